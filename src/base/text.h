@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.h - a growing piece of text. Zero-initialised is "" (text_str never gives NULL).
+ */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct text {
+	char *s;
+	size_t n, cap;
+};
+
+void text_add(struct text *t, const char *s);
+void text_add_n(struct text *t, const char *s, size_t n);
+void text_add_char(struct text *t, char c);
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *t, const char *fmt, va_list ap);
+void text_pad(struct text *t, char c, size_t n); /* n times c */
+const char *text_str(const struct text *t);	 /* NUL-terminated, "" when empty */
+void text_reset(struct text *t);		 /* "" again, keeps the memory */
+void text_free(struct text *t);
+
+/* Columns a UTF-8 string takes on a terminal: one per code point; good enough for names and numbers. */
+size_t text_width(const char *s);
