@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct rng {
-	uint64_t s; /* 0 counts as a seed like any other */
+	uint64_t s; /* the seed; any number will do */
 };
 
 static inline uint64_t rng_next(struct rng *r)

@@ -27,5 +27,9 @@ struct err {
 enum err_code err_fail(struct err *e, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* Put context in front: "pod a/b: " + msg. Returns e->code. The tail is cut if it gets too long, never the front. */
+/*
+ * Put context in front: err_wrap(e, "pod %s", "a/b") makes "pod a/b: " + msg (": " is put between unless the context
+ * ends in a blank). Returns e->code; ERR_INTERNAL when e is NULL, so whoever may be given NULL keeps the code it got.
+ * The tail is cut if it gets too long, never the front, and never inside a UTF-8 character.
+ */
 enum err_code err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));

@@ -31,5 +31,5 @@ void heap_push(struct heap *h, uint32_t id); /* asserts that id is not in it */
 uint32_t heap_peek(const struct heap *h);    /* asserts not empty */
 uint32_t heap_pop(struct heap *h);
 bool heap_has(const struct heap *h, uint32_t id);
-void heap_remove(struct heap *h, uint32_t id);
+void heap_remove(struct heap *h, uint32_t id); /* asserts that id is in it; so does heap_update */
 void heap_update(struct heap *h, uint32_t id); /* its key changed; keeps its place among equals */

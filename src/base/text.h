@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text {
 	char *s;
@@ -16,7 +17,7 @@ void text_add(struct text *t, const char *s);
 void text_add_n(struct text *t, const char *s, size_t n);
 void text_add_char(struct text *t, char c);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_vprintf(struct text *t, const char *fmt, va_list ap);
+void text_vprintf(struct text *t, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void text_pad(struct text *t, char c, size_t n); /* n times c */
 const char *text_str(const struct text *t);	 /* NUL-terminated, "" when empty */
 void text_reset(struct text *t);		 /* "" again, keeps the memory */
@@ -24,3 +25,7 @@ void text_free(struct text *t);
 
 /* Columns a UTF-8 string takes on a terminal: one per code point; good enough for names and numbers. */
 size_t text_width(const char *s);
+
+#define TEXT_BAD UINT32_MAX
+/* The code point at *ps, stepping past it. 0 at the end; TEXT_BAD for a byte that is not part of valid UTF-8. */
+uint32_t text_next(const char **ps);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct block {
+	struct block *next;
+	size_t cap, used;
+	size_t dirty; /* bytes past this were never handed out and are still zero from calloc */
+	alignas(max_align_t) unsigned char data[];
+};
+
+struct arena {
+	struct block *head; /* the block we allocate from; full ones are behind it */
+	size_t block_size;
+	size_t bytes;
+};
+
+static size_t checked_mul(size_t n, size_t size)
+{
+	size_t total;
+	if (__builtin_mul_overflow(n, size, &total))
+		abort();
+	return total;
+}
+
+static size_t round_up(size_t size)
+{
+	const size_t mask = alignof(max_align_t) - 1;
+	if (size > SIZE_MAX - mask)
+		abort();
+	return (size + mask) & ~mask;
+}
+
+static struct block *block_new(struct arena *a, size_t cap)
+{
+	if (cap > SIZE_MAX - sizeof(struct block))
+		abort();
+	struct block *b = mem_alloc(sizeof(*b) + cap);
+	b->cap = cap;
+	a->bytes += sizeof(*b) + cap;
+	return b;
+}
+
+/* A block with room for size. A big one that leaves less room than the current one has goes behind it. */
+static struct block *block_with_room(struct arena *a, size_t size)
+{
+	struct block *head = a->head;
+	if (head != NULL && head->cap - head->used >= size)
+		return head;
+	struct block *b = block_new(a, size > a->block_size ? size : a->block_size);
+	if (head != NULL && head->cap - head->used > b->cap - size) {
+		b->next = head->next;
+		head->next = b;
+	} else {
+		b->next = head;
+		a->head = b;
+	}
+	return b;
+}
+
+struct arena *arena_new(size_t block_size)
+{
+	struct arena *a = mem_alloc(sizeof(*a));
+	a->block_size = round_up(block_size > 64 ? block_size : 64);
+	a->bytes = sizeof(*a);
+	return a;
+}
+
+static void free_blocks(struct arena *a, const struct block *keep)
+{
+	for (struct block *b = a->head, *next; b != NULL; b = next) {
+		next = b->next;
+		if (b == keep)
+			continue;
+		a->bytes -= sizeof(*b) + b->cap;
+		mem_free(b);
+	}
+}
+
+void arena_free(struct arena *a)
+{
+	if (a == NULL)
+		return;
+	free_blocks(a, NULL);
+	mem_free(a);
+}
+
+void arena_reset(struct arena *a)
+{
+	struct block *largest = a->head;
+	for (struct block *b = a->head; b != NULL; b = b->next)
+		if (b->cap > largest->cap)
+			largest = b;
+	free_blocks(a, largest);
+	a->head = largest;
+	if (largest != NULL) {
+		largest->next = NULL;
+		largest->used = 0;
+	}
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size = round_up(size != 0 ? size : 1);
+	struct block *b = block_with_room(a, size);
+	unsigned char *p = b->data + b->used;
+	if (b->used < b->dirty)
+		memset(p, 0, size < b->dirty - b->used ? size : b->dirty - b->used);
+	b->used += size;
+	if (b->dirty < b->used)
+		b->dirty = b->used;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	return arena_alloc(a, checked_mul(n, size));
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	if (n >= PTRDIFF_MAX)
+		abort();
+	char *copy = arena_alloc(a, n + 1);
+	if (n > 0)
+		memcpy(copy, s, n);
+	return copy;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	char *s = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+size_t arena_bytes(const struct arena *a)
+{
+	return a->bytes;
+}
+
+void *mem_alloc(size_t size)
+{
+	void *p = calloc(1, size != 0 ? size : 1);
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+void *mem_resize(void *p, size_t n, size_t size)
+{
+	size_t total = checked_mul(n, size);
+	p = realloc(p, total != 0 ? total : 1);
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+char *mem_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(mem_alloc(n), s, n);
+}
+
+void mem_free(void *p)
+{
+	free(p);
+}
+
+void mem_cleanup(void *pp)
+{
+	void *p;
+	memcpy(&p, pp, sizeof(p)); /* pp points to a pointer of any type */
+	free(p);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static int64_t read_system(void *ctx)
+{
+	struct timespec t;
+	if (clock_gettime(CLOCK_REALTIME, &t) != 0)
+		abort();
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static int64_t read_fixed(void *ctx)
+{
+	return *(const int64_t *)ctx;
+}
+
+struct clock clock_system(void)
+{
+	return (struct clock){.now_ns = read_system};
+}
+
+struct clock clock_fixed(int64_t *now_ns)
+{
+	return (struct clock){.now_ns = read_fixed, .ctx = now_ns};
+}
