@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster.h - takes in objects as they are written and keeps the ledger right.
+ *
+ * Objects come in any order and may change at any time: pods before their node, group, priority class or queue. The cluster
+ * keeps what was said, resolves it (which queue, which group, which priority, since when, may it be interrupted) as the requirements say,
+ * and resolves again what depends on an object that came, changed or went. A manifest is one batch; a daemon feeds it for months.
+ *
+ * Every cluster_* call that fails leaves everything as it was.
+ */
+#pragma once
+
+#include "ledger/ledger.h"
+
+enum profile { PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI };
+const char *profile_text(enum profile p);
+bool profile_parse(const char *s, enum profile *ret);
+
+enum preemptibility_reach { REACH_KAI, REACH_ALL, REACH_OFF };
+
+struct cluster_options { /* what resolving depends on */
+	enum profile profile;
+	int32_t preemptibility_threshold; /* 100 */
+	enum preemptibility_reach reach;
+	bool is_strict; /* a pod on an unknown node is an error instead of a ghost node */
+	int64_t now_ns; /* for pods that run without saying since when; TIME_NONE: such pods have no start */
+};
+struct cluster_options cluster_options_default(void);
+
+struct cluster;
+
+struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o);
+void cluster_free(struct cluster *c);
+struct ledger *cluster_ledger(struct cluster *c);
+const struct cluster_options *cluster_get_options(const struct cluster *c);
+/* Other options: resolves everything again. */
+void cluster_set_options(struct cluster *c, const struct cluster_options *o);
+
+/* Add or replace by name. The object is moved in on success and stays the caller's on failure. */
+enum err_code cluster_put_node(struct cluster *c, struct obj_node *o, struct err *e);
+enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *e);
+enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct err *e);
+enum err_code cluster_put_pdb(struct cluster *c, struct obj_pdb *o, struct err *e);
+enum err_code cluster_put_class(struct cluster *c, struct obj_class *o, struct err *e);
+enum err_code cluster_put_namespace(struct cluster *c, struct obj_namespace *o, struct err *e);
+enum err_code cluster_put_owner(struct cluster *c, struct obj_owner *o, struct err *e);
+
+void cluster_drop_node(struct cluster *c, const char *name);
+void cluster_drop_pod(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_group(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_pdb(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_class(struct cluster *c, const char *name);
+void cluster_drop_namespace(struct cluster *c, const char *name);
+void cluster_drop_owner(struct cluster *c, const char *kind, const char *ns, const char *name);
+
+/*
+ * Queues come as whole sets, because they are validated as wholes: the queues of one source replace those of the same source. A queue
+ * that loses its last source is drained, and dropped when no pod is in it. Two sources that disagree: ERR_CONFLICT, nothing changed.
+ */
+struct queue_def {
+	const char *path;   /* YuniKorn: "root.a.b" in lower case; KAI: NULL */
+	const char *kai_name, *kai_parent; /* KAI: names of Queue objects; parent "" is a top queue */
+	struct queue_spec spec; /* moved in on success */
+	const char *where;  /* "queues.yaml:12:9", for errors; may be NULL */
+};
+enum err_code cluster_put_queues(struct cluster *c, enum queue_source source, struct queue_def *defs, uint32_t n, struct err *e);
+
+/* Look-ups by the names people use. */
+pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
+const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */
+const struct obj_class *cluster_class(const struct cluster *c, name_id name);
+const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, name_id ns, name_id name);
+/* All services and owners with a selector in a namespace, for default spread. */
+const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c, name_id ns, uint32_t *ret_n);
+/* All classes, namespaces and owners in name order, for writing the cluster out again. */
+uint32_t cluster_class_count(const struct cluster *c);
+const struct obj_class *cluster_class_at(const struct cluster *c, uint32_t i);
+uint32_t cluster_namespace_count(const struct cluster *c);
+const struct obj_namespace *cluster_namespace_at(const struct cluster *c, uint32_t i);
+uint32_t cluster_owner_count(const struct cluster *c);
+const struct obj_owner *cluster_owner_at(const struct cluster *c, uint32_t i);
+
+/* Why a pod has no queue: the name it asked for ("" if it has one). */
+const char *cluster_wanted_queue(const struct cluster *c, pod_id pod);
+/* Is it of KAI's world (PP-9): in a PodGroup, or in a queue that a KAI Queue object defines? */
+bool cluster_is_kai_world(const struct cluster *c, pod_id pod);
+
+/* Things worth a warning that resolving found ("pod a/b: unknown priority class x"), each once, in order; cleared by reading. */
+const char *cluster_next_warning(struct cluster *c);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger.h - the one mutable state of a cluster.
+ *
+ * Nodes, pods, queues, groups and budgets, in dense arrays addressed by ids. Every change is a move that is written
+ * to a journal; ledger_rollback takes moves back in reverse and restores every byte of derived state, so a dry run is a mark, some
+ * moves and a rollback, and nothing is ever cloned. Everything derived (room on nodes, use of queues on the whole path, counts of
+ * groups, budgets) is kept true by the moves themselves. Listeners hear of every pod that appears on or
+ * disappears from a node, on moves and on undoing them alike: state that depends on pods cannot drift (KF-2).
+ *
+ * States of a pod:
+ *
+ *	waiting --place--> placed --evict--> leaving        leaving --unevict--> placed
+ *	   ^                  |                 |
+ *	   +-----vacate-------+-----vacate------+           finished: done, takes no room
+ *
+ * A waiting pod may claim room: nominated (advisory, as Kubernetes does) or reserved (holds against everybody). A leaving pod still takes
+ * its room on the node and counts as gone everywhere else.
+ *
+ * One thread writes. Many may read while nobody writes. The ledger reads no clock; times are data.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/err.h"
+#include "model/objects.h"
+#include "model/queue.h"
+
+typedef uint32_t pod_id;
+typedef uint32_t node_id;
+typedef uint32_t group_id;
+typedef uint32_t podset_id; /* a sub-group of a group; a group without sub-groups has one, called "default" */
+typedef uint32_t pdb_id;
+#define POD_NONE UINT32_MAX
+#define NODE_NONE UINT32_MAX
+#define GROUP_NONE UINT32_MAX
+#define PODSET_NONE UINT32_MAX
+#define PDB_NONE UINT32_MAX
+
+enum pod_state { POD_FREE /* the id is not in use */, POD_WAITING, POD_PLACED, POD_LEAVING, POD_FINISHED };
+enum claim { CLAIM_NONE, CLAIM_NOMINATED, CLAIM_RESERVED };
+
+struct pod { /* engine's part: 136 bytes or less; the rest of what the object said is in obj */
+	uint8_t state; /* enum pod_state */
+	uint8_t claim; /* enum claim, of a waiting pod */
+	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
+	bool is_evicted; /* leaving because of ledger_evict, not because it was leaving when it came */
+	int32_t priority; /* effective */
+	node_id node;	  /* placed, leaving: where; waiting: where it claims room; else NODE_NONE */
+	queue_id queue;	  /* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
+	group_id group;	  /* GROUP_NONE: a pod on its own */
+	podset_id podset;
+	shape_id shape;
+	kin_id kin;
+	name_id name;
+	int64_t started_ns; /* effective start, TIME_NONE if it never started */
+	int64_t created_ns; /* TIME_NONE if not known */
+	uint32_t node_pos;  /* its index in the node's list while placed or leaving */
+	uint32_t queue_pos; /* bookkeeping of the leaf queue's list */
+	struct obj_pod *obj; /* what the object said; owned by the ledger */
+};
+
+/* What the cluster resolved for a pod before it enters. */
+struct pod_entry {
+	enum pod_state state;
+	node_id node; /* placed, leaving */
+	queue_id queue;
+	group_id group;
+	podset_id podset;
+	int32_t priority;
+	enum preemptibility preemptibility;
+	int64_t started_ns;
+	enum claim claim; /* waiting: with claim_node */
+	node_id claim_node;
+};
+
+struct podset {
+	name_id name;
+	group_id group;
+	int32_t min_member; /* at least 1 */
+	uint32_t n_pods, n_waiting, n_placed, n_leaving, n_finished, n_claimed; /* claimed: of the waiting */
+};
+
+struct group {
+	bool is_live;
+	struct obj_group *obj; /* owned; NULL never */
+	queue_id queue;
+	int32_t priority;
+	enum preemptibility preemptibility;
+	int64_t started_ns;
+	podset_id first_podset;
+	uint32_t n_podsets; /* ids are consecutive */
+};
+
+struct pdb {
+	bool is_live;
+	struct obj_pdb *obj;
+	int32_t spent; /* pods leaving by our own evictions that count against it */
+};
+
+struct ledger_node {
+	bool is_live;  /* the Node object is there; otherwise a ghost that still holds pods */
+	struct obj_node *obj; /* NULL for a ghost */
+	name_id name;
+	uint64_t generation; /* changes whenever anything on the node does; equal generation, equal content */
+	ARRAY(pod_id) pods;    /* placed and leaving, in order of arrival */
+	ARRAY(pod_id) claims; /* waiting pods that claim room here */
+};
+
+struct ledger;
+
+/* Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. */
+struct ledger_listener {
+	void *ctx;
+	void (*on_add)(void *ctx, const struct ledger *l, pod_id pod, node_id node);	/* now on the node */
+	void (*on_remove)(void *ctx, const struct ledger *l, pod_id pod, node_id node); /* no longer on it */
+	void (*on_leaving)(void *ctx, const struct ledger *l, pod_id pod, bool leaving); /* placed <-> leaving; may be NULL */
+	void (*on_node)(void *ctx, const struct ledger *l, node_id node); /* its object changed, came or went; may be NULL */
+	/* For the self-check: recompute from scratch and compare. May be NULL. */
+	enum err_code (*check)(void *ctx, const struct ledger *l, struct err *e);
+};
+
+struct ledger *ledger_new(struct vocab *v);
+void ledger_free(struct ledger *l);
+struct vocab *ledger_vocab(const struct ledger *l);
+
+/* ---- reading ---- */
+uint32_t ledger_pod_limit(const struct ledger *l); /* all ids are below; skip state POD_FREE */
+const struct pod *ledger_pod(const struct ledger *l, pod_id id);
+uint32_t ledger_node_limit(const struct ledger *l); /* skip !is_live && pods.n == 0 */
+const struct ledger_node *ledger_node(const struct ledger *l, node_id id);
+uint32_t ledger_group_limit(const struct ledger *l);
+const struct group *ledger_group(const struct ledger *l, group_id id);
+const struct podset *ledger_podset(const struct ledger *l, podset_id id);
+uint32_t ledger_pdb_limit(const struct ledger *l);
+const struct pdb *ledger_pdb(const struct ledger *l, pdb_id id);
+const struct queue_tree *ledger_queues(const struct ledger *l);
+/* Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace. */
+const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n);
+/* Pods of a leaf queue that are not finished, in no meaningful order. */
+const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
+
+/* Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until a type is added. */
+uint32_t ledger_stride(const struct ledger *l);
+const int64_t *ledger_node_allocatable(const struct ledger *l, node_id n);
+const int64_t *ledger_node_used(const struct ledger *l, node_id n);    /* placed and leaving pods */
+const int64_t *ledger_node_leaving(const struct ledger *l, node_id n); /* of these, the leaving */
+const int64_t *ledger_node_claimed(const struct ledger *l, node_id n); /* by waiting pods, nominated and reserved */
+const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);	 /* placed pods of it and everything below */
+const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q);
+const int64_t *ledger_queue_claimed(const struct ledger *l, queue_id q);
+uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q); /* pods waiting in it and below */
+/* Sum of allocatable over live nodes. */
+const int64_t *ledger_capacity(const struct ledger *l);
+
+/* ---- moves of the engine ---- */
+void ledger_place(struct ledger *l, pod_id pod, node_id node); /* waiting -> placed; drops its claim */
+void ledger_vacate(struct ledger *l, pod_id pod);	       /* placed or leaving -> waiting, off the node */
+void ledger_evict(struct ledger *l, pod_id pod);	       /* placed -> leaving; spends budgets */
+void ledger_unevict(struct ledger *l, pod_id pod);	       /* leaving -> placed */
+void ledger_claim(struct ledger *l, pod_id pod, node_id node, enum claim kind); /* waiting; replaces an older claim */
+void ledger_unclaim(struct ledger *l, pod_id pod);
+static inline void ledger_nominate(struct ledger *l, pod_id pod, node_id node)
+{
+	ledger_claim(l, pod, node, CLAIM_NOMINATED);
+}
+static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
+{
+	ledger_claim(l, pod, node, CLAIM_RESERVED);
+}
+void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
+void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns);
+
+/* ---- the journal ---- */
+typedef uint32_t ledger_mark;
+ledger_mark ledger_get_mark(const struct ledger *l);
+void ledger_rollback(struct ledger *l, ledger_mark to);
+/* Forget how to undo: everything so far stands. Lets go of what dropped objects held; ids become free for reuse. */
+void ledger_commit(struct ledger *l);
+
+/* ---- moves from outside: objects appear, change, vanish (the object is moved into the ledger) ---- */
+/* All may be rolled back until committed. An id freed by a drop is reused only after commit. */
+node_id ledger_node_add(struct ledger *l, struct obj_node *o); /* or brings a ghost of that name to life */
+node_id ledger_node_ghost(struct ledger *l, name_id name);     /* for a pod whose node is not known (yet) */
+void ledger_node_set(struct ledger *l, node_id n, struct obj_node *o);
+void ledger_node_drop(struct ledger *l, node_id n); /* becomes a ghost while pods are on it */
+node_id ledger_node_find(const struct ledger *l, name_id name); /* ghosts too */
+
+/* ERR_LIMIT if the sum over all pods of a type would pass 2^62; nothing is changed then and the object stays the caller's. */
+enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct pod_entry *entry, pod_id *ret, struct err *e);
+enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, const struct pod_entry *entry, struct err *e);
+void ledger_pod_drop(struct ledger *l, pod_id pod);
+pod_id ledger_pod_find(const struct ledger *l, name_id ns, name_id name);
+
+group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
+/* The sub-groups may change only while the group has no pods; otherwise drop and add. */
+void ledger_group_set(struct ledger *l, group_id g, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
+void ledger_group_drop(struct ledger *l, group_id g); /* asserts: no pods */
+group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name);
+podset_id ledger_podset_find(const struct ledger *l, group_id g, name_id name); /* PODSET_NONE */
+
+pdb_id ledger_pdb_add(struct ledger *l, struct obj_pdb *o);
+void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o); /* a new status keeps what is spent */
+void ledger_pdb_drop(struct ledger *l, pdb_id id);
+pdb_id ledger_pdb_find(const struct ledger *l, name_id ns, name_id name);
+
+enum err_code ledger_queue_add(struct ledger *l, queue_id parent, const char *segment, size_t len, struct queue_spec *spec, queue_id *ret,
+			       struct err *e);
+void ledger_queue_set(struct ledger *l, queue_id q, struct queue_spec *spec);
+enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_parent, struct err *e); /* use moves with it */
+void ledger_queue_drop(struct ledger *l, queue_id q); /* asserts: no children, no pods */
+void ledger_queue_drain(struct ledger *l, queue_id q, bool draining);
+
+/* ---- listeners and self-check ---- */
+/* On registration on_add is called for every pod that is on a node. */
+void ledger_listen(struct ledger *l, const struct ledger_listener *listener);
+void ledger_unlisten(struct ledger *l, void *ctx);
+
+/* Recompute all derived state from the pods' own fields and compare; ERR_INTERNAL names what differs. */
+enum err_code ledger_check(const struct ledger *l, struct err *e);
+/* Run it after every move and every undone move, and abort on a difference: for tests. */
+void ledger_check_always(struct ledger *l, bool on);
+/* A fingerprint of all state, derived and not (but not of counters that only grow): equal before and after a rollback. */
+uint64_t ledger_digest(const struct ledger *l);
+/* Bytes kept for pods: the engine's part, and what their objects, names, shapes and kins take apart. */
+struct ledger_memory {
+	size_t engine, objects, shapes, names;
+};
+struct ledger_memory ledger_memory(const struct ledger *l);

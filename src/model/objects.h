@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * objects.h - what the objects of a cluster say: plain data, names interned, nothing resolved yet.
+ *
+ * Readers (manifest, kube) fill them, the cluster (ledger/cluster.h) takes them in and resolves names to ids. Every
+ * object holds references to its names, shape and kin; obj_*_drop lets them go: a name_id that is a field of the object itself has a
+ * reference of its own, names inside arrays and selectors are held by its bag. Passing an object to the cluster moves all of
+ * it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the object.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "model/res.h"
+#include "model/shape.h"
+
+enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
+enum tristate { UNSET = 0, YES, NO };
+enum preemptibility { PREEMPTIBILITY_UNSET, PREEMPTIBLE, NON_PREEMPTIBLE, SEMI_PREEMPTIBLE };
+const char *preemptibility_text(enum preemptibility p); /* "" when unset */
+bool preemptibility_parse(const char *s, enum preemptibility *ret); /* false: not a value */
+
+enum owner_kind { OWNER_NONE, OWNER_DEPLOYMENT, OWNER_REPLICASET, OWNER_STATEFULSET, OWNER_DAEMONSET, OWNER_JOB, OWNER_RC, OWNER_NODE,
+		  OWNER_OTHER };
+
+struct obj_pod {
+	name_id name, uid;
+	kin_id kin; /* namespace and labels */
+	shape_id shape;
+	name_id node_name;	/* spec.nodeName */
+	name_id nominated_node; /* status.nominatedNodeName */
+	bool has_priority;
+	int32_t priority;
+	name_id priority_class;
+	enum pod_phase phase;
+	bool is_preempted; /* condition DisruptionTarget True, reason PreemptionByScheduler */
+	int64_t created_ns, started_ns, scheduled_ns, deleted_ns, checkpointed_ns; /* TIME_NONE if not there */
+	enum owner_kind owner_kind; /* the controller */
+	name_id owner_name, owner_uid;
+	name_id group;	  /* annotation pod-group-name, or spec.schedulingGroup.podGroupName */
+	bool group_is_k8s; /* the latter */
+	name_id subgroup; /* label kai.scheduler/subgroup-name */
+	name_id kai_queue, yunikorn_queue; /* as the pod's labels and annotations name them */
+	name_id app; /* YuniKorn application id if given */
+	name_id user; /* of yunikorn.apache.org/user.info */
+	enum tristate allows_preemption; /* annotation yunikorn.apache.org/allow-preemption */
+	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
+};
+
+struct obj_image {
+	name_id name;
+	int64_t bytes;
+};
+
+struct obj_node {
+	name_id name, uid;
+	kin_id kin; /* no namespace, the node's labels */
+	struct res_vec allocatable;
+	bool is_unschedulable, is_not_ready; /* not ready: Ready not True, or under pressure */
+	uint32_t n_taints, n_images;
+	struct taint *taints;
+	struct obj_image *images;
+	struct name_bag bag; /* names in taints and images */
+};
+
+struct obj_namespace {
+	name_id name;
+	kin_id kin; /* no namespace, the labels */
+	name_id parent_queue; /* annotation yunikorn.apache.org/parentqueue */
+	struct res_vec quota, guaranteed; /* annotations …/namespace.quota, …/namespace.guaranteed */
+	bool has_quota, has_guaranteed;
+	uint64_t max_apps;
+};
+
+struct obj_class { /* PriorityClass */
+	name_id name;
+	int32_t value;
+	bool is_default, never_preempts;
+	enum tristate allows_preemption;
+};
+
+struct obj_pdb {
+	name_id ns, name;
+	struct selector selector; /* its arrays live in arena */
+	struct arena *arena;	  /* NULL if nothing in it */
+	struct name_bag bag;
+	int32_t allowed; /* status.disruptionsAllowed */
+	uint32_t n_disrupted;
+	name_id *disrupted; /* names of pods already being disrupted (in bag) */
+};
+
+struct obj_owner { /* Deployment … Job, Service: labels, selector, who owns it */
+	enum owner_kind kind;
+	bool is_service;
+	name_id kind_name; /* "ReplicaSet" */
+	name_id name, uid;
+	kin_id kin;
+	name_id parent_kind, parent_name, parent_uid; /* its controller */
+	bool has_selector;
+	struct selector selector;
+	struct arena *arena;
+	struct name_bag bag;
+	int32_t replicas; /* -1: not stated */
+};
+
+struct obj_subgroup {
+	name_id name, parent;
+	int32_t min_member;
+};
+
+struct obj_group { /* PodGroup: KAI's, or scheduling.k8s.io's (is_k8s) */
+	name_id ns, name, uid;
+	bool is_k8s;
+	int32_t min_member; /* gang minCount; 0: not a gang (k8s basic) or not stated */
+	name_id queue, priority_class;
+	bool has_priority;
+	int32_t priority;
+	enum preemptibility preemptibility;
+	bool goes_whole; /* k8s disruptionMode all */
+	bool never_preempts;
+	int64_t created_ns, started_ns, stale_ns; /* annotations last-start-timestamp, stale-podgroup-timestamp */
+	uint32_t n_subgroups;
+	struct obj_subgroup *subgroups;
+	struct name_bag bag;
+};
+
+void obj_pod_drop(struct vocab *v, struct obj_pod *o);
+void obj_node_drop(struct vocab *v, struct obj_node *o);
+void obj_namespace_drop(struct vocab *v, struct obj_namespace *o);
+void obj_class_drop(struct vocab *v, struct obj_class *o);
+void obj_pdb_drop(struct vocab *v, struct obj_pdb *o);
+void obj_owner_drop(struct vocab *v, struct obj_owner *o);
+void obj_group_drop(struct vocab *v, struct obj_group *o);
