@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest.h - files of objects in, a cluster and a configuration out; and back.
+ *
+ * Reading collects: nothing touches a cluster until manifest_apply, which takes in all or nothing. The first mistake ends the reading
+ * with "file:line:column: kind name: field: what was expected". Unknown kinds are skipped with one note per kind; unknown fields of objects are
+ * ignored; unknown fields of configuration are refused with "did you mean". Things that are odd but real (a node with less
+ * room than its pods take, an unset KAI limit) become notes.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "engine/config.h"
+#include "ledger/cluster.h"
+#include "manifest/tree.h"
+
+struct manifest;
+
+struct manifest *manifest_new(struct vocab *v);
+void manifest_free(struct manifest *m);
+
+/* A file, a folder (its *.yaml, *.yml and *.json, by name, folders inside too), or "-" for standard input. */
+enum err_code manifest_read(struct manifest *m, const char *path, struct err *e);
+enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e);
+
+/* Everything read so far goes into the cluster. On error the cluster is as it was. */
+enum err_code manifest_apply(struct manifest *m, struct cluster *c, struct err *e);
+
+/* Settings found in the documents; NULL if none. kind is "CedeConfiguration", "KubeSchedulerConfiguration" or "kai". */
+enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e);
+
+uint32_t manifest_note_count(const struct manifest *m);
+const char *manifest_note(const struct manifest *m, uint32_t i);
+
+/* One object, for readers of other streams (the API server, facts): as above, but straight into o. */
+struct object_source {
+	const char *name; /* of the file or stream */
+	struct text *notes; /* a line each; may be NULL */
+	bool is_lenient; /* names, namespaces and other things the API server would have filled in may be missing */
+};
+enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret, struct err *e);
+enum err_code manifest_node(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_node *ret, struct err *e);
+enum err_code manifest_namespace(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_namespace *ret,
+				 struct err *e);
+enum err_code manifest_class(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_class *ret, struct err *e);
+enum err_code manifest_pdb(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pdb *ret, struct err *e);
+enum err_code manifest_owner(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_owner *ret, struct err *e);
+enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_group *ret, struct err *e);
+
+/* A document with `partitions:`: every rule of YuniKorn's own validation. Paths and names live in arena a. */
+struct yunikorn_config {
+	uint32_t n;
+	struct queue_def *queues; /* root first, parents before children */
+	bool preemption_enabled, quota_preemption_enabled;
+	const struct tree *placement_rules; /* NULL if none; kept as read */
+};
+enum err_code manifest_yunikorn(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
+				struct yunikorn_config *ret, struct err *e);
+/* A KAI Queue object. */
+enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
+				 struct queue_def *ret, struct err *e);
+/* Configuration documents into an engine_config. */
+enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
+enum err_code manifest_kube_config(struct vocab *v, const struct object_source *src, const struct tree *t, struct engine_config *config,
+				   struct err *e);
+
+/* The whole cluster as normalised manifests that read back as the same cluster: YAML documents, or one JSON List. */
+struct emit;
+void manifest_write(const struct cluster *c, struct emit *out);
