@@ -1,0 +1,111 @@
+# `make run` and `make test` are what most people need; both work on a bare Debian 12 (as root or with sudo).
+# The work is done by meson and ninja; this file installs what a target needs, says how to configure, and runs the result.
+# `make help` lists everything.
+.DEFAULT_GOAL := run
+.NOTPARALLEL:
+
+DIR ?= ../shared/conformance
+ORACLE ?= ../shared/oracle-kube
+COUNT ?= 300
+SEED ?= 7
+SECONDS ?= 60
+N ?=
+JOBS ?= $(shell nproc)
+
+# Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
+PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev
+PKG_TEST := $(PKG_RUN) libcmocka-dev
+PKG_LINT := $(PKG_RUN) clang clang-tidy clang-format
+PKG_FUZZ := $(PKG_RUN) clang libclang-rt-14-dev
+PKG_COVERAGE := $(PKG_TEST) gcovr
+PKG_BENCH := $(PKG_RUN) libcjson-dev
+
+NINJA := ninja --quiet -j $(JOBS)
+RUN_TESTS := tools/run-tests --jobs $(JOBS)
+# The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
+FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
+
+.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster bench clean help
+
+run: build ## build, and show the example cluster
+	@build/cede show -f examples/gpu-cluster
+
+build: ## build build/cede
+	@tools/install-missing $(PKG_RUN)
+	@tools/configure build
+	@$(NINJA) -C build cede
+
+test: ## every test that needs no network; the last line counts them
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build
+	@$(NINJA) -C build
+	@$(RUN_TESTS) build --conform $(DIR)
+
+conform: ## the facts about other schedulers in DIR=../shared/conformance
+	@tools/install-missing $(PKG_RUN)
+	@tools/configure build
+	@if [ ! -d $(DIR) ]; then echo "conform: no $(DIR) here, skipped"; else \
+		$(NINJA) -C build conform && build/conform $(DIR) --known tests/conformance/known_differences.yaml; fi
+
+oracle: build ## random clusters, compared with the real kube-scheduler (COUNT=300 SEED=7)
+	@tools/run-oracle build/cede $(ORACLE) $(COUNT) $(SEED)
+
+properties: ## invariants on random clusters: decisions tried and violations (N=how many)
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build
+	@$(NINJA) -C build
+	@$(if $(N),CEDE_N=$(N)) $(RUN_TESTS) build --suite properties --show --patience 100
+
+soak: ## the same for SECONDS=60
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build
+	@$(NINJA) -C build
+	@$(RUN_TESTS) build --suite properties --show --share-seconds $(SECONDS)
+
+test-asan: ## the tests with the address and undefined behaviour sanitizers
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	@$(NINJA) -C build-asan
+	@ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		$(RUN_TESTS) build-asan --conform $(DIR) --patience 10
+
+test-tsan: ## the tests with the thread sanitizer
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build-tsan -Db_sanitize=thread -Db_lundef=false
+	@$(NINJA) -C build-tsan
+	@TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
+		$(FIXED_ADDRESSES) $(RUN_TESTS) build-tsan --conform $(DIR) --patience 10
+
+fuzz: ## every parser's fuzzer for SECONDS=60, with sanitizers
+	@tools/install-missing $(PKG_FUZZ)
+	@CC=clang tools/configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
+	@$(NINJA) -C build-fuzz fuzzers
+	@tools/run-fuzz build-fuzz $(SECONDS)
+
+lint: ## format, clang-tidy, layers, banned functions
+	@tools/install-missing $(PKG_LINT)
+	@CC=clang tools/configure build-lint
+	@tools/run-lint build-lint
+
+coverage: ## how much of src/ the tests run through
+	@tools/install-missing $(PKG_COVERAGE)
+	@tools/configure build-coverage -Db_coverage=true -Dbuildtype=debug
+	@$(NINJA) -C build-coverage
+	@find build-coverage -name '*.gcda' -delete
+	@$(RUN_TESTS) build-coverage --conform $(DIR) --patience 10
+	@gcovr -j $(JOBS) --root . --filter src/ --print-summary --html-details build-coverage/coverage.html build-coverage
+
+test-cluster: ## against a real kube-apiserver and etcd
+	@if [ -z "$$(tools/list-files src/kube '*.c')" ]; then echo "test-cluster: cede does not speak to a cluster yet, nothing to do"; \
+		else $(MAKE) --no-print-directory build && tests/cluster/run build/cede; fi
+
+bench: ## measured comparisons: prints the tables, writes bench/results/*.json
+	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \
+		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
+		$(NINJA) -C build-bench bench-programs && tools/run-bench build-bench; fi
+
+clean: ## remove what was built
+	@rm -rf build build-asan build-tsan build-fuzz build-lint build-coverage build-bench
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
