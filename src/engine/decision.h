@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision.h - what the engine decided about one waiting pod, and everything needed to say why.
+ *
+ * Compact: ids and numbers; words are made on demand (explain/). Ids are the ledger's at the time of the decision; arrays live
+ * in the plan's arena.
+ */
+#pragma once
+
+#include "filters/framework.h"
+#include "rules/rule.h"
+
+enum outcome { OUTCOME_PLACED, OUTCOME_NOMINATED, OUTCOME_WAITING, OUTCOME_GATED, OUTCOME_EVICTED };
+const char *outcome_text(enum outcome o);
+
+struct victim {
+	pod_id pod;
+	node_id node;
+	queue_id queue;
+	enum rule_id overridden; /* the soft rule that had to give way, or RULE_NONE */
+	int64_t lost_ns;	 /* since its start, or its last checkpoint if later */
+};
+
+struct protected_pod {
+	pod_id pod;
+	node_id node;
+	queue_id queue;
+	struct rule_verdict verdict;
+};
+
+/* How one node fared: why it was refused, or what it would have cost. */
+enum node_fate { FATE_REFUSED, FATE_FEASIBLE, FATE_CANDIDATE /* fits after evictions */, FATE_NO_HELP /* evictions do not help */ };
+
+struct node_report {
+	node_id node;
+	uint8_t fate; /* enum node_fate */
+	struct status refusal; /* of the filters, before anybody is taken away */
+	struct status after;   /* FATE_NO_HELP: with everybody gone who may go */
+	int64_t score;	       /* FATE_FEASIBLE */
+	/* FATE_CANDIDATE: */
+	uint32_t n_victims, n_violations;
+	const pod_id *victims; /* most important first */
+};
+
+/* Why the chosen node was chosen: the criterion that separated it from the best of the others. */
+enum tie_break {
+	TIE_ONLY_ONE,	/* nothing to choose from */
+	TIE_SCORE,	/* placement: the highest score */
+	TIE_NOMINATED,	/* its nominated node still fits */
+	TIE_VIOLATIONS, /* fewest budget violations */
+	TIE_HIGHEST,	/* lowest highest priority among victims */
+	TIE_SUM,	/* smallest sum of priorities */
+	TIE_COUNT,	/* fewest victims */
+	TIE_START,	/* youngest of the most important victims */
+	TIE_NAME,	/* name of the node */
+};
+
+struct decision {
+	pod_id pod; /* POD_NONE for quota and stale-gang */
+	group_id group;
+	queue_id queue;
+	enum outcome outcome;
+	enum action action; /* ACTION_NONE while waiting */
+	node_id node;
+	uint32_t cycle; /* from 1 */
+	uint32_t n_victims, n_protected, n_nodes;
+	const struct victim *victims;
+	const struct protected_pod *protected;
+	const struct node_report *nodes; /* in scheduling order; only if reports were asked for */
+	enum rule_id own_rule; /* what holds back the pod itself: delay, never */
+	int64_t until_ns;
+	enum tie_break tie; /* why this node */
+	node_id runner_up;  /* NODE_NONE if none */
+	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
+	const char *message; /* Kubernetes' own sentence; NULL if there is none */
+};
+
+struct decisions { /* a plan: decisions in the order they were taken */
+	struct arena *arena;
+	ARRAY(struct decision) v;
+	uint32_t placed, nominated, waiting, gated, victims; /* pods */
+};

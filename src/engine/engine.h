@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - one cycle: try every waiting pod once, decide, and leave the ledger as it would be.
+ *
+ * A pure function of (cluster, configuration, now). Placements and evictions are made in the ledger (journalled, so that plan can
+ * take them back); nothing else happens: drivers act on the decisions.
+ */
+#pragma once
+
+#include "engine/config.h"
+#include "engine/decision.h"
+
+struct engine;
+
+struct engine *engine_new(struct cluster *c, const struct engine_config *config, struct err *e);
+void engine_free(struct engine *en);
+struct framework *engine_framework(struct engine *en, pod_id pod); /* of the pod's profile */
+
+struct engine_run {
+	int64_t now_ns;
+	uint32_t cycles;     /* 1 at least */
+	bool wants_reports;  /* fill decision.nodes */
+	pod_id only;	     /* report only for this pod; POD_NONE: all */
+};
+/*
+ * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and terminating pods are gone
+ * before the next one, nominated pods are tried again, now stays. The ledger keeps the moves, uncommitted: roll back to the mark taken before.
+ */
+enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
+
+/* Names of plugins that were switched off or could not be loaded, a line each, "" if none. */
+const char *engine_complaints(const struct engine *en);

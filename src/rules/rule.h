@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rule.h - may this running pod be taken away for that waiting one?
+ *
+ * The names of all rules, in the order they are asked: the first that speaks is the one people are told. A rule answers for
+ * a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes only if nothing else works).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ledger/cluster.h"
+
+/* name, what people read */
+#define RULE_LIST(X)                        \
+	X(FOREIGN, "foreign")               \
+	X(DAEMONSET, "daemonset")           \
+	X(NEVER, "never")                   \
+	X(DELAY, "delay")                   \
+	X(APPLICATION, "application")       \
+	X(FENCE, "fence")                   \
+	X(POLICY, "policy")                 \
+	X(PRIORITY, "priority")             \
+	X(PREEMPTIBILITY, "preemptibility") \
+	X(MIN_RUNTIME, "min-runtime")       \
+	X(GUARANTEE, "guarantee")           \
+	X(FAIR_SHARE, "fair-share")         \
+	X(BUDGET, "budget")                 \
+	X(EVICTION_RATE, "eviction-rate")   \
+	X(OPT_OUT, "opt-out")               \
+	X(DRIVER, "driver")                 \
+	X(THRASH, "thrash")
+
+enum rule_id {
+	RULE_NONE,
+#define X(id, text) RULE_##id,
+	RULE_LIST(X)
+#undef X
+	RULE_PLUGIN, /* a loaded plugin's own; the verdict says which */
+	RULE_COUNT,
+};
+const char *rule_text(enum rule_id r); /* "" for RULE_NONE */
+
+#define ACTION_LIST(X)                    \
+	X(ALLOCATE, "allocate")           \
+	X(RECLAIM, "reclaim")             \
+	X(PREEMPT, "preempt")             \
+	X(DISPLACE, "displace")           \
+	X(REQUIRED_NODE, "required-node") \
+	X(CONSOLIDATE, "consolidate")     \
+	X(QUOTA, "quota")                 \
+	X(STALE_GANG, "stale-gang")
+
+enum action {
+	ACTION_NONE,
+#define X(id, text) ACTION_##id,
+	ACTION_LIST(X)
+#undef X
+	ACTION_COUNT,
+};
+const char *action_text(enum action a);
+
+enum rule_answer { MAY_GO, IS_PROTECTED, IS_SPARED };
+
+struct rule_verdict {
+	uint8_t answer; /* enum rule_answer */
+	uint8_t rule;	/* enum rule_id; RULE_NONE when it may go */
+	uint8_t plugin; /* RULE_PLUGIN: index of the plugin */
+	int64_t until_ns; /* where time decides, else TIME_NONE */
+	int64_t num[4];	  /* the rule's numbers, for its sentence */
+};
