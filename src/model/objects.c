@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A dropped object is left empty, so dropping it twice is harmless.
+ */
+#include "model/objects.h"
+
+#include <string.h>
+
+static const char *const preemptibility_words[] = {
+	[PREEMPTIBILITY_UNSET] = "",
+	[PREEMPTIBLE] = "preemptible",
+	[NON_PREEMPTIBLE] = "non-preemptible",
+	[SEMI_PREEMPTIBLE] = "semi-preemptible",
+};
+
+const char *preemptibility_text(enum preemptibility p)
+{
+	return preemptibility_words[p];
+}
+
+bool preemptibility_parse(const char *s, enum preemptibility *ret)
+{
+	for (enum preemptibility p = PREEMPTIBLE; p <= SEMI_PREEMPTIBLE; p++) {
+		if (strcmp(s, preemptibility_words[p]) == 0) {
+			*ret = p;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void drop_names(struct vocab *v, const name_id *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		names_drop(vocab_names(v), ids[i]);
+}
+
+#define DROP_NAMES(v, ...)                                           \
+	do {                                                         \
+		const name_id ids_[] = {__VA_ARGS__};                \
+		drop_names((v), ids_, sizeof(ids_) / sizeof(*ids_)); \
+	} while (0)
+
+void obj_pod_drop(struct vocab *v, struct obj_pod *o)
+{
+	DROP_NAMES(v, o->name, o->uid, o->node_name, o->nominated_node, o->priority_class, o->owner_name, o->owner_uid,
+		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user);
+	kin_drop(v, o->kin);
+	shape_drop(v, o->shape);
+	*o = (struct obj_pod){.kin = KIN_NONE, .shape = SHAPE_NONE};
+}
+
+void obj_node_drop(struct vocab *v, struct obj_node *o)
+{
+	DROP_NAMES(v, o->name, o->uid);
+	kin_drop(v, o->kin);
+	mem_free(o->taints);
+	mem_free(o->images);
+	name_bag_drop(&o->bag);
+	*o = (struct obj_node){.kin = KIN_NONE};
+}
+
+void obj_namespace_drop(struct vocab *v, struct obj_namespace *o)
+{
+	DROP_NAMES(v, o->name, o->parent_queue);
+	kin_drop(v, o->kin);
+	*o = (struct obj_namespace){.kin = KIN_NONE};
+}
+
+void obj_class_drop(struct vocab *v, struct obj_class *o)
+{
+	DROP_NAMES(v, o->name);
+	*o = (struct obj_class){0};
+}
+
+void obj_pdb_drop(struct vocab *v, struct obj_pdb *o)
+{
+	DROP_NAMES(v, o->ns, o->name);
+	mem_free(o->disrupted);
+	arena_free(o->arena);
+	name_bag_drop(&o->bag);
+	*o = (struct obj_pdb){0};
+}
+
+void obj_owner_drop(struct vocab *v, struct obj_owner *o)
+{
+	DROP_NAMES(v, o->kind_name, o->name, o->uid, o->parent_kind, o->parent_name, o->parent_uid);
+	kin_drop(v, o->kin);
+	arena_free(o->arena);
+	name_bag_drop(&o->bag);
+	*o = (struct obj_owner){.kin = KIN_NONE};
+}
+
+void obj_group_drop(struct vocab *v, struct obj_group *o)
+{
+	DROP_NAMES(v, o->ns, o->name, o->uid, o->queue, o->priority_class);
+	mem_free(o->subgroups);
+	name_bag_drop(&o->bag);
+	*o = (struct obj_group){0};
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shapes and kins are interned alike. Everything one says is written down as a row of 32-bit words (walk_*): equal rows are
+ * equal things, the hash of the row finds it, and the same walk takes and lets go of the names. A live thing is one
+ * block of memory: a header, the struct, and behind it every array it points to. Nothing is kept of a dead one but its
+ * free id.
+ */
+#include "model/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+struct block {
+	uint64_t hash;
+	size_t bytes;
+	uint32_t refs;
+	uint32_t next; /* id of the next block with the same hash, or NONE */
+};
+
+struct shape_block {
+	struct block head;
+	struct shape shape;
+};
+
+struct kin_block {
+	struct block head;
+	struct kin kin;
+};
+
+struct pool {
+	ARRAY(struct block *) v; /* by id; NULL: free */
+	ARRAY(uint32_t) free_ids;
+	struct map by_hash; /* to the first id of that hash */
+	size_t bytes;
+};
+
+struct row {
+	ARRAY(uint32_t) words;
+	size_t bytes; /* of the arrays behind the struct */
+};
+
+struct vocab {
+	struct names *names;
+	struct res_types res;
+	struct pool shapes, kins;
+	struct row draft, known; /* scratch */
+};
+
+/* What a walk does with what it sees. */
+enum purpose { TO_ROW, TO_KEEP, TO_DROP };
+struct walk {
+	enum purpose purpose;
+	struct row *row;
+	struct names *names;
+};
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+static void walk_word(struct walk *w, uint32_t x)
+{
+	if (w->purpose == TO_ROW)
+		array_push(&w->row->words, x);
+}
+
+static void walk_long(struct walk *w, int64_t x)
+{
+	walk_word(w, (uint32_t)((uint64_t)x >> 32));
+	walk_word(w, (uint32_t)x);
+}
+
+static void walk_name(struct walk *w, name_id name)
+{
+	if (w->purpose == TO_ROW)
+		walk_word(w, name);
+	else if (w->purpose == TO_KEEP)
+		names_keep(w->names, name);
+	else
+		names_drop(w->names, name);
+}
+
+/* Every array begins with its length, so that no two different things can have one row. */
+static void walk_array(struct walk *w, uint32_t n, size_t size)
+{
+	walk_word(w, n);
+	if (w->purpose == TO_ROW)
+		w->row->bytes += round_up(n * size);
+}
+
+static void walk_names(struct walk *w, const name_id *v, uint32_t n)
+{
+	walk_array(w, n, sizeof(*v));
+	for (uint32_t i = 0; i < n; i++)
+		walk_name(w, v[i]);
+}
+
+static void walk_labels(struct walk *w, const struct labels *l)
+{
+	walk_array(w, l->n, sizeof(*l->kv));
+	for (uint32_t i = 0; i < l->n; i++) {
+		walk_name(w, l->kv[i].key);
+		walk_name(w, l->kv[i].value);
+	}
+}
+
+static void walk_amounts(struct walk *w, const struct res_list *l)
+{
+	walk_array(w, l->n, sizeof(*l->v));
+	for (uint32_t i = 0; i < l->n; i++) {
+		walk_word(w, l->v[i].type);
+		walk_long(w, l->v[i].amount);
+	}
+}
+
+static void walk_requirements(struct walk *w, const struct requirement *v, uint32_t n)
+{
+	walk_array(w, n, sizeof(*v));
+	for (uint32_t i = 0; i < n; i++) {
+		walk_name(w, v[i].key);
+		walk_word(w, v[i].op);
+		walk_names(w, v[i].values, v[i].n_values);
+		walk_long(w, v[i].bound);
+	}
+}
+
+static void walk_selector(struct walk *w, const struct selector *s)
+{
+	walk_word(w, s->matches_nothing);
+	walk_requirements(w, s->reqs, s->n);
+}
+
+static void walk_node_term(struct walk *w, const struct node_term *t)
+{
+	walk_word(w, t->is_invalid);
+	walk_requirements(w, t->exprs, t->n_exprs);
+	walk_requirements(w, t->fields, t->n_fields);
+}
+
+static void walk_pod_terms(struct walk *w, const struct pod_terms *t)
+{
+	walk_array(w, t->n, sizeof(*t->terms));
+	for (const struct pod_term *p = t->terms, *end = p + t->n; p < end; p++) {
+		walk_selector(w, &p->selector);
+		walk_name(w, p->topology_key);
+		walk_names(w, p->namespaces, p->n_namespaces);
+		walk_word(w, p->has_ns_selector);
+		walk_selector(w, &p->ns_selector);
+		walk_word(w, (uint32_t)p->weight);
+		walk_names(w, p->match_keys, p->n_match_keys);
+		walk_names(w, p->mismatch_keys, p->n_mismatch_keys);
+	}
+}
+
+static void walk_spreads(struct walk *w, const struct spread *v, uint32_t n)
+{
+	walk_array(w, n, sizeof(*v));
+	for (const struct spread *s = v, *end = v + n; s < end; s++) {
+		walk_word(w, (uint32_t)s->max_skew);
+		walk_word(w, (uint32_t)s->min_domains);
+		walk_name(w, s->topology_key);
+		walk_word(w, (uint32_t)s->is_hard << 2 | (uint32_t)s->ignores_affinity << 1 | s->honors_taints);
+		walk_selector(w, &s->selector);
+		walk_names(w, s->match_keys, s->n_match_keys);
+	}
+}
+
+static void walk_nodes_wanted(struct walk *w, const struct shape *s)
+{
+	walk_labels(w, &s->node_selector);
+	walk_word(w, s->has_required_terms);
+	walk_array(w, s->required_terms.n, sizeof(*s->required_terms.terms));
+	for (uint32_t i = 0; i < s->required_terms.n; i++)
+		walk_node_term(w, &s->required_terms.terms[i]);
+	walk_array(w, s->n_preferred_nodes, sizeof(*s->preferred_nodes));
+	for (uint32_t i = 0; i < s->n_preferred_nodes; i++) {
+		walk_word(w, (uint32_t)s->preferred_nodes[i].weight);
+		walk_node_term(w, &s->preferred_nodes[i].term);
+	}
+	walk_array(w, s->n_tolerations, sizeof(*s->tolerations));
+	for (uint32_t i = 0; i < s->n_tolerations; i++) {
+		walk_name(w, s->tolerations[i].key);
+		walk_name(w, s->tolerations[i].value);
+		walk_word(w, s->tolerations[i].op);
+		walk_word(w, s->tolerations[i].effect);
+	}
+}
+
+static void walk_shape(struct walk *w, const struct shape *s)
+{
+	walk_amounts(w, &s->request);
+	walk_amounts(w, &s->usage);
+	walk_long(w, s->nonzero_cpu_milli);
+	walk_long(w, s->nonzero_memory);
+	walk_nodes_wanted(w, s);
+	walk_pod_terms(w, &s->affinity);
+	walk_pod_terms(w, &s->anti_affinity);
+	walk_pod_terms(w, &s->preferred_affinity);
+	walk_pod_terms(w, &s->preferred_anti_affinity);
+	walk_spreads(w, s->spreads, s->n_spreads);
+	walk_array(w, s->n_ports, sizeof(*s->ports));
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		walk_name(w, s->ports[i].ip);
+		walk_word(w, (uint32_t)s->ports[i].port << 8 | s->ports[i].protocol);
+	}
+	walk_names(w, s->images, s->n_images);
+	walk_word(w, s->n_containers);
+	walk_names(w, s->gates, s->n_gates);
+	walk_name(w, s->scheduler_name);
+	walk_name(w, s->runs_on);
+	walk_word(w, (uint32_t)s->never_preempts << 1 | s->has_claims);
+}
+
+static void walk_kin(struct walk *w, const struct kin *k)
+{
+	walk_name(w, k->ns);
+	walk_labels(w, &k->labels);
+}
+
+/* ---- copying: the arrays go one after the other behind the struct ---- */
+
+static void *place(char **at, const void *src, uint32_t n, size_t size)
+{
+	if (n == 0)
+		return NULL;
+	char *dst = *at;
+	memcpy(dst, src, n * size);
+	*at += round_up(n * size);
+	return dst;
+}
+
+#define PLACE(at, array, n) ((array) = place((at), (array), (n), sizeof(*(array))))
+
+static const struct requirement *place_requirements(char **at, const struct requirement *v, uint32_t n)
+{
+	struct requirement *copy = place(at, v, n, sizeof(*v));
+	for (uint32_t i = 0; i < n; i++)
+		PLACE(at, copy[i].values, copy[i].n_values);
+	return copy;
+}
+
+static void place_selector(char **at, struct selector *s)
+{
+	s->reqs = place_requirements(at, s->reqs, s->n);
+}
+
+static void place_node_term(char **at, struct node_term *t)
+{
+	t->exprs = place_requirements(at, t->exprs, t->n_exprs);
+	t->fields = place_requirements(at, t->fields, t->n_fields);
+}
+
+static void place_pod_terms(char **at, struct pod_terms *t)
+{
+	struct pod_term *copy = place(at, t->terms, t->n, sizeof(*t->terms));
+	for (uint32_t i = 0; i < t->n; i++) {
+		place_selector(at, &copy[i].selector);
+		PLACE(at, copy[i].namespaces, copy[i].n_namespaces);
+		place_selector(at, &copy[i].ns_selector);
+		PLACE(at, copy[i].match_keys, copy[i].n_match_keys);
+		PLACE(at, copy[i].mismatch_keys, copy[i].n_mismatch_keys);
+	}
+	t->terms = copy;
+}
+
+static void place_spreads(char **at, struct shape *s)
+{
+	struct spread *copy = place(at, s->spreads, s->n_spreads, sizeof(*s->spreads));
+	for (uint32_t i = 0; i < s->n_spreads; i++) {
+		place_selector(at, &copy[i].selector);
+		PLACE(at, copy[i].match_keys, copy[i].n_match_keys);
+	}
+	s->spreads = copy;
+}
+
+static void place_node_terms(char **at, struct shape *s)
+{
+	struct node_term *terms = place(at, s->required_terms.terms, s->required_terms.n, sizeof(*terms));
+	for (uint32_t i = 0; i < s->required_terms.n; i++)
+		place_node_term(at, &terms[i]);
+	s->required_terms.terms = terms;
+	struct preferred_node_term *preferred = place(at, s->preferred_nodes, s->n_preferred_nodes, sizeof(*preferred));
+	for (uint32_t i = 0; i < s->n_preferred_nodes; i++)
+		place_node_term(at, &preferred[i].term);
+	s->preferred_nodes = preferred;
+}
+
+/* *s is a plain copy of the draft; give it arrays of its own. */
+static void place_shape(char **at, struct shape *s)
+{
+	PLACE(at, s->request.v, s->request.n);
+	PLACE(at, s->usage.v, s->usage.n);
+	PLACE(at, s->node_selector.kv, s->node_selector.n);
+	place_node_terms(at, s);
+	PLACE(at, s->tolerations, s->n_tolerations);
+	place_pod_terms(at, &s->affinity);
+	place_pod_terms(at, &s->anti_affinity);
+	place_pod_terms(at, &s->preferred_affinity);
+	place_pod_terms(at, &s->preferred_anti_affinity);
+	place_spreads(at, s);
+	PLACE(at, s->ports, s->n_ports);
+	PLACE(at, s->images, s->n_images);
+	PLACE(at, s->gates, s->n_gates);
+}
+
+/* ---- pools ---- */
+
+static uint64_t row_hash(const struct row *r)
+{
+	uint64_t h = r->words.n;
+	for (uint32_t i = 0; i < r->words.n; i++)
+		h = hash_mix(h, r->words.v[i]);
+	return h;
+}
+
+static bool row_equal(const struct row *a, const struct row *b)
+{
+	return a->words.n == b->words.n && memcmp(a->words.v, b->words.v, a->words.n * sizeof(*a->words.v)) == 0;
+}
+
+static struct walk row_start(struct row *r)
+{
+	r->words.n = 0;
+	r->bytes = 0;
+	return (struct walk){.purpose = TO_ROW, .row = r};
+}
+
+static uint32_t pool_add(struct pool *p, struct block *b)
+{
+	uint32_t id = p->v.n;
+	if (p->free_ids.n > 0)
+		id = array_pop(&p->free_ids);
+	else
+		array_push(&p->v, NULL);
+	p->v.v[id] = b;
+	b->next = map_get(&p->by_hash, b->hash);
+	map_put(&p->by_hash, b->hash, id);
+	p->bytes += b->bytes;
+	return id;
+}
+
+static void pool_unlink(struct pool *p, uint32_t id)
+{
+	const struct block *b = p->v.v[id];
+	uint32_t at = map_get(&p->by_hash, b->hash);
+	if (at == id && b->next == NONE) {
+		map_del(&p->by_hash, b->hash);
+	} else if (at == id) {
+		map_put(&p->by_hash, b->hash, b->next);
+	} else {
+		while (p->v.v[at]->next != id)
+			at = p->v.v[at]->next;
+		p->v.v[at]->next = b->next;
+	}
+}
+
+static void pool_del(struct pool *p, uint32_t id)
+{
+	pool_unlink(p, id);
+	p->bytes -= p->v.v[id]->bytes;
+	mem_free(p->v.v[id]);
+	p->v.v[id] = NULL;
+	array_push(&p->free_ids, id);
+}
+
+static struct block *pool_get(const struct pool *p, uint32_t id)
+{
+	assert(id < p->v.n && p->v.v[id] != NULL);
+	return p->v.v[id];
+}
+
+static void pool_free(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->v.n; i++)
+		mem_free(p->v.v[i]);
+	array_free(&p->v);
+	array_free(&p->free_ids);
+	map_free(&p->by_hash);
+}
+
+static size_t pool_bytes(const struct pool *p)
+{
+	return p->bytes + p->v.cap * sizeof(*p->v.v) + p->free_ids.cap * sizeof(*p->free_ids.v) +
+	       map_bytes(&p->by_hash);
+}
+
+static void keep(struct pool *p, uint32_t id)
+{
+	struct block *b = pool_get(p, id);
+	assert(b->refs < UINT32_MAX);
+	b->refs++;
+}
+
+/* ---- the vocabulary ---- */
+
+struct vocab *vocab_new(void)
+{
+	struct vocab *v = mem_alloc(sizeof(*v));
+	v->names = names_new();
+	res_types_init(&v->res, v->names);
+	return v;
+}
+
+void vocab_free(struct vocab *v)
+{
+	if (v == NULL)
+		return;
+	pool_free(&v->shapes);
+	pool_free(&v->kins);
+	array_free(&v->draft.words);
+	array_free(&v->known.words);
+	res_types_free(&v->res);
+	names_free(v->names);
+	mem_free(v);
+}
+
+struct names *vocab_names(struct vocab *v)
+{
+	return v->names;
+}
+
+struct res_types *vocab_res(struct vocab *v)
+{
+	return &v->res;
+}
+
+size_t vocab_bytes(const struct vocab *v)
+{
+	return sizeof(*v) + pool_bytes(&v->shapes) + pool_bytes(&v->kins) +
+	       (v->draft.words.cap + v->known.words.cap) * sizeof(uint32_t);
+}
+
+static const struct shape *shape_of(const struct block *b)
+{
+	return &((const struct shape_block *)b)->shape;
+}
+
+static shape_id shape_find(struct vocab *v, uint64_t hash)
+{
+	uint32_t id = map_get(&v->shapes.by_hash, hash);
+	for (; id != NONE; id = v->shapes.v.v[id]->next) {
+		struct walk w = row_start(&v->known);
+		walk_shape(&w, shape_of(v->shapes.v.v[id]));
+		if (row_equal(&v->draft, &v->known))
+			break;
+	}
+	return id;
+}
+
+static shape_id shape_add(struct vocab *v, const struct shape *draft, uint64_t hash)
+{
+	size_t bytes = round_up(sizeof(struct shape_block)) + v->draft.bytes;
+	struct shape_block *b = mem_alloc(bytes);
+	b->head = (struct block){.hash = hash, .bytes = bytes, .refs = 1};
+	b->shape = *draft;
+	char *at = (char *)b + round_up(sizeof(*b));
+	place_shape(&at, &b->shape);
+	assert(at == (char *)b + bytes);
+	struct walk w = {.purpose = TO_KEEP, .names = v->names};
+	walk_shape(&w, &b->shape);
+	return pool_add(&v->shapes, &b->head);
+}
+
+shape_id shape_hold(struct vocab *v, const struct shape *draft)
+{
+	struct walk w = row_start(&v->draft);
+	walk_shape(&w, draft);
+	uint64_t hash = row_hash(&v->draft);
+	shape_id id = shape_find(v, hash);
+	if (id == NONE)
+		return shape_add(v, draft, hash);
+	keep(&v->shapes, id);
+	return id;
+}
+
+void shape_keep(struct vocab *v, shape_id id)
+{
+	if (id != SHAPE_NONE)
+		keep(&v->shapes, id);
+}
+
+void shape_drop(struct vocab *v, shape_id id)
+{
+	if (id == SHAPE_NONE || --pool_get(&v->shapes, id)->refs > 0)
+		return;
+	struct walk w = {.purpose = TO_DROP, .names = v->names};
+	walk_shape(&w, shape_of(v->shapes.v.v[id]));
+	pool_del(&v->shapes, id);
+}
+
+const struct shape *shape_get(const struct vocab *v, shape_id id)
+{
+	return shape_of(pool_get(&v->shapes, id));
+}
+
+uint32_t shape_count(const struct vocab *v)
+{
+	return v->shapes.v.n - v->shapes.free_ids.n;
+}
+
+static const struct kin *kin_of(const struct block *b)
+{
+	return &((const struct kin_block *)b)->kin;
+}
+
+static kin_id kin_find(struct vocab *v, uint64_t hash)
+{
+	uint32_t id = map_get(&v->kins.by_hash, hash);
+	for (; id != NONE; id = v->kins.v.v[id]->next) {
+		struct walk w = row_start(&v->known);
+		walk_kin(&w, kin_of(v->kins.v.v[id]));
+		if (row_equal(&v->draft, &v->known))
+			break;
+	}
+	return id;
+}
+
+static kin_id kin_add(struct vocab *v, const struct kin *draft, uint64_t hash)
+{
+	size_t bytes = round_up(sizeof(struct kin_block)) + v->draft.bytes;
+	struct kin_block *b = mem_alloc(bytes);
+	b->head = (struct block){.hash = hash, .bytes = bytes, .refs = 1};
+	b->kin = *draft;
+	char *at = (char *)b + round_up(sizeof(*b));
+	PLACE(&at, b->kin.labels.kv, b->kin.labels.n);
+	struct walk w = {.purpose = TO_KEEP, .names = v->names};
+	walk_kin(&w, &b->kin);
+	return pool_add(&v->kins, &b->head);
+}
+
+static kin_id kin_hold_sorted(struct vocab *v, const struct kin *draft)
+{
+	struct walk w = row_start(&v->draft);
+	walk_kin(&w, draft);
+	uint64_t hash = row_hash(&v->draft);
+	kin_id id = kin_find(v, hash);
+	if (id == NONE)
+		return kin_add(v, draft, hash);
+	keep(&v->kins, id);
+	return id;
+}
+
+kin_id kin_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n)
+{
+	struct label few[32], *sorted = few;
+	if (n > sizeof(few) / sizeof(*few))
+		sorted = mem_resize(NULL, n, sizeof(*sorted));
+	if (n > 0)
+		memcpy(sorted, kv, n * sizeof(*kv));
+	const struct kin draft = {.ns = ns, .labels = {.n = labels_sort(sorted, n), .kv = sorted}};
+	kin_id id = kin_hold_sorted(v, &draft);
+	if (sorted != few)
+		mem_free(sorted);
+	return id;
+}
+
+void kin_keep(struct vocab *v, kin_id id)
+{
+	if (id != KIN_NONE)
+		keep(&v->kins, id);
+}
+
+void kin_drop(struct vocab *v, kin_id id)
+{
+	if (id == KIN_NONE || --pool_get(&v->kins, id)->refs > 0)
+		return;
+	struct walk w = {.purpose = TO_DROP, .names = v->names};
+	walk_kin(&w, kin_of(v->kins.v.v[id]));
+	pool_del(&v->kins, id);
+}
+
+const struct kin *kin_get(const struct vocab *v, kin_id id)
+{
+	static const struct kin nobody = {0};
+	assert(id < v->kins.v.n);
+	return v->kins.v.v[id] != NULL ? kin_of(v->kins.v.v[id]) : &nobody;
+}
+
+uint32_t kin_limit(const struct vocab *v)
+{
+	return v->kins.v.n;
+}
+
+bool kin_is_live(const struct vocab *v, kin_id id)
+{
+	return id < v->kins.v.n && v->kins.v.v[id] != NULL;
+}
