@@ -10,7 +10,7 @@ COUNT ?= 300
 SEED ?= 7
 SECONDS ?= 60
 N ?=
-JOBS ?= $(shell nproc)
+export JOBS ?= $(shell nproc)
 
 # Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
 PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev
@@ -20,7 +20,7 @@ PKG_FUZZ := $(PKG_RUN) clang libclang-rt-14-dev
 PKG_COVERAGE := $(PKG_TEST) gcovr
 PKG_BENCH := $(PKG_RUN) libcjson-dev
 
-NINJA := ninja --quiet -j $(JOBS)
+KNOWN := $(wildcard tests/conformance/known_differences.yaml)
 RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
@@ -33,19 +33,19 @@ run: build ## build, and show the example cluster
 build: ## build build/cede
 	@tools/install-missing $(PKG_RUN)
 	@tools/configure build
-	@$(NINJA) -C build cede
+	@tools/build build cede
 
 test: ## every test that needs no network; the last line counts them
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build
-	@$(NINJA) -C build
+	@tools/build build
 	@$(RUN_TESTS) build --conform $(DIR)
 
 conform: ## the facts about other schedulers in DIR=../shared/conformance
 	@tools/install-missing $(PKG_RUN)
 	@tools/configure build
 	@if [ ! -d $(DIR) ]; then echo "conform: no $(DIR) here, skipped"; else \
-		$(NINJA) -C build conform && build/conform $(DIR) --known tests/conformance/known_differences.yaml; fi
+		tools/build build conform && build/conform $(DIR) $(KNOWN:%=--known %); fi
 
 oracle: build ## random clusters, compared with the real kube-scheduler (COUNT=300 SEED=7)
 	@tools/run-oracle build/cede $(ORACLE) $(COUNT) $(SEED)
@@ -53,33 +53,33 @@ oracle: build ## random clusters, compared with the real kube-scheduler (COUNT=3
 properties: ## invariants on random clusters: decisions tried and violations (N=how many)
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build
-	@$(NINJA) -C build
+	@tools/build build
 	@$(if $(N),CEDE_N=$(N)) $(RUN_TESTS) build --suite properties --show --patience 100
 
 soak: ## the same for SECONDS=60
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build
-	@$(NINJA) -C build
+	@tools/build build
 	@$(RUN_TESTS) build --suite properties --show --share-seconds $(SECONDS)
 
 test-asan: ## the tests with the address and undefined behaviour sanitizers
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build-asan -Db_sanitize=address,undefined -Db_lundef=false
-	@$(NINJA) -C build-asan
+	@tools/build build-asan
 	@ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		$(RUN_TESTS) build-asan --conform $(DIR) --patience 10
 
 test-tsan: ## the tests with the thread sanitizer
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build-tsan -Db_sanitize=thread -Db_lundef=false
-	@$(NINJA) -C build-tsan
+	@tools/build build-tsan
 	@TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
 		$(FIXED_ADDRESSES) $(RUN_TESTS) build-tsan --conform $(DIR) --patience 10
 
 fuzz: ## every parser's fuzzer for SECONDS=60, with sanitizers
 	@tools/install-missing $(PKG_FUZZ)
 	@CC=clang tools/configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
-	@$(NINJA) -C build-fuzz fuzzers
+	@tools/build build-fuzz fuzzers
 	@tools/run-fuzz build-fuzz $(SECONDS)
 
 lint: ## format, clang-tidy, layers, banned functions
@@ -90,10 +90,12 @@ lint: ## format, clang-tidy, layers, banned functions
 coverage: ## how much of src/ the tests run through
 	@tools/install-missing $(PKG_COVERAGE)
 	@tools/configure build-coverage -Db_coverage=true -Dbuildtype=debug
-	@$(NINJA) -C build-coverage
+	@tools/build build-coverage
 	@find build-coverage -name '*.gcda' -delete
 	@$(RUN_TESTS) build-coverage --conform $(DIR) --patience 10
-	@gcovr -j $(JOBS) --root . --filter src/ --print-summary --html-details build-coverage/coverage.html build-coverage
+	@gcovr -j $(JOBS) --root . --filter src/ --print-summary \
+		--txt build-coverage/coverage.txt --html-details build-coverage/coverage.html build-coverage > build-coverage/summary.txt
+	@cat build-coverage/coverage.txt build-coverage/summary.txt
 
 test-cluster: ## against a real kube-apiserver and etcd
 	@if [ -z "$$(tools/list-files src/kube '*.c')" ]; then echo "test-cluster: cede does not speak to a cluster yet, nothing to do"; \
@@ -102,7 +104,7 @@ test-cluster: ## against a real kube-apiserver and etcd
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \
 		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
-		$(NINJA) -C build-bench bench-programs && tools/run-bench build-bench; fi
+		tools/build build-bench bench-programs && tools/run-bench build-bench; fi
 
 clean: ## remove what was built
 	@rm -rf build build-asan build-tsan build-fuzz build-lint build-coverage build-bench
