@@ -17,6 +17,8 @@
  * A waiting pod may claim room: nominated (advisory, as Kubernetes does) or reserved (holds against everybody). A leaving pod still takes
  * its room on the node and counts as gone everywhere else.
  *
+ * What a pod takes: shape.usage (and one of RES_PODS) while placed or leaving, shape.request while it waits and claims room.
+ *
  * One thread writes. Many may read while nobody writes. The ledger reads no clock; times are data.
  */
 #pragma once
@@ -59,7 +61,7 @@ struct pod { /* engine's part: 136 bytes or less; the rest of what the object sa
 	name_id name;
 	int64_t started_ns; /* effective start, TIME_NONE if it never started */
 	int64_t created_ns; /* TIME_NONE if not known */
-	uint32_t node_pos;  /* its index in the node's list while placed or leaving */
+	uint32_t node_pos;  /* its index in the node's list: pods while placed or leaving, claims while it claims room */
 	uint32_t queue_pos; /* bookkeeping of the leaf queue's list */
 	struct obj_pod *obj; /* what the object said; owned by the ledger */
 };
@@ -102,18 +104,29 @@ struct pdb {
 	int32_t spent; /* pods leaving by our own evictions that count against it */
 };
 
+typedef ARRAY(pod_id) pod_list;
+
 struct ledger_node {
 	bool is_live;  /* the Node object is there; otherwise a ghost that still holds pods */
 	struct obj_node *obj; /* NULL for a ghost */
-	name_id name;
-	uint64_t generation; /* changes whenever anything on the node does; equal generation, equal content */
-	ARRAY(pod_id) pods;    /* placed and leaving, in order of arrival */
-	ARRAY(pod_id) claims; /* waiting pods that claim room here */
+	name_id name; /* NAME_NONE: the id is not in use */
+	/*
+	 * Changes whenever anything on the node does: its object, pods that come, go or leave, claims, start times of its pods.
+	 * Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0 while in use.
+	 */
+	uint64_t generation;
+	pod_list pods;	 /* placed and leaving, in order of arrival */
+	pod_list claims; /* waiting pods that claim room here */
 };
 
 struct ledger;
 
-/* Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. */
+/*
+ * Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. A pod that is
+ * leaving when it appears is announced by on_add and then on_leaving(true); before on_remove of a leaving pod comes on_leaving(false):
+ * who counts by calls counts right. What else the pod says (shape, kin, queue, group, priority) changes only while it is on no node, so
+ * on_remove sees what on_add saw. A listener must not move anything.
+ */
 struct ledger_listener {
 	void *ctx;
 	void (*on_add)(void *ctx, const struct ledger *l, pod_id pod, node_id node);	/* now on the node */
@@ -139,12 +152,17 @@ const struct podset *ledger_podset(const struct ledger *l, podset_id id);
 uint32_t ledger_pdb_limit(const struct ledger *l);
 const struct pdb *ledger_pdb(const struct ledger *l, pdb_id id);
 const struct queue_tree *ledger_queues(const struct ledger *l);
-/* Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace. */
+/* Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace; a missing one
+ * none. For kins of pods that are in the ledger; for others the list is empty. */
 const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 
-/* Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until a type is added. */
+/*
+ * Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until the next move from outside.
+ * Rows of one kind lie one after the other, ledger_stride apart. The stride is a multiple of 4, at least 8, and covers all types
+ * that were known at the last move from outside or commit.
+ */
 uint32_t ledger_stride(const struct ledger *l);
 const int64_t *ledger_node_allocatable(const struct ledger *l, node_id n);
 const int64_t *ledger_node_used(const struct ledger *l, node_id n);    /* placed and leaving pods */
@@ -175,36 +193,46 @@ static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns);
 
-/* ---- the journal ---- */
+/* ---- the journal ---- (a rollback also gives nodes their old generations back; new moves take numbers never used before) */
 typedef uint32_t ledger_mark;
 ledger_mark ledger_get_mark(const struct ledger *l);
 void ledger_rollback(struct ledger *l, ledger_mark to);
 /* Forget how to undo: everything so far stands. Lets go of what dropped objects held; ids become free for reuse. */
 void ledger_commit(struct ledger *l);
 
-/* ---- moves from outside: objects appear, change, vanish (the object is moved into the ledger) ---- */
-/* All may be rolled back until committed. An id freed by a drop is reused only after commit. */
+/*
+ * ---- moves from outside: objects appear, change, vanish ----
+ * All may be rolled back until committed. An id freed by a drop is reused only after commit. Objects are moved in: the content of *o is
+ * taken over and *o is left zeroed; the struct itself stays the caller's. Adding a name that is there already is a bug (assert), and
+ * so is changing namespace or name by a set.
+ */
 node_id ledger_node_add(struct ledger *l, struct obj_node *o); /* or brings a ghost of that name to life */
-node_id ledger_node_ghost(struct ledger *l, name_id name);     /* for a pod whose node is not known (yet) */
+/* For a pod whose node is not known (yet), or the node of that name. A ghost without pods and claims is gone after the next commit. */
+node_id ledger_node_ghost(struct ledger *l, name_id name);
 void ledger_node_set(struct ledger *l, node_id n, struct obj_node *o);
-void ledger_node_drop(struct ledger *l, node_id n); /* becomes a ghost while pods are on it */
+void ledger_node_drop(struct ledger *l, node_id n); /* becomes a ghost while pods are on it; claims on it are dropped */
 node_id ledger_node_find(const struct ledger *l, name_id name); /* ghosts too */
 
 /* ERR_LIMIT if the sum over all pods of a type would pass 2^62; nothing is changed then and the object stays the caller's. */
 enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct pod_entry *entry, pod_id *ret, struct err *e);
+/* A pod that stays on its node keeps its place there; one that was evicted and still leaves stays is_evicted. */
 enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, const struct pod_entry *entry, struct err *e);
 void ledger_pod_drop(struct ledger *l, pod_id pod);
 pod_id ledger_pod_find(const struct ledger *l, name_id ns, name_id name);
 
 group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
-/* The sub-groups may change only while the group has no pods; otherwise drop and add. */
+/*
+ * Its podsets are the leaves of the sub-groups (no other names them as parent), in their order. Which they are may change only while the
+ * group has no pods (otherwise drop and add); their minimums may always. A start once known stays; else the object's is taken.
+ */
 void ledger_group_set(struct ledger *l, group_id g, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
 void ledger_group_drop(struct ledger *l, group_id g); /* asserts: no pods */
 group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name);
 podset_id ledger_podset_find(const struct ledger *l, group_id g, name_id name); /* PODSET_NONE */
 
 pdb_id ledger_pdb_add(struct ledger *l, struct obj_pdb *o);
-void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o); /* a new status keeps what is spent */
+/* A new status keeps what is spent, but for pods it lists as disrupted: those its own count has seen. */
+void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o);
 void ledger_pdb_drop(struct ledger *l, pdb_id id);
 pdb_id ledger_pdb_find(const struct ledger *l, name_id ns, name_id name);
 
@@ -216,7 +244,7 @@ void ledger_queue_drop(struct ledger *l, queue_id q); /* asserts: no children, n
 void ledger_queue_drain(struct ledger *l, queue_id q, bool draining);
 
 /* ---- listeners and self-check ---- */
-/* On registration on_add is called for every pod that is on a node. */
+/* On registration on_add (and on_leaving, for leaving ones) is called for every pod that is on a node. */
 void ledger_listen(struct ledger *l, const struct ledger_listener *listener);
 void ledger_unlisten(struct ledger *l, void *ctx);
 
