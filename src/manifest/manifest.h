@@ -36,6 +36,7 @@ const char *manifest_note(const struct manifest *m, uint32_t i);
 struct object_source {
 	const char *name; /* of the file or stream */
 	struct text *notes; /* a line each; may be NULL */
+	struct arena *scratch; /* for drafts, reset after each object; NULL: one is made each time */
 	bool is_lenient; /* names, namespaces and other things the API server would have filled in may be missing */
 };
 enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret, struct err *e);
