@@ -7,6 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Under the address sanitizer, what was not handed out is poisoned and a gap is left behind each piece, so that running
+ * over an end or using a piece after a reset is caught as it is with malloc.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#endif
+#ifdef HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#define GAP alignof(max_align_t)
+#define poison(p, n) __asan_poison_memory_region((p), (n))
+#define unpoison(p, n) __asan_unpoison_memory_region((p), (n))
+#else
+#define GAP 0
+#define poison(p, n) ((void)0)
+#define unpoison(p, n) ((void)0)
+#endif
+
 struct block {
 	struct block *next;
 	size_t cap, used;
@@ -31,7 +53,7 @@ static size_t checked_mul(size_t n, size_t size)
 static size_t round_up(size_t size)
 {
 	const size_t mask = alignof(max_align_t) - 1;
-	if (size > SIZE_MAX - mask)
+	if (size > PTRDIFF_MAX - mask)
 		abort();
 	return (size + mask) & ~mask;
 }
@@ -42,6 +64,7 @@ static struct block *block_new(struct arena *a, size_t cap)
 		abort();
 	struct block *b = mem_alloc(sizeof(*b) + cap);
 	b->cap = cap;
+	poison(b->data, cap);
 	a->bytes += sizeof(*b) + cap;
 	return b;
 }
@@ -101,17 +124,19 @@ void arena_reset(struct arena *a)
 	if (largest != NULL) {
 		largest->next = NULL;
 		largest->used = 0;
+		poison(largest->data, largest->cap);
 	}
 }
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-	size = round_up(size != 0 ? size : 1);
-	struct block *b = block_with_room(a, size);
+	size_t room = round_up(size != 0 ? size : 1) + GAP;
+	struct block *b = block_with_room(a, room);
 	unsigned char *p = b->data + b->used;
+	unpoison(p, size);
 	if (b->used < b->dirty)
 		memset(p, 0, size < b->dirty - b->used ? size : b->dirty - b->used);
-	b->used += size;
+	b->used += room;
 	if (b->dirty < b->used)
 		b->dirty = b->used;
 	return p;
@@ -134,15 +159,19 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char small[256];
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf(small, sizeof(small), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		abort();
 	char *s = arena_alloc(a, (size_t)n + 1);
-	vsnprintf(s, (size_t)n + 1, fmt, again);
+	if ((size_t)n < sizeof(small))
+		memcpy(s, small, (size_t)n);
+	else
+		vsnprintf(s, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return s;
 }

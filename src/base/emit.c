@@ -24,14 +24,17 @@ void emit_init(struct emit *e, struct text *out, enum emit_format format)
 /* Characters that a reader of JSON or YAML may refuse raw, or that a terminal would act on. */
 static bool must_escape(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE ||
-	       c == 0xFFFF;
+	if (c < 0xA0)
+		return c < 0x20 || c >= 0x7F;
+	return c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
 }
 
 static void add_escape(struct text *out, uint32_t c)
 {
 	static const char named[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
-	if (c < sizeof(named) && named[c] != '\0')
+	if (c == '"' || c == '\\')
+		text_printf(out, "\\%c", (char)c);
+	else if (c < sizeof(named) && named[c] != '\0')
 		text_printf(out, "\\%c", named[c]);
 	else
 		text_printf(out, "\\u%04x", (unsigned)c);
@@ -39,25 +42,30 @@ static void add_escape(struct text *out, uint32_t c)
 
 static void add_quoted(struct text *out, const char *s)
 {
+	const char *run = s; /* read but not yet written, because it needs no escape */
 	text_add_char(out, '"');
-	for (const char *start = s; *s != '\0'; start = s) {
+	while (*s != '\0') {
+		const char *at = s;
 		uint32_t c = text_next(&s);
+		if (c != TEXT_BAD && c != '"' && c != '\\' && !must_escape(c))
+			continue;
+		text_add_n(out, run, (size_t)(at - run));
+		run = s;
 		if (c == TEXT_BAD)
 			text_add(out, "\xEF\xBF\xBD");
-		else if (c == '"' || c == '\\')
-			text_printf(out, "\\%c", (char)c);
-		else if (must_escape(c))
-			add_escape(out, c);
 		else
-			text_add_n(out, start, (size_t)(s - start));
+			add_escape(out, c);
 	}
+	text_add_n(out, run, (size_t)(s - run));
 	text_add_char(out, '"');
 }
 
-/* What some version of YAML reads as a null, a truth value, a special number or a merge key. */
+/* What some version of YAML reads as a null, a truth value, or a truth value. */
 static bool is_yaml_word(const char *s)
 {
 	static const char *const words[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+	if (strnlen(s, 6) > 5) /* longer than "false" */
+		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcasecmp(s, words[i]) == 0)
 			return true;

@@ -9,9 +9,10 @@
  *	emit_end(&e);
  *
  * key is NULL for list items and for the top value. JSON is pretty-printed with two spaces, or on one line
- * (EMIT_JSON_LINE). YAML is block style; strings that YAML would read as something else (true, 12, "", ~, "a: b",
- * leading or trailing blanks, control characters) are double-quoted. Invalid UTF-8 becomes U+FFFD in both. Empty objects and lists are {} and []. Output ends with a
- * newline after the last emit_end of the top value. Asserts on unbalanced use; depth at most 64.
+ * (EMIT_JSON_LINE). YAML is block style, lists at the column of their key; strings that YAML 1.1 or 1.2 would read as
+ * something else (true, 12, "", ~, "a: b", leading or trailing blanks, control characters) are double-quoted. Invalid
+ * UTF-8 becomes U+FFFD in both. Empty objects and lists are {} and []. Every top value ends with a newline. Asserts on
+ * unbalanced use; depth at most 64. Values and keys are borrowed for the call only.
  */
 #pragma once
 
@@ -38,6 +39,6 @@ void emit_end(struct emit *e); /* of the innermost object or list */
 void emit_str(struct emit *e, const char *key, const char *value); /* NULL writes null */
 void emit_strf(struct emit *e, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void emit_int(struct emit *e, const char *key, int64_t value);
-void emit_double(struct emit *e, const char *key, double value); /* shortest text that reads back the same */
+void emit_double(struct emit *e, const char *key, double value); /* shortest text that reads back the same; NaN and infinities: null */
 void emit_bool(struct emit *e, const char *key, bool value);
 void emit_document(struct emit *e); /* YAML: "---" before the next top value; JSON: nothing */

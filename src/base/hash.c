@@ -15,7 +15,14 @@ static uint64_t rotate(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-static uint64_t word_at(const unsigned char *p, size_t n)
+/* Written out because compilers make one load of it, as they do not of a loop. */
+static uint64_t word_at(const unsigned char *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+static uint64_t rest_at(const unsigned char *p, size_t n)
 {
 	uint64_t w = 0;
 	for (size_t i = 0; i < n; i++)
@@ -43,8 +50,8 @@ uint64_t hash_bytes(const void *p, size_t n)
 	uint64_t h = n;
 	size_t i = 0;
 	for (; n - i >= 8; i += 8)
-		h = hash_mix(h, word_at(s + i, 8));
+		h = hash_mix(h, word_at(s + i));
 	if (i < n)
-		h = hash_mix(h, word_at(s + i, n - i));
+		h = hash_mix(h, rest_at(s + i, n - i));
 	return hash_u64(h);
 }

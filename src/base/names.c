@@ -137,8 +137,11 @@ name_id names_hold(struct names *p, const char *s, size_t len)
 		return NAME_NONE;
 	if (len >= UINT32_MAX)
 		abort();
-	if (p->n_held >= p->n_slots / 4 * 3)
+	if (p->n_held >= p->n_slots / 4 * 3) {
+		if (p->n_slots > UINT32_MAX / 2)
+			abort();
 		slots_resize(p, p->n_slots * 2);
+	}
 	uint32_t hash = hash_of(s, len);
 	struct slot *slot = &p->slots[slot_find(p, hash, s, len)];
 	if (slot->id != NAME_NONE)

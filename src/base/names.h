@@ -5,7 +5,7 @@
  * NAME_NONE (0) is "no string" and also the empty string "". Every other id is a string that somebody holds. Ids are
  * reused after the last holder lets go, so a daemon that sees pod names come and go for months does not grow.
  * Equal strings have equal ids while held; ids say nothing about order (sort by name_cmp for anything visible).
- * Strings may hold any byte but NUL. Not thread-safe for writing; reading from many threads is fine.
+ * Strings may hold any byte but NUL (asserted). Not thread-safe for writing; reading from many threads is fine.
  */
 #pragma once
 

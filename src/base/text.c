@@ -100,7 +100,7 @@ size_t text_width(const char *s)
 	return n;
 }
 
-/* Bytes of the character that c begins; 0 if no character begins with it. */
+/* Bytes of the character beyond ASCII that c begins; 0 if none begins with it. */
 static int lead_length(unsigned char c)
 {
 	if (c >= 0xC2 && c <= 0xDF)
@@ -109,19 +109,17 @@ static int lead_length(unsigned char c)
 		return 3;
 	if (c >= 0xF0 && c <= 0xF4)
 		return 4;
-	return c < 0x80 ? 1 : 0;
+	return 0;
 }
 
 uint32_t text_next(const char **ps)
 {
 	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 	const unsigned char *s = (const unsigned char *)*ps;
-	if (*s == '\0')
-		return 0;
-	*ps += 1;
-	int n = lead_length(*s);
-	if (n == 1)
+	*ps += *s != '\0';
+	if (*s < 0x80)
 		return *s;
+	int n = lead_length(*s);
 	if (n == 0)
 		return TEXT_BAD;
 	uint32_t cp = *s & (0xFFu >> (n + 1));

@@ -82,6 +82,27 @@ static void a_big_piece_does_not_waste_the_room_that_was_left(void **state)
 	arena_free(a);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+static void the_sanitizer_sees_the_ends(void **state)
+{
+	struct arena *a = arena_new(1024);
+	char *p = arena_alloc(a, 13), *q = arena_alloc(a, 16);
+	assert_false(__asan_address_is_poisoned(p + 12));
+	assert_true(__asan_address_is_poisoned(p + 13));
+	assert_false(__asan_address_is_poisoned(q + 15));
+	assert_true(__asan_address_is_poisoned(q + 16));
+	arena_reset(a);
+	assert_true(__asan_address_is_poisoned(q));
+	arena_free(a);
+}
+#else
+static void the_sanitizer_sees_the_ends(void **state)
+{
+	skip();
+}
+#endif
+
 static void strings_are_copied_and_formatted(void **state)
 {
 	struct arena *a = arena_new(64);
@@ -206,6 +227,7 @@ int main(void)
 		cmocka_unit_test(nothing_asked_is_still_something_of_its_own),
 		cmocka_unit_test(reset_keeps_the_largest_block_only),
 		cmocka_unit_test(a_big_piece_does_not_waste_the_room_that_was_left),
+		cmocka_unit_test(the_sanitizer_sees_the_ends),
 		cmocka_unit_test(strings_are_copied_and_formatted),
 		cmocka_unit_test(impossible_sizes_abort),
 		cmocka_unit_test(heap_memory),
