@@ -39,6 +39,7 @@ void emit_end(struct emit *e); /* of the innermost object or list */
 void emit_str(struct emit *e, const char *key, const char *value); /* NULL writes null */
 void emit_strf(struct emit *e, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void emit_int(struct emit *e, const char *key, int64_t value);
-void emit_double(struct emit *e, const char *key, double value); /* shortest text that reads back the same; NaN and infinities: null */
+/* The shortest text that reads back the same; NaN and the infinities are null. */
+void emit_double(struct emit *e, const char *key, double value);
 void emit_bool(struct emit *e, const char *key, bool value);
 void emit_document(struct emit *e); /* YAML: "---" before the next top value; JSON: nothing */

@@ -144,80 +144,81 @@ static void top_values_and_documents(void **state)
 	text_free(&t);
 }
 
+static const struct {
+	const char *why, *s, *yaml, *json;
+} strings[] = {
+	{"names stay plain", "node-1.example.com", "node-1.example.com", "\"node-1.example.com\""},
+	{"so do sentences", "guarantee of root.ml, kept", "guarantee of root.ml, kept",
+	 "\"guarantee of root.ml, kept\""},
+	{"and quantities", "4Gi", "4Gi", "\"4Gi\""},
+	{"and paths with colons inside", "a:b/c#d", "a:b/c#d", "\"a:b/c#d\""},
+	{"and quotes inside", "say \"no\"", "say \"no\"", "\"say \\\"no\\\"\""},
+	{"and backslashes", "a\\b", "a\\b", "\"a\\\\b\""},
+	{"and letters of the world", "größe 😀", "größe 😀", "\"größe 😀\""},
+	{"the empty string is quoted", "", "\"\"", "\"\""},
+	{"truth in any spelling", "True", "\"True\"", "\"True\""},
+	{"truth of older readers", "off", "\"off\"", "\"off\""},
+	{"single letters that mean yes", "y", "\"y\"", "\"y\""},
+	{"null", "null", "\"null\"", "\"null\""},
+	{"null by sign", "~", "\"~\"", "\"~\""},
+	{"integers", "12", "\"12\"", "\"12\""},
+	{"signed integers", "-12", "\"-12\"", "\"-12\""},
+	{"fractions", ".5", "\".5\"", "\".5\""},
+	{"exponents", "1e3", "\"1e3\"", "\"1e3\""},
+	{"hexadecimals", "0x1F", "\"0x1F\"", "\"0x1F\""},
+	{"octals", "0o17", "\"0o17\"", "\"0o17\""},
+	{"infinity", ".inf", "\".inf\"", "\".inf\""},
+	{"digits with underscores", "1_000", "\"1_000\"", "\"1_000\""},
+	{"base sixty", "12:30:45", "\"12:30:45\"", "\"12:30:45\""},
+	{"dates", "2024-01-31", "\"2024-01-31\"", "\"2024-01-31\""},
+	{"times", "2024-01-31T10:00:00Z", "\"2024-01-31T10:00:00Z\"", "\"2024-01-31T10:00:00Z\""},
+	{"merge keys", "<<", "\"<<\"", "\"<<\""},
+	{"what looks like a mapping", "a: b", "\"a: b\"", "\"a: b\""},
+	{"or its key", "a:", "\"a:\"", "\"a:\""},
+	{"what looks like a comment", "a #b", "\"a #b\"", "\"a #b\""},
+	{"what looks like a list", "- a", "\"- a\"", "\"- a\""},
+	{"a document mark", "---", "\"---\"", "\"---\""},
+	{"an end mark", "...", "\"...\"", "\"...\""},
+	{"an anchor", "&a", "\"&a\"", "\"&a\""},
+	{"an alias", "*a", "\"*a\"", "\"*a\""},
+	{"a tag", "!a", "\"!a\"", "\"!a\""},
+	{"a flow list", "[a]", "\"[a]\"", "\"[a]\""},
+	{"a leading blank", " a", "\" a\"", "\" a\""},
+	{"a trailing blank", "a ", "\"a \"", "\"a \""},
+	{"a blank alone", " ", "\" \"", "\" \""},
+	{"controls", "a\nb\tc\x01\x7F", "\"a\\nb\\tc\\u0001\\u007f\"", "\"a\\nb\\tc\\u0001\\u007f\""},
+	{"the other named controls", "\b\f\r", "\"\\b\\f\\r\"", "\"\\b\\f\\r\""},
+	{"quotes and backslashes beside a control", "\"\\\n", "\"\\\"\\\\\\n\"", "\"\\\"\\\\\\n\""},
+	{"eight-bit controls", "a\xC2\x85z", "\"a\\u0085z\"", "\"a\\u0085z\""},
+	{"line separators", "\xE2\x80\xA8", "\"\\u2028\"", "\"\\u2028\""},
+	{"byte order marks", "\xEF\xBB\xBFx", "\"\\ufeffx\"", "\"\\ufeffx\""},
+	{"broken UTF-8", "a\xFFz", "\"a\xEF\xBF\xBDz\"", "\"a\xEF\xBF\xBDz\""},
+	{"a character cut in two", "a\xE2\x82", "\"a\xEF\xBF\xBD\xEF\xBF\xBD\"", "\"a\xEF\xBF\xBD\xEF\xBF\xBD\""},
+};
+
+/* An object with s as key and as value. */
+static void check_pair(enum emit_format format, const char *why, const char *s, const char *want)
+{
+	struct text t = {0};
+	struct emit e;
+	emit_init(&e, &t, format);
+	emit_object(&e, NULL);
+	emit_str(&e, s, s);
+	emit_end(&e);
+	if (strcmp(text_str(&t), want) != 0)
+		fail_msg("%s: %s", why, text_str(&t));
+	text_free(&t);
+}
+
 static void strings_are_quoted_when_they_must_be(void **state)
 {
-	static const struct {
-		const char *why, *s, *yaml, *json;
-	} rows[] = {
-		{"names stay plain", "node-1.example.com", "node-1.example.com", "\"node-1.example.com\""},
-		{"so do sentences", "guarantee of root.ml, kept", "guarantee of root.ml, kept",
-		 "\"guarantee of root.ml, kept\""},
-		{"and quantities", "4Gi", "4Gi", "\"4Gi\""},
-		{"and paths with colons inside", "a:b/c#d", "a:b/c#d", "\"a:b/c#d\""},
-		{"and quotes inside", "say \"no\"", "say \"no\"", "\"say \\\"no\\\"\""},
-		{"and backslashes", "a\\b", "a\\b", "\"a\\\\b\""},
-		{"and letters of the world", "größe 😀", "größe 😀", "\"größe 😀\""},
-		{"the empty string is quoted", "", "\"\"", "\"\""},
-		{"truth in any spelling", "True", "\"True\"", "\"True\""},
-		{"truth of older readers", "off", "\"off\"", "\"off\""},
-		{"single letters that mean yes", "y", "\"y\"", "\"y\""},
-		{"null", "null", "\"null\"", "\"null\""},
-		{"null by sign", "~", "\"~\"", "\"~\""},
-		{"integers", "12", "\"12\"", "\"12\""},
-		{"signed integers", "-12", "\"-12\"", "\"-12\""},
-		{"fractions", ".5", "\".5\"", "\".5\""},
-		{"exponents", "1e3", "\"1e3\"", "\"1e3\""},
-		{"hexadecimals", "0x1F", "\"0x1F\"", "\"0x1F\""},
-		{"octals", "0o17", "\"0o17\"", "\"0o17\""},
-		{"infinity", ".inf", "\".inf\"", "\".inf\""},
-		{"digits with underscores", "1_000", "\"1_000\"", "\"1_000\""},
-		{"base sixty", "12:30:45", "\"12:30:45\"", "\"12:30:45\""},
-		{"dates", "2024-01-31", "\"2024-01-31\"", "\"2024-01-31\""},
-		{"times", "2024-01-31T10:00:00Z", "\"2024-01-31T10:00:00Z\"", "\"2024-01-31T10:00:00Z\""},
-		{"merge keys", "<<", "\"<<\"", "\"<<\""},
-		{"what looks like a mapping", "a: b", "\"a: b\"", "\"a: b\""},
-		{"or its key", "a:", "\"a:\"", "\"a:\""},
-		{"what looks like a comment", "a #b", "\"a #b\"", "\"a #b\""},
-		{"what looks like a list", "- a", "\"- a\"", "\"- a\""},
-		{"a document mark", "---", "\"---\"", "\"---\""},
-		{"an end mark", "...", "\"...\"", "\"...\""},
-		{"an anchor", "&a", "\"&a\"", "\"&a\""},
-		{"an alias", "*a", "\"*a\"", "\"*a\""},
-		{"a tag", "!a", "\"!a\"", "\"!a\""},
-		{"a flow list", "[a]", "\"[a]\"", "\"[a]\""},
-		{"a leading blank", " a", "\" a\"", "\" a\""},
-		{"a trailing blank", "a ", "\"a \"", "\"a \""},
-		{"a blank alone", " ", "\" \"", "\" \""},
-		{"controls", "a\nb\tc\x01\x7F", "\"a\\nb\\tc\\u0001\\u007f\"", "\"a\\nb\\tc\\u0001\\u007f\""},
-		{"the other named controls", "\b\f\r", "\"\\b\\f\\r\"", "\"\\b\\f\\r\""},
-		{"quotes and backslashes beside a control", "\"\\\n", "\"\\\"\\\\\\n\"", "\"\\\"\\\\\\n\""},
-		{"eight-bit controls", "a\xC2\x85z", "\"a\\u0085z\"", "\"a\\u0085z\""},
-		{"line separators", "\xE2\x80\xA8", "\"\\u2028\"", "\"\\u2028\""},
-		{"byte order marks", "\xEF\xBB\xBFx", "\"\\ufeffx\"", "\"\\ufeffx\""},
-		{"broken UTF-8", "a\xFFz", "\"a\xEF\xBF\xBDz\"", "\"a\xEF\xBF\xBDz\""},
-		{"a character cut in two", "a\xE2\x82", "\"a\xEF\xBF\xBD\xEF\xBF\xBD\"",
-		 "\"a\xEF\xBF\xBD\xEF\xBF\xBD\""},
-	};
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct text yaml = {0}, json = {0}, want = {0};
-		struct emit e;
-		emit_init(&e, &yaml, EMIT_YAML);
-		emit_object(&e, NULL);
-		emit_str(&e, rows[i].s, rows[i].s);
-		emit_end(&e);
-		text_printf(&want, "%s: %s\n", rows[i].yaml, rows[i].yaml);
-		if (strcmp(text_str(&yaml), text_str(&want)) != 0)
-			fail_msg("%s: %s", rows[i].why, text_str(&yaml));
+	for (size_t i = 0; i < N_OF(strings); i++) {
+		struct text want = {0};
+		text_printf(&want, "%s: %s\n", strings[i].yaml, strings[i].yaml);
+		check_pair(EMIT_YAML, strings[i].why, strings[i].s, text_str(&want));
 		text_reset(&want);
-		emit_init(&e, &json, EMIT_JSON_LINE);
-		emit_object(&e, NULL);
-		emit_str(&e, rows[i].s, rows[i].s);
-		emit_end(&e);
-		text_printf(&want, "{%s:%s}\n", rows[i].json, rows[i].json);
-		if (strcmp(text_str(&json), text_str(&want)) != 0)
-			fail_msg("%s: %s", rows[i].why, text_str(&json));
-		text_free(&yaml);
-		text_free(&json);
+		text_printf(&want, "{%s:%s}\n", strings[i].json, strings[i].json);
+		check_pair(EMIT_JSON_LINE, strings[i].why, strings[i].s, text_str(&want));
 		text_free(&want);
 	}
 }
