@@ -2,7 +2,7 @@
 /*
  * manifest.h - files of objects in, a cluster and a configuration out; and back.
  *
- * Reading collects: nothing touches a cluster until manifest_apply, which takes in all or nothing. The first mistake ends the reading
+ * Reading collects; manifest_build makes a cluster of it, all or nothing. The first mistake ends the reading
  * with "file:line:column: kind name: field: what was expected". Unknown kinds are skipped with one note per kind; unknown fields of objects are
  * ignored; unknown fields of configuration are refused with "did you mean". Things that are odd but real (a node with less
  * room than its pods take, an unset KAI limit) become notes.
@@ -23,10 +23,13 @@ void manifest_free(struct manifest *m);
 enum err_code manifest_read(struct manifest *m, const char *path, struct err *e);
 enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e);
 
-/* Everything read so far goes into the cluster. On error the cluster is as it was. */
-enum err_code manifest_apply(struct manifest *m, struct cluster *c, struct err *e);
+/*
+ * A cluster of everything read so far: all of it, or an error and nothing. The objects move into it; the manifest keeps settings and notes.
+ * Duplicate names, pods on nodes that are not there, cycles and contradictions of queues are errors that say where.
+ */
+enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e);
 
-/* Settings found in the documents; NULL if none. kind is "CedeConfiguration", "KubeSchedulerConfiguration" or "kai". */
+/* Put the settings found in the documents (CedeConfiguration, KubeSchedulerConfiguration, KAI's scheduler configuration) on top of config. */
 enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e);
 
 uint32_t manifest_note_count(const struct manifest *m);

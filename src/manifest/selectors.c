@@ -1,28 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Label selectors and node selector terms as objects write them. */
-#include <stdio.h>
-
 #include "manifest/fields.h"
-
-static const struct {
-	const char *text;
-	enum selector_op op;
-	bool is_bound; /* node selectors only */
-} ops[] = {
-	{"In", SEL_IN, false},		     {"NotIn", SEL_NOT_IN, false}, {"Exists", SEL_EXISTS, false},
-	{"DoesNotExist", SEL_NOT_EXISTS, false}, {"Gt", SEL_GT, true},	   {"Lt", SEL_LT, true},
-};
-
-static bool find_op(const char *text, bool with_bounds, enum selector_op *ret)
-{
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (strcmp(ops[i].text, text) || (ops[i].is_bound && !with_bounds))
-			continue;
-		*ret = ops[i].op;
-		return true;
-	}
-	return false;
-}
 
 struct raw_requirement { /* as written, types checked only */
 	const char *key, *op;
@@ -69,7 +47,7 @@ static enum err_code match_labels(const struct reader *r, const struct at *a, st
 			return at_expected(r, &v, e, "a string");
 		text = v.t->kind == TREE_STRING ? v.t->text : "";
 		len = v.t->kind == TREE_STRING ? v.t->n : 0;
-		if (requirement_make(arena, bag, f->key, f->key_len, SEL_IN, &text, &len, 1, &out[i], &why))
+		if (requirement_make(arena, bag, f->key, f->key_len, SEL_EQUAL, &text, &len, 1, &out[i], &why))
 			return at_fail(r, &v, e, "%s", why.msg);
 	}
 	return ERR_OK;
@@ -83,7 +61,7 @@ static enum err_code match_expression(const struct reader *r, const struct at *a
 	struct err why;
 
 	TRY(read_raw(r, a, &raw, e));
-	if (!find_op(raw.op, false, &op)) {
+	if (!selector_op_parse(raw.op, false, &op)) {
 		struct at o = at_field(a, "operator");
 
 		return at_expected(r, &o, e, "In, NotIn, Exists or DoesNotExist");
@@ -101,7 +79,7 @@ enum err_code at_label_selector(const struct reader *r, const struct at *a, stru
 	uint32_t n_labels, n;
 
 	if (!a->t) {
-		*ret = (struct selector){.matches_nothing = true};
+		*ret = SELECTOR_NOTHING;
 		return ERR_OK;
 	}
 	TRY(at_want(r, a, TREE_MAP, e));
@@ -116,7 +94,7 @@ enum err_code at_label_selector(const struct reader *r, const struct at *a, stru
 
 		TRY(match_expression(r, &x, arena, bag, &reqs[n_labels + i], e));
 	}
-	*ret = (struct selector){.n = n, .reqs = reqs};
+	*ret = selector_make(r->names, reqs, n);
 	return ERR_OK;
 }
 
@@ -124,8 +102,10 @@ enum err_code at_label_selector(const struct reader *r, const struct at *a, stru
 static enum err_code node_requirements(const struct reader *r, const struct at *list, struct arena *arena, struct name_bag *bag,
 				       bool are_fields, struct node_term *term, struct err *e)
 {
-	uint32_t n = at_count(list);
+	uint32_t n = at_count(list), n_good = 0;
 	struct requirement *reqs = arena_n(arena, n + 1, struct requirement);
+	enum err_code (*make)(struct arena *, struct name_bag *, const char *, size_t, enum selector_op, const char *const *, const size_t *,
+			      uint32_t, struct requirement *, struct err *) = are_fields ? node_field_make : requirement_make;
 
 	TRY(at_want(r, list, TREE_LIST, e));
 	for (uint32_t i = 0; i < n; i++) {
@@ -136,22 +116,20 @@ static enum err_code node_requirements(const struct reader *r, const struct at *
 		bool is_bad;
 
 		TRY(read_raw(r, &a, &raw, e));
-		is_bad = !find_op(raw.op, !are_fields, &op) ||
-			 requirement_make(arena, bag, raw.key, strlen(raw.key), op, raw.values, raw.lens, raw.n, &reqs[i], &why);
-		if (are_fields && !is_bad) {
-			is_bad = strcmp(raw.key, "metadata.name") || raw.n != 1 || (op != SEL_IN && op != SEL_NOT_IN);
-			snprintf(why.msg, sizeof(why.msg), "only metadata.name In or NotIn one value is known");
-		}
+		is_bad = !selector_op_parse(raw.op, !are_fields, &op) ||
+			 make(arena, bag, raw.key, strlen(raw.key), op, raw.values, raw.lens, raw.n, &reqs[n_good], &why);
 		if (is_bad) {
 			at_note(r, &a, "this term matches no node: %s", why.msg);
 			term->is_invalid = true;
+		} else {
+			n_good++;
 		}
 	}
 	if (are_fields) {
-		term->n_fields = n;
+		term->n_fields = n_good;
 		term->fields = reqs;
 	} else {
-		term->n_exprs = n;
+		term->n_exprs = n_good;
 		term->exprs = reqs;
 	}
 	return ERR_OK;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect.h - what a manifest holds between reading and building. Inside manifest/ only.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "manifest/fields.h"
+#include "manifest/manifest.h"
+
+struct place {
+	const char *file;
+	uint32_t line, col;
+};
+
+union any_object {
+	struct obj_pod pod;
+	struct obj_node node;
+	struct obj_namespace namespace;
+	struct obj_class class;
+	struct obj_pdb pdb;
+	struct obj_owner owner;
+	struct obj_group group;
+};
+
+struct record { /* one object, read and not yet built */
+	const struct object_kind *kind;
+	struct place at;
+	void *obj; /* heap; NULL after it was moved into a cluster */
+};
+
+/* How one kind of object is read, named, put into a cluster and let go. */
+struct object_kind {
+	const char *kind;
+	const char *api; /* apiVersion must begin so; "" for any */
+	uint32_t rank;	 /* order of building */
+	size_t size;
+	enum err_code (*read)(struct vocab *v, const struct object_source *src, const struct tree *t, void *ret, struct err *e);
+	enum err_code (*put)(struct cluster *c, void *obj, struct err *e);
+	void (*drop)(struct vocab *v, void *obj);
+	void (*identity)(const struct vocab *v, const void *obj, name_id *ret_ns, name_id *ret_name);
+};
+
+extern const struct object_kind object_kinds[];
+extern const size_t object_kind_count;
+
+struct setting { /* a configuration document, kept as read */
+	enum { SETTING_CEDE, SETTING_KUBE, SETTING_KAI } kind;
+	const char *file;
+	const struct tree *root; /* in strings */
+};
+
+struct unknown_kind {
+	const char *kind; /* "apps/v1 Deployment" */
+	uint32_t count;
+	struct place first;
+};
+
+struct manifest {
+	struct vocab *vocab;
+	struct arena *strings; /* names of files, trees of settings, queue paths */
+	struct arena *scratch; /* of one object */
+	struct arena *document; /* of one document */
+	const char *file;      /* being read */
+	ARRAY(struct record) records;
+	struct map *seen; /* per object kind: (namespace, name) -> record */
+	ARRAY(struct queue_def) kai_queues;
+	bool has_yunikorn;
+	struct place yunikorn_at;
+	struct yunikorn_config yunikorn;
+	bool queues_are_built;
+	ARRAY(struct setting) settings;
+	ARRAY(struct unknown_kind) unknown;
+	struct text notes;
+	ARRAY(const char *) note_lines; /* into strings */
+	uint32_t n_documents;
+};
+
+/* One document: finds its kind and takes it in. */
+enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e);

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was read, document by document. Objects are kept with their positions until they are built into a cluster, so that what only shows then
+ * (a pod on a node that is not there) can still be said with file and line.
+ */
+#include "manifest/manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "manifest/collect.h"
+#include "manifest/object.h"
+
+struct manifest *manifest_new(struct vocab *v)
+{
+	struct manifest *m = mem_alloc(sizeof(*m));
+
+	m->vocab = v;
+	m->strings = arena_new(64 * 1024);
+	m->scratch = arena_new(16 * 1024);
+	m->document = arena_new(64 * 1024);
+	m->seen = mem_alloc(object_kind_count * sizeof(*m->seen));
+	m->yunikorn.preemption_enabled = true;
+	return m;
+}
+
+void manifest_free(struct manifest *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->records.n; i++) {
+		struct record *r = &m->records.v[i];
+
+		if (r->obj)
+			r->kind->drop(m->vocab, r->obj);
+		mem_free(r->obj);
+	}
+	for (uint32_t i = 0; !m->queues_are_built && i < m->kai_queues.n; i++)
+		queue_spec_free(&m->kai_queues.v[i].spec);
+	for (uint32_t i = 0; !m->queues_are_built && i < m->yunikorn.n; i++)
+		queue_spec_free(&m->yunikorn.queues[i].spec);
+	for (size_t i = 0; i < object_kind_count; i++)
+		map_free(&m->seen[i]);
+	mem_free(m->seen);
+	array_free(&m->records);
+	array_free(&m->kai_queues);
+	array_free(&m->settings);
+	array_free(&m->unknown);
+	array_free(&m->note_lines);
+	text_free(&m->notes);
+	arena_free(m->strings);
+	arena_free(m->scratch);
+	arena_free(m->document);
+	mem_free(m);
+}
+
+static struct place place_of(const struct manifest *m, const struct tree *t)
+{
+	return (struct place){m->file, t->line, t->col};
+}
+
+/* Notes come as text, a line each; people get them as a list. */
+static void keep_notes(struct manifest *m)
+{
+	const char *s = text_str(&m->notes), *end;
+
+	for (; (end = strchr(s, '\n')); s = end + 1)
+		array_push(&m->note_lines, arena_strndup(m->strings, s, (size_t)(end - s)));
+	text_reset(&m->notes);
+}
+
+/* ---- objects ---- */
+
+/* One name, one object: the second is refused and told where the first stands. */
+static enum err_code check_once(struct manifest *m, const struct object_kind *k, const void *obj, struct place at, struct err *e)
+{
+	struct map *seen = &m->seen[k - object_kinds];
+	const struct names *names = vocab_names(m->vocab);
+	const struct place *first;
+	name_id ns, name;
+	uint32_t before;
+
+	k->identity(m->vocab, obj, &ns, &name);
+	before = map_get(seen, map_key2(ns, name));
+	if (before == MAP_NONE) {
+		map_put(seen, map_key2(ns, name), m->records.n);
+		return ERR_OK;
+	}
+	first = &m->records.v[before].at;
+	return err_fail(e, ERR_INPUT, "%s:%u:%u: %s %s%s%s: metadata.name: already defined at %s:%u:%u", at.file, at.line, at.col, k->kind,
+			name_str(names, ns), ns ? "/" : "", name_str(names, name), first->file, first->line, first->col);
+}
+
+static struct object_source source_of(struct manifest *m)
+{
+	return (struct object_source){.name = m->file, .notes = &m->notes, .scratch = m->scratch};
+}
+
+static enum err_code take_object(struct manifest *m, const struct object_kind *k, const struct tree *t, struct err *e)
+{
+	struct object_source src = source_of(m);
+	struct place at = place_of(m, t);
+	union any_object o;
+	struct record r = {.kind = k, .at = at};
+
+	TRY(k->read(m->vocab, &src, t, &o, e));
+	if (check_once(m, k, &o, at, e)) {
+		k->drop(m->vocab, &o);
+		return ERR_INPUT;
+	}
+	r.obj = mem_alloc(k->size);
+	memcpy(r.obj, &o, k->size);
+	array_push(&m->records, r);
+	return ERR_OK;
+}
+
+static enum err_code take_kai_queue(struct manifest *m, const struct tree *t, struct err *e)
+{
+	struct object_source src = source_of(m);
+	struct queue_def def;
+
+	TRY(manifest_kai_queue(m->vocab, m->strings, &src, t, &def, e));
+	for (uint32_t i = 0; i < m->kai_queues.n; i++) {
+		if (strcmp(m->kai_queues.v[i].kai_name, def.kai_name))
+			continue;
+		queue_spec_free(&def.spec);
+		return err_fail(e, ERR_INPUT, "%s: Queue %s: metadata.name: already defined at %s", def.where, def.kai_name,
+				m->kai_queues.v[i].where);
+	}
+	array_push(&m->kai_queues, def);
+	return ERR_OK;
+}
+
+static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, struct err *e)
+{
+	struct object_source src = source_of(m);
+	struct yunikorn_config config;
+
+	if (m->has_yunikorn)
+		return err_fail(e, ERR_INPUT, "%s:%u:%u: partitions: a second queue configuration; the first is at %s:%u:%u", m->file,
+				t->line, t->col, m->yunikorn_at.file, m->yunikorn_at.line, m->yunikorn_at.col);
+	TRY(manifest_yunikorn(m->vocab, m->strings, &src, t, &config, e));
+	m->yunikorn = config;
+	m->yunikorn_at = place_of(m, t);
+	m->has_yunikorn = true;
+	return ERR_OK;
+}
+
+/* ---- configuration ---- */
+
+static const char *copy_text(struct arena *a, const struct tree *t)
+{
+	return arena_strndup(a, t->text, t->n);
+}
+
+/* Settings outlive their document. */
+static const struct tree *copy_tree(struct arena *a, const struct tree *t)
+{
+	struct tree *c = arena_type(a, struct tree);
+
+	*c = *t;
+	if (t->kind == TREE_STRING || t->kind == TREE_NUMBER) {
+		c->text = copy_text(a, t);
+	} else if (t->kind == TREE_MAP) {
+		struct tree_field *f = arena_n(a, t->n + 1, struct tree_field);
+
+		for (uint32_t i = 0; i < t->n; i++) {
+			f[i] = t->fields[i];
+			f[i].key = arena_strndup(a, f[i].key, f[i].key_len);
+			f[i].value = copy_tree(a, f[i].value);
+		}
+		c->fields = f;
+	} else if (t->kind == TREE_LIST) {
+		const struct tree **v = arena_n(a, t->n + 1, const struct tree *);
+
+		for (uint32_t i = 0; i < t->n; i++)
+			v[i] = copy_tree(a, t->items[i]);
+		c->items = v;
+	}
+	return c;
+}
+
+static enum err_code take_setting(struct manifest *m, int kind, const struct tree *t, struct err *e)
+{
+	struct setting s = {.kind = kind, .file = m->file, .root = copy_tree(m->strings, t)};
+
+	for (uint32_t i = 0; i < m->settings.n; i++)
+		if ((int)m->settings.v[i].kind == kind)
+			return err_fail(e, ERR_INPUT, "%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u", m->file, t->line,
+					t->col, m->settings.v[i].file, m->settings.v[i].root->line, m->settings.v[i].root->col);
+	array_push(&m->settings, s);
+	return ERR_OK;
+}
+
+static enum err_code take_plain(struct manifest *m, const struct tree *t, struct err *e);
+
+/* A text inside a ConfigMap is a document of its own; its positions count from its first line. */
+static enum err_code take_inner(struct manifest *m, const struct at *data, const char *key, const char *map_name, struct err *e)
+{
+	struct at a = at_field(data, key);
+	const char *outer = m->file;
+	struct arena *doc_arena = arena_new(16 * 1024);
+	struct tree_reader *reader;
+	struct tree_doc doc;
+	enum err_code rc = ERR_OK;
+
+	m->file = arena_printf(m->strings, "%s:%u (ConfigMap %s, %s)", outer, a.t->line, map_name, key);
+	reader = tree_reader_new(m->file, a.t->text, a.t->n);
+	while (!(rc = tree_next(reader, doc_arena, &doc, e)) && doc.root)
+		if ((rc = take_plain(m, doc.root, e)))
+			break;
+	tree_reader_free(reader);
+	arena_free(doc_arena);
+	m->file = outer;
+	return rc;
+}
+
+static enum err_code take_config_map(struct manifest *m, const struct tree *t, struct err *e)
+{
+	struct object_source src = source_of(m);
+	struct reader r = object_reader(m->vocab, &src);
+	struct at root = at_root(t), data = at_field(&root, "data");
+	const char *ns, *name;
+
+	TRY(get_identity(&r, &root, "ConfigMap", "default", &ns, &name, e));
+	TRY(at_want(&r, &data, TREE_MAP, e));
+	for (uint32_t i = 0; data.t && i < data.t->n; i++) {
+		const struct tree_field *f = &data.t->fields[i];
+		bool is_queues = !strncmp(name, "yunikorn-", 9) && !strcmp(f->key, "queues.yaml");
+		bool is_kai = !strcmp(f->key, "config.yaml") && strstr(name, "scheduler");
+
+		if ((is_queues || is_kai) && f->value->kind == TREE_STRING && f->value->n)
+			TRY(take_inner(m, &data, f->key, arena_strndup(m->strings, name, strlen(name)), e));
+	}
+	if (tree_get(t, "binaryData"))
+		at_note(&r, &root, "binaryData is not read");
+	return ERR_OK;
+}
+
+/* ---- dispatch ---- */
+
+static void count_unknown(struct manifest *m, const char *api, const char *kind, const struct tree *t)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%.80s%s%.80s", api, *api ? " " : "", kind);
+	for (uint32_t i = 0; i < m->unknown.n; i++) {
+		if (strcmp(m->unknown.v[i].kind, text))
+			continue;
+		m->unknown.v[i].count++;
+		return;
+	}
+	struct unknown_kind u = {arena_strndup(m->strings, text, strlen(text)), 1, place_of(m, t)};
+	array_push(&m->unknown, u);
+}
+
+static bool is_kai_api(const char *api)
+{
+	return !strncmp(api, "scheduling.run.ai/", 18) || !strncmp(api, "scheduling.kai.nvidia.com/", 26);
+}
+
+static enum err_code take_kind(struct manifest *m, const char *api, const char *kind, const struct tree *t, struct err *e)
+{
+	if (!strcmp(kind, "ConfigMap"))
+		return take_config_map(m, t, e);
+	if (!strcmp(kind, "Queue") && is_kai_api(api))
+		return take_kai_queue(m, t, e);
+	if (!strcmp(kind, "CedeConfiguration"))
+		return take_setting(m, SETTING_CEDE, t, e);
+	if (!strcmp(kind, "KubeSchedulerConfiguration"))
+		return take_setting(m, SETTING_KUBE, t, e);
+	for (size_t i = 0; i < object_kind_count; i++)
+		if (!strcmp(object_kinds[i].kind, kind) && !strncmp(object_kinds[i].api, api, strlen(object_kinds[i].api)))
+			return take_object(m, &object_kinds[i], t, e);
+	count_unknown(m, api, kind, t);
+	return ERR_OK;
+}
+
+/* Documents without a kind: YuniKorn's queues.yaml and KAI's scheduler configuration. */
+static enum err_code take_plain(struct manifest *m, const struct tree *t, struct err *e)
+{
+	if (t->kind == TREE_MAP && tree_get(t, "partitions"))
+		return take_yunikorn(m, t, e);
+	if (t->kind == TREE_MAP && (tree_get(t, "actions") || tree_get(t, "tiers")))
+		return take_setting(m, SETTING_KAI, t, e);
+	return err_fail(e, ERR_INPUT, "%s:%u:%u: kind: expected an object with apiVersion and kind, a queue configuration with partitions, or a "
+				      "scheduler configuration with actions and tiers; found %s",
+			m->file, t->line, t->col, t->kind == TREE_MAP ? "a map with none of these" : tree_kind_text(t->kind));
+}
+
+static enum err_code text_field(const struct manifest *m, const struct tree *t, const char *key, const char **ret, struct err *e)
+{
+	const struct tree *f = tree_get(t, key);
+
+	if (!f || f->kind == TREE_NULL)
+		return ERR_OK;
+	if (f->kind != TREE_STRING)
+		return err_fail(e, ERR_INPUT, "%s:%u:%u: %s: expected a string, found %s", m->file, f->line, f->col, key, tree_kind_text(f->kind));
+	*ret = f->text;
+	return ERR_OK;
+}
+
+enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e)
+{
+	const char *kind = doc->list_kind, *api = doc->list_api;
+
+	m->n_documents++;
+	TRY(text_field(m, doc->root, "kind", &kind, e));
+	TRY(text_field(m, doc->root, "apiVersion", &api, e));
+	TRY(*kind ? take_kind(m, api, kind, doc->root, e) : take_plain(m, doc->root, e));
+	keep_notes(m);
+	return ERR_OK;
+}
+
+enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e)
+{
+	struct tree_reader *reader;
+	struct tree_doc doc;
+	enum err_code rc;
+	uint32_t before = m->n_documents;
+	bool reader_saw_list;
+
+	m->file = arena_strndup(m->strings, name, strlen(name));
+	reader = tree_reader_new(m->file, data, len);
+	for (;;) {
+		arena_reset(m->document);
+		rc = tree_next(reader, m->document, &doc, e);
+		if (rc || !doc.root)
+			break;
+		rc = manifest_take(m, &doc, e);
+		if (rc)
+			break;
+	}
+	reader_saw_list = tree_reader_saw_list(reader);
+	tree_reader_free(reader);
+	if (!rc && m->n_documents == before && !reader_saw_list)
+		return err_fail(e, ERR_INPUT, "%s:1:1: expected at least one object, found an empty file", m->file);
+	return rc;
+}
+
+/* ---- building ---- */
+
+
+static enum err_code build_queues(struct manifest *m, struct cluster *c, struct err *e)
+{
+	if (m->has_yunikorn)
+		TRY(cluster_put_queues(c, FROM_YUNIKORN, m->yunikorn.queues, m->yunikorn.n, e));
+	if (m->kai_queues.n)
+		TRY(cluster_put_queues(c, FROM_KAI, m->kai_queues.v, m->kai_queues.n, e));
+	m->queues_are_built = true;
+	return ERR_OK;
+}
+
+static enum err_code build_objects(struct manifest *m, struct cluster *c, uint32_t rank, struct err *e)
+{
+	for (uint32_t i = 0; i < m->records.n; i++) {
+		struct record *r = &m->records.v[i];
+
+		if (r->kind->rank != rank)
+			continue;
+		if (r->kind->put(c, r->obj, e)) {
+			err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
+			return ERR_INPUT;
+		}
+		mem_free(r->obj);
+		r->obj = NULL;
+	}
+	return ERR_OK;
+}
+
+static enum err_code build_all(struct manifest *m, struct cluster *c, struct err *e)
+{
+	enum { QUEUES_AFTER = 1, LAST_RANK = 6 };
+
+	for (uint32_t rank = 0; rank <= LAST_RANK; rank++) {
+		TRY(build_objects(m, c, rank, e));
+		if (rank == QUEUES_AFTER)
+			TRY(build_queues(m, c, e));
+	}
+	return ERR_OK;
+}
+
+static void note_unknown(struct manifest *m)
+{
+	for (uint32_t i = 0; i < m->unknown.n; i++) {
+		const struct unknown_kind *u = &m->unknown.v[i];
+
+		array_push(&m->note_lines, arena_printf(m->strings, "%s:%u:%u: %s is not a kind cede reads; %u skipped", u->first.file,
+							u->first.line, u->first.col, u->kind, u->count));
+	}
+	m->unknown.n = 0;
+}
+
+enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e)
+{
+	struct cluster *c = cluster_new(m->vocab, o);
+	enum err_code rc = build_all(m, c, e);
+	const char *warning;
+
+	if (rc) {
+		cluster_free(c);
+		return rc;
+	}
+	while ((warning = cluster_next_warning(c)))
+		array_push(&m->note_lines, arena_strndup(m->strings, warning, strlen(warning)));
+	note_unknown(m);
+	*ret = c;
+	return ERR_OK;
+}
+
+enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e)
+{
+	for (uint32_t i = 0; i < m->settings.n; i++) {
+		const struct setting *s = &m->settings.v[i];
+		struct object_source src = {.name = s->file};
+
+		if (s->kind == SETTING_CEDE)
+			TRY(manifest_cede_config(&src, s->root, config, e));
+		else if (s->kind == SETTING_KUBE)
+			TRY(manifest_kube_config(m->vocab, &src, s->root, config, e));
+	}
+	return ERR_OK;
+}
+
+uint32_t manifest_note_count(const struct manifest *m)
+{
+	return m->note_lines.n;
+}
+
+const char *manifest_note(const struct manifest *m, uint32_t i)
+{
+	return m->note_lines.v[i];
+}
