@@ -8,7 +8,7 @@
 #include "manifest/tree_reader.h"
 
 #define ALL_BYTES(c) (UINT64_C(0x0101010101010101) * (c))
-#define HIGH_BITS    ALL_BYTES(0x80)
+#define HIGH_BITS ALL_BYTES(0x80)
 
 static inline uint64_t load8(const char *p)
 {
@@ -83,7 +83,8 @@ static enum err_code fail_in_string(struct tree_reader *r, const char *p, struct
 	if (p >= r->json.end)
 		return reader_fail(r, ERR_INPUT, start, "a string that begins here is not closed");
 	if (c == '\n' || c == '\r')
-		return reader_fail(r, ERR_INPUT, at(&r->json, p), "a line break in a string; is its closing '\"' missing?");
+		return reader_fail(r, ERR_INPUT, at(&r->json, p),
+				   "a line break in a string; is its closing '\"' missing?");
 	if (c < 0x20)
 		return reader_fail(r, ERR_INPUT, at(&r->json, p), "control character 0x%02x in a string; write \\u%04x",
 				   (unsigned)c, (unsigned)c);
@@ -452,9 +453,9 @@ static enum err_code json_next_root(struct tree_reader *r, enum tree_next_is *re
 {
 	struct json *j = &r->json;
 	skip_space(j);
-	bool is_start = j->line == 0;
+	bool is_start = !j->has_begun;
 	if (is_start) {
-		j->line = 1;
+		j->has_begun = true;
 	} else if (j->line_start == j->p && j->end - j->p >= 3 && memcmp(j->p, "---", 3) == 0) {
 		yaml_open(r, (size_t)(j->p - r->data), j->line);
 		return r->source->next_root(r, ret);
@@ -524,7 +525,7 @@ const struct tree_source json_source = {
 void json_open(struct tree_reader *r, size_t offset)
 {
 	const char *p = r->data + offset;
-	r->json = (struct json){.p = p, .end = r->data + r->len, .line_start = p, .line = 0};
+	r->json = (struct json){.p = p, .end = r->data + r->len, .line_start = p, .line = 1};
 	r->source = &json_source;
 }
 

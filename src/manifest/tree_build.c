@@ -115,7 +115,7 @@ struct shown show_found(const char *p, const char *end)
 	}
 	while (is_word(*p) && n < 40 && p + n < end && is_word(p[n]))
 		n++;
-	snprintf(out.s, sizeof(out.s), "'%s'", show_text(p, n).s);
+	snprintf(out.s, sizeof(out.s), "'%.70s'", show_text(p, n).s);
 	return out;
 }
 

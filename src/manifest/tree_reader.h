@@ -76,6 +76,7 @@ struct json {
 	const char *p, *end;
 	const char *line_start; /* one further for each byte but the first of a character: p - line_start counts those */
 	uint32_t line;
+	bool has_begun;
 	uint32_t n_open;
 	struct json_frame open[TREE_MAX_DEPTH];
 };
