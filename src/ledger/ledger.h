@@ -202,8 +202,8 @@ void ledger_commit(struct ledger *l);
 
 /*
  * ---- moves from outside: objects appear, change, vanish ----
- * All may be rolled back until committed. An id freed by a drop is reused only after commit. Objects are moved in: the content of *o is
- * taken over and *o is left zeroed; the struct itself stays the caller's. Adding a name that is there already is a bug (assert), and
+ * All may be rolled back until committed. An id freed by a drop is reused only after commit (but for queues, whose tree gives a new
+ * one the smallest free id at once). Objects are moved in: the content of *o is taken over and *o is left empty, as obj_*_drop leaves it; the struct itself stays the caller's. Adding a name that is there already is a bug (assert), and
  * so is changing namespace or name by a set.
  */
 node_id ledger_node_add(struct ledger *l, struct obj_node *o); /* or brings a ghost of that name to life */

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger_internal.h - what the files of the ledger share. For src/ledger/ledger*.c only.
+ *
+ * Every change is one journal entry of some kind, and every kind knows how to take itself back (undo) and, if its entry
+ * keeps something alive, how to let go of it when it can no longer be taken back (settle). Larger moves are rows of small
+ * ones: a leaving pod that changes returns, is vacated, is swapped, is placed and leaves again. After each small move
+ * everything derived is true.
+ */
+#pragma once
+
+#include "base/bits.h"
+#include "base/map.h"
+#include "ledger/ledger.h"
+
+enum entry_kind {
+	ENTRY_PLACE,
+	ENTRY_VACATE,
+	ENTRY_LEAVE,
+	ENTRY_RETURN,
+	ENTRY_CLAIM,
+	ENTRY_UNCLAIM,
+	ENTRY_FINISH,
+	ENTRY_UNFINISH,
+	ENTRY_STARTED,
+	ENTRY_GROUP_STARTED,
+	ENTRY_POD_NEW,
+	ENTRY_POD_GONE,
+	ENTRY_POD_SWAP,
+	ENTRY_NODE_NEW,
+	ENTRY_NODE_SWAP, /* its object came, changed or went */
+	ENTRY_GROUP_NEW,
+	ENTRY_GROUP_GONE,
+	ENTRY_GROUP_SWAP,
+	ENTRY_PDB_NEW,
+	ENTRY_PDB_GONE,
+	ENTRY_PDB_SWAP,
+	ENTRY_QUEUE_NEW,
+	ENTRY_QUEUE_GONE,
+	ENTRY_QUEUE_SWAP,
+	ENTRY_QUEUE_MOVE,
+	ENTRY_QUEUE_DRAIN,
+	ENTRY_KINDS
+};
+
+struct entry { /* 32 bytes; only what undo cannot see in the state itself */
+	uint8_t kind;
+	uint8_t claim; /* enum claim before */
+	bool flag;     /* LEAVE, RETURN: is_evicted; *_NEW: the id was never used before; DRAIN: as before */
+	uint32_t id;
+	uint32_t node; /* or the queue's old parent */
+	uint32_t pos;  /* index in the list it left */
+	uint64_t generation; /* of the node before */
+	union {
+		int64_t ns;
+		void *held; /* the object or record before */
+	};
+};
+
+struct entry_ops {
+	void (*undo)(struct ledger *l, const struct entry *e);
+	void (*settle)(struct ledger *l, const struct entry *e); /* NULL: nothing is held */
+};
+extern const struct entry_ops entry_ops[ENTRY_KINDS];
+
+/* Rows of amounts, one behind the other. */
+struct rows {
+	int64_t *v;
+	uint32_t n, cap; /* rows */
+};
+
+struct queue_use { /* what the ledger knows of a queue besides its rows */
+	queue_id parent; /* as in the tree, beside each other for the walk up */
+	uint32_t n_waiting;
+	pod_list pods;
+};
+
+struct kin_use { /* of a kin with pods in the ledger; zero otherwise, so a reused kin id starts afresh */
+	uint32_t n_pods;
+	uint32_t n_pdbs;
+	pdb_id *pdbs; /* heap, ascending; NULL if none */
+};
+
+struct ids { /* ids in use are below limit; freed ones are taken again last in, first out */
+	ARRAY(uint32_t) free;
+	uint32_t limit;
+};
+
+typedef __int128 wide;
+
+/* At least want elements, the new ones zeroed. */
+#define array_cover(a, want)                                                                      \
+	do {                                                                                      \
+		uint32_t to_ = (want);                                                            \
+		if (to_ > (a)->n) {                                                               \
+			array_reserve((a), to_);                                                  \
+			memset((a)->v + (a)->n, 0, (to_ - (a)->n) * sizeof(*(a)->v));             \
+			(a)->n = to_;                                                             \
+		}                                                                                 \
+	} while (0)
+
+struct ledger {
+	struct vocab *vocab;
+	struct names *names;
+	struct res_types *types;
+	name_id default_name; /* "default", held */
+	bool checks_always;
+	uint32_t stride;
+
+	/* Arrays addressed by ids hold zeroes from an ids.limit to their own end. */
+	ARRAY(struct pod) pods;
+	struct ids pod_ids;
+	struct map pod_by_name;
+	struct bits evicted; /* pods that are is_evicted */
+	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
+
+	ARRAY(struct ledger_node) nodes;
+	struct ids node_ids;
+	struct map node_by_name;
+	struct bits empty_ghosts; /* all of them and perhaps some that are no longer: looked at on commit */
+	bool has_empty_ghosts;
+	uint64_t last_generation;
+	struct rows allocatable, node_used, node_leaving, node_claimed;
+	wide capacity_wide[RES_MAX];
+	int64_t capacity[RES_MAX];
+
+	struct queue_tree tree;
+	ARRAY(struct queue_use) queues; /* as long as the tree's */
+	struct rows queue_used, queue_leaving, queue_claimed;
+
+	ARRAY(struct group) groups;
+	struct ids group_ids;
+	struct map group_by_name;
+	ARRAY(struct podset) podsets;
+	ARRAY(pod_list) free_runs; /* by length: first ids of runs of podsets */
+
+	ARRAY(struct pdb) pdbs;
+	ARRAY(name_id) pdb_ns; /* NAME_NONE: not live. Apart, because it is searched for every new kin. */
+	struct ids pdb_ids;
+	struct map pdb_by_name;
+	ARRAY(struct kin_use) kins;
+
+	ARRAY(struct entry) journal;
+	uint32_t n_held; /* entries that have something to settle */
+	ARRAY(struct ledger_listener) listeners;
+};
+
+/* ledger.c: ids, rows, journal, listeners */
+uint32_t ids_take(struct ids *ids, bool *ret_is_fresh);
+void ids_untake(struct ids *ids, uint32_t id, bool is_fresh); /* the exact inverse of the last take */
+void ids_give(struct ids *ids, uint32_t id);
+
+void rows_grow(const struct ledger *l, struct rows *r, uint32_t n); /* new rows are zero */
+void rows_clear(const struct ledger *l, struct rows *r, uint32_t i);
+void ledger_fit_stride(struct ledger *l);
+static inline int64_t *row_of(const struct ledger *l, const struct rows *r, uint32_t i)
+{
+	return r->v + (size_t)i * l->stride;
+}
+static inline void row_add(int64_t *row, const struct res_list *what)
+{
+	row[RES_PODS] += 1;
+	for (uint32_t i = 0; i < what->n; i++)
+		row[what->v[i].type] += what->v[i].amount;
+}
+static inline void row_sub(int64_t *row, const struct res_list *what)
+{
+	row[RES_PODS] -= 1;
+	for (uint32_t i = 0; i < what->n; i++)
+		row[what->v[i].type] -= what->v[i].amount;
+}
+
+void ledger_fail_check(const struct ledger *l); /* checks, and aborts with words on a difference */
+/* The end of every small move and every undo. */
+static inline void ledger_moved(const struct ledger *l)
+{
+	if (__builtin_expect(l->checks_always, 0))
+		ledger_fail_check(l);
+}
+static inline struct entry *journal_add(struct ledger *l, enum entry_kind kind, uint32_t id)
+{
+	array_reserve(&l->journal, l->journal.n + 1);
+	struct entry *e = &l->journal.v[l->journal.n++];
+	*e = (struct entry){.kind = (uint8_t)kind, .id = id};
+	return e;
+}
+/* Entries that hold something are counted: without any, a commit has nothing to do. */
+static inline struct entry *journal_hold(struct ledger *l, enum entry_kind kind, uint32_t id, void *held)
+{
+	struct entry *e = journal_add(l, kind, id);
+	e->held = held;
+	l->n_held++;
+	return e;
+}
+static inline void node_touch(struct ledger *l, node_id n)
+{
+	l->nodes.v[n].generation = ++l->last_generation;
+}
+void tell_node(const struct ledger *l, node_id n, bool is_undo);
+
+/* ledger_moves.c: the small moves, for use by the large */
+#define POS_LAST UINT32_MAX
+/* An empty ghost is of no use to anybody once it can no longer be taken back. */
+void node_note_ghost(struct ledger *l, node_id n);
+void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos);
+void pod_leave(struct ledger *l, pod_id id, bool is_evicted);
+void pod_claim(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos);
+void pod_finish(struct ledger *l, pod_id id);
+void pod_to_waiting(struct ledger *l, pod_id id); /* from any state, without a claim */
+
+/* Of the leaf's list, the waiting counts of the path and the podset's n_waiting; not of n_pods. */
+void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos);
+void pod_queue_out(struct ledger *l, pod_id id);
+
+void undo_place(struct ledger *l, const struct entry *e);
+void undo_vacate(struct ledger *l, const struct entry *e);
+void undo_leave(struct ledger *l, const struct entry *e);
+void undo_return(struct ledger *l, const struct entry *e);
+void undo_claim(struct ledger *l, const struct entry *e);
+void undo_unclaim(struct ledger *l, const struct entry *e);
+void undo_finish(struct ledger *l, const struct entry *e);
+void undo_unfinish(struct ledger *l, const struct entry *e);
+void undo_started(struct ledger *l, const struct entry *e);
+void undo_group_started(struct ledger *l, const struct entry *e);
+
+/* ledger_pods.c, ledger_nodes.c, ledger_groups.c, ledger_queues.c, ledger_budgets.c */
+void undo_pod_new(struct ledger *l, const struct entry *e);
+void undo_pod_gone(struct ledger *l, const struct entry *e);
+void settle_pod_gone(struct ledger *l, const struct entry *e);
+void undo_pod_swap(struct ledger *l, const struct entry *e);
+void settle_pod_swap(struct ledger *l, const struct entry *e);
+void pods_free(struct ledger *l);
+bool totals_fit(const struct ledger *l, shape_id old, shape_id shape, res_id *ret_type);
+void totals_add(wide *totals, const struct shape *s, int sign);
+
+void undo_node_new(struct ledger *l, const struct entry *e);
+void undo_node_swap(struct ledger *l, const struct entry *e);
+void settle_node_swap(struct ledger *l, const struct entry *e);
+void nodes_sweep(struct ledger *l); /* empty ghosts go */
+void nodes_free(struct ledger *l);
+
+void undo_group_new(struct ledger *l, const struct entry *e);
+void undo_group_gone(struct ledger *l, const struct entry *e);
+void settle_group_gone(struct ledger *l, const struct entry *e);
+void undo_group_swap(struct ledger *l, const struct entry *e);
+void settle_group_swap(struct ledger *l, const struct entry *e);
+void groups_free(struct ledger *l);
+
+void undo_queue_new(struct ledger *l, const struct entry *e);
+void undo_queue_gone(struct ledger *l, const struct entry *e);
+void settle_queue_gone(struct ledger *l, const struct entry *e);
+void undo_queue_swap(struct ledger *l, const struct entry *e);
+void settle_queue_swap(struct ledger *l, const struct entry *e);
+void undo_queue_move(struct ledger *l, const struct entry *e);
+void undo_queue_drain(struct ledger *l, const struct entry *e);
+void queues_init(struct ledger *l);
+void queues_free(struct ledger *l);
+
+void undo_pdb_new(struct ledger *l, const struct entry *e);
+void undo_pdb_gone(struct ledger *l, const struct entry *e);
+void settle_pdb_gone(struct ledger *l, const struct entry *e);
+void undo_pdb_swap(struct ledger *l, const struct entry *e);
+void settle_pdb_swap(struct ledger *l, const struct entry *e);
+void pdbs_free(struct ledger *l);
+void kin_enter(struct ledger *l, kin_id kin); /* one more pod of it */
+void kin_leave(struct ledger *l, kin_id kin);
+void budgets_spend(struct ledger *l, const struct pod *p, int32_t by);
+bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, kin_id kin);
+bool pdb_lists(const struct obj_pdb *o, name_id pod_name); /* as disrupted */

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The small moves of pods. Each has a bare half that changes state and derived state and knows nothing of the journal, and is
+ * the other's inverse: settle_on and lift_off, go and stay, hold and release, queue_up and queue_out. A move is the bare
+ * half, a journal entry and the words to the listeners; its undo is the inverse half and the words back.
+ *
+ * The inverse must find the place in the lists again: nodes keep order of arrival, so the index is written down; the
+ * lists of queues have no order, so the last takes the place of the one that goes and steps back when it returns.
+ */
+#include "ledger/ledger_internal.h"
+
+enum told { TOLD_ADD, TOLD_REMOVE, TOLD_LEAVING, TOLD_STAYING };
+
+static void tell_one(const struct ledger_listener *to, const struct ledger *l, enum told what, pod_id pod, node_id node)
+{
+	if (what == TOLD_ADD)
+		to->on_add(to->ctx, l, pod, node);
+	else if (what == TOLD_REMOVE)
+		to->on_remove(to->ctx, l, pod, node);
+	else if (to->on_leaving != NULL)
+		to->on_leaving(to->ctx, l, pod, what == TOLD_LEAVING);
+}
+
+static void tell(const struct ledger *l, enum told what, pod_id pod, node_id node)
+{
+	for (uint32_t i = 0; i < l->listeners.n; i++)
+		tell_one(&l->listeners.v[i], l, what, pod, node);
+}
+
+static void tell_back(const struct ledger *l, enum told what, pod_id pod, node_id node)
+{
+	for (uint32_t i = l->listeners.n; i > 0; i--)
+		tell_one(&l->listeners.v[i - 1], l, what, pod, node);
+}
+
+static void list_insert(struct ledger *l, pod_list *list, uint32_t pos, pod_id id)
+{
+	array_insert(list, pos, id);
+	for (uint32_t i = pos; i < list->n; i++)
+		l->pods.v[list->v[i]].node_pos = i;
+}
+
+static void list_remove(struct ledger *l, pod_list *list, pod_id id)
+{
+	uint32_t pos = l->pods.v[id].node_pos;
+	assert(pos < list->n && list->v[pos] == id);
+	array_remove(list, pos);
+	for (uint32_t i = pos; i < list->n; i++)
+		l->pods.v[list->v[i]].node_pos = i;
+	l->pods.v[id].node_pos = 0;
+}
+
+void node_note_ghost(struct ledger *l, node_id n)
+{
+	const struct ledger_node *node = &l->nodes.v[n];
+	if (node->is_live || node->pods.n > 0 || node->claims.n > 0)
+		return;
+	bits_set(&l->empty_ghosts, n);
+	l->has_empty_ghosts = true;
+}
+
+static struct podset *podset_of(struct ledger *l, const struct pod *p)
+{
+	return p->podset == PODSET_NONE ? NULL : &l->podsets.v[p->podset];
+}
+
+static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	list_insert(l, &l->nodes.v[node].pods, pos, id);
+	p->state = POD_PLACED;
+	p->node = node;
+	row_add(row_of(l, &l->node_used, node), usage);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
+		row_add(row_of(l, &l->queue_used, q), usage);
+		l->queues.v[q].n_waiting--;
+	}
+	struct podset *s = podset_of(l, p);
+	if (s != NULL) {
+		s->n_waiting--;
+		s->n_placed++;
+	}
+}
+
+static void lift_off(struct ledger *l, pod_id id)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	list_remove(l, &l->nodes.v[p->node].pods, id);
+	row_sub(row_of(l, &l->node_used, p->node), usage);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
+		row_sub(row_of(l, &l->queue_used, q), usage);
+		l->queues.v[q].n_waiting++;
+	}
+	struct podset *s = podset_of(l, p);
+	if (s != NULL) {
+		s->n_waiting++;
+		s->n_placed--;
+	}
+	node_note_ghost(l, p->node);
+	p->state = POD_WAITING;
+	p->node = NODE_NONE;
+}
+
+static void go(struct ledger *l, pod_id id, bool is_evicted)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	p->state = POD_LEAVING;
+	p->is_evicted = is_evicted;
+	row_add(row_of(l, &l->node_leaving, p->node), usage);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
+		row_sub(row_of(l, &l->queue_used, q), usage);
+		row_add(row_of(l, &l->queue_leaving, q), usage);
+	}
+	struct podset *s = podset_of(l, p);
+	if (s != NULL) {
+		s->n_placed--;
+		s->n_leaving++;
+	}
+	if (is_evicted) {
+		bits_set(&l->evicted, id);
+		budgets_spend(l, p, 1);
+	}
+}
+
+static void stay(struct ledger *l, pod_id id)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	row_sub(row_of(l, &l->node_leaving, p->node), usage);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
+		row_add(row_of(l, &l->queue_used, q), usage);
+		row_sub(row_of(l, &l->queue_leaving, q), usage);
+	}
+	struct podset *s = podset_of(l, p);
+	if (s != NULL) {
+		s->n_placed++;
+		s->n_leaving--;
+	}
+	if (p->is_evicted) {
+		bits_clear(&l->evicted, id);
+		budgets_spend(l, p, -1);
+	}
+	p->state = POD_PLACED;
+	p->is_evicted = false;
+}
+
+static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *request = &shape_get(l->vocab, p->shape)->request;
+	list_insert(l, &l->nodes.v[node].claims, pos, id);
+	p->claim = (uint8_t)kind;
+	p->node = node;
+	row_add(row_of(l, &l->node_claimed, node), request);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+		row_add(row_of(l, &l->queue_claimed, q), request);
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_claimed++;
+}
+
+static void release(struct ledger *l, pod_id id)
+{
+	struct pod *p = &l->pods.v[id];
+	const struct res_list *request = &shape_get(l->vocab, p->shape)->request;
+	list_remove(l, &l->nodes.v[p->node].claims, id);
+	row_sub(row_of(l, &l->node_claimed, p->node), request);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+		row_sub(row_of(l, &l->queue_claimed, q), request);
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_claimed--;
+	node_note_ghost(l, p->node);
+	p->claim = CLAIM_NONE;
+	p->node = NODE_NONE;
+}
+
+void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos)
+{
+	struct pod *p = &l->pods.v[id];
+	if (p->queue != QUEUE_NONE) {
+		pod_list *list = &l->queues.v[p->queue].pods;
+		if (pos > list->n)
+			pos = list->n;
+		array_push(list, id);
+		if (pos < list->n - 1) {
+			pod_id aside = list->v[pos];
+			list->v[list->n - 1] = aside;
+			l->pods.v[aside].queue_pos = list->n - 1;
+			list->v[pos] = id;
+		}
+		p->queue_pos = pos;
+	}
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+		l->queues.v[q].n_waiting++;
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_waiting++;
+}
+
+void pod_queue_out(struct ledger *l, pod_id id)
+{
+	struct pod *p = &l->pods.v[id];
+	if (p->queue != QUEUE_NONE) {
+		pod_list *list = &l->queues.v[p->queue].pods;
+		assert(list->v[p->queue_pos] == id);
+		pod_id last = array_pop(list);
+		list->v[p->queue_pos] = last;
+		l->pods.v[last].queue_pos = p->queue_pos;
+		p->queue_pos = 0;
+	}
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+		l->queues.v[q].n_waiting--;
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_waiting--;
+}
+
+static struct entry *node_entry(struct ledger *l, enum entry_kind kind, pod_id id, node_id node)
+{
+	struct entry *e = journal_add(l, kind, id);
+	e->node = node;
+	e->generation = l->nodes.v[node].generation;
+	return e;
+}
+
+static void node_restore(struct ledger *l, const struct entry *e)
+{
+	l->nodes.v[e->node].generation = e->generation;
+}
+
+static bool node_is_used(const struct ledger *l, node_id n)
+{
+	return n < l->node_ids.limit && l->nodes.v[n].name != NAME_NONE;
+}
+
+static struct pod *pod_in(struct ledger *l, pod_id id, enum pod_state state)
+{
+	assert(id < l->pod_ids.limit && l->pods.v[id].state == state);
+	return &l->pods.v[id];
+}
+
+void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
+{
+	const struct pod *p = pod_in(l, id, POD_WAITING);
+	assert(p->claim == CLAIM_NONE && node_is_used(l, node));
+	if (pos > l->nodes.v[node].pods.n)
+		pos = l->nodes.v[node].pods.n;
+	node_entry(l, ENTRY_PLACE, id, node);
+	settle_on(l, id, node, pos);
+	node_touch(l, node);
+	tell(l, TOLD_ADD, id, node);
+	ledger_moved(l);
+}
+
+void undo_place(struct ledger *l, const struct entry *e)
+{
+	lift_off(l, e->id);
+	node_restore(l, e);
+	tell_back(l, TOLD_REMOVE, e->id, e->node);
+}
+
+static void pod_vacate(struct ledger *l, pod_id id)
+{
+	const struct pod *p = pod_in(l, id, POD_PLACED);
+	node_id node = p->node;
+	node_entry(l, ENTRY_VACATE, id, node)->pos = p->node_pos;
+	lift_off(l, id);
+	node_touch(l, node);
+	tell(l, TOLD_REMOVE, id, node);
+	ledger_moved(l);
+}
+
+void undo_vacate(struct ledger *l, const struct entry *e)
+{
+	settle_on(l, e->id, e->node, e->pos);
+	node_restore(l, e);
+	tell_back(l, TOLD_ADD, e->id, e->node);
+}
+
+void pod_leave(struct ledger *l, pod_id id, bool is_evicted)
+{
+	const struct pod *p = pod_in(l, id, POD_PLACED);
+	node_entry(l, ENTRY_LEAVE, id, p->node);
+	go(l, id, is_evicted);
+	node_touch(l, p->node);
+	tell(l, TOLD_LEAVING, id, p->node);
+	ledger_moved(l);
+}
+
+void undo_leave(struct ledger *l, const struct entry *e)
+{
+	stay(l, e->id);
+	node_restore(l, e);
+	tell_back(l, TOLD_STAYING, e->id, e->node);
+}
+
+static void pod_return(struct ledger *l, pod_id id)
+{
+	const struct pod *p = pod_in(l, id, POD_LEAVING);
+	node_entry(l, ENTRY_RETURN, id, p->node)->flag = p->is_evicted;
+	stay(l, id);
+	node_touch(l, p->node);
+	tell(l, TOLD_STAYING, id, p->node);
+	ledger_moved(l);
+}
+
+void undo_return(struct ledger *l, const struct entry *e)
+{
+	go(l, e->id, e->flag);
+	node_restore(l, e);
+	tell_back(l, TOLD_LEAVING, e->id, e->node);
+}
+
+void pod_claim(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
+{
+	const struct pod *p = pod_in(l, id, POD_WAITING);
+	assert(p->claim == CLAIM_NONE && kind != CLAIM_NONE && node_is_used(l, node));
+	if (pos > l->nodes.v[node].claims.n)
+		pos = l->nodes.v[node].claims.n;
+	node_entry(l, ENTRY_CLAIM, id, node);
+	hold(l, id, node, kind, pos);
+	node_touch(l, node);
+	ledger_moved(l);
+}
+
+void undo_claim(struct ledger *l, const struct entry *e)
+{
+	release(l, e->id);
+	node_restore(l, e);
+}
+
+static void pod_unclaim(struct ledger *l, pod_id id)
+{
+	const struct pod *p = pod_in(l, id, POD_WAITING);
+	node_id node = p->node;
+	struct entry *e = node_entry(l, ENTRY_UNCLAIM, id, node);
+	e->claim = p->claim;
+	e->pos = p->node_pos;
+	release(l, id);
+	node_touch(l, node);
+	ledger_moved(l);
+}
+
+void undo_unclaim(struct ledger *l, const struct entry *e)
+{
+	hold(l, e->id, e->node, e->claim, e->pos);
+	node_restore(l, e);
+}
+
+static void finish(struct ledger *l, pod_id id)
+{
+	struct pod *p = &l->pods.v[id];
+	pod_queue_out(l, id);
+	p->state = POD_FINISHED;
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_finished++;
+}
+
+static void unfinish(struct ledger *l, pod_id id, uint32_t pos)
+{
+	struct pod *p = &l->pods.v[id];
+	struct podset *s = podset_of(l, p);
+	if (s != NULL)
+		s->n_finished--;
+	p->state = POD_WAITING;
+	pod_queue_up(l, id, pos);
+}
+
+void pod_finish(struct ledger *l, pod_id id)
+{
+	const struct pod *p = pod_in(l, id, POD_WAITING);
+	assert(p->claim == CLAIM_NONE);
+	journal_add(l, ENTRY_FINISH, id)->pos = p->queue_pos;
+	finish(l, id);
+	ledger_moved(l);
+}
+
+void undo_finish(struct ledger *l, const struct entry *e)
+{
+	unfinish(l, e->id, e->pos);
+}
+
+static void pod_unfinish(struct ledger *l, pod_id id)
+{
+	journal_add(l, ENTRY_UNFINISH, id);
+	unfinish(l, id, POS_LAST);
+	ledger_moved(l);
+}
+
+void undo_unfinish(struct ledger *l, const struct entry *e)
+{
+	finish(l, e->id);
+}
+
+void pod_to_waiting(struct ledger *l, pod_id id)
+{
+	const struct pod *p = &l->pods.v[id];
+	if (p->state == POD_LEAVING)
+		pod_return(l, id);
+	if (p->state == POD_PLACED)
+		pod_vacate(l, id);
+	if (p->state == POD_FINISHED)
+		pod_unfinish(l, id);
+	if (p->claim != CLAIM_NONE)
+		pod_unclaim(l, id);
+	assert(p->state == POD_WAITING);
+}
+
+void ledger_place(struct ledger *l, pod_id pod, node_id node)
+{
+	ledger_unclaim(l, pod);
+	pod_place(l, pod, node, POS_LAST);
+}
+
+void ledger_vacate(struct ledger *l, pod_id pod)
+{
+	assert(pod < l->pod_ids.limit && (l->pods.v[pod].state == POD_PLACED || l->pods.v[pod].state == POD_LEAVING));
+	pod_to_waiting(l, pod);
+}
+
+void ledger_evict(struct ledger *l, pod_id pod)
+{
+	pod_leave(l, pod, true);
+}
+
+void ledger_unevict(struct ledger *l, pod_id pod)
+{
+	pod_return(l, pod);
+}
+
+void ledger_claim(struct ledger *l, pod_id pod, node_id node, enum claim kind)
+{
+	ledger_unclaim(l, pod);
+	pod_claim(l, pod, node, kind, POS_LAST);
+}
+
+void ledger_unclaim(struct ledger *l, pod_id pod)
+{
+	if (pod_in(l, pod, POD_WAITING)->claim != CLAIM_NONE)
+		pod_unclaim(l, pod);
+}
+
+/* Start times decide who is protected, so they are content of the node. */
+void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns)
+{
+	assert(pod < l->pod_ids.limit && l->pods.v[pod].state != POD_FREE);
+	struct pod *p = &l->pods.v[pod];
+	struct entry *e = journal_add(l, ENTRY_STARTED, pod);
+	e->node = p->node;
+	e->ns = p->started_ns;
+	if (p->node != NODE_NONE) {
+		e->generation = l->nodes.v[p->node].generation;
+		node_touch(l, p->node);
+	}
+	p->started_ns = started_ns;
+	ledger_moved(l);
+}
+
+void undo_started(struct ledger *l, const struct entry *e)
+{
+	l->pods.v[e->id].started_ns = e->ns;
+	if (e->node != NODE_NONE)
+		node_restore(l, e);
+}
+
+void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns)
+{
+	assert(group < l->group_ids.limit && l->groups.v[group].is_live);
+	journal_add(l, ENTRY_GROUP_STARTED, group)->ns = l->groups.v[group].started_ns;
+	l->groups.v[group].started_ns = started_ns;
+	ledger_moved(l);
+}
+
+void undo_group_started(struct ledger *l, const struct entry *e)
+{
+	l->groups.v[e->id].started_ns = e->ns;
+}
