@@ -5,7 +5,9 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <stdint.h>
 
 struct text {
@@ -22,6 +24,16 @@ void text_pad(struct text *t, char c, size_t n); /* n times c */
 const char *text_str(const struct text *t);	 /* NUL-terminated, "" when empty */
 void text_reset(struct text *t);		 /* "" again, keeps the memory */
 void text_free(struct text *t);
+
+/* Equal strings, as a question. */
+static inline bool str_eq(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+static inline bool str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
 /* Columns a UTF-8 string takes on a terminal: one per code point; good enough for names and numbers. */
 size_t text_width(const char *s);

@@ -363,7 +363,7 @@ enum err_code at_only(const struct reader *r, const struct at *a, const char *co
 		struct text words = {0};
 		uint32_t k = 0;
 
-		while (known[k] && strcmp(known[k], f->key))
+		while (known[k] && !str_eq(known[k], f->key))
 			k++;
 		if (known[k])
 			continue;

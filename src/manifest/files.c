@@ -72,7 +72,7 @@ static bool has_manifest_name(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
-	return name[0] != '.' && dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
+	return name[0] != '.' && dot && (str_eq(dot, ".yaml") || str_eq(dot, ".yml") || str_eq(dot, ".json"));
 }
 
 static enum err_code read_folder(struct manifest *m, const char *path, int depth, uint32_t *n_files, struct err *e);
@@ -122,7 +122,7 @@ enum err_code manifest_read(struct manifest *m, const char *path, struct err *e)
 	uint32_t n_files = 0;
 	struct stat st;
 
-	if (!strcmp(path, "-"))
+	if (str_eq(path, "-"))
 		return read_fd(m, STDIN_FILENO, "<stdin>", 0, e);
 	if (stat(path, &st))
 		return os_fail(e, path);

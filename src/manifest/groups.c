@@ -18,7 +18,7 @@ static enum err_code subgroup(const struct reader *r, const struct at *a, struct
 	if (!*name)
 		return at_expected(r, &n, e, "a name");
 	for (uint32_t i = 0; i < o->n_subgroups; i++)
-		if (!strcmp(name_str(r->names, o->subgroups[i].name), name))
+		if (str_eq(name_str(r->names, o->subgroups[i].name), name))
 			return at_fail(r, &n, e, "\"%.60s\" is the name of another sub-group of this group", name);
 	*s = (struct obj_subgroup){name_bag_add_str(&o->bag, name), name_bag_add_str(&o->bag, parent), min < 1 ? 1 : (int32_t)min};
 	o->n_subgroups++;
@@ -114,7 +114,7 @@ static enum err_code k8s_group(const struct reader *r, const struct at *root, st
 	TRY(at_want(r, &mode, TREE_MAP, e));
 	o->goes_whole = tree_get(mode.t, "all") != NULL;
 	TRY(get_text(r, &spec, "preemptionPolicy", &never, e));
-	o->never_preempts = !strcmp(never, "Never");
+	o->never_preempts = str_eq(never, "Never");
 	return ERR_OK;
 }
 
@@ -122,7 +122,7 @@ static bool is_k8s_api(const struct tree *t)
 {
 	const char *api = map_text(t, "apiVersion");
 
-	return api && !strncmp(api, "scheduling.k8s.io/", 18);
+	return api && str_starts(api, "scheduling.k8s.io/");
 }
 
 static enum err_code read_group(struct reader *r, const struct tree *t, struct obj_group *o, struct err *e)

@@ -95,9 +95,9 @@ static enum err_code node_conditions(const struct reader *r, const struct at *st
 
 		TRY(get_text(r, &c, "type", &type, e));
 		TRY(get_text(r, &c, "status", &value, e));
-		if (!strcmp(type, "Ready") && strcmp(value, "True"))
+		if (str_eq(type, "Ready") && !str_eq(value, "True"))
 			o->is_not_ready = true;
-		if ((strstr(type, "Pressure") || !strcmp(type, "NetworkUnavailable")) && strcmp(value, "False"))
+		if ((strstr(type, "Pressure") || str_eq(type, "NetworkUnavailable")) && !str_eq(value, "False"))
 			o->is_not_ready = true;
 	}
 	return ERR_OK;
@@ -211,8 +211,8 @@ static enum err_code read_class(struct reader *r, const struct tree *t, struct o
 	TRY(get_int32(r, &root, "value", &o->value, e));
 	TRY(get_bool(r, &root, "globalDefault", &o->is_default, e));
 	TRY(get_text(r, &root, "preemptionPolicy", &text, e));
-	o->never_preempts = !strcmp(text, "Never");
-	if (*text && !o->never_preempts && strcmp(text, "PreemptLowerPriority"))
+	o->never_preempts = str_eq(text, "Never");
+	if (*text && !o->never_preempts && !str_eq(text, "PreemptLowerPriority"))
 		return at_expected(r, &policy, e, "PreemptLowerPriority or Never");
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	o->allows_preemption = allow_preemption(map_text(annotations.t, "yunikorn.apache.org/allow-preemption"));
@@ -306,7 +306,7 @@ static enum err_code read_owner(struct reader *r, const struct tree *t, struct o
 
 	TRY(get_text(r, &root, "kind", &kind, e));
 	o->kind = owner_kind_parse(kind);
-	o->is_service = !strcmp(kind, "Service");
+	o->is_service = str_eq(kind, "Service");
 	o->kind_name = names_hold_str(r->names, kind);
 	TRY(get_identity(r, &root, *kind ? kind : "object", "default", &ns, &name, e));
 	TRY(at_want(r, &spec, TREE_MAP, e));

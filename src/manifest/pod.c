@@ -25,7 +25,7 @@ static const struct {
 enum owner_kind owner_kind_parse(const char *s)
 {
 	for (size_t i = 0; i < sizeof(owner_kinds) / sizeof(*owner_kinds); i++)
-		if (!strcmp(owner_kinds[i].text, s))
+		if (str_eq(owner_kinds[i].text, s))
 			return owner_kinds[i].kind;
 	return *s ? OWNER_OTHER : OWNER_NONE;
 }
@@ -57,9 +57,9 @@ static enum err_code condition(const struct reader *r, const struct at *c, struc
 	TRY(get_text(r, c, "type", &type, e));
 	TRY(get_text(r, c, "status", &status, e));
 	TRY(get_text(r, c, "reason", &reason, e));
-	if (!strcmp(type, "DisruptionTarget"))
-		o->is_preempted = !strcmp(status, "True") && !strcmp(reason, "PreemptionByScheduler");
-	if (!strcmp(type, "PodScheduled") && !strcmp(status, "True"))
+	if (str_eq(type, "DisruptionTarget"))
+		o->is_preempted = str_eq(status, "True") && str_eq(reason, "PreemptionByScheduler");
+	if (str_eq(type, "PodScheduled") && str_eq(status, "True"))
 		TRY(get_time(r, c, "lastTransitionTime", &o->scheduled_ns, e));
 	return ERR_OK;
 }
@@ -73,7 +73,7 @@ static enum err_code status_fields(const struct reader *r, const struct at *stat
 	TRY(at_want(r, status, TREE_MAP, e));
 	TRY(get_text(r, status, "phase", &text, e));
 	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++) {
-		if (strcmp(phases[i].text, *text ? text : "Pending"))
+		if (!str_eq(phases[i].text, *text ? text : "Pending"))
 			continue;
 		o->phase = phases[i].phase;
 		is_known = true;
@@ -117,7 +117,7 @@ static void read_user(const struct reader *r, const char *json, struct obj_pod *
 
 enum tristate allow_preemption(const char *s)
 {
-	return !s ? UNSET : !strcmp(s, "false") ? NO : !strcmp(s, "true") ? YES : UNSET;
+	return !s ? UNSET : str_eq(s, "false") ? NO : str_eq(s, "true") ? YES : UNSET;
 }
 
 static enum err_code checkpoint(const struct reader *r, const struct at *annotations, struct obj_pod *o, struct err *e)

@@ -37,7 +37,7 @@ static struct at status_of(const struct at *list, const char *name)
 	for (uint32_t i = 0; i < at_count(list); i++) {
 		const char *n = map_text(list->t->items[i], "name");
 
-		if (n && !strcmp(n, name))
+		if (n && str_eq(n, name))
 			return at_item(list, i);
 	}
 	return (struct at){.up = list, .key = name};
@@ -69,7 +69,7 @@ static enum err_code container_req(const struct reader *r, const struct at *a, c
 	TRY(get_text(r, a, "name", &name, e));
 	TRY(get_text(r, a, "restartPolicy", &policy, e));
 	ret->is_init = is_init;
-	ret->is_sidecar = is_init && !strcmp(policy, "Always");
+	ret->is_sidecar = is_init && str_eq(policy, "Always");
 	TRY(req_set(r, &requests, &ret->requests, e));
 	TRY(req_set(r, &limits, &ret->limits, e));
 	if (!r->is_lenient)
@@ -118,7 +118,7 @@ static bool has_condition(const struct at *status, const char *type, const char 
 	for (uint32_t i = 0; i < at_count(&list); i++) {
 		const char *t = map_text(list.t->items[i], "type"), *why = map_text(list.t->items[i], "reason");
 
-		if (t && why && !strcmp(t, type) && !strcmp(why, reason))
+		if (t && why && str_eq(t, type) && str_eq(why, reason))
 			return true;
 	}
 	return false;

@@ -146,7 +146,7 @@ static enum err_code toleration(const struct reader *r, const struct at *a, stru
 	TRY(get_text(r, a, "operator", &op, e));
 	TRY(get_text(r, a, "effect", &effect, e));
 	for (uint32_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (strcmp(ops[i], *op ? op : "Equal"))
+		if (!str_eq(ops[i], *op ? op : "Equal"))
 			continue;
 		ret->op = (enum toleration_op)i;
 		is_known = true;
@@ -185,8 +185,8 @@ static enum err_code one_of(const struct reader *r, const struct at *up, const c
 	char what[80];
 
 	TRY(get_text(r, up, key, &s, e));
-	*ret_is_other = !strcmp(s, other);
-	if (*ret_is_other || !*s || !strcmp(s, usual))
+	*ret_is_other = str_eq(s, other);
+	if (*ret_is_other || !*s || str_eq(s, usual))
 		return ERR_OK;
 	snprintf(what, sizeof(what), "%s or %s", usual, other);
 	return at_expected(r, &a, e, what);
@@ -245,13 +245,13 @@ static enum err_code host_port(const struct reader *r, const struct at *a, bool 
 		TRY(get_int(r, a, "containerPort", 0, 65535, &port, e));
 	TRY(get_text(r, a, "protocol", &protocol, e));
 	TRY(get_text(r, a, "hostIP", &ip, e));
-	if (!strcmp(protocol, "UDP"))
+	if (str_eq(protocol, "UDP"))
 		ret->protocol = PROTO_UDP;
-	else if (!strcmp(protocol, "SCTP"))
+	else if (str_eq(protocol, "SCTP"))
 		ret->protocol = PROTO_SCTP;
-	else if (*protocol && strcmp(protocol, "TCP"))
+	else if (*protocol && !str_eq(protocol, "TCP"))
 		return at_expected(r, &p, e, "TCP, UDP or SCTP");
-	ret->ip = strcmp(ip, "0.0.0.0") ? name_bag_add_str(bag, ip) : NAME_NONE;
+	ret->ip = !str_eq(ip, "0.0.0.0") ? name_bag_add_str(bag, ip) : NAME_NONE;
 	ret->port = (uint16_t)port;
 	return ERR_OK;
 }
@@ -298,7 +298,7 @@ static bool is_sidecar(const struct at *container)
 {
 	const char *policy = map_text(container->t, "restartPolicy");
 
-	return policy && !strcmp(policy, "Always");
+	return policy && str_eq(policy, "Always");
 }
 
 static enum err_code all_containers(const struct reader *r, const struct at *spec, struct name_bag *bag, struct containers *out,
