@@ -2,6 +2,7 @@
 #include "model/res.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "units/labels.h"
@@ -118,13 +119,14 @@ static void bytes_text(uint64_t v, struct text *out)
 		u++;
 	uint64_t unit = UINT64_C(1) << 10 * u, below = u > 0 ? unit >> 10 : 1;
 	if (v % unit == 0) {
-		text_printf(out, "%llu%s", (unsigned long long)(v / unit), units[u]);
+		text_printf(out, "%" PRIu64 "%s", v / unit, units[u]);
 	} else if (v % below == 0 && v / below < 10000) {
-		text_printf(out, "%llu%s", (unsigned long long)(v / below), units[u - 1]);
+		text_printf(out, "%" PRIu64 "%s", v / below, units[u - 1]);
 	} else {
 		uint64_t tenths = v / unit * 10 + (v % unit * 10 + unit / 2) / unit;
-		text_printf(out, "%llu.%llu%s", (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10),
-			    units[u]);
+		bool is_next = tenths == 10240; /* 1023.96 of a unit read better as 1.0 of the next */
+		tenths = is_next ? 10 : tenths;
+		text_printf(out, "%" PRIu64 ".%" PRIu64 "%s", tenths / 10, tenths % 10, units[u + is_next]);
 	}
 }
 
@@ -148,7 +150,7 @@ void res_amount_exact(res_id r, int64_t amount, struct text *out)
 	else if (r == RES_MEMORY || r == RES_EPHEMERAL)
 		quantity_text_value(amount, QUANTITY_BINARY_SI, out);
 	else
-		text_printf(out, "%lld", (long long)amount);
+		text_printf(out, "%" PRId64, amount);
 }
 
 int64_t res_list_get(const struct res_list *l, res_id r)
