@@ -6,7 +6,13 @@
  * keeps what was said, resolves it (which queue, which group, which priority, since when, may it be interrupted) as the requirements say,
  * and resolves again what depends on an object that came, changed or went. A manifest is one batch; a daemon feeds it for months.
  *
- * Every cluster_* call that fails leaves everything as it was.
+ * Every cluster_* call that fails leaves everything as it was. A call that succeeds is committed, unless the ledger's journal was not
+ * empty when it came: then somebody outside holds a mark, and committing is his. Who rolls the ledger back over calls made here
+ * calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes, namespaces, owners and sets of
+ * queues are not in the journal.
+ *
+ * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet; a claim) outlives
+ * a new version of the object that does not contradict it. A pod of the same name with another uid is another pod.
  */
 #pragma once
 
@@ -35,6 +41,7 @@ struct ledger *cluster_ledger(struct cluster *c);
 const struct cluster_options *cluster_get_options(const struct cluster *c);
 /* Other options: resolves everything again. */
 void cluster_set_options(struct cluster *c, const struct cluster_options *o);
+void cluster_resync(struct cluster *c);
 
 /* Add or replace by name. The object is moved in on success and stays the caller's on failure. */
 enum err_code cluster_put_node(struct cluster *c, struct obj_node *o, struct err *e);
@@ -55,7 +62,9 @@ void cluster_drop_owner(struct cluster *c, const char *kind, const char *ns, con
 
 /*
  * Queues come as whole sets, because they are validated as wholes: the queues of one source replace those of the same source. A queue
- * that loses its last source is drained, and dropped when no pod is in it. Two sources that disagree: ERR_CONFLICT, nothing changed.
+ * that loses its last source is drained, and dropped when no pod is in it: pods that have a node stay in it, waiting ones are in none.
+ * Two definitions that disagree, and parents in a circle: ERR_CONFLICT, nothing changed. A KAI queue whose parent is not there is left out
+ * with everything below it, with a warning.
  */
 struct queue_def {
 	const char *path;   /* YuniKorn: "root.a.b" in lower case; KAI: NULL */
@@ -72,7 +81,8 @@ const struct obj_class *cluster_class(const struct cluster *c, name_id name);
 const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, name_id ns, name_id name);
 /* All services and owners with a selector in a namespace, for default spread. */
 const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c, name_id ns, uint32_t *ret_n);
-/* All classes, namespaces and owners in name order, for writing the cluster out again. */
+/* All classes, namespaces and owners in name order (owners: kind, namespace, name), for writing the cluster out again. The first
+ * look at owners after a change sorts them, so it is for one thread. */
 uint32_t cluster_class_count(const struct cluster *c);
 const struct obj_class *cluster_class_at(const struct cluster *c, uint32_t i);
 uint32_t cluster_namespace_count(const struct cluster *c);
@@ -85,5 +95,8 @@ const char *cluster_wanted_queue(const struct cluster *c, pod_id pod);
 /* Is it of KAI's world (PP-9): in a PodGroup, or in a queue that a KAI Queue object defines? */
 bool cluster_is_kai_world(const struct cluster *c, pod_id pod);
 
-/* Things worth a warning that resolving found ("pod a/b: unknown priority class x"), each once, in order; cleared by reading. */
+/*
+ * Things worth a warning that resolving found ("pod a/b: unknown priority class x") and that are still so, each once; cleared by reading.
+ * NULL: no more. The text is good until the next call.
+ */
 const char *cluster_next_warning(struct cluster *c);

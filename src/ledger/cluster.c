@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the engine has moved since the object was written outlives a new version of the object that does not contradict it: a pod
+ * that was placed here and is not bound there yet stays placed, a pod that was evicted and is not being deleted yet stays leaving, a claim stays while
+ * the object names the same node as before. A pod of the same name and another uid is another pod.
+ */
+#include "ledger/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/resolve.h"
+
+/* ---- life ---- */
+
+static const char *const profile_words[] = {"default", "kubernetes", "yunikorn", "kai"};
+
+const char *profile_text(enum profile p)
+{
+	return profile_words[p];
+}
+
+bool profile_parse(const char *s, enum profile *ret)
+{
+	for (enum profile p = PROFILE_DEFAULT; p <= PROFILE_KAI; p++) {
+		if (strcmp(s, profile_words[p]) == 0) {
+			*ret = p;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct cluster_options cluster_options_default(void)
+{
+	return (struct cluster_options){
+		.profile = PROFILE_DEFAULT, .preemptibility_threshold = 100, .reach = REACH_KAI, .now_ns = TIME_NONE};
+}
+
+struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o)
+{
+	struct cluster *c = mem_alloc(sizeof(*c));
+
+	c->vocab = v;
+	c->names = vocab_names(v);
+	c->ledger = ledger_new(v);
+	c->options = *o;
+	cluster_objects_init(c);
+	c->preemptibility_key = names_hold_str(c->names, "kai.scheduler/preemptibility");
+	c->default_name = names_hold_str(c->names, "default");
+	return c;
+}
+
+void cluster_free(struct cluster *c)
+{
+	if (c == NULL)
+		return;
+	ledger_free(c->ledger);
+	cluster_objects_free(c);
+	id_index_free(&c->by_group);
+	id_index_free(&c->by_owner);
+	id_index_free(&c->by_nomination);
+	array_free(&c->speakers);
+	queue_set_free(&c->sets[0]);
+	queue_set_free(&c->sets[1]);
+	told_free(&c->told);
+	names_drop(c->names, c->preemptibility_key);
+	names_drop(c->names, c->default_name);
+	mem_free(c);
+}
+
+struct ledger *cluster_ledger(struct cluster *c)
+{
+	return c->ledger;
+}
+
+const struct cluster_options *cluster_get_options(const struct cluster *c)
+{
+	return &c->options;
+}
+
+void cluster_keep(struct cluster *c, ledger_mark at_entry)
+{
+	if (c->is_draining)
+		cluster_sweep_queues(c);
+	if (at_entry == 0)
+		ledger_commit(c->ledger);
+}
+
+/* ---- copies, for the ledger takes objects over even if only what follows from them has changed ---- */
+
+static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
+{
+	const name_id held[] = {o->name,	   o->uid,	 o->node_name, o->nominated_node, o->priority_class,
+				o->owner_name,	   o->owner_uid, o->group,     o->subgroup,	  o->kai_queue,
+				o->yunikorn_queue, o->app,	 o->user};
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
+		names_keep(c->names, held[i]);
+	kin_keep(c->vocab, o->kin);
+	shape_keep(c->vocab, o->shape);
+	return *o;
+}
+
+/* ---- entries ---- */
+
+struct pod_entry cluster_entry_of(const struct pod *p)
+{
+	bool on_node = pod_is_on_node(p->state);
+
+	return (struct pod_entry){
+		.state = p->state,
+		.node = on_node ? p->node : NODE_NONE,
+		.queue = p->queue,
+		.group = p->group,
+		.podset = p->podset,
+		.priority = p->priority,
+		.preemptibility = p->preemptibility,
+		.started_ns = p->started_ns,
+		.claim = p->claim,
+		.claim_node = on_node || p->claim == CLAIM_NONE ? NODE_NONE : p->node,
+	};
+}
+
+static bool entry_equal(const struct pod_entry *a, const struct pod_entry *b)
+{
+	return a->state == b->state && a->node == b->node && a->queue == b->queue && a->group == b->group &&
+	       a->podset == b->podset && a->priority == b->priority && a->preemptibility == b->preemptibility &&
+	       a->started_ns == b->started_ns && a->claim == b->claim && a->claim_node == b->claim_node;
+}
+
+void cluster_apply_entry(struct cluster *c, pod_id id, const struct pod_entry *entry)
+{
+	struct pod_entry now = cluster_entry_of(ledger_pod(c->ledger, id));
+
+	if (entry_equal(&now, entry))
+		return;
+	struct obj_pod copy = pod_copy(c, ledger_pod(c->ledger, id)->obj);
+	enum err_code code = ledger_pod_set(c->ledger, id, &copy, entry, NULL);
+	assert(code == ERR_OK); /* the same amounts as before */
+}
+
+/* A group's pods are all in its queue. Finished pods are in none. */
+static queue_id queue_of(struct cluster *c, const struct obj_pod *o, enum pod_state state, group_id group)
+{
+	if (state == POD_FINISHED)
+		return QUEUE_NONE;
+	bool has_node = pod_is_on_node(state);
+	if (group != GROUP_NONE) {
+		queue_id q = ledger_group(c->ledger, group)->queue;
+		bool is_open = q == QUEUE_NONE || has_node || !queue_get(tree_of(c), q)->is_draining;
+		return is_open ? q : QUEUE_NONE;
+	}
+	const struct obj_namespace *ns = cluster_namespace(c, ns_of(c, o->kin));
+	struct queue_answer a = resolve_queue(tree_of(c), c->options.profile, o, ns, NULL, has_node);
+	return a.is_default ? cluster_default_leaf(c) : a.queue;
+}
+
+/* Everything about an entry but its state, its place and its start. */
+static void resolve_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, uint32_t *complaints)
+{
+	entry->group = resolve_group(c, o, &entry->podset, complaints);
+	entry->queue = queue_of(c, o, entry->state, entry->group);
+	entry->priority = resolve_priority(c, o, entry->group, entry->queue, complaints);
+	entry->preemptibility = resolve_preemptibility(c, o, entry->group, entry->queue, entry->priority, complaints);
+}
+
+void cluster_resolve_pod(struct cluster *c, pod_id id)
+{
+	const struct pod *p = ledger_pod(c->ledger, id);
+	struct pod_entry entry = cluster_entry_of(p);
+	uint32_t complaints = 0;
+
+	resolve_entry(c, p->obj, &entry, &complaints);
+	bool is_where_it_says =
+		pod_is_on_node(entry.state) && ledger_node(c->ledger, entry.node)->name == p->obj->node_name;
+	if (is_where_it_says)
+		entry.started_ns = resolve_start(c, p->obj, entry.group);
+	if (complaints != 0)
+		bits_set(&c->told.pods, id);
+	cluster_apply_entry(c, id, &entry);
+}
+
+/* ---- everything at once ---- */
+
+void cluster_resolve_all(struct cluster *c)
+{
+	for (group_id g = 0; g < ledger_group_limit(c->ledger); g++) {
+		if (!ledger_group(c->ledger, g)->is_live)
+			continue;
+		cluster_find_speaker(c, g);
+		cluster_settle_group(c, g);
+	}
+	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
+		if (ledger_pod(c->ledger, id)->state != POD_FREE)
+			cluster_resolve_pod(c, id);
+}
+
+void cluster_resolve_namespace(struct cluster *c, name_id ns)
+{
+	for (group_id g = 0; g < ledger_group_limit(c->ledger); g++)
+		if (ledger_group(c->ledger, g)->is_live && ledger_group(c->ledger, g)->obj->ns == ns)
+			cluster_settle_group(c, g);
+	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
+		if (ledger_pod(c->ledger, id)->state != POD_FREE && ns_of(c, ledger_pod(c->ledger, id)->kin) == ns)
+			cluster_resolve_pod(c, id);
+}
+
+void cluster_detach_queue(struct cluster *c, queue_id q)
+{
+	uint32_t n;
+
+	for (group_id g = 0; g < ledger_group_limit(c->ledger); g++) {
+		const struct group *group = ledger_group(c->ledger, g);
+		if (!group->is_live || group->queue != q)
+			continue;
+		struct obj_group copy = cluster_group_copy(c, group->obj);
+		ledger_group_set(c->ledger, g, &copy, QUEUE_NONE, group->priority, group->preemptibility);
+	}
+	for (const pod_id *pods = ledger_queue_pods(c->ledger, q, &n); n > 0;
+	     pods = ledger_queue_pods(c->ledger, q, &n)) {
+		struct pod_entry entry = cluster_entry_of(ledger_pod(c->ledger, pods[0]));
+		entry.queue = QUEUE_NONE;
+		cluster_apply_entry(c, pods[0], &entry);
+	}
+}
+
+void cluster_set_options(struct cluster *c, const struct cluster_options *o)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+
+	c->options = *o;
+	cluster_resolve_all(c);
+	cluster_keep(c, mark);
+}
+
+/* ---- nodes ---- */
+
+static uint64_t nomination_key(name_id node)
+{
+	return node;
+}
+
+/* Pods that were nominated to a node before it came. */
+static void claim_for_nominated(struct cluster *c, node_id node, name_id name)
+{
+	for (pod_id id = id_index_first(&c->by_nomination, nomination_key(name)); id != POD_NONE;
+	     id = id_index_next(&c->by_nomination, id)) {
+		const struct pod *p = ledger_pod(c->ledger, id);
+		if (p->state == POD_WAITING && p->claim == CLAIM_NONE)
+			ledger_nominate(c->ledger, id, node);
+	}
+}
+
+enum err_code cluster_put_node(struct cluster *c, struct obj_node *o, struct err *e)
+{
+	(void)e;
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	name_id name = o->name;
+	node_id n = ledger_node_find(c->ledger, name);
+
+	if (n != NODE_NONE && ledger_node(c->ledger, n)->is_live)
+		ledger_node_set(c->ledger, n, o);
+	else
+		claim_for_nominated(c, ledger_node_add(c->ledger, o), name);
+	cluster_keep(c, mark);
+	return ERR_OK;
+}
+
+void cluster_drop_node(struct cluster *c, const char *name)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	name_id id = names_find(c->names, name, strlen(name));
+	node_id n = id != NAME_NONE ? ledger_node_find(c->ledger, id) : NODE_NONE;
+
+	if (n == NODE_NONE || !ledger_node(c->ledger, n)->is_live)
+		return;
+	ledger_node_drop(c->ledger, n);
+	cluster_keep(c, mark);
+}
+
+/* ---- pods ---- */
+
+static node_id live_node(const struct cluster *c, name_id name)
+{
+	node_id n = name != NAME_NONE ? ledger_node_find(c->ledger, name) : NODE_NONE;
+
+	return n != NODE_NONE && ledger_node(c->ledger, n)->is_live ? n : NODE_NONE;
+}
+
+/* Where the object says it is. */
+static enum err_code place_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, struct err *e)
+{
+	*entry = (struct pod_entry){
+		.state = resolve_state(o), .node = NODE_NONE, .claim_node = NODE_NONE, .started_ns = TIME_NONE};
+	if (pod_is_on_node(entry->state)) {
+		entry->node = live_node(c, o->node_name);
+		if (entry->node == NODE_NONE && c->options.is_strict)
+			return err_fail(e, ERR_NOTFOUND, "pod %s/%s: there is no node %s",
+					name_str(c->names, ns_of(c, o->kin)), name_str(c->names, o->name),
+					name_str(c->names, o->node_name));
+		if (entry->node == NODE_NONE)
+			entry->node = ledger_node_ghost(c->ledger, o->node_name);
+	} else if (entry->state == POD_WAITING) {
+		entry->claim_node = live_node(c, o->nominated_node);
+		entry->claim = entry->claim_node != NODE_NONE ? CLAIM_NOMINATED : CLAIM_NONE;
+	}
+	return ERR_OK;
+}
+
+static void keep_place(struct pod_entry *entry, const struct pod *p)
+{
+	entry->state = p->state;
+	entry->node = p->node;
+	entry->claim = CLAIM_NONE;
+	entry->claim_node = NODE_NONE;
+	entry->started_ns = p->started_ns;
+}
+
+/* See the top of this file. */
+static void keep_moves(const struct pod *p, const struct obj_pod *o, struct pod_entry *entry)
+{
+	bool is_evicted = p->state == POD_LEAVING && p->is_evicted;
+
+	if (p->obj->uid != o->uid)
+		return;
+	if (entry->state == POD_PLACED && is_evicted && p->node == entry->node) {
+		entry->state = POD_LEAVING;
+	} else if (entry->state == POD_WAITING && p->obj->node_name == NAME_NONE &&
+		   (p->state == POD_PLACED || is_evicted)) {
+		keep_place(entry, p);
+	} else if (entry->state == POD_WAITING && p->state == POD_WAITING) {
+		bool is_same = o->nominated_node == p->obj->nominated_node;
+		if (is_same || (p->claim != CLAIM_NONE && p->node == entry->claim_node)) {
+			entry->claim = p->claim;
+			entry->claim_node = p->claim != CLAIM_NONE ? p->node : NODE_NONE;
+		}
+	}
+}
+
+static enum err_code make_entry(struct cluster *c, const struct obj_pod *o, pod_id old, struct pod_entry *entry,
+				uint32_t *complaints, struct err *e)
+{
+	enum err_code code = place_entry(c, o, entry, e);
+
+	if (code != ERR_OK)
+		return code;
+	node_id said = entry->node;
+	if (old != POD_NONE)
+		keep_moves(ledger_pod(c->ledger, old), o, entry);
+	resolve_entry(c, o, entry, complaints);
+	if (said != NODE_NONE)
+		entry->started_ns = resolve_start(c, o, entry->group);
+	return ERR_OK;
+}
+
+static void index_pod(struct cluster *c, pod_id id)
+{
+	const struct obj_pod *o = ledger_pod(c->ledger, id)->obj;
+	name_id ns = ns_of(c, o->kin);
+
+	id_index_put(&c->by_group, id, group_key(ns, o->group));
+	id_index_put(&c->by_owner, id, o->owner_name != NAME_NONE ? map_key2(ns, o->owner_name) : 0);
+	id_index_put(&c->by_nomination, id, nomination_key(o->nominated_node));
+}
+
+static void unindex_pod(struct cluster *c, pod_id id)
+{
+	id_index_put(&c->by_group, id, 0);
+	id_index_put(&c->by_owner, id, 0);
+	id_index_put(&c->by_nomination, id, 0);
+	bits_clear(&c->told.pods, id);
+}
+
+enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *e)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	pod_id id = ledger_pod_find(c->ledger, ns_of(c, o->kin), o->name);
+	group_id old_group = id != POD_NONE ? ledger_pod(c->ledger, id)->group : GROUP_NONE;
+	uint32_t complaints = 0;
+	struct pod_entry entry;
+
+	enum err_code code = make_entry(c, o, id, &entry, &complaints, e);
+	if (code == ERR_OK)
+		code = id == POD_NONE ? ledger_pod_add(c->ledger, o, &entry, &id, e)
+				      : ledger_pod_set(c->ledger, id, o, &entry, e);
+	if (code != ERR_OK) {
+		ledger_rollback(c->ledger, mark);
+		return code;
+	}
+	index_pod(c, id);
+	if (complaints != 0)
+		bits_set(&c->told.pods, id);
+	if (old_group != entry.group)
+		cluster_leave_group(c, old_group, id);
+	cluster_join_group(c, entry.group, id);
+	cluster_keep(c, mark);
+	return ERR_OK;
+}
+
+bool cluster_find_names(const struct cluster *c, const char *ns, const char *name, name_id *ret_ns, name_id *ret_name)
+{
+	*ret_ns = names_find(c->names, ns, strlen(ns));
+	*ret_name = names_find(c->names, name, strlen(name));
+	return *ret_name != NAME_NONE && (*ret_ns != NAME_NONE || ns[0] == '\0');
+}
+
+pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name)
+{
+	name_id ns_id, id;
+
+	return cluster_find_names(c, ns, name, &ns_id, &id) ? ledger_pod_find(c->ledger, ns_id, id) : POD_NONE;
+}
+
+void cluster_drop_pod(struct cluster *c, const char *ns, const char *name)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	pod_id id = cluster_find_pod(c, ns, name);
+
+	if (id == POD_NONE)
+		return;
+	group_id g = ledger_pod(c->ledger, id)->group;
+	unindex_pod(c, id);
+	ledger_pod_drop(c->ledger, id);
+	cluster_leave_group(c, g, id);
+	cluster_keep(c, mark);
+}
+
+/* ---- budgets ---- */
+
+enum err_code cluster_put_pdb(struct cluster *c, struct obj_pdb *o, struct err *e)
+{
+	(void)e;
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	pdb_id id = ledger_pdb_find(c->ledger, o->ns, o->name);
+
+	if (id == PDB_NONE)
+		ledger_pdb_add(c->ledger, o);
+	else
+		ledger_pdb_set(c->ledger, id, o);
+	cluster_keep(c, mark);
+	return ERR_OK;
+}
+
+void cluster_drop_pdb(struct cluster *c, const char *ns, const char *name)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	name_id ns_id, id;
+	pdb_id pdb = cluster_find_names(c, ns, name, &ns_id, &id) ? ledger_pdb_find(c->ledger, ns_id, id) : PDB_NONE;
+
+	if (pdb == PDB_NONE)
+		return;
+	ledger_pdb_drop(c->ledger, pdb);
+	cluster_keep(c, mark);
+}
+
+/* ---- asking ---- */
+
+const char *cluster_wanted_queue(const struct cluster *c, pod_id pod)
+{
+	const struct pod *p = ledger_pod(c->ledger, pod);
+
+	if (p->queue != QUEUE_NONE || p->state == POD_FINISHED)
+		return "";
+	const struct obj_group *g = p->group != GROUP_NONE ? ledger_group(c->ledger, p->group)->obj : NULL;
+	pod_id speaker = p->group != GROUP_NONE ? speaker_of(c, p->group) : pod;
+	const struct obj_pod *o = ledger_pod(c->ledger, speaker)->obj;
+	struct queue_answer a =
+		resolve_queue(tree_of(c), c->options.profile, o, cluster_namespace(c, ns_of(c, o->kin)), g, false);
+	return a.is_default ? "root.default.default" : name_str(c->names, a.wanted);
+}
+
+static uint32_t max3(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t m = a > b ? a : b;
+
+	return m > c ? m : c;
+}
+
+void cluster_resync(struct cluster *c)
+{
+	uint32_t n_pods = ledger_pod_limit(c->ledger);
+	uint32_t n_known = max3(c->by_group.links.n, c->by_owner.links.n, c->by_nomination.links.n);
+
+	for (pod_id id = 0; id < n_known || id < n_pods; id++) {
+		if (id < n_pods && ledger_pod(c->ledger, id)->state != POD_FREE)
+			index_pod(c, id);
+		else
+			unindex_pod(c, id);
+	}
+	for (group_id g = 0; g < ledger_group_limit(c->ledger); g++)
+		if (ledger_group(c->ledger, g)->is_live)
+			cluster_find_speaker(c, g);
+	c->is_draining = true;
+}

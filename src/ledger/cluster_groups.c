@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups. All pods of a group are in one queue, because a gang is one claim. Where the group does not say which (or how it may be
+ * interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first name, so that it does not matter
+ * who came first.
+ */
+#include "ledger/resolve.h"
+
+#include <string.h>
+
+struct obj_group cluster_group_copy(const struct cluster *c, const struct obj_group *o)
+{
+	const name_id held[] = {o->ns, o->name, o->uid, o->queue, o->priority_class};
+	struct obj_group copy = *o;
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
+		names_keep(c->names, held[i]);
+	copy.bag = name_bag_of(c->names);
+	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
+		names_keep(c->names, o->bag.ids.v[i]);
+		array_push(&copy.bag.ids, o->bag.ids.v[i]);
+	}
+	copy.subgroups = NULL;
+	if (o->n_subgroups > 0) {
+		copy.subgroups = mem_resize(NULL, o->n_subgroups, sizeof(*o->subgroups));
+		memcpy(copy.subgroups, o->subgroups, o->n_subgroups * sizeof(*o->subgroups));
+	}
+	return copy;
+}
+
+static pod_id first_in_group(const struct cluster *c, group_id g)
+{
+	const struct obj_group *o = ledger_group(c->ledger, g)->obj;
+
+	return id_index_first(&c->by_group, group_key(o->ns, o->name));
+}
+
+static void set_speaker(struct cluster *c, group_id g, pod_id pod)
+{
+	while (c->speakers.n <= g)
+		array_push(&c->speakers, POD_NONE);
+	c->speakers.v[g] = pod;
+}
+
+static bool speaks_before(const struct cluster *c, pod_id a, pod_id b)
+{
+	return b == POD_NONE ||
+	       name_cmp(c->names, ledger_pod(c->ledger, a)->obj->name, ledger_pod(c->ledger, b)->obj->name) < 0;
+}
+
+void cluster_find_speaker(struct cluster *c, group_id g)
+{
+	pod_id best = POD_NONE;
+	podset_id podset;
+	uint32_t complaints = 0;
+
+	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id)) {
+		bool is_member = resolve_group(c, ledger_pod(c->ledger, id)->obj, &podset, &complaints) == g;
+		if (is_member && speaks_before(c, id, best))
+			best = id;
+	}
+	set_speaker(c, g, best);
+}
+
+static queue_id group_queue(struct cluster *c, const struct obj_group *o, const struct obj_pod *speaker)
+{
+	const struct obj_namespace *ns = cluster_namespace(c, o->ns);
+	struct queue_answer a = resolve_queue(tree_of(c), c->options.profile, speaker, ns, o, true);
+
+	if (!a.is_default)
+		return a.queue;
+	return speaker != NULL ? cluster_default_leaf(c) : QUEUE_NONE;
+}
+
+/* What follows from the group and its speaker. True if its pods have to follow. */
+bool cluster_settle_group(struct cluster *c, group_id id)
+{
+	const struct group *g = ledger_group(c->ledger, id);
+	pod_id speaking = speaker_of(c, id);
+	const struct obj_pod *speaker = speaking != POD_NONE ? ledger_pod(c->ledger, speaking)->obj : NULL;
+	uint32_t complaints = 0;
+	queue_id queue = group_queue(c, g->obj, speaker);
+	g = ledger_group(c->ledger, id);
+	int32_t priority = resolve_group_priority(c, g->obj, speaker, &complaints);
+	enum preemptibility p = resolve_group_preemptibility(c, g->obj, speaker, queue, priority);
+
+	if (complaints != 0)
+		bits_set(&c->told.groups, id);
+	bool follow = g->queue != queue || g->priority != priority;
+	if (follow || g->preemptibility != p) {
+		struct obj_group copy = cluster_group_copy(c, g->obj);
+		ledger_group_set(c->ledger, id, &copy, queue, priority, p);
+	}
+	return follow;
+}
+
+static void resolve_members(struct cluster *c, group_id g)
+{
+	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id))
+		cluster_resolve_pod(c, id);
+}
+
+void cluster_resolve_owned(struct cluster *c, pod_id pod)
+{
+	cluster_resolve_pod(c, pod);
+	group_id g = ledger_pod(c->ledger, pod)->group;
+	if (g != GROUP_NONE && speaker_of(c, g) == pod && cluster_settle_group(c, g))
+		resolve_members(c, g);
+}
+
+void cluster_join_group(struct cluster *c, group_id g, pod_id pod)
+{
+	if (g == GROUP_NONE || (speaker_of(c, g) != pod && !speaks_before(c, pod, speaker_of(c, g))))
+		return;
+	set_speaker(c, g, pod);
+	if (cluster_settle_group(c, g))
+		resolve_members(c, g);
+}
+
+/* pod is no longer in by_group, or in another list. */
+void cluster_leave_group(struct cluster *c, group_id g, pod_id pod)
+{
+	if (g == GROUP_NONE || speaker_of(c, g) != pod)
+		return;
+	cluster_find_speaker(c, g);
+	if (cluster_settle_group(c, g))
+		resolve_members(c, g);
+}
+
+static void detach_group(struct cluster *c, group_id g)
+{
+	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id)) {
+		struct pod_entry entry = cluster_entry_of(ledger_pod(c->ledger, id));
+		entry.group = GROUP_NONE;
+		entry.podset = PODSET_NONE;
+		cluster_apply_entry(c, id, &entry);
+	}
+}
+
+/* ---- groups from outside ---- */
+
+static bool has_same_podsets(const struct obj_group *a, const struct obj_group *b)
+{
+	if (a->n_subgroups != b->n_subgroups)
+		return false;
+	for (uint32_t i = 0; i < a->n_subgroups; i++)
+		if (a->subgroups[i].name != b->subgroups[i].name || a->subgroups[i].parent != b->subgroups[i].parent)
+			return false;
+	return true;
+}
+
+/*
+ * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news (another leader
+ * started it again).
+ */
+static int64_t start_of_group(const struct group *old, int64_t said)
+{
+	bool is_stamped = old->started_ns != old->obj->started_ns;
+
+	return is_stamped && old->started_ns > said ? old->started_ns : said;
+}
+
+static void set_group(struct cluster *c, group_id id, struct obj_group *o)
+{
+	const struct group *g = ledger_group(c->ledger, id);
+	int64_t started = start_of_group(g, o->started_ns);
+
+	if (!has_same_podsets(g->obj, o))
+		detach_group(c, id);
+	g = ledger_group(c->ledger, id);
+	ledger_group_set(c->ledger, id, o, g->queue, g->priority, g->preemptibility);
+	if (ledger_group(c->ledger, id)->started_ns != started)
+		ledger_set_group_started(c->ledger, id, started);
+}
+
+enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct err *e)
+{
+	(void)e;
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	group_id id = ledger_group_find(c->ledger, o->ns, o->name);
+
+	if (id == GROUP_NONE)
+		id = ledger_group_add(c->ledger, o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
+	else
+		set_group(c, id, o);
+	cluster_find_speaker(c, id);
+	cluster_settle_group(c, id);
+	resolve_members(c, id);
+	cluster_keep(c, mark);
+	return ERR_OK;
+}
+
+void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	name_id ns_id, name_id_;
+	group_id id = cluster_find_names(c, ns, name, &ns_id, &name_id_) ? ledger_group_find(c->ledger, ns_id, name_id_)
+									 : GROUP_NONE;
+
+	if (id == GROUP_NONE)
+		return;
+	pod_id first = first_in_group(c, id);
+	detach_group(c, id);
+	ledger_group_drop(c->ledger, id);
+	set_speaker(c, id, POD_NONE);
+	bits_clear(&c->told.groups, id);
+	for (pod_id pod = first; pod != POD_NONE; pod = id_index_next(&c->by_group, pod))
+		cluster_resolve_pod(c, pod);
+	cluster_keep(c, mark);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects come in any order: a pod that names a class nobody knows is no news if the class comes with the next document. So resolving only
+ * remembers with whom there was something wrong, and the words are made when warnings are read, if it is still so.
+ */
+#include "ledger/resolve.h"
+
+#include <stdarg.h>
+
+#define PENDING_MAX 1000
+#define REMEMBERED_MAX 65536
+
+static void told_clear(struct told *t)
+{
+	for (uint32_t i = t->next; i < t->texts.n; i++)
+		mem_free(t->texts.v[i]);
+	t->texts.n = t->next = 0;
+}
+
+void told_free(struct told *t)
+{
+	told_clear(t);
+	array_free(&t->texts);
+	map_free(&t->hashes);
+	bits_free(&t->pods);
+	bits_free(&t->groups);
+	mem_free(t->last);
+}
+
+/* Two texts with one hash: the second stays unsaid, which is bearable. */
+static bool is_news(struct told *t, const struct text *s)
+{
+	uint64_t hash = hash_bytes(s->s, s->n);
+
+	if (map_get(&t->hashes, hash) != MAP_NONE)
+		return false;
+	if (t->hashes.n >= REMEMBERED_MAX)
+		map_free(&t->hashes);
+	map_put(&t->hashes, hash, 1);
+	return true;
+}
+
+void cluster_warn(struct cluster *c, const char *fmt, ...)
+{
+	struct told *t = &c->told;
+	struct text s = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_vprintf(&s, fmt, ap);
+	va_end(ap);
+	if (t->texts.n - t->next < PENDING_MAX && is_news(t, &s))
+		array_push(&t->texts, mem_strdup(text_str(&s)));
+	text_free(&s);
+}
+
+#define VALUES "not one of preemptible, non-preemptible, semi-preemptible"
+
+static const char *label_text(const struct cluster *c, kin_id kin)
+{
+	name_id value = NAME_NONE;
+
+	labels_get(&kin_get(c->vocab, kin)->labels, c->preemptibility_key, &value);
+	return name_str(c->names, value);
+}
+
+static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t complaints)
+{
+	const char *ns = name_str(c->names, ns_of(c, o->kin)), *name = name_str(c->names, o->name);
+
+	if (complaints & UNKNOWN_CLASS)
+		cluster_warn(c, "pod %s/%s: unknown priority class %s", ns, name,
+			     name_str(c->names, o->priority_class));
+	if (complaints & UNKNOWN_SUBGROUP)
+		cluster_warn(c, "pod %s/%s: group %s has no sub-group %s, so the pod counts as one on its own", ns,
+			     name, name_str(c->names, o->group),
+			     name_str(c->names, o->subgroup != NAME_NONE ? o->subgroup : c->default_name));
+	if (complaints & BAD_POD_LABEL)
+		cluster_warn(c, "pod %s/%s: label kai.scheduler/preemptibility: '%s' is " VALUES, ns, name,
+			     label_text(c, o->kin));
+	if (complaints & BAD_OWNER_LABEL) {
+		const struct obj_owner *top = cluster_top_owner(c, o);
+		cluster_warn(c, "%s %s/%s: label kai.scheduler/preemptibility: '%s' is " VALUES,
+			     name_str(c->names, top->kind_name), ns, name_str(c->names, top->name),
+			     label_text(c, top->kin));
+	}
+}
+
+static void look_at_pod(struct cluster *c, pod_id id)
+{
+	if (id >= ledger_pod_limit(c->ledger) || ledger_pod(c->ledger, id)->state == POD_FREE)
+		return;
+	const struct pod *p = ledger_pod(c->ledger, id);
+	uint32_t complaints = 0;
+	podset_id podset;
+	group_id group = resolve_group(c, p->obj, &podset, &complaints);
+	int32_t priority = resolve_priority(c, p->obj, group, p->queue, &complaints);
+	resolve_preemptibility(c, p->obj, group, p->queue, priority, &complaints);
+	tell_pod(c, p->obj, complaints);
+}
+
+static void look_at_group(struct cluster *c, group_id id)
+{
+	if (id >= ledger_group_limit(c->ledger) || !ledger_group(c->ledger, id)->is_live)
+		return;
+	const struct obj_group *g = ledger_group(c->ledger, id)->obj;
+	uint32_t complaints = 0;
+	resolve_group_priority(c, g, NULL, &complaints);
+	if (complaints & UNKNOWN_CLASS)
+		cluster_warn(c, "group %s/%s: unknown priority class %s", name_str(c->names, g->ns),
+			     name_str(c->names, g->name), name_str(c->names, g->priority_class));
+}
+
+const char *cluster_next_warning(struct cluster *c)
+{
+	struct told *t = &c->told;
+
+	for (uint32_t i = bits_next(&t->groups, 0); i != UINT32_MAX; i = bits_next(&t->groups, i + 1))
+		look_at_group(c, i);
+	for (uint32_t i = bits_next(&t->pods, 0); i != UINT32_MAX; i = bits_next(&t->pods, i + 1))
+		look_at_pod(c, i);
+	bits_reset(&t->groups);
+	bits_reset(&t->pods);
+	mem_free(t->last);
+	t->last = NULL;
+	if (t->next < t->texts.n)
+		t->last = t->texts.v[t->next++];
+	else
+		told_clear(t);
+	return t->last;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/id_index.h"
+
+void id_index_free(struct id_index *x)
+{
+	map_free(&x->by_key);
+	array_free(&x->lists);
+	array_free(&x->free_lists);
+	array_free(&x->links);
+}
+
+static void link_out(struct id_index *x, uint32_t id)
+{
+	struct id_link *k = &x->links.v[id];
+	struct id_list *list = &x->lists.v[k->list];
+
+	if (k->prev != ID_NONE)
+		x->links.v[k->prev].next = k->next;
+	else
+		list->first = k->next;
+	if (k->next != ID_NONE)
+		x->links.v[k->next].prev = k->prev;
+	if (list->first == ID_NONE) {
+		map_del(&x->by_key, list->key);
+		array_push(&x->free_lists, k->list);
+	}
+	*k = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
+}
+
+static uint32_t list_of(struct id_index *x, uint64_t key)
+{
+	uint32_t i = map_get(&x->by_key, key);
+
+	if (i != MAP_NONE)
+		return i;
+	if (x->free_lists.n > 0) {
+		i = array_pop(&x->free_lists);
+	} else {
+		i = x->lists.n;
+		array_push(&x->lists, (struct id_list){0});
+	}
+	x->lists.v[i] = (struct id_list){.key = key, .first = ID_NONE};
+	map_put(&x->by_key, key, i);
+	return i;
+}
+
+static void link_in(struct id_index *x, uint32_t id, uint64_t key)
+{
+	uint32_t i = list_of(x, key), first = x->lists.v[i].first;
+
+	x->links.v[id] = (struct id_link){.next = first, .prev = ID_NONE, .list = i};
+	if (first != ID_NONE)
+		x->links.v[first].prev = id;
+	x->lists.v[i].first = id;
+}
+
+void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
+{
+	if (id >= x->links.n) {
+		if (key == 0)
+			return;
+		array_reserve(&x->links, id + 1);
+		while (x->links.n <= id)
+			x->links.v[x->links.n++] = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
+	}
+	uint32_t list = x->links.v[id].list;
+	if (list != ID_NONE) {
+		if (x->lists.v[list].key == key)
+			return;
+		link_out(x, id);
+	}
+	if (key != 0)
+		link_in(x, id, key);
+}
+
+uint32_t id_index_first(const struct id_index *x, uint64_t key)
+{
+	uint32_t i = map_get(&x->by_key, key);
+
+	return i == MAP_NONE ? ID_NONE : x->lists.v[i].first;
+}

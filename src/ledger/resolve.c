@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two words on names of queues. A queue that nobody defines (the implicit root.default) is not found by its name: whether it is there
+ * depends on who came before, and what a pod gets must not. Who asks for "root.default" while nobody defines it means the
+ * queue of those without one. A queue that is being drained is there for work that has a node, and for nobody else.
+ */
+#include "ledger/resolve.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define KAI_PRIORITY 50 /* of KAI's work without a class */
+
+enum pod_state resolve_state(const struct obj_pod *o)
+{
+	if (o->phase == PHASE_SUCCEEDED || o->phase == PHASE_FAILED)
+		return POD_FINISHED;
+	if (o->node_name == NAME_NONE)
+		return o->deleted_ns == TIME_NONE ? POD_WAITING : POD_FINISHED;
+	return o->deleted_ns == TIME_NONE ? POD_PLACED : POD_LEAVING;
+}
+
+/* ---- queues ---- */
+
+static bool is_below_root(const char *name)
+{
+	return strncasecmp(name, "root", 4) == 0 && (name[4] == '.' || name[4] == '\0');
+}
+
+static queue_id find_path(const struct queue_tree *t, const char *name)
+{
+	if (is_below_root(name))
+		return queue_tree_find(t, name, strlen(name));
+	struct text path = {0};
+	text_printf(&path, "root.%s", name);
+	queue_id q = queue_tree_find(t, path.s, path.n);
+	text_free(&path);
+	return q;
+}
+
+static bool is_root_default(const char *name)
+{
+	return strcasecmp(name, "default") == 0 || strcasecmp(name, "root.default") == 0;
+}
+
+static bool may_hold(const struct queue_tree *t, queue_id q, bool has_node)
+{
+	return q != QUEUE_NONE && queue_get(t, q)->spec.sources != FROM_NOBODY &&
+	       (has_node || !queue_get(t, q)->is_draining);
+}
+
+static struct queue_answer answer_leaf(const struct queue_tree *t, queue_id q, name_id wanted)
+{
+	return (struct queue_answer){.queue = queue_is_leaf(t, q) ? q : QUEUE_NONE, .wanted = wanted};
+}
+
+static struct queue_answer by_path(const struct queue_tree *t, name_id wanted, bool has_node)
+{
+	const char *name = name_str(t->names, wanted);
+	queue_id q = find_path(t, name);
+
+	if (may_hold(t, q, has_node))
+		return answer_leaf(t, q, wanted);
+	return (struct queue_answer){.queue = QUEUE_NONE, .is_default = is_root_default(name), .wanted = wanted};
+}
+
+/* KAI's names are those of Queue objects. In a cluster of mixed objects they may also be paths of queues.yaml. */
+static struct queue_answer by_kai_name(const struct queue_tree *t, enum profile profile, name_id wanted, bool has_node)
+{
+	queue_id q = queue_tree_find_kai(t, wanted);
+
+	if (may_hold(t, q, has_node))
+		return answer_leaf(t, q, wanted);
+	if (profile == PROFILE_KAI)
+		return (struct queue_answer){.queue = QUEUE_NONE, .wanted = wanted};
+	return by_path(t, wanted, has_node);
+}
+
+struct queue_answer resolve_queue(const struct queue_tree *t, enum profile profile, const struct obj_pod *pod,
+				  const struct obj_namespace *ns, const struct obj_group *group, bool has_node)
+{
+	(void)ns; /* for rules that place by namespace */
+	if (profile != PROFILE_KUBERNETES) {
+		if (group != NULL && group->queue != NAME_NONE)
+			return by_kai_name(t, profile, group->queue, has_node);
+		if (pod != NULL && pod->kai_queue != NAME_NONE)
+			return by_kai_name(t, profile, pod->kai_queue, has_node);
+		if (pod != NULL && pod->yunikorn_queue != NAME_NONE && profile != PROFILE_KAI)
+			return by_path(t, pod->yunikorn_queue, has_node);
+	}
+	return (struct queue_answer){.queue = QUEUE_NONE, .is_default = true};
+}
+
+struct default_place resolve_default(const struct queue_tree *t)
+{
+	queue_id outer = queue_tree_find(t, "root.default", strlen("root.default"));
+
+	if (outer == QUEUE_NONE)
+		return (struct default_place){QUEUE_NONE, QUEUE_ROOT};
+	if (queue_is_leaf(t, outer))
+		return (struct default_place){outer, QUEUE_NONE};
+	queue_id inner = queue_tree_find(t, "root.default.default", strlen("root.default.default"));
+	if (inner == QUEUE_NONE)
+		return (struct default_place){QUEUE_NONE, outer};
+	return (struct default_place){queue_is_leaf(t, inner) ? inner : QUEUE_NONE, QUEUE_NONE};
+}
+
+/* ---- groups ---- */
+
+group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_id *ret_podset, uint32_t *complaints)
+{
+	*ret_podset = PODSET_NONE;
+	if (o->group == NAME_NONE)
+		return GROUP_NONE;
+	group_id g = ledger_group_find(c->ledger, kin_get(c->vocab, o->kin)->ns, o->group);
+	if (g == GROUP_NONE)
+		return GROUP_NONE;
+	bool is_k8s = ledger_group(c->ledger, g)->obj->is_k8s;
+	if (is_k8s != o->group_is_k8s || (c->options.profile == PROFILE_KUBERNETES && !is_k8s))
+		return GROUP_NONE;
+	bool names_one = !is_k8s && o->subgroup != NAME_NONE;
+	*ret_podset = ledger_podset_find(c->ledger, g, names_one ? o->subgroup : c->default_name);
+	if (*ret_podset != PODSET_NONE)
+		return g;
+	*complaints |= UNKNOWN_SUBGROUP;
+	return GROUP_NONE;
+}
+
+/* ---- priority ---- */
+
+static const struct {
+	const char *name;
+	int32_t value;
+} builtin_classes[] = {
+	{"train", 50},
+	{"build-preemptible", 75},
+	{"build", 100},
+	{"inference", 125},
+	{"system-cluster-critical", 2000000000},
+	{"system-node-critical", 2000001000},
+};
+
+static bool class_value(const struct cluster *c, name_id name, int32_t *ret)
+{
+	const struct obj_class *class = cluster_class(c, name);
+
+	if (class != NULL) {
+		*ret = class->value;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(builtin_classes) / sizeof(*builtin_classes); i++) {
+		if (strcmp(name_str(c->names, name), builtin_classes[i].name) == 0) {
+			*ret = builtin_classes[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The named class, else the global default, else what is left. */
+static int32_t priority_by_class(const struct cluster *c, name_id name, int32_t otherwise, uint32_t *complaints)
+{
+	int32_t value;
+
+	if (name != NAME_NONE) {
+		if (class_value(c, name, &value))
+			return value;
+		*complaints |= UNKNOWN_CLASS;
+	}
+	return c->default_class != NULL ? c->default_class->value : otherwise;
+}
+
+static int32_t own_priority(const struct cluster *c, const struct obj_pod *o, queue_id queue, uint32_t *complaints)
+{
+	if (o->has_priority)
+		return o->priority;
+	bool is_kai_only = queue != QUEUE_NONE && queue_get(tree_of(c), queue)->spec.sources == FROM_KAI;
+	return priority_by_class(c, o->priority_class, is_kai_only ? KAI_PRIORITY : 0, complaints);
+}
+
+/* Kubernetes' groups may leave it to their pods; KAI's never do. */
+static bool decides_priority(const struct cluster *c, const struct obj_group *g)
+{
+	int32_t value;
+
+	return !g->is_k8s || g->has_priority ||
+	       (g->priority_class != NAME_NONE && class_value(c, g->priority_class, &value));
+}
+
+int32_t resolve_priority(const struct cluster *c, const struct obj_pod *o, group_id group, queue_id queue,
+			 uint32_t *complaints)
+{
+	if (group != GROUP_NONE && decides_priority(c, ledger_group(c->ledger, group)->obj))
+		return ledger_group(c->ledger, group)->priority;
+	return own_priority(c, o, queue, complaints);
+}
+
+int32_t resolve_group_priority(const struct cluster *c, const struct obj_group *g, const struct obj_pod *speaker,
+			       uint32_t *complaints)
+{
+	uint32_t of_pod = 0;
+
+	if (g->has_priority)
+		return g->priority;
+	if (decides_priority(c, g))
+		return priority_by_class(c, g->priority_class, KAI_PRIORITY, complaints);
+	if (g->priority_class != NAME_NONE)
+		*complaints |= UNKNOWN_CLASS;
+	return speaker != NULL ? own_priority(c, speaker, QUEUE_NONE, &of_pod)
+			       : priority_by_class(c, NAME_NONE, 0, &of_pod);
+}
+
+/* ---- preemptibility (PP-3, PP-4, PP-9) ---- */
+
+static enum preemptibility label_of(const struct cluster *c, kin_id kin, uint32_t complaint, uint32_t *complaints)
+{
+	enum preemptibility p;
+	name_id value;
+
+	if (!labels_get(&kin_get(c->vocab, kin)->labels, c->preemptibility_key, &value) || value == NAME_NONE)
+		return PREEMPTIBILITY_UNSET;
+	if (preemptibility_parse(name_str(c->names, value), &p))
+		return p;
+	*complaints |= complaint;
+	return PREEMPTIBILITY_UNSET;
+}
+
+static enum preemptibility explicit_of(const struct cluster *c, const struct obj_group *g, const struct obj_pod *o,
+				       uint32_t *complaints)
+{
+	if (g != NULL && g->preemptibility != PREEMPTIBILITY_UNSET)
+		return g->preemptibility;
+	if (o == NULL)
+		return PREEMPTIBILITY_UNSET;
+	const struct obj_owner *top = cluster_top_owner(c, o);
+	enum preemptibility p = top != NULL ? label_of(c, top->kin, BAD_OWNER_LABEL, complaints) : PREEMPTIBILITY_UNSET;
+	enum preemptibility of_pod = label_of(c, o->kin, BAD_POD_LABEL, complaints);
+	if (p != PREEMPTIBILITY_UNSET)
+		return p;
+	return o->preemptibility != PREEMPTIBILITY_UNSET ? o->preemptibility : of_pod;
+}
+
+static bool is_kai_world(const struct cluster *c, const struct obj_group *g, queue_id queue)
+{
+	return (g != NULL && !g->is_k8s) ||
+	       (queue != QUEUE_NONE && queue_get(tree_of(c), queue)->spec.sources & FROM_KAI);
+}
+
+static enum preemptibility by_priority(const struct cluster *c, const struct obj_group *g, queue_id queue,
+				       int32_t priority)
+{
+	const struct cluster_options *o = &c->options;
+	bool counts = o->reach == REACH_ALL || (o->reach == REACH_KAI && is_kai_world(c, g, queue));
+
+	return counts && priority >= o->preemptibility_threshold ? NON_PREEMPTIBLE : PREEMPTIBLE;
+}
+
+enum preemptibility resolve_preemptibility(const struct cluster *c, const struct obj_pod *o, group_id group,
+					   queue_id queue, int32_t priority, uint32_t *complaints)
+{
+	const struct obj_group *g = group != GROUP_NONE ? ledger_group(c->ledger, group)->obj : NULL;
+	enum preemptibility p = explicit_of(c, g, o, complaints);
+
+	if (p == SEMI_PREEMPTIBLE && g == NULL)
+		return NON_PREEMPTIBLE; /* a pod on its own is all core */
+	return p != PREEMPTIBILITY_UNSET ? p : by_priority(c, g, queue, priority);
+}
+
+enum preemptibility resolve_group_preemptibility(const struct cluster *c, const struct obj_group *g,
+						 const struct obj_pod *speaker, queue_id queue, int32_t priority)
+{
+	uint32_t of_pod = 0;
+	enum preemptibility p = explicit_of(c, g, speaker, &of_pod);
+
+	return p != PREEMPTIBILITY_UNSET ? p : by_priority(c, g, queue, priority);
+}
+
+bool cluster_is_kai_world(const struct cluster *c, pod_id pod)
+{
+	const struct pod *p = ledger_pod(c->ledger, pod);
+
+	return is_kai_world(c, p->group != GROUP_NONE ? ledger_group(c->ledger, p->group)->obj : NULL, p->queue);
+}
+
+/* ---- when it started ---- */
+
+int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group)
+{
+	const struct cluster_options *opt = &c->options;
+	int64_t stamp = group != GROUP_NONE ? ledger_group(c->ledger, group)->started_ns : TIME_NONE;
+
+	if (opt->profile == PROFILE_KAI)
+		return stamp;
+	if (opt->profile == PROFILE_KUBERNETES)
+		return o->started_ns != TIME_NONE ? o->started_ns : opt->now_ns;
+	if (stamp != TIME_NONE)
+		return stamp;
+	if (o->started_ns != TIME_NONE)
+		return o->started_ns;
+	if (o->scheduled_ns != TIME_NONE)
+		return o->scheduled_ns;
+	return o->created_ns != TIME_NONE ? o->created_ns : opt->now_ns;
+}
