@@ -4,7 +4,9 @@
  *
  * A framework is built once from a profile's configuration (which plugins, their order, weights and arguments); a cycle is one attempt for one
  * pod on it. Between cycle_begin and cycle_end the cycle listens to the ledger, so that plugin state follows every simulated removal and return
- * (KF-2). At most one cycle listens at a time per ledger.
+ * (KF-2). At most one cycle is under way per framework.
+ *
+ * Nodes are looked at in the order of their names, always all of them, so no answer depends on the order of arrival.
  */
 #pragma once
 
@@ -34,7 +36,7 @@ struct framework_plugin { /* one plugin at work */
  * extra: plugins loaded from files, in order; they join every point they implement unless the configuration says otherwise. Unknown plugin names in
  * the configuration and contradictions (no Bind plugin, two QueueSorts) are errors that say so.
  */
-struct framework *framework_new(const struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra,
+struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra,
 				uint32_t n_extra, struct err *e);
 void framework_free(struct framework *f);
 uint32_t framework_plugin_count(const struct framework *f);
@@ -49,9 +51,32 @@ const char *framework_complaints(const struct framework *f);
 /* A verdict and who gave it. */
 struct status {
 	struct cede_verdict verdict;
-	uint32_t plugin; /* index; UINT32_MAX: the framework itself */
+	uint32_t plugin; /* index; PLUGIN_FRAMEWORK: the framework itself, with a reason of framework_reason */
 };
 #define PLUGIN_FRAMEWORK UINT32_MAX
+
+enum framework_reason {
+	FW_NONE,
+	FW_OUTSIDE,	   /* not among the nodes PreFilter left; detail: bit set of the plugins */
+	FW_EMPTY,	   /* PreFilter plugins left no node at all; detail likewise */
+	FW_NO_VICTIMS,	   /* "No preemption victims found for incoming pod" */
+	FW_NOT_HELPFUL,	   /* "Preemption is not helpful for scheduling" */
+	FW_NO_NODES,	   /* "no nodes available to schedule pods" */
+};
+
+static inline bool status_is_success(const struct status *s)
+{
+	return s->verdict.code == CEDE_SUCCESS;
+}
+/* UNSCHEDULABLE, UNRESOLVABLE or PENDING: a refusal, not an error. */
+static inline bool status_is_rejection(const struct status *s)
+{
+	return s->verdict.code == CEDE_UNSCHEDULABLE || s->verdict.code == CEDE_UNRESOLVABLE || s->verdict.code == CEDE_PENDING;
+}
+static inline struct status status_of_framework(enum cede_code code, enum framework_reason reason, uint64_t detail)
+{
+	return (struct status){cede_answer(code, (uint16_t)reason, detail), PLUGIN_FRAMEWORK};
+}
 
 struct cede_cycle {
 	struct framework *framework;
@@ -70,19 +95,22 @@ struct cede_cycle {
 	uint64_t skip_filter, skip_score; /* plugin index bits (at most 64 plugins) */
 	bool has_node_set; /* PreFilter restricted the nodes: */
 	struct bits node_set;
-	uint64_t node_set_plugins; /* who did */
+	uint64_t node_set_plugins; /* who did, by plugin index */
+	uint32_t running;	   /* index of the plugin whose PreFilter is running */
 	struct status pre_filter; /* a rejection of all nodes, or success */
+	bool is_dry_run; /* preemption looks at nodes in spite of it */
 	struct cycle_value *values; /* cede_write */
-	const node_id *nodes; /* all live nodes in scheduling order */
+	const node_id *nodes; /* all live nodes in the order of their names */
 	uint32_t n_nodes;
+	const uint8_t *static_verdicts; /* by node id: STATIC_OK, or STATIC_REFUSED + index of the plugin */
 };
+enum { STATIC_UNKNOWN, STATIC_OK, STATIC_REFUSED };
 
 /*
- * Start a cycle for a pod: collects the nodes in scheduling order (zones round-robin, inside a zone as they came), runs PreFilter plugins as
- * spec section 2.3 says. The arena is reset by cycle_end's caller, not here.
+ * Start a cycle for a waiting pod: runs the PreFilter plugins in order. One that skips is not asked again; UNRESOLVABLE stops at once,
+ * UNSCHEDULABLE is remembered and the rest still run, so that their state is there for preemption. The arena is reset by the caller after cycle_end.
  */
-void cycle_begin(struct cede_cycle *c, struct framework *f, const struct cluster *cl, struct ledger *l, struct arena *a, pod_id pod,
-		 int64_t now_ns);
+void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns);
 void cycle_end(struct cede_cycle *c);
 
 /* A plugin restricts the nodes from its pre_filter (NodeName, NodeAffinity): names that do not exist are dropped. */
@@ -105,21 +133,21 @@ enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t 
 bool cycle_bind(struct cede_cycle *c, node_id node, struct status *ret);
 struct status cycle_pre_enqueue(struct cede_cycle *c); /* all PreEnqueue plugins; first refusal */
 
-/* Reasons of a status as text; i from 0; false: no more. */
+/* Reason i of a status, appended to out; false: there is no i-th. */
 bool status_reason(const struct cede_cycle *c, const struct status *s, size_t i, struct text *out);
 const char *status_plugin_name(const struct framework *f, const struct status *s);
 
 /*
- * Kubernetes' sentence: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)." A non-empty pre_filter_msg stands instead of the
- * histogram; post_filter_msg follows. statuses[i] belongs to nodes[i]; absent counts n_all minus them with absent's reasons.
+ * Kubernetes' sentence: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)." A non-empty pre_filter_msg stands instead
+ * of the histogram; post_filter_msg follows. Every reason of every status counts one; absent, if given, counts for the rest of n_all.
  */
 struct fit_error {
 	uint32_t n_all;
 	const struct status *statuses;
 	uint32_t n;
-	const char *pre_filter_msg, *post_filter_msg; /* may be NULL */
 	const struct status *absent;		      /* may be NULL */
+	const char *pre_filter_msg, *post_filter_msg; /* may be NULL */
 };
 void fit_error_text(const struct cede_cycle *c, const struct fit_error *fe, struct text *out);
-/* The same from reason strings: for messages whose statuses are not plugins'. Each reason of each node once. */
-void fit_error_histogram(uint32_t n_all, const char *const *reasons, const uint32_t *counts, uint32_t n_reasons, struct text *out);
+/* All reasons of a status joined by ", ". */
+void status_message(const struct cede_cycle *c, const struct status *s, struct text *out);

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One attempt for one pod: PreFilter, Filter, Score, Reserve to PostBind. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "filters/framework_internal.h"
+
+static const struct framework_plugin *plugin_at(const struct cede_cycle *c, uint32_t i)
+{
+	return &c->framework->plugins.v[i];
+}
+
+static struct status by_plugin(struct cede_verdict v, uint32_t plugin)
+{
+	return (struct status){v, plugin};
+}
+
+static struct status success(void)
+{
+	return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+}
+
+/* ---- PreFilter ---- */
+
+static bool set_is_empty(const struct cede_cycle *c)
+{
+	return c->has_node_set && bits_next(&c->node_set, 0) == UINT32_MAX;
+}
+
+void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const node_id *nodes, uint32_t n)
+{
+	struct bits mine = {0};
+
+	(void)p;
+	for (uint32_t i = 0; i < n; i++)
+		if (nodes[i] < ledger_node_limit(c->ledger) && ledger_node(c->ledger, nodes[i])->is_live)
+			bits_set(&mine, nodes[i]);
+	if (!c->has_node_set) {
+		c->node_set = mine;
+	} else {
+		for (uint32_t i = bits_next(&c->node_set, 0); i != UINT32_MAX; i = bits_next(&c->node_set, i + 1))
+			if (!bits_has(&mine, i))
+				bits_clear(&c->node_set, i);
+		bits_free(&mine);
+	}
+	c->has_node_set = true;
+	c->node_set_plugins |= UINT64_C(1) << c->running;
+}
+
+/* True: go on with the next plugin. */
+static bool pre_filter_one(struct cede_cycle *c, uint32_t i)
+{
+	const struct framework_plugin *p = plugin_at(c, i);
+	struct cede_verdict v;
+
+	c->running = i;
+	v = p->table->pre_filter(p->self, c);
+	switch (v.code) {
+	case CEDE_SUCCESS:
+		if (!set_is_empty(c))
+			return true;
+		c->pre_filter = status_of_framework(CEDE_UNRESOLVABLE, FW_EMPTY, c->node_set_plugins);
+		return false;
+	case CEDE_SKIP:
+		c->skip_filter |= UINT64_C(1) << i;
+		return true;
+	case CEDE_UNSCHEDULABLE:
+	case CEDE_PENDING:
+		c->pre_filter = by_plugin(v, i);
+		return true;
+	case CEDE_UNRESOLVABLE:
+	case CEDE_ERROR:
+		c->pre_filter = by_plugin(v, i);
+		return false;
+	default:
+		framework_eject(c->framework, i, "pre_filter gave an answer that does not exist");
+		c->skip_filter |= UINT64_C(1) << i;
+		return true;
+	}
+}
+
+static void run_pre_filters(struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+
+		if (!f->plugins.v[i].is_disabled && !pre_filter_one(c, i))
+			return;
+	}
+}
+
+/* ---- Filter ---- */
+
+static bool is_active(const struct cede_cycle *c, uint32_t i)
+{
+	return !(c->skip_filter >> i & 1) && !c->framework->plugins.v[i].is_disabled;
+}
+
+static bool is_static(const struct framework_plugin *p)
+{
+	return p->table->flags & CEDE_FILTER_IS_STATIC;
+}
+
+static uint8_t static_verdict(const struct cede_cycle *c, node_id node)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+
+		if (is_static(p) && is_active(c, i) && p->table->filter(p->self, c, node).code != CEDE_SUCCESS)
+			return (uint8_t)(STATIC_REFUSED + i);
+	}
+	return STATIC_OK;
+}
+
+/*
+ * A static plugin that skips this pod would let every node pass, so skipping does not change what is kept per shape. After a
+ * PreFilter that stopped the others some have no state to answer from; nothing is asked or kept then.
+ */
+static void fill_static(struct cede_cycle *c)
+{
+	bool was_stopped = c->pre_filter.verdict.code == CEDE_UNRESOLVABLE || c->pre_filter.verdict.code == CEDE_ERROR;
+	struct static_cache *cache = framework_static_cache(c->framework, c->p->shape);
+
+	for (uint32_t i = 0; !was_stopped && i < c->n_nodes; i++)
+		if (cache->verdicts[c->nodes[i]] == STATIC_UNKNOWN)
+			cache->verdicts[c->nodes[i]] = static_verdict(c, c->nodes[i]);
+	c->static_verdicts = cache->verdicts;
+}
+
+void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
+{
+	assert(!f->cycle);
+	*c = (struct cede_cycle){.framework = f, .cluster = f->cluster, .ledger = f->ledger, .arena = a, .pod = pod, .now_ns = now_ns};
+	c->vocab = ledger_vocab(f->ledger);
+	c->names = vocab_names(ledger_vocab(f->ledger));
+	c->p = ledger_pod(f->ledger, pod);
+	c->shape = shape_get(c->vocab, c->p->shape);
+	c->kin = kin_get(c->vocab, c->p->kin);
+	c->priority = c->p->priority;
+	c->states = arena_n(a, f->plugins.n + 1, void *);
+	c->pre_filter = success();
+	c->nodes = framework_nodes(f, &c->n_nodes);
+	run_pre_filters(c);
+	fill_static(c);
+	f->cycle = c;
+}
+
+void cycle_end(struct cede_cycle *c)
+{
+	c->framework->cycle = NULL;
+	bits_free(&c->node_set);
+}
+
+void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		void (*hook)(void *, struct cede_cycle *, cede_pod, cede_node) = is_added ? p->table->add_pod : p->table->remove_pod;
+
+		if (hook && is_active(c, i))
+			hook(p->self, c, pod, node);
+	}
+}
+
+/* Only the reason of a static refusal is asked for again; that it refuses is known. */
+static struct status static_refusal(const struct cede_cycle *c, node_id node)
+{
+	uint32_t i = c->static_verdicts[node] - STATIC_REFUSED;
+	const struct framework_plugin *p = plugin_at(c, i);
+
+	return by_plugin(p->table->filter(p->self, c, node), i);
+}
+
+static uint32_t static_rank(const struct cede_cycle *c, node_id node)
+{
+	uint8_t v = c->static_verdicts[node];
+
+	return v >= STATIC_REFUSED ? (uint32_t)(v - STATIC_REFUSED) : UINT32_MAX;
+}
+
+struct status cycle_filter(const struct cede_cycle *c, node_id node)
+{
+	const struct framework *f = c->framework;
+	uint32_t refused_by = static_rank(c, node);
+
+	if (!status_is_success(&c->pre_filter) && !c->is_dry_run)
+		return c->pre_filter;
+	if (c->has_node_set && !bits_has(&c->node_set, node))
+		return status_of_framework(CEDE_UNRESOLVABLE, FW_OUTSIDE, c->node_set_plugins);
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		struct cede_verdict v;
+
+		if (i == refused_by)
+			return static_refusal(c, node);
+		if (is_static(p) || !is_active(c, i))
+			continue;
+		v = p->table->filter(p->self, c, node);
+		if (v.code != CEDE_SUCCESS)
+			return by_plugin(v, i);
+	}
+	return success();
+}
+
+/* A reserved place holds against everybody, a nominated one against pods of the same or lower priority. */
+static bool holds_against(const struct cede_cycle *c, pod_id q)
+{
+	const struct pod *p = ledger_pod(c->ledger, q);
+
+	return q != c->pod && (p->claim == CLAIM_RESERVED || (p->claim == CLAIM_NOMINATED && p->priority >= c->priority));
+}
+
+static bool has_holders(const struct cede_cycle *c, const struct ledger_node *n)
+{
+	for (uint32_t i = 0; i < n->claims.n; i++)
+		if (holds_against(c, n->claims.v[i]))
+			return true;
+	return false;
+}
+
+struct status cycle_fits(struct cede_cycle *c, node_id node)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	ledger_mark mark;
+	struct status with;
+
+	if (!has_holders(c, n))
+		return cycle_filter(c, node);
+	mark = ledger_get_mark(c->ledger);
+	for (uint32_t i = 0; i < n->claims.n;) {
+		pod_id q = n->claims.v[i];
+
+		if (holds_against(c, q))
+			ledger_place(c->ledger, q, node); /* takes it off the list of claims */
+		else
+			i++;
+	}
+	with = cycle_filter(c, node);
+	ledger_rollback(c->ledger, mark);
+	return status_is_success(&with) ? cycle_filter(c, node) : with;
+}
+
+/* ---- Score ---- */
+
+static bool run_pre_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, struct err *e)
+{
+	const struct framework *f = c->framework;
+
+	c->skip_score = 0;
+	for (uint32_t k = 0; k < f->order[POINT_PRE_SCORE].n; k++) {
+		uint32_t i = f->order[POINT_PRE_SCORE].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		struct cede_verdict v;
+
+		if (p->is_disabled)
+			continue;
+		v = p->table->pre_score(p->self, c, nodes, n);
+		if (v.code == CEDE_SKIP)
+			c->skip_score |= UINT64_C(1) << i;
+		else if (v.code != CEDE_SUCCESS)
+			return err_fail(e, ERR_INTERNAL, "running PreScore of plugin %s failed", p->table->name) == ERR_OK;
+	}
+	return true;
+}
+
+static bool scores_in_range(const int64_t *scores, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (scores[i] < 0 || scores[i] > CEDE_SCORE_MAX)
+			return false;
+	return true;
+}
+
+static void score_one(struct cede_cycle *c, uint32_t plugin, const node_id *nodes, uint32_t n, int64_t *scores)
+{
+	const struct framework_plugin *p = plugin_at(c, plugin);
+
+	for (uint32_t i = 0; i < n; i++)
+		scores[i] = p->table->score(p->self, c, nodes[i]);
+	if (p->table->normalize)
+		p->table->normalize(p->self, c, nodes, scores, n);
+}
+
+enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, int64_t *ret_totals, int64_t *per, struct err *e)
+{
+	const struct framework *f = c->framework;
+	int64_t *scores = arena_n(c->arena, n + 1, int64_t);
+
+	memset(ret_totals, 0, n * sizeof(*ret_totals));
+	if (!run_pre_scores(c, nodes, n, e))
+		return ERR_INTERNAL;
+	for (uint32_t k = 0; k < f->order[POINT_SCORE].n; k++) {
+		uint32_t plugin = f->order[POINT_SCORE].v[k];
+		const struct framework_plugin *p = plugin_at(c, plugin);
+
+		if (p->is_disabled || (c->skip_score >> plugin & 1))
+			continue;
+		score_one(c, plugin, nodes, n, scores);
+		if (!scores_in_range(scores, n)) {
+			framework_eject(c->framework, plugin, "a score outside 0 to 100");
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			ret_totals[i] += scores[i] * p->weight;
+			if (per)
+				per[(size_t)plugin * n + i] = scores[i] * p->weight;
+		}
+	}
+	return ERR_OK;
+}
+
+/* ---- PreEnqueue, Reserve to PostBind ---- */
+
+struct status cycle_pre_enqueue(struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_PRE_ENQUEUE].n; k++) {
+		uint32_t i = f->order[POINT_PRE_ENQUEUE].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		struct cede_verdict v = cede_ok();
+
+		if (!p->is_disabled)
+			v = p->table->pre_enqueue(p->self, c);
+		if (v.code != CEDE_SUCCESS)
+			return by_plugin(v, i);
+	}
+	return success();
+}
+
+static void unreserve_all(struct cede_cycle *c, node_id node)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = f->order[POINT_RESERVE].n; k-- > 0;) {
+		const struct framework_plugin *p = plugin_at(c, f->order[POINT_RESERVE].v[k]);
+
+		if (p->table->unreserve)
+			p->table->unreserve(p->self, c, node);
+	}
+}
+
+typedef struct cede_verdict (*node_step)(void *self, struct cede_cycle *c, cede_node node);
+
+static node_step step_of(const struct cede_plugin *p, enum plugin_point point)
+{
+	return point == POINT_RESERVE ? p->reserve : point == POINT_PRE_BIND ? p->pre_bind : p->bind;
+}
+
+/* Runs one point's plugins until one refuses; for Bind until one does not skip. */
+static struct status run_step(struct cede_cycle *c, enum plugin_point point, node_id node)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[point].n; k++) {
+		uint32_t i = f->order[point].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		node_step step = step_of(p->table, point);
+		struct cede_verdict v;
+
+		if (!step || p->is_disabled)
+			continue;
+		v = step(p->self, c, node);
+		if (v.code == CEDE_SKIP)
+			continue;
+		if (v.code != CEDE_SUCCESS || point == POINT_BIND)
+			return by_plugin(v, i);
+	}
+	return point == POINT_BIND ? status_of_framework(CEDE_ERROR, FW_NONE, 0) : success();
+}
+
+/* Waiting is the driver's business; here it is enough that nobody refuses. */
+static struct status run_permit(struct cede_cycle *c, node_id node)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_PERMIT].n; k++) {
+		uint32_t i = f->order[POINT_PERMIT].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		int64_t timeout_ns = 0;
+		struct cede_verdict v = cede_ok();
+
+		if (!p->is_disabled)
+			v = p->table->permit(p->self, c, node, &timeout_ns);
+		if (v.code != CEDE_SUCCESS && v.code != CEDE_WAIT)
+			return by_plugin(v, i);
+	}
+	return success();
+}
+
+bool cycle_bind(struct cede_cycle *c, node_id node, struct status *ret)
+{
+	const struct framework *f = c->framework;
+
+	*ret = run_step(c, POINT_RESERVE, node);
+	if (status_is_success(ret))
+		*ret = run_permit(c, node);
+	if (status_is_success(ret))
+		*ret = run_step(c, POINT_PRE_BIND, node);
+	if (status_is_success(ret))
+		*ret = run_step(c, POINT_BIND, node);
+	if (!status_is_success(ret)) {
+		unreserve_all(c, node);
+		return false;
+	}
+	for (uint32_t k = 0; k < f->order[POINT_POST_BIND].n; k++) {
+		const struct framework_plugin *p = plugin_at(c, f->order[POINT_POST_BIND].v[k]);
+
+		if (!p->is_disabled)
+			p->table->post_bind(p->self, c, node);
+	}
+	return true;
+}

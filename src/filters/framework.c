@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which plugins run where. kube-scheduler's rules for joining the defaults with a profile's configuration: `multiPoint` is a list for all points at
+ * once; a point's own list comes first where a plugin stands in both, then the multiPoint plugins, then the rest of the point's own list.
+ */
+#include "filters/framework.h"
+
+#include <stdlib.h>
+
+#include "filters/builtin.h"
+#include "filters/framework_internal.h"
+
+static const char *const point_names[POINT_COUNT] = {
+	[POINT_MULTI] = "multiPoint", [POINT_PRE_ENQUEUE] = "preEnqueue", [POINT_QUEUE_SORT] = "queueSort", [POINT_PRE_FILTER] = "preFilter",
+	[POINT_FILTER] = "filter",    [POINT_POST_FILTER] = "postFilter", [POINT_PRE_SCORE] = "preScore",   [POINT_SCORE] = "score",
+	[POINT_RESERVE] = "reserve",  [POINT_PERMIT] = "permit",	  [POINT_PRE_BIND] = "preBind",	    [POINT_BIND] = "bind",
+	[POINT_POST_BIND] = "postBind",
+};
+
+static bool implements(const struct cede_plugin *p, enum plugin_point point)
+{
+	switch (point) {
+	case POINT_PRE_ENQUEUE:
+		return p->pre_enqueue != NULL;
+	case POINT_QUEUE_SORT:
+		return p->queue_sort != NULL;
+	case POINT_PRE_FILTER:
+		return p->pre_filter != NULL;
+	case POINT_FILTER:
+		return p->filter != NULL;
+	case POINT_POST_FILTER:
+		return p->may_evict || p->victim_order || p == &default_preemption_plugin;
+	case POINT_PRE_SCORE:
+		return p->pre_score != NULL;
+	case POINT_SCORE:
+		return p->score != NULL;
+	case POINT_RESERVE:
+		return p->reserve || p->unreserve;
+	case POINT_PERMIT:
+		return p->permit != NULL;
+	case POINT_PRE_BIND:
+		return p->pre_bind != NULL;
+	case POINT_BIND:
+		return p->bind != NULL;
+	case POINT_POST_BIND:
+		return p->post_bind != NULL;
+	default:
+		return false;
+	}
+}
+
+/* ---- lists of plugin names ---- */
+
+struct name_list {
+	ARRAY(struct plugin_ref) v;
+};
+
+static uint32_t list_find(const struct plugin_ref *v, uint32_t n, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < n && !str_eq(v[i].name, name))
+		i++;
+	return i;
+}
+
+static bool is_disabled(const struct plugin_set *s, const char *name)
+{
+	return list_find(s->disabled, s->n_disabled, name) < s->n_disabled || list_find(s->disabled, s->n_disabled, "*") < s->n_disabled;
+}
+
+/* The default list with a profile's multiPoint put on top of it: disabled ones go, enabled ones replace in place or come last. */
+static void multi_list(const struct framework *f, const struct plugin_set *custom, struct name_list *out)
+{
+	for (uint32_t i = 0; i < f->plugins.n; i++) {
+		const char *name = f->plugins.v[i].table->name;
+		uint32_t at = list_find(custom->enabled, custom->n_enabled, name);
+		struct plugin_ref ref = {name, f->plugins.v[i].weight};
+
+		if (at < custom->n_enabled && custom->enabled[at].weight)
+			ref.weight = custom->enabled[at].weight;
+		if (!is_disabled(custom, name))
+			array_push(&out->v, ref);
+	}
+	for (uint32_t i = 0; i < custom->n_enabled; i++)
+		if (list_find(out->v.v, out->v.n, custom->enabled[i].name) == out->v.n)
+			array_push(&out->v, custom->enabled[i]);
+}
+
+static enum err_code unknown_plugin(const char *name, enum plugin_point point, struct err *e)
+{
+	return err_fail(e, ERR_INPUT, "plugins.%s: no plugin is called \"%s\"", point_names[point], name);
+}
+
+static enum err_code add_to_point(struct framework *f, enum plugin_point point, const struct plugin_ref *ref, bool is_explicit, struct err *e)
+{
+	uint32_t i = framework_plugin_find(f, ref->name);
+
+	if (i == UINT32_MAX)
+		return unknown_plugin(ref->name, point, e);
+	if (!implements(f->plugins.v[i].table, point)) {
+		if (!is_explicit)
+			return ERR_OK;
+		return err_fail(e, ERR_INPUT, "plugins.%s: plugin \"%s\" has nothing to do there", point_names[point], ref->name);
+	}
+	if (f->plugins.v[i].points >> point & 1)
+		return ERR_OK;
+	f->plugins.v[i].points |= 1u << point;
+	if (point == POINT_SCORE)
+		f->plugins.v[i].weight = ref->weight ? ref->weight : 1;
+	array_push(&f->order[point], i);
+	return ERR_OK;
+}
+
+static enum err_code build_point(struct framework *f, const struct name_list *multi, enum plugin_point point, const struct plugin_set *own,
+				 struct err *e)
+{
+	enum err_code rc = ERR_OK;
+
+	for (uint32_t i = 0; !rc && i < own->n_enabled; i++)
+		if (list_find(multi->v.v, multi->v.n, own->enabled[i].name) < multi->v.n)
+			rc = add_to_point(f, point, &own->enabled[i], true, e);
+	for (uint32_t i = 0; !rc && i < multi->v.n; i++)
+		if (!is_disabled(own, multi->v.v[i].name))
+			rc = add_to_point(f, point, &multi->v.v[i], false, e);
+	for (uint32_t i = 0; !rc && i < own->n_enabled; i++)
+		rc = add_to_point(f, point, &own->enabled[i], true, e);
+	return rc;
+}
+
+static enum err_code check_points(const struct framework *f, struct err *e)
+{
+	if (f->order[POINT_QUEUE_SORT].n != 1)
+		return err_fail(e, ERR_INPUT, "plugins.queueSort: exactly one plugin must order the waiting pods, found %u",
+				f->order[POINT_QUEUE_SORT].n);
+	if (!f->order[POINT_BIND].n)
+		return err_fail(e, ERR_INPUT, "plugins.bind: at least one plugin must bind pods");
+	return ERR_OK;
+}
+
+static enum err_code build_points(struct framework *f, const struct kube_profile *profile, struct err *e)
+{
+	struct name_list multi = {0};
+	enum err_code rc = ERR_OK;
+
+	multi_list(f, &profile->points[POINT_MULTI], &multi);
+	for (uint32_t i = 0; !rc && i < multi.v.n; i++)
+		if (framework_plugin_find(f, multi.v.v[i].name) == UINT32_MAX)
+			rc = unknown_plugin(multi.v.v[i].name, POINT_MULTI, e);
+	for (int p = POINT_MULTI + 1; !rc && p < POINT_COUNT; p++)
+		rc = build_point(f, &multi, (enum plugin_point)p, &profile->points[p], e);
+	array_free(&multi.v);
+	return rc ? rc : check_points(f, e);
+}
+
+/* ---- the framework ---- */
+
+static void on_add(void *ctx, const struct ledger *l, pod_id pod, node_id node)
+{
+	struct framework *f = ctx;
+
+	(void)l;
+	if (f->cycle)
+		cycle_pod_moved(f->cycle, pod, node, true);
+}
+
+static void on_remove(void *ctx, const struct ledger *l, pod_id pod, node_id node)
+{
+	struct framework *f = ctx;
+
+	(void)l;
+	if (f->cycle)
+		cycle_pod_moved(f->cycle, pod, node, false);
+}
+
+static void on_node(void *ctx, const struct ledger *l, node_id node)
+{
+	struct framework *f = ctx;
+
+	(void)l;
+	f->nodes_are_known = false;
+	for (uint32_t i = 0; i < f->n_cached; i++)
+		if (node < f->cached[i].n)
+			f->cached[i].verdicts[node] = STATIC_UNKNOWN;
+}
+
+struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra, uint32_t n_extra,
+				struct err *e)
+{
+	struct framework *f = mem_alloc(sizeof(*f));
+	struct ledger_listener listener = {.ctx = f, .on_add = on_add, .on_remove = on_remove, .on_node = on_node};
+
+	f->cluster = c;
+	f->ledger = cluster_ledger(c);
+	f->args = profile->args;
+	for (size_t i = 0; i < builtin_plugin_count; i++) {
+		struct framework_plugin p = {.table = builtin_plugins[i], .weight = builtin_weight(builtin_plugins[i])};
+
+		array_push(&f->plugins, p);
+	}
+	for (uint32_t i = 0; i < n_extra; i++)
+		array_push(&f->plugins, extra[i]);
+	if (f->plugins.n > PLUGINS_MAX || build_points(f, profile, e)) {
+		if (f->plugins.n > PLUGINS_MAX)
+			err_fail(e, ERR_LIMIT, "plugins: at most %d are possible", PLUGINS_MAX);
+		framework_free(f);
+		return NULL;
+	}
+	ledger_listen(f->ledger, &listener);
+	f->is_listening = true;
+	return f;
+}
+
+void framework_free(struct framework *f)
+{
+	if (!f)
+		return;
+	if (f->is_listening)
+		ledger_unlisten(f->ledger, f);
+	for (uint32_t i = 0; i < f->n_cached; i++) {
+		shape_drop(ledger_vocab(f->ledger), f->cached[i].shape);
+		mem_free(f->cached[i].verdicts);
+	}
+	for (int p = 0; p < POINT_COUNT; p++)
+		array_free(&f->order[p]);
+	array_free(&f->plugins);
+	array_free(&f->nodes);
+	text_free(&f->complaints);
+	mem_free(f);
+}
+
+uint32_t framework_plugin_count(const struct framework *f)
+{
+	return f->plugins.n;
+}
+
+const struct framework_plugin *framework_plugin(const struct framework *f, uint32_t i)
+{
+	return &f->plugins.v[i];
+}
+
+uint32_t framework_plugin_find(const struct framework *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->plugins.n; i++)
+		if (str_eq(f->plugins.v[i].table->name, name))
+			return i;
+	return UINT32_MAX;
+}
+
+const struct plugin_args *framework_args(const struct framework *f)
+{
+	return &f->args;
+}
+
+const uint32_t *framework_point(const struct framework *f, enum plugin_point p, uint32_t *ret_n)
+{
+	*ret_n = f->order[p].n;
+	return f->order[p].v;
+}
+
+const char *framework_complaints(const struct framework *f)
+{
+	return text_str(&f->complaints);
+}
+
+void framework_eject(struct framework *f, uint32_t plugin, const char *why)
+{
+	struct framework_plugin *p = &f->plugins.v[plugin];
+
+	if (!p->is_disabled)
+		text_printf(&f->complaints, "plugin %s is switched off: %s\n", p->table->name, why);
+	p->is_disabled = true;
+	for (uint32_t i = 0; i < f->n_cached; i++)
+		if (f->cached[i].n)
+			memset(f->cached[i].verdicts, STATIC_UNKNOWN, f->cached[i].n);
+}
+
+/* ---- nodes in the order of their names ---- */
+
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct framework *f = ctx;
+	const struct names *names = vocab_names(ledger_vocab(f->ledger));
+
+	return name_cmp(names, ledger_node(f->ledger, *(const node_id *)a)->name, ledger_node(f->ledger, *(const node_id *)b)->name);
+}
+
+const node_id *framework_nodes(struct framework *f, uint32_t *ret_n)
+{
+	if (!f->nodes_are_known) {
+		f->nodes.n = 0;
+		for (node_id n = 0; n < ledger_node_limit(f->ledger); n++)
+			if (ledger_node(f->ledger, n)->is_live)
+				array_push(&f->nodes, n);
+		if (f->nodes.n)
+			qsort_r(f->nodes.v, f->nodes.n, sizeof(*f->nodes.v), by_name, f);
+		f->nodes_are_known = true;
+	}
+	*ret_n = f->nodes.n;
+	return f->nodes.v;
+}
+
+/* ---- answers that depend on the pod's shape and the node's object alone ---- */
+
+static struct static_cache *cache_slot(struct framework *f, shape_id shape)
+{
+	struct static_cache *c;
+
+	for (uint32_t i = 0; i < f->n_cached; i++)
+		if (f->cached[i].shape == shape)
+			return &f->cached[i];
+	if (f->n_cached < STATIC_SHAPES) {
+		c = &f->cached[f->n_cached++];
+	} else {
+		c = &f->cached[f->next_victim++ % STATIC_SHAPES];
+		shape_drop(ledger_vocab(f->ledger), c->shape);
+		if (c->n)
+			memset(c->verdicts, STATIC_UNKNOWN, c->n);
+	}
+	c->shape = shape;
+	shape_keep(ledger_vocab(f->ledger), shape);
+	return c;
+}
+
+struct static_cache *framework_static_cache(struct framework *f, shape_id shape)
+{
+	struct static_cache *c = cache_slot(f, shape);
+	uint32_t n = ledger_node_limit(f->ledger);
+
+	if (c->n < n) {
+		c->verdicts = mem_resize(c->verdicts, n, 1);
+		memset(c->verdicts + c->n, STATIC_UNKNOWN, n - c->n);
+		c->n = n;
+	}
+	return c;
+}

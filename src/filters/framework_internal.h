@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * framework_internal.h - what framework.c and cycle.c share; for them alone.
+ */
+#pragma once
+
+#include "base/array.h"
+#include "filters/framework.h"
+
+enum {
+	PLUGINS_MAX = 64,   /* bits of a mask */
+	STATIC_SHAPES = 32, /* kinds of pods whose static answers are kept */
+};
+
+struct static_cache { /* of one shape, by node id; holds a reference to the shape, so its id cannot come to mean another */
+	shape_id shape;
+	uint32_t n;
+	uint8_t *verdicts;
+};
+
+struct framework {
+	struct cluster *cluster;
+	struct ledger *ledger;
+	struct plugin_args args;
+	ARRAY(struct framework_plugin) plugins;
+	ARRAY(uint32_t) order[POINT_COUNT];
+	struct text complaints;
+	struct cede_cycle *cycle; /* under way, NULL between cycles */
+	bool is_listening, nodes_are_known;
+	ARRAY(node_id) nodes;
+	uint32_t n_cached, next_victim;
+	struct static_cache cached[STATIC_SHAPES];
+};
+
+struct cycle_value {
+	struct cycle_value *next;
+	const char *key;
+	void *value;
+};
+
+void framework_eject(struct framework *f, uint32_t plugin, const char *why);
+const node_id *framework_nodes(struct framework *f, uint32_t *ret_n);
+struct static_cache *framework_static_cache(struct framework *f, shape_id shape);
+/* The ledger moved a pod onto or off a node: tell every plugin that keeps counts. */
+void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added);
