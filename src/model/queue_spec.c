@@ -197,12 +197,25 @@ static bool same_limit(const struct queue_limit *a, const struct queue_limit *b)
 	       res_vec_equal(&a->max, &b->max) && a->max_apps == b->max_apps;
 }
 
+static void names_text(const struct names *names, const char *what, const name_id *v, uint32_t n, struct text *out)
+{
+	if (n > 0)
+		text_printf(out, "%s ", what);
+	for (uint32_t i = 0; i < n; i++)
+		text_printf(out, "%s%s", name_str(names, v[i]), i + 1 < n ? "," : "; ");
+}
+
 static void limit_text(const struct names *names, const struct res_types *types, const struct queue_limit *l,
 		       struct text *out)
 {
-	text_printf(out, "'%s' (%" PRIu32 " users, %" PRIu32 " groups, maxapplications %" PRIu64 ", maxresources ",
-		    name_str(names, l->text), l->n_users, l->n_groups, l->max_apps);
-	res_vec_text(types, &l->max, out);
+	text_printf(out, "'%s' (", name_str(names, l->text));
+	names_text(names, "users", l->users, l->n_users, out);
+	names_text(names, "groups", l->groups, l->n_groups, out);
+	text_printf(out, "maxapplications %" PRIu64, l->max_apps);
+	if (l->has_max) {
+		text_add(out, "; maxresources ");
+		res_vec_text(types, &l->max, out);
+	}
 	text_add_char(out, ')');
 }
 
