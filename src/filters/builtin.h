@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builtin.h - the tables of cede's own plugins, one file each, in the default order of kube-scheduler, with the default
+ * weights of their scores.
+ *
+ * A filter that refuses says whether taking pods away could help: UNSCHEDULABLE it could, UNRESOLVABLE it could not.
+ * Texts of reasons are kube-scheduler's, byte for byte. Unlike a plugin from outside, these read the cycle, the ledger
+ * and the cluster directly. Filters and scores also answer if their pre_filter or pre_score did not run (a profile may
+ * leave them out); they are only slower then.
+ */
+#pragma once
+
+#include "filters/framework.h"
+
+/* X(table, weight of its score; 0: it has none). Filters run in this order: the first to fail on a node is reported. */
+#define BUILTIN_PLUGINS(X)                \
+	X(scheduling_gates_plugin, 0)     \
+	X(priority_sort_plugin, 0)        \
+	X(node_name_plugin, 0)            \
+	X(node_unschedulable_plugin, 0)   \
+	X(taint_toleration_plugin, 3)     \
+	X(node_affinity_plugin, 2)        \
+	X(node_ports_plugin, 0)           \
+	X(resources_fit_plugin, 1)        \
+	X(pod_topology_spread_plugin, 2)  \
+	X(inter_pod_affinity_plugin, 2)   \
+	X(default_preemption_plugin, 0)   \
+	X(balanced_allocation_plugin, 1)  \
+	X(image_locality_plugin, 1)       \
+	X(default_binder_plugin, 0)
+
+#define BUILTIN_DECLARE(table, weight) extern const struct cede_plugin table;
+BUILTIN_PLUGINS(BUILTIN_DECLARE)
+#undef BUILTIN_DECLARE
+
+/* Default weight of a built-in's score, as above; 0 for any other table. */
+int32_t builtin_weight(const struct cede_plugin *p);
+
+/*
+ * Brings scores into 0..CEDE_SCORE_MAX in proportion to the largest, cutting fractions; reversed: the largest gets 0
+ * and 0 the most. Where all are 0 they stay, or all get the most.
+ */
+static inline void scores_to_percent(int64_t *scores, size_t n, bool is_reversed)
+{
+	int64_t max = 0;
+
+	for (size_t i = 0; i < n; i++)
+		max = scores[i] > max ? scores[i] : max;
+	for (size_t i = 0; i < n; i++) {
+		int64_t s = max ? CEDE_SCORE_MAX * scores[i] / max : 0;
+
+		scores[i] = is_reversed ? CEDE_SCORE_MAX - s : s;
+	}
+}

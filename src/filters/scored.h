@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scored.h - the resources a score looks at, resolved once per pod: what NodeResourcesFit and
+ * NodeResourcesBalancedAllocation share.
+ *
+ * Left out are names that the cluster does not know, `pods`, and extended resources the pod does not ask for: nodes are
+ * not better or worse for devices that nobody wants.
+ */
+#pragma once
+
+#include "filters/framework.h"
+
+struct scored_type {
+	res_id type;
+	int64_t weight;
+	int64_t asked; /* by the pod */
+};
+
+struct scored {
+	uint32_t n;
+	struct scored_type v[RES_MAX];
+};
+
+/*
+ * Fill ret. with_defaults: cpu and memory as asked for with the defaults for containers that do not say
+ * (shape.nonzero_*), so that pods without requests do not all pile up on one node.
+ */
+void scored_init(struct scored *ret, const struct cede_cycle *c, const struct weighted_resource *list,
+		 uint32_t n, bool with_defaults);
