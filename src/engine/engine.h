@@ -12,15 +12,16 @@
 
 struct engine;
 
-struct engine *engine_new(struct cluster *c, const struct engine_config *config, struct err *e);
+/* extra: plugins loaded by whoever reads files (manifest/plugins.h); they must outlive the engine. */
+struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra, uint32_t n_extra,
+			  struct err *e);
 void engine_free(struct engine *en);
 struct framework *engine_framework(struct engine *en, pod_id pod); /* of the pod's profile */
 
 struct engine_run {
 	int64_t now_ns;
 	uint32_t cycles;     /* 1 at least */
-	bool wants_reports;  /* fill decision.nodes */
-	pod_id only;	     /* report only for this pod; POD_NONE: all */
+	pod_id report; /* fill decision.nodes for this pod; POD_NONE: for nobody */
 };
 /*
  * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and terminating pods are gone
@@ -29,4 +30,4 @@ struct engine_run {
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
 
 /* Names of plugins that were switched off or could not be loaded, a line each, "" if none. */
-const char *engine_complaints(const struct engine *en);
+const char *engine_complaints(struct engine *en);

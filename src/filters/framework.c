@@ -258,6 +258,13 @@ const uint32_t *framework_point(const struct framework *f, enum plugin_point p, 
 	return f->order[p].v;
 }
 
+bool framework_preempts(const struct framework *f)
+{
+	uint32_t i = framework_plugin_find(f, default_preemption_plugin.name);
+
+	return i != UINT32_MAX && (f->plugins.v[i].points >> POINT_POST_FILTER & 1);
+}
+
 const char *framework_complaints(const struct framework *f)
 {
 	return text_str(&f->complaints);

@@ -45,6 +45,8 @@ uint32_t framework_plugin_find(const struct framework *f, const char *name); /* 
 const struct plugin_args *framework_args(const struct framework *f);
 /* Plugins at a point in the order they run (indexes for framework_plugin). */
 const uint32_t *framework_point(const struct framework *f, enum plugin_point p, uint32_t *ret_n);
+/* Is default preemption on in this profile? */
+bool framework_preempts(const struct framework *f);
 /* What was switched off for breaking the contract, a line each. */
 const char *framework_complaints(const struct framework *f);
 

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One attempt for one waiting pod, as kube-scheduler makes it: its nominated node first, then all nodes; the best score wins; where nothing fits,
+ * somebody of lower priority may have to go.
+ */
+#include <inttypes.h>
+
+#include "engine/engine_internal.h"
+
+struct attempt {
+	struct engine *en;
+	struct cede_cycle c;
+	struct arena *keep;
+	struct decision *d;
+	struct status *statuses; /* per node of c.nodes */
+	node_id *feasible;
+	uint32_t n_feasible;
+	int64_t *scores; /* of the feasible */
+};
+
+static const char *keep_text(struct attempt *a, struct text *t)
+{
+	const char *s = arena_strndup(a->keep, text_str(t), t->n);
+
+	text_free(t);
+	return s;
+}
+
+/* ---- filters ---- */
+
+static uint32_t position(const struct cede_cycle *c, node_id node)
+{
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (c->nodes[i] == node)
+			return i;
+	return UINT32_MAX;
+}
+
+static void filter_all(struct attempt *a)
+{
+	struct cede_cycle *c = &a->c;
+
+	a->statuses = arena_n(c->arena, c->n_nodes + 1, struct status);
+	a->feasible = arena_n(c->arena, c->n_nodes + 1, node_id);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		a->statuses[i] = cycle_fits(c, c->nodes[i]);
+		if (status_is_success(&a->statuses[i]))
+			a->feasible[a->n_feasible++] = c->nodes[i];
+	}
+}
+
+/* The node it was promised is used as long as it fits, without looking at others (KF-9). */
+static bool nominated_fits(struct attempt *a)
+{
+	struct status s;
+
+	if (a->c.p->claim == CLAIM_NONE || !ledger_node(a->c.ledger, a->c.p->node)->is_live || !status_is_success(&a->c.pre_filter))
+		return false;
+	s = cycle_fits(&a->c, a->c.p->node);
+	return status_is_success(&s);
+}
+
+/* ---- placing ---- */
+
+static enum err_code choose(struct attempt *a, node_id *ret, struct err *e)
+{
+	uint32_t best = 0, second = UINT32_MAX;
+
+	a->scores = arena_n(a->c.arena, a->n_feasible + 1, int64_t);
+	*ret = a->feasible[0];
+	a->d->tie = TIE_ONLY_ONE;
+	if (a->n_feasible == 1)
+		return ERR_OK;
+	if (cycle_scores(&a->c, a->feasible, a->n_feasible, a->scores, NULL, e))
+		return ERR_INTERNAL;
+	for (uint32_t i = 1; i < a->n_feasible; i++) {
+		if (a->scores[i] > a->scores[best]) {
+			second = best;
+			best = i;
+		} else if (second == UINT32_MAX || a->scores[i] > a->scores[second]) {
+			second = i;
+		}
+	}
+	*ret = a->feasible[best];
+	a->d->tie = a->scores[best] > a->scores[second] ? TIE_SCORE : TIE_NAME;
+	a->d->runner_up = a->feasible[second];
+	a->d->tie_mine = a->scores[best];
+	a->d->tie_theirs = a->scores[second];
+	return ERR_OK;
+}
+
+/* Reserve, Permit, PreBind, Bind: a plugin may still refuse; then nothing remains of the attempt (KF-10). */
+static void place(struct attempt *a, node_id node)
+{
+	struct text t = {0};
+	struct status refusal;
+
+	if (!cycle_bind(&a->c, node, &refusal)) {
+		struct fit_error fe = {.n_all = 1, .statuses = &refusal, .n = 1};
+
+		fit_error_text(&a->c, &fe, &t);
+		a->d->outcome = OUTCOME_WAITING;
+		a->d->message = keep_text(a, &t);
+		ledger_unclaim(a->c.ledger, a->c.pod);
+		return;
+	}
+	a->d->outcome = OUTCOME_PLACED;
+	a->d->action = ACTION_ALLOCATE;
+	a->d->node = node;
+	ledger_place(a->c.ledger, a->c.pod, node);
+	ledger_set_started(a->c.ledger, a->c.pod, a->c.now_ns);
+}
+
+/* ---- preemption ---- */
+
+static void no_candidates(struct attempt *a, const struct displace_node *tried, uint32_t n, struct text *out)
+{
+	struct status *s = arena_n(a->c.arena, n + 1, struct status);
+	struct status rest = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0);
+	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = s, .n = n, .absent = &rest};
+
+	for (uint32_t i = 0; i < n; i++)
+		s[i] = tried[i].status;
+	fit_error_text(&a->c, &fe, out);
+}
+
+static void take_victims(struct attempt *a, const struct displace_node *best)
+{
+	struct victim *v = arena_n(a->keep, best->n_victims + 1, struct victim);
+
+	for (uint32_t i = 0; i < best->n_victims; i++) {
+		const struct pod *p = ledger_pod(a->c.ledger, best->victims[i]);
+		int64_t since = p->started_ns;
+
+		if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
+			since = p->obj->checkpointed_ns;
+		v[i] = (struct victim){.pod = best->victims[i], .node = best->node, .queue = p->queue};
+		v[i].lost_ns = since == TIME_NONE || since > a->c.now_ns ? 0 : a->c.now_ns - since;
+	}
+	a->d->n_victims = best->n_victims;
+	a->d->victims = v;
+}
+
+/* Who violated a budget is known by splitting the victims again: the others had room in it. */
+static void mark_overridden(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
+{
+	bool *violates = arena_n(a->c.arena, best->n_victims + 1, bool);
+
+	if (!best->n_violations)
+		return;
+	pdb_split(&a->c, best->victims, best->n_victims, o->empty_selector_matches, violates);
+	for (uint32_t i = 0; i < best->n_victims; i++)
+		if (violates[i])
+			((struct victim *)a->d->victims)[i].overridden = RULE_BUDGET;
+}
+
+/* Lower pods that were promised room on this node have to look again. */
+static void clear_lower_nominations(struct attempt *a, node_id node)
+{
+	const struct ledger_node *n = ledger_node(a->c.ledger, node);
+
+	for (uint32_t i = 0; i < n->claims.n;) {
+		const struct pod *p = ledger_pod(a->c.ledger, n->claims.v[i]);
+
+		if (p->claim == CLAIM_NOMINATED && p->priority < a->c.priority)
+			ledger_unclaim(a->c.ledger, n->claims.v[i]);
+		else
+			i++;
+	}
+}
+
+static void nominate(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
+{
+	take_victims(a, best);
+	mark_overridden(a, best, o);
+	a->d->outcome = OUTCOME_NOMINATED;
+	a->d->action = ACTION_DISPLACE;
+	a->d->node = best->node;
+	for (uint32_t i = 0; i < best->n_victims; i++)
+		if (ledger_pod(a->c.ledger, best->victims[i])->state == POD_PLACED)
+			ledger_evict(a->c.ledger, best->victims[i]);
+	clear_lower_nominations(a, best->node);
+	ledger_nominate(a->c.ledger, a->c.pod, best->node);
+}
+
+static uint32_t potential_nodes(struct attempt *a, node_id *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->c.n_nodes; i++)
+		if (a->statuses[i].verdict.code == CEDE_UNSCHEDULABLE)
+			ret[n++] = a->c.nodes[i];
+	return n;
+}
+
+/* The words of PostFilter into out; the decision itself if somebody can be displaced. */
+static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
+{
+	struct displace_options o = {.threads = a->en->config->threads, .empty_selector_matches = a->en->config->profile != PROFILE_KUBERNETES};
+	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
+	enum eligibility el = displace_eligible(&a->c, at == UINT32_MAX ? NULL : &a->statuses[at]);
+	node_id *nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
+	struct displace_node *tried;
+	uint32_t n, best, second;
+
+	*ret_n = 0;
+	text_add(out, "preemption: ");
+	if (el != ELIGIBLE) {
+		text_add(out, eligibility_text(el));
+		a->d->own_rule = el == NOT_ELIGIBLE_NEVER ? RULE_NEVER : RULE_NONE;
+		return;
+	}
+	n = potential_nodes(a, nodes);
+	tried = arena_n(a->c.arena, n + 1, struct displace_node);
+	displace_all(&a->c, nodes, n, &o, tried);
+	*ret_tried = tried;
+	*ret_n = n;
+	best = displace_pick(&a->c, tried, n, &a->d->tie, &second, &a->d->tie_mine, &a->d->tie_theirs);
+	if (best == UINT32_MAX) {
+		no_candidates(a, tried, n, out);
+		ledger_unclaim(a->c.ledger, a->c.pod);
+		return;
+	}
+	a->d->runner_up = second == UINT32_MAX ? NODE_NONE : tried[second].node;
+	nominate(a, &tried[best], &o);
+}
+
+/* ---- reports ---- */
+
+static void report_nodes(struct attempt *a, const struct displace_node *tried, uint32_t n_tried)
+{
+	struct node_report *r = arena_n(a->keep, a->c.n_nodes + 1, struct node_report);
+	uint32_t k = 0, f = 0;
+
+	for (uint32_t i = 0; a->statuses && i < a->c.n_nodes; i++) {
+		r[i] = (struct node_report){.node = a->c.nodes[i], .refusal = a->statuses[i]};
+		if (status_is_success(&a->statuses[i])) {
+			r[i].fate = FATE_FEASIBLE;
+			r[i].score = a->scores ? a->scores[f] : 0;
+			f++;
+		}
+		if (k < n_tried && tried[k].node == a->c.nodes[i]) {
+			pod_id *victims = arena_n(a->keep, tried[k].n_victims + 1, pod_id);
+
+			if (tried[k].n_victims)
+				memcpy(victims, tried[k].victims, tried[k].n_victims * sizeof(*victims));
+			r[i].fate = status_is_success(&tried[k].status) ? FATE_CANDIDATE : FATE_NO_HELP;
+			r[i].after = tried[k].status;
+			r[i].n_victims = tried[k].n_victims;
+			r[i].n_violations = tried[k].n_violations;
+			r[i].victims = victims;
+			k++;
+		}
+	}
+	a->d->nodes = r;
+	a->d->n_nodes = a->statuses ? a->c.n_nodes : 0;
+}
+
+/* ---- the attempt ---- */
+
+static void unplaced(struct attempt *a, bool wants_report)
+{
+	struct text message = {0}, post = {0}, pre = {0};
+	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = a->statuses, .n = a->c.n_nodes};
+	struct displace_node *tried = NULL;
+	uint32_t n_tried = 0;
+
+	if (!a->c.n_nodes) {
+		text_add(&message, "no nodes available to schedule pods");
+	} else {
+		if (!status_is_success(&a->c.pre_filter))
+			status_message(&a->c, &a->c.pre_filter, &pre);
+		if (framework_preempts(a->c.framework))
+			displace(a, &tried, &n_tried, &post);
+		fe.pre_filter_msg = text_str(&pre);
+		fe.post_filter_msg = a->d->outcome == OUTCOME_NOMINATED ? "" : text_str(&post);
+		fit_error_text(&a->c, &fe, &message);
+	}
+	if (wants_report)
+		report_nodes(a, tried, n_tried);
+	a->d->message = keep_text(a, &message);
+	text_free(&post);
+	text_free(&pre);
+}
+
+static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e)
+{
+	node_id node;
+
+	if (nominated_fits(a)) {
+		a->d->tie = TIE_NOMINATED;
+		place(a, a->c.p->node);
+		return ERR_OK;
+	}
+	filter_all(a);
+	if (!a->n_feasible) {
+		unplaced(a, wants_report);
+		return ERR_OK;
+	}
+	if (choose(a, &node, e))
+		return ERR_INTERNAL;
+	if (wants_report)
+		report_nodes(a, NULL, 0);
+	place(a, node);
+	return ERR_OK;
+}
+
+static void gate(struct attempt *a, const struct status *s)
+{
+	struct text t = {0};
+
+	status_message(&a->c, s, &t);
+	a->d->outcome = OUTCOME_GATED;
+	a->d->message = keep_text(a, &t);
+}
+
+enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep, struct decision *ret, struct err *e)
+{
+	const struct pod *p = ledger_pod(en->ledger, pod);
+	struct attempt a = {.en = en, .keep = keep, .d = ret};
+	enum err_code rc = ERR_OK;
+	struct status s;
+
+	*ret = (struct decision){.pod = pod,
+				 .group = p->group,
+				 .queue = p->queue,
+				 .outcome = OUTCOME_WAITING,
+				 .node = NODE_NONE,
+				 .runner_up = NODE_NONE,
+				 .until_ns = TIME_NONE};
+	cycle_begin(&a.c, engine_framework(en, pod), en->arena, pod, run->now_ns);
+	s = cycle_pre_enqueue(&a.c);
+	if (!status_is_success(&s))
+		gate(&a, &s);
+	else
+		rc = try_pod(&a, run->report == pod, e);
+	cycle_end(&a.c);
+	arena_reset(en->arena);
+	return rc;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubernetes' default preemption on one node at a time.
+ *
+ * The plain way (displace_try) moves pods in the ledger, so every filter and every plugin sees the node without them, and takes all moves back. Where only
+ * resources can be in the way the same answer is computed from rows of numbers without moving anything: displace_fast.c.
+ */
+#include "engine/displace.h"
+
+#include <stdlib.h>
+
+#include "engine/displace_internal.h"
+
+const char *eligibility_text(enum eligibility e)
+{
+	switch (e) {
+	case NOT_ELIGIBLE_NEVER:
+		return "not eligible due to preemptionPolicy=Never.";
+	case NOT_ELIGIBLE_TERMINATING:
+		return "not eligible due to a terminating pod on the nominated node.";
+	default:
+		return "";
+	}
+}
+
+static bool is_terminating_by_preemption(const struct pod *p)
+{
+	return p->is_evicted || (p->obj->deleted_ns != TIME_NONE && p->obj->is_preempted);
+}
+
+enum eligibility displace_eligible(const struct cede_cycle *c, const struct status *nominated_status)
+{
+	const struct ledger_node *n;
+
+	if (c->shape->never_preempts)
+		return NOT_ELIGIBLE_NEVER;
+	if (c->p->claim == CLAIM_NONE || !nominated_status || nominated_status->verdict.code == CEDE_UNRESOLVABLE)
+		return ELIGIBLE;
+	n = ledger_node(c->ledger, c->p->node);
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *q = ledger_pod(c->ledger, n->pods.v[i]);
+
+		if (q->priority < c->priority && q->state == POD_LEAVING && is_terminating_by_preemption(q))
+			return NOT_ELIGIBLE_TERMINATING;
+	}
+	return ELIGIBLE;
+}
+
+/* A pod that does not say since when it runs counts as started now. */
+int64_t victim_start(const struct cede_cycle *c, const struct pod *p)
+{
+	return p->started_ns == TIME_NONE ? c->now_ns : p->started_ns;
+}
+
+int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
+{
+	const struct pod *x = ledger_pod(c->ledger, a), *y = ledger_pod(c->ledger, b);
+	int64_t start_x, start_y;
+
+	if (x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	start_x = victim_start(c, x);
+	start_y = victim_start(c, y);
+	if (start_x != start_y)
+		return start_x < start_y ? -1 : 1;
+	return 0;
+}
+
+/* ---- order ---- */
+
+struct sort_ctx {
+	const struct cede_cycle *c;
+	const struct displace_options *o;
+};
+
+static int by_importance(const void *a, const void *b, void *ctx)
+{
+	const struct sort_ctx *s = ctx;
+	pod_id x = *(const pod_id *)a, y = *(const pod_id *)b;
+	const struct pod *px = ledger_pod(s->c->ledger, x), *py = ledger_pod(s->c->ledger, y);
+	int d;
+
+	if (s->o->victim_order && px->priority == py->priority) {
+		int64_t ox = s->o->victim_order(s->o->order_ctx, x), oy = s->o->victim_order(s->o->order_ctx, y);
+
+		if (ox != oy)
+			return ox < oy ? -1 : 1;
+	}
+	d = victim_cmp(s->c, x, y);
+	if (d)
+		return d;
+	d = name_cmp(s->c->names, kin_get(s->c->vocab, px->kin)->ns, kin_get(s->c->vocab, py->kin)->ns);
+	return d ? d : name_cmp(s->c->names, px->name, py->name);
+}
+
+void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n)
+{
+	struct sort_ctx ctx = {c, o};
+
+	qsort_r(pods, n, sizeof(*pods), by_importance, &ctx);
+}
+
+/* ---- budgets ---- */
+
+static bool is_disrupted(const struct obj_pdb *o, name_id pod)
+{
+	for (uint32_t i = 0; i < o->n_disrupted; i++)
+		if (o->disrupted[i] == pod)
+			return true;
+	return false;
+}
+
+static bool spends(struct map *left, const struct cede_cycle *c, pdb_id id, name_id pod, bool empty_matches)
+{
+	const struct pdb *b = ledger_pdb(c->ledger, id);
+	uint32_t used;
+
+	if ((!empty_matches && selector_is_empty(&b->obj->selector)) || is_disrupted(b->obj, pod))
+		return false;
+	used = map_get(left, id);
+	used = used == MAP_NONE ? 1 : used + 1;
+	map_put(left, id, used);
+	return (int64_t)b->obj->allowed - b->spent < (int64_t)used;
+}
+
+void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches, bool *ret_violates)
+{
+	struct map used = {0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *p = ledger_pod(c->ledger, pods[i]);
+		uint32_t n_pdbs;
+		const pdb_id *pdbs = ledger_kin_pdbs(c->ledger, p->kin, &n_pdbs);
+
+		ret_violates[i] = false;
+		if (!kin_get(c->vocab, p->kin)->labels.n)
+			continue; /* Kubernetes looks at no budget for a pod without labels */
+		for (uint32_t k = 0; k < n_pdbs && !ret_violates[i]; k++)
+			ret_violates[i] = spends(&used, c, pdbs[k], p->name, empty_selector_matches);
+	}
+	map_free(&used);
+}
+
+/* ---- one node ---- */
+
+uint32_t lower_pods(const struct cede_cycle *c, node_id node, pod_id *ret)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n->pods.n; i++)
+		if (ledger_pod(c->ledger, n->pods.v[i])->priority < c->priority)
+			ret[count++] = n->pods.v[i];
+	return count;
+}
+
+/* Give back what need not go: the violating first, each class by importance. Marks who stays away. */
+static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const bool *violates, uint32_t n, bool *ret_goes)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < n; i++) {
+			struct status s;
+
+			if (violates[i] != (pass == 0))
+				continue;
+			ledger_place(c->ledger, pods[i], node);
+			s = cycle_fits(c, node);
+			ret_goes[i] = !status_is_success(&s);
+			if (ret_goes[i])
+				ledger_vacate(c->ledger, pods[i]);
+		}
+	}
+}
+
+void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n, struct arena *a)
+{
+	pod_id *victims;
+
+	for (uint32_t i = 0; i < n; i++) {
+		r->n_victims += goes[i];
+		r->n_violations += goes[i] && violates[i];
+	}
+	victims = arena_n(a, r->n_victims + 1, pod_id);
+	for (uint32_t i = 0, k = 0; i < n; i++)
+		if (goes[i])
+			victims[k++] = pods[i];
+	r->victims = victims;
+}
+
+struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o)
+{
+	const struct ledger_node *ln = ledger_node(c->ledger, node);
+	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
+	pod_id *pods = arena_n(c->arena, ln->pods.n + 1, pod_id);
+	uint32_t n = lower_pods(c, node, pods);
+	bool *violates = arena_n(c->arena, n + 1, bool), *goes = arena_n(c->arena, n + 1, bool);
+	ledger_mark mark = ledger_get_mark(c->ledger);
+
+	if (!n)
+		return r;
+	sort_by_importance(c, o, pods, n);
+	pdb_split(c, pods, n, o->empty_selector_matches, violates);
+	c->is_dry_run = true;
+	for (uint32_t i = 0; i < n; i++)
+		ledger_vacate(c->ledger, pods[i]);
+	r.status = cycle_fits(c, node);
+	if (status_is_success(&r.status)) {
+		reprieve(c, node, pods, violates, n, goes);
+		collect_victims(&r, pods, goes, violates, n, c->arena);
+	}
+	ledger_rollback(c->ledger, mark);
+	c->is_dry_run = false;
+	return r;
+}
+
+/* ---- the choice ---- */
+
+static int64_t earliest_of_highest(const struct cede_cycle *c, const struct displace_node *v)
+{
+	int32_t highest = ledger_pod(c->ledger, v->victims[0])->priority;
+	int64_t earliest = INT64_MAX;
+
+	for (uint32_t i = 0; i < v->n_victims; i++) {
+		const struct pod *p = ledger_pod(c->ledger, v->victims[i]);
+		int64_t start = victim_start(c, p);
+
+		if (p->priority > highest) {
+			highest = p->priority;
+			earliest = start;
+		} else if (p->priority == highest && start < earliest) {
+			earliest = start;
+		}
+	}
+	return earliest;
+}
+
+/* Smaller is better; in the order they are asked. */
+static int64_t cost_of(const struct cede_cycle *c, const struct displace_node *v, enum tie_break criterion)
+{
+	int64_t sum = 0;
+
+	switch (criterion) {
+	case TIE_VIOLATIONS:
+		return v->n_violations;
+	case TIE_HIGHEST:
+		return ledger_pod(c->ledger, v->victims[0])->priority;
+	case TIE_SUM:
+		for (uint32_t i = 0; i < v->n_victims; i++)
+			sum += (int64_t)ledger_pod(c->ledger, v->victims[i])->priority + (INT64_C(1) << 31);
+		return sum;
+	case TIE_COUNT:
+		return v->n_victims;
+	case TIE_START:
+		return -earliest_of_highest(c, v);
+	default:
+		return 0;
+	}
+}
+
+/* <0: a is better. *ret_by: the criterion that told them apart. */
+static int compare(const struct cede_cycle *c, const struct displace_node *a, const struct displace_node *b, enum tie_break *ret_by,
+		   int64_t *ret_a, int64_t *ret_b)
+{
+	static const enum tie_break criteria[] = {TIE_VIOLATIONS, TIE_HIGHEST, TIE_SUM, TIE_COUNT, TIE_START};
+
+	for (size_t i = 0; i < sizeof(criteria) / sizeof(*criteria); i++) {
+		*ret_by = criteria[i];
+		*ret_a = cost_of(c, a, criteria[i]);
+		*ret_b = cost_of(c, b, criteria[i]);
+		if (*ret_a != *ret_b)
+			return *ret_a < *ret_b ? -1 : 1;
+	}
+	*ret_by = TIE_NAME;
+	*ret_a = *ret_b = 0;
+	return name_cmp(c->names, ledger_node(c->ledger, a->node)->name, ledger_node(c->ledger, b->node)->name);
+}
+
+uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v, uint32_t n, enum tie_break *ret_tie, uint32_t *ret_runner_up,
+		       int64_t *ret_mine, int64_t *ret_theirs)
+{
+	uint32_t best = UINT32_MAX, second = UINT32_MAX;
+	enum tie_break by;
+	int64_t x, y;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!status_is_success(&v[i].status))
+			continue;
+		if (best == UINT32_MAX || compare(c, &v[i], &v[best], &by, &x, &y) < 0) {
+			second = best;
+			best = i;
+		} else if (second == UINT32_MAX || compare(c, &v[i], &v[second], &by, &x, &y) < 0) {
+			second = i;
+		}
+	}
+	*ret_tie = TIE_ONLY_ONE;
+	*ret_runner_up = second;
+	*ret_mine = *ret_theirs = 0;
+	if (second != UINT32_MAX)
+		compare(c, &v[best], &v[second], ret_tie, ret_mine, ret_theirs);
+	return best;
+}
+
+void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret)
+{
+	if (displace_is_fast(c)) {
+		displace_fast(c, nodes, n, o, ret);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = displace_try(c, nodes[i], o);
+}

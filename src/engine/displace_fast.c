@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preemption when only resources can be in the way: the same answer as moving pods in the ledger, computed from rows of numbers.
+ *
+ * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static refuses it and the
+ * amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the request does not fit in that, the node is out after
+ * one pass over its pods. Otherwise pods are given back in order as long as the rest still holds the request. Nodes where somebody else has a claim go the plain way.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "engine/displace_internal.h"
+#include "filters/builtin.h"
+
+/* Filters that may speak for this pod and depend on pods: none but the resources. */
+bool displace_is_fast(const struct cede_cycle *c)
+{
+	uint32_t n;
+	const uint32_t *order = framework_point(c->framework, POINT_FILTER, &n);
+	bool has_fit = false;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct framework_plugin *p = framework_plugin(c->framework, order[k]);
+		bool is_idle = (c->skip_filter >> order[k] & 1) || p->is_disabled || (p->table->flags & CEDE_FILTER_IS_STATIC);
+
+		if (p->table == &resources_fit_plugin)
+			has_fit = true;
+		else if (!is_idle)
+			return false;
+	}
+	return has_fit && !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
+}
+
+struct want { /* the request as short lists, `pods` included */
+	uint32_t n;
+	res_id type[RES_MAX];
+	int64_t amount[RES_MAX];
+};
+
+static void want_of(const struct cede_cycle *c, struct want *w)
+{
+	w->n = 0;
+	w->type[w->n] = RES_PODS;
+	w->amount[w->n++] = 1;
+	for (uint32_t i = 0; i < c->shape->request.n; i++) {
+		const struct res_amount *a = &c->shape->request.v[i];
+
+		if (a->amount <= 0 || a->type == RES_PODS)
+			continue;
+		w->type[w->n] = a->type;
+		w->amount[w->n++] = a->amount;
+	}
+}
+
+struct job {
+	struct cede_cycle *c;
+	const struct displace_options *o;
+	const struct want *want;
+	const node_id *nodes;
+	struct displace_node *ret;
+	uint32_t from, to;
+	struct arena *arena; /* of this thread */
+};
+
+/* What a pod takes of the wanted types, into take. */
+static void takes(const struct cede_cycle *c, const struct want *w, const struct pod *p, int64_t *take)
+{
+	const struct res_list *u = &shape_get(c->vocab, p->shape)->usage;
+
+	take[0] = 1;
+	for (uint32_t k = 1; k < w->n; k++)
+		take[k] = res_list_get(u, w->type[k]);
+}
+
+static bool holds(const struct want *w, const int64_t *room)
+{
+	for (uint32_t k = 0; k < w->n; k++)
+		if (w->amount[k] > room[k])
+			return false;
+	return true;
+}
+
+/* Give back one pod if the request still fits beside it. */
+static bool give_back(const struct want *w, int64_t *room, const int64_t *take)
+{
+	for (uint32_t k = 0; k < w->n; k++)
+		if (w->amount[k] > room[k] - take[k])
+			return false;
+	for (uint32_t k = 0; k < w->n; k++)
+		room[k] -= take[k];
+	return true;
+}
+
+/* Does any of them count against a budget? If not, the split is known without looking. */
+static bool has_budgets(const struct cede_cycle *c, const pod_id *pods, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t n_pdbs;
+
+		ledger_kin_pdbs(c->ledger, ledger_pod(c->ledger, pods[i])->kin, &n_pdbs);
+		if (n_pdbs)
+			return true;
+	}
+	return false;
+}
+
+static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, int64_t *room, struct displace_node *r)
+{
+	bool *violates = arena_n(j->arena, n + 1, bool), *goes = arena_n(j->arena, n + 1, bool);
+	int64_t take[RES_MAX];
+
+	if (has_budgets(j->c, pods, n))
+		pdb_split(j->c, pods, n, j->o->empty_selector_matches, violates);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (violates[i] != (pass == 0))
+				continue;
+			takes(j->c, j->want, ledger_pod(j->c->ledger, pods[i]), take);
+			goes[i] = !give_back(j->want, room, take);
+		}
+	}
+	collect_victims(r, pods, goes, violates, n, j->arena);
+}
+
+/* Lower pods of the node into pods, their amounts added to room. */
+static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int64_t *room)
+{
+	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
+	const int64_t *allocatable = ledger_node_allocatable(j->c->ledger, node), *used = ledger_node_used(j->c->ledger, node);
+	const struct want *w = j->want;
+	int64_t take[RES_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < w->n; k++)
+		room[k] = allocatable[w->type[k]] - used[w->type[k]];
+	for (uint32_t i = 0; i < ln->pods.n; i++) {
+		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
+
+		if (p->priority >= j->c->priority)
+			continue;
+		pods[n++] = ln->pods.v[i];
+		takes(j->c, w, p, take);
+		for (uint32_t k = 0; k < w->n; k++)
+			room[k] += take[k];
+	}
+	return n;
+}
+
+/* False: this node has to go the plain way (to get its words, or because of claims). */
+static bool node_fast(const struct job *j, node_id node, struct displace_node *r)
+{
+	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
+	pod_id on_stack[64], *pods = ln->pods.n <= 64 ? on_stack : arena_n(j->arena, ln->pods.n, pod_id);
+	int64_t room[RES_MAX];
+	uint32_t n;
+
+	*r = (struct displace_node){.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
+	if (ln->claims.n)
+		return false;
+	n = free_lower(j, node, pods, room);
+	if (!n)
+		return true;
+	if (!holds(j->want, room))
+		return false;
+	r->status = (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+	sort_by_importance(j->c, j->o, pods, n);
+	reprieve_fast(j, pods, n, room, r);
+	return true;
+}
+
+static void *run_job(void *arg)
+{
+	struct job *j = arg;
+
+	for (uint32_t i = j->from; i < j->to; i++)
+		if (!node_fast(j, j->nodes[i], &j->ret[i]))
+			j->ret[i].node = NODE_NONE; /* left for the caller */
+	return NULL;
+}
+
+enum { THREADS_MAX = 64, NODES_PER_THREAD = 512 };
+
+static void run_parallel(struct job *job, uint32_t n, uint32_t threads, struct arena **arenas)
+{
+	pthread_t ids[THREADS_MAX];
+	struct job jobs[THREADS_MAX];
+
+	for (uint32_t t = 0; t < threads; t++) {
+		jobs[t] = *job;
+		jobs[t].from = (uint32_t)((uint64_t)n * t / threads);
+		jobs[t].to = (uint32_t)((uint64_t)n * (t + 1) / threads);
+		jobs[t].arena = arenas[t];
+		if (t && pthread_create(&ids[t], NULL, run_job, &jobs[t]))
+			abort();
+	}
+	run_job(&jobs[0]);
+	for (uint32_t t = 1; t < threads; t++)
+		pthread_join(ids[t], NULL);
+}
+
+/* Victims found by other threads live in their arenas; they move into the cycle's. */
+static void adopt(struct arena *to, struct displace_node *r)
+{
+	pod_id *v = arena_n(to, r->n_victims + 1, pod_id);
+
+	if (r->n_victims)
+		memcpy(v, r->victims, r->n_victims * sizeof(*v));
+	r->victims = v;
+}
+
+static void spread_over_threads(struct job *job, uint32_t n, uint32_t threads)
+{
+	struct arena *arenas[THREADS_MAX];
+
+	for (uint32_t t = 0; t < threads; t++)
+		arenas[t] = arena_new(64 * 1024);
+	run_parallel(job, n, threads, arenas);
+	for (uint32_t i = 0; i < n; i++)
+		adopt(job->c->arena, &job->ret[i]);
+	for (uint32_t t = 0; t < threads; t++)
+		arena_free(arenas[t]);
+}
+
+void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret)
+{
+	struct want want;
+	struct job job = {.c = c, .o = o, .want = &want, .nodes = nodes, .ret = ret, .to = n, .arena = c->arena};
+	uint32_t threads = o->threads > THREADS_MAX ? THREADS_MAX : o->threads;
+
+	want_of(c, &want);
+	if (threads > n / NODES_PER_THREAD)
+		threads = n / NODES_PER_THREAD;
+	if (threads > 1)
+		spread_over_threads(&job, n, threads);
+	else
+		run_job(&job);
+	for (uint32_t i = 0; i < n; i++)
+		if (ret[i].node == NODE_NONE)
+			ret[i] = displace_try(c, nodes[i], o);
+}

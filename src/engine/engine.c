@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cycle: who is waiting, in which order, and one attempt for each. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+#include "engine/engine_internal.h"
+
+struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra, uint32_t n_extra,
+			  struct err *e)
+{
+	struct engine *en = mem_alloc(sizeof(*en));
+
+	en->cluster = c;
+	en->ledger = cluster_ledger(c);
+	en->config = config;
+	en->arena = arena_new(256 * 1024);
+	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
+	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
+		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);
+		if (!en->frameworks[i]) {
+			engine_free(en);
+			return NULL;
+		}
+	}
+	return en;
+}
+
+void engine_free(struct engine *en)
+{
+	if (!en)
+		return;
+	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
+		framework_free(en->frameworks[i]);
+	mem_free(en->frameworks);
+	arena_free(en->arena);
+	text_free(&en->complaints);
+	mem_free(en);
+}
+
+static const char *scheduler_of(const struct engine *en, const struct pod *p)
+{
+	const struct vocab *v = ledger_vocab(en->ledger);
+
+	return name_str(vocab_names(ledger_vocab(en->ledger)), shape_get(v, p->shape)->scheduler_name);
+}
+
+struct framework *engine_framework(struct engine *en, pod_id pod)
+{
+	const struct kube_profile *k = engine_config_kube_profile(en->config, scheduler_of(en, ledger_pod(en->ledger, pod)));
+
+	return en->frameworks[k - en->config->kube_profiles];
+}
+
+const char *engine_complaints(struct engine *en)
+{
+	text_reset(&en->complaints);
+	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
+		text_add(&en->complaints, framework_complaints(en->frameworks[i]));
+	return text_str(&en->complaints);
+}
+
+/* ---- who is waiting ---- */
+
+static bool is_ours(const struct engine *en, const struct pod *p)
+{
+	const char *name = scheduler_of(en, p);
+
+	for (uint32_t i = 0; i < en->config->n_scheduler_names; i++)
+		if (str_eq(en->config->scheduler_names[i], name))
+			return true;
+	return !en->config->n_scheduler_names;
+}
+
+/* Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by name. */
+static int by_turn(const void *a, const void *b, void *ctx)
+{
+	const struct engine *en = ctx;
+	const struct vocab *v = ledger_vocab(en->ledger);
+	const struct names *names = vocab_names(ledger_vocab(en->ledger));
+	const struct pod *x = ledger_pod(en->ledger, *(const pod_id *)a), *y = ledger_pod(en->ledger, *(const pod_id *)b);
+	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
+	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
+	int d;
+
+	if (x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	if (made_x != made_y)
+		return made_x < made_y ? -1 : 1;
+	d = name_cmp(names, kin_get(v, x->kin)->ns, kin_get(v, y->kin)->ns);
+	return d ? d : name_cmp(names, x->name, y->name);
+}
+
+static void collect_waiting(struct engine *en, struct pod_list *out)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
+		const struct pod *p = ledger_pod(en->ledger, i);
+
+		if (p->state == POD_WAITING && is_ours(en, p))
+			array_push(out, i);
+	}
+	if (out->n)
+		qsort_r(out->v, out->n, sizeof(*out->v), by_turn, en);
+}
+
+/* ---- the plan ---- */
+
+static void count(struct decisions *d, const struct decision *one)
+{
+	d->placed += one->outcome == OUTCOME_PLACED;
+	d->nominated += one->outcome == OUTCOME_NOMINATED;
+	d->waiting += one->outcome == OUTCOME_WAITING;
+	d->gated += one->outcome == OUTCOME_GATED;
+	d->victims += one->n_victims;
+}
+
+static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting, uint32_t cycle,
+			     struct decisions *ret, struct err *e)
+{
+	for (uint32_t i = 0; i < waiting->n; i++) {
+		struct decision d;
+		enum err_code rc = attempt(en, run, waiting->v[i], ret->arena, &d, e);
+
+		if (rc)
+			return rc;
+		d.cycle = cycle;
+		array_push(&ret->v, d);
+		count(ret, &d);
+	}
+	return ERR_OK;
+}
+
+/* Between cycles: whoever was leaving is gone. */
+static void let_go(struct engine *en)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++)
+		if (ledger_pod(en->ledger, i)->state == POD_LEAVING)
+			ledger_pod_drop(en->ledger, i);
+}
+
+/* A pod counts once in the summary, by its last decision. */
+static void recount(const struct engine *en, struct decisions *d)
+{
+	uint32_t *last = mem_alloc((ledger_pod_limit(en->ledger) + 1) * sizeof(*last));
+	uint32_t victims = d->victims;
+
+	for (uint32_t i = 0; i < d->v.n; i++)
+		last[d->v.v[i].pod] = i + 1;
+	d->placed = d->nominated = d->waiting = d->gated = 0;
+	for (uint32_t i = 0; i < d->v.n; i++)
+		if (last[d->v.v[i].pod] == i + 1)
+			count(d, &d->v.v[i]);
+	d->victims = victims;
+	mem_free(last);
+}
+
+enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e)
+{
+	enum err_code rc = ERR_OK;
+
+	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
+		struct pod_list waiting = {0};
+
+		if (cycle > 1)
+			let_go(en);
+		collect_waiting(en, &waiting);
+		rc = try_all(en, run, &waiting, cycle, ret, e);
+		if (!waiting.n)
+			cycle = run->cycles;
+		array_free(&waiting);
+	}
+	if (!rc && run->cycles > 1)
+		recount(en, ret);
+	return rc;
+}

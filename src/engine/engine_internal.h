@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine_internal.h - what the files of engine/ share; for them alone.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "engine/displace.h"
+#include "engine/engine.h"
+
+struct engine {
+	struct cluster *cluster;
+	struct ledger *ledger;
+	const struct engine_config *config;
+	struct framework **frameworks; /* one for each kube profile */
+	struct arena *arena;	       /* of one attempt */
+	struct text complaints;
+};
+
+struct pod_list {
+	pod_id *v;
+	uint32_t n, cap;
+};
+
+/* One attempt for one waiting pod: decides, and makes the decision's moves in the ledger. What the decision points to lives in keep. */
+enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep, struct decision *ret, struct err *e);
