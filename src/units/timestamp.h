@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timestamp.h - points in time as RFC 3339: "2026-11-15T12:03:10Z", ".123456789", "+02:00". Nanoseconds since 1970, UTC.
+ * timestamp.h - points in time as RFC 3339: "2026-11-15T12:03:10Z", ".123456789", "+02:00". Nanoseconds since 1970,
+ * UTC.
  */
 #pragma once
 
@@ -11,8 +12,9 @@
 #include "base/text.h"
 
 /*
- * Strict RFC 3339 as Go reads it: upper-case T and Z, two-digit fields, real calendar days, offsets up to 23:59, any number
- * of fraction digits (cut after nine), no leap second 60. Outside what int64_t nanoseconds hold is an error.
+ * Strict RFC 3339 as Go writes it: upper-case T and Z, two-digit fields, real calendar days, offsets up to 23:59, any
+ * number of fraction digits after a point (cut after nine), no leap second 60; anything else is ERR_INPUT. Outside what
+ * int64_t nanoseconds hold is ERR_LIMIT, so also Go's zero time 0001-01-01T00:00:00Z.
  */
 enum err_code timestamp_parse(const char *s, size_t len, int64_t *ret_ns, struct err *e);
 
