@@ -19,7 +19,7 @@
 typedef __int128 quantity_nano;
 
 /* 1.7e29 in nano units; |nano| never exceeds it. A round number, so that a saturated amount is still readable. */
-#define QUANTITY_NANO_MAX                                                                                              \
+#define QUANTITY_NANO_MAX \
 	((quantity_nano)((unsigned __int128)UINT64_C(17000000000000000000) * UINT64_C(10000000000000000000)))
 
 enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_DECIMAL_EXPONENT, QUANTITY_BINARY_SI };
