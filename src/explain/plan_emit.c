@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan as data. */
+#include "explain/plan_view.h"
+#include "units/timestamp.h"
+
+static const struct names *names_of(const struct plan_view *v)
+{
+	return vocab_names(ledger_vocab(cluster_ledger(v->cluster)));
+}
+
+void pod_path(const struct plan_view *v, pod_id pod, struct text *out)
+{
+	struct ledger *l = cluster_ledger(v->cluster);
+	const struct pod *p = ledger_pod(l, pod);
+	name_id ns = kin_get(ledger_vocab(l), p->kin)->ns;
+
+	text_printf(out, "%s/%s", name_str(names_of(v), ns), name_str(names_of(v), p->name));
+}
+
+const char *queue_path(const struct plan_view *v, queue_id q)
+{
+	return q == QUEUE_NONE ? "" : name_str(names_of(v), queue_get(ledger_queues(cluster_ledger(v->cluster)), q)->path);
+}
+
+const char *node_text(const struct plan_view *v, node_id n)
+{
+	return n == NODE_NONE ? "" : name_str(names_of(v), ledger_node(cluster_ledger(v->cluster), n)->name);
+}
+
+static void emit_pod(const struct plan_view *v, struct emit *e, const char *key, pod_id pod)
+{
+	struct text t = {0};
+
+	pod_path(v, pod, &t);
+	emit_str(e, key, text_str(&t));
+	text_free(&t);
+}
+
+static void emit_time(struct emit *e, const char *key, int64_t ns)
+{
+	struct text t = {0};
+
+	if (ns == TIME_NONE)
+		return;
+	timestamp_text(ns, &t);
+	emit_str(e, key, text_str(&t));
+	text_free(&t);
+}
+
+static void emit_set(struct emit *e, const char *key, const char *value)
+{
+	if (value && *value)
+		emit_str(e, key, value);
+}
+
+static void emit_victims(const struct plan_view *v, struct emit *e, const struct decision *d)
+{
+	emit_list(e, "victims");
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		const struct victim *x = &d->victims[i];
+
+		emit_object(e, NULL);
+		emit_pod(v, e, "pod", x->pod);
+		emit_set(e, "queue", queue_path(v, x->queue));
+		emit_set(e, "node", node_text(v, x->node));
+		emit_set(e, "rule", rule_text(x->overridden));
+		emit_int(e, "lostSeconds", x->lost_ns / NS_PER_S);
+		emit_end(e);
+	}
+	emit_end(e);
+}
+
+static void emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d)
+{
+	if (!d->n_protected)
+		return;
+	emit_list(e, "protected");
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct protected_pod *x = &d->protected[i];
+
+		emit_object(e, NULL);
+		emit_pod(v, e, "pod", x->pod);
+		emit_set(e, "queue", queue_path(v, x->queue));
+		emit_set(e, "node", node_text(v, x->node));
+		emit_set(e, "rule", rule_text((enum rule_id)x->verdict.rule));
+		emit_time(e, "until", x->verdict.until_ns);
+		emit_end(e);
+	}
+	emit_end(e);
+}
+
+static void emit_group(const struct plan_view *v, struct emit *e, group_id g)
+{
+	const struct obj_group *o;
+	struct text t = {0};
+
+	if (g == GROUP_NONE)
+		return;
+	o = ledger_group(cluster_ledger(v->cluster), g)->obj;
+	text_printf(&t, "%s/%s", name_str(names_of(v), o->ns), name_str(names_of(v), o->name));
+	emit_str(e, "group", text_str(&t));
+	text_free(&t);
+}
+
+static void emit_decision(const struct plan_view *v, struct emit *e, const struct decision *d)
+{
+	emit_object(e, NULL);
+	if (d->pod != POD_NONE)
+		emit_pod(v, e, "pod", d->pod);
+	emit_group(v, e, d->group);
+	emit_set(e, "queue", queue_path(v, d->queue));
+	emit_str(e, "outcome", outcome_text(d->outcome));
+	emit_set(e, "action", action_text(d->action));
+	emit_set(e, "node", node_text(v, d->node));
+	if (d->cycle > 1)
+		emit_int(e, "cycle", d->cycle);
+	emit_victims(v, e, d);
+	emit_protected(v, e, d);
+	emit_set(e, "rule", rule_text(d->own_rule));
+	emit_time(e, "until", d->until_ns);
+	emit_set(e, "message", d->message);
+	emit_end(e);
+}
+
+void plan_view_emit(const struct plan_view *v, struct emit *e)
+{
+	const struct decisions *p = v->plan;
+
+	emit_object(e, NULL);
+	emit_str(e, "kind", "Plan");
+	emit_time(e, "now", v->now_ns);
+	emit_str(e, "profile", profile_text(v->profile));
+	emit_list(e, "decisions");
+	for (uint32_t i = 0; i < p->v.n; i++)
+		emit_decision(v, e, &p->v.v[i]);
+	emit_end(e);
+	emit_object(e, "summary");
+	emit_int(e, "placed", p->placed);
+	emit_int(e, "nominated", p->nominated);
+	emit_int(e, "waiting", p->waiting);
+	emit_int(e, "gated", p->gated);
+	emit_int(e, "victims", p->victims);
+	emit_end(e);
+	emit_end(e);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_view.h - decisions for people and for programs.
+ *
+ * A plan is printed after its moves were taken back: ids in it are good, states in the ledger are those before the plan. What the operator wants to know
+ * comes first: who has to go and why, then who waits and why, then who runs where.
+ */
+#pragma once
+
+#include "base/emit.h"
+#include "engine/decision.h"
+#include "explain/table.h"
+#include "ledger/cluster.h"
+
+struct plan_view {
+	struct cluster *cluster;
+	const struct decisions *plan;
+	enum profile profile;
+	int64_t now_ns;
+};
+
+/* kind Plan, as interfaces.md and docs describe it: decisions in the order they were taken. */
+void plan_view_emit(const struct plan_view *v, struct emit *e);
+/* Tables. Many evictions for one shape of pod are grouped unless is_wide. */
+void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out);
+
+/* One decision in full: a sentence, then the table behind it. c: framework for words of statuses. */
+struct cede_cycle;
+void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words, const struct look *look,
+		   struct text *out);
+/* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
+void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
+
+/* Helpers for both. */
+void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
+const char *queue_path(const struct plan_view *v, queue_id q);		/* "" for none */
+const char *node_text(const struct plan_view *v, node_id n);		/* "" for none */
