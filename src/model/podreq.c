@@ -135,7 +135,6 @@ static struct req_set aggregate(const struct calc *c, enum view view)
 		} else if (k->is_sidecar) {
 			add(&together, &own);
 			add(&sidecars, &own);
-			raise_to(&peak, &sidecars);
 		} else {
 			struct req_set moment = set_new(c);
 			add(&moment, &own);

@@ -143,7 +143,8 @@ static void walk_node_term(struct walk *w, const struct node_term *t)
 static void walk_pod_terms(struct walk *w, const struct pod_terms *t)
 {
 	walk_array(w, t->n, sizeof(*t->terms));
-	for (const struct pod_term *p = t->terms, *end = p + t->n; p < end; p++) {
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct pod_term *p = &t->terms[i];
 		walk_selector(w, &p->selector);
 		walk_name(w, p->topology_key);
 		walk_names(w, p->namespaces, p->n_namespaces);
@@ -158,7 +159,8 @@ static void walk_pod_terms(struct walk *w, const struct pod_terms *t)
 static void walk_spreads(struct walk *w, const struct spread *v, uint32_t n)
 {
 	walk_array(w, n, sizeof(*v));
-	for (const struct spread *s = v, *end = v + n; s < end; s++) {
+	for (uint32_t i = 0; i < n; i++) {
+		const struct spread *s = &v[i];
 		walk_word(w, (uint32_t)s->max_skew);
 		walk_word(w, (uint32_t)s->min_domains);
 		walk_name(w, s->topology_key);

@@ -125,8 +125,8 @@ static const char *const conflicts[SAYS] = {
 	"childtemplate max memory: one definition says 2Mi, the other 1Mi",
 	"childtemplate property priority.offset: one definition says 2, the other 1",
 	"childtemplate maxapplications: one definition says 2, the other 1",
-	"limits: one definition says 'for all' (users bob; maxapplications 3), the other 'for all' (users ann; "
-	"maxapplications 3)",
+	("limits: one definition says 'for all' (users bob; maxapplications 3), "
+	 "the other 'for all' (users ann; maxapplications 3)"),
 	"submitacl: one definition says 'ann', the other '*'",
 	"adminacl: one definition says 'dev', the other 'ops'",
 	"name of the Queue object: one definition says 'squad', the other 'team'",
