@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_fixture.h - objects in a line of text each, for tests of the cluster.
+ *
+ *	put_pod(&f, (struct pod_is){.name = "a", .node = "n1", .kai_queue = "team"});
+ *
+ * Everything left out is not said. Namespaces are "ns" unless given. Every step is checked: the ledger recomputes all it derives.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ledger/cluster.h"
+
+struct fix {
+	struct vocab *v;
+	struct names *names;
+	struct cluster *c;
+	struct ledger *l;
+};
+
+static inline void fix_init_as(struct fix *f, struct cluster_options o)
+{
+	f->v = vocab_new();
+	f->names = vocab_names(f->v);
+	f->c = cluster_new(f->v, &o);
+	f->l = cluster_ledger(f->c);
+	ledger_check_always(f->l, true);
+}
+
+static inline void fix_init(struct fix *f, enum profile profile)
+{
+	struct cluster_options o = cluster_options_default();
+
+	o.profile = profile;
+	fix_init_as(f, o);
+}
+
+static inline void fix_free(struct fix *f)
+{
+	cluster_free(f->c);
+	assert_int_equal(shape_count(f->v), 0);
+	for (kin_id kin = 0; kin < kin_limit(f->v); kin++)
+		assert_false(kin_is_live(f->v, kin));
+	/* What remains are the names of the resource types, once each. */
+	assert_int_equal(names_count(f->names), vocab_res(f->v)->n);
+	vocab_free(f->v);
+}
+
+static inline name_id hold(struct fix *f, const char *s)
+{
+	return names_hold_str(f->names, s);
+}
+
+/* "app=web,tier=1"; NULL: none */
+static inline kin_id hold_kin(struct fix *f, const char *ns, const char *labels)
+{
+	struct name_bag bag = name_bag_of(f->names);
+	struct label kv[8];
+	uint32_t n = 0;
+	name_id ns_id = name_bag_add_str(&bag, ns);
+
+	for (const char *s = labels != NULL ? labels : ""; *s != '\0';) {
+		size_t key = strcspn(s, "="), value = strcspn(s + key + 1, ",");
+		assert_true(n < 8);
+		kv[n].key = name_bag_add(&bag, s, key);
+		kv[n++].value = name_bag_add(&bag, s + key + 1, value);
+		s += key + 1 + value;
+		s += *s == ',';
+	}
+	kin_id kin = kin_hold(f->v, ns_id, kv, n);
+	name_bag_drop(&bag);
+	return kin;
+}
+
+#define SAID(t) ((t) != 0 ? (t) : TIME_NONE) /* times in tests are never 0 */
+#define OR(s, otherwise) ((s) != NULL ? (s) : (otherwise))
+
+/* ---- pods ---- */
+
+struct pod_is {
+	const char *ns, *name, *uid, *labels, *node, *nominated, *class, *group, *k8s_group, *subgroup, *kai_queue,
+		*yunikorn_queue;
+	enum owner_kind owner_kind;
+	const char *owner;
+	enum pod_phase phase;
+	const int32_t *priority;
+	int64_t created, started, scheduled, deleted;
+	int64_t cpu; /* 1000 unless said */
+};
+
+#define PRIORITY(p) (&(const int32_t){p})
+
+static inline enum preemptibility label_value(const char *labels)
+{
+	static const char key[] = "kai.scheduler/preemptibility=";
+	enum preemptibility p = PREEMPTIBILITY_UNSET;
+	const char *at = labels != NULL ? strstr(labels, key) : NULL;
+	char value[64] = "";
+
+	if (at != NULL) {
+		at += strlen(key);
+		snprintf(value, sizeof(value), "%.*s", (int)strcspn(at, ","), at);
+		preemptibility_parse(value, &p);
+	}
+	return p;
+}
+
+static inline struct obj_pod pod_object(struct fix *f, const struct pod_is *p)
+{
+	struct res_amount amount = {RES_CPU, p->cpu != 0 ? p->cpu : 1000};
+	struct shape draft = {.request = {1, &amount}, .usage = {1, &amount}};
+
+	return (struct obj_pod){
+		.name = hold(f, p->name),
+		.uid = hold(f, p->uid),
+		.kin = hold_kin(f, OR(p->ns, "ns"), p->labels),
+		.shape = shape_hold(f->v, &draft),
+		.node_name = hold(f, p->node),
+		.nominated_node = hold(f, p->nominated),
+		.has_priority = p->priority != NULL,
+		.priority = p->priority != NULL ? *p->priority : 0,
+		.priority_class = hold(f, p->class),
+		.phase = p->phase,
+		.created_ns = SAID(p->created),
+		.started_ns = SAID(p->started),
+		.scheduled_ns = SAID(p->scheduled),
+		.deleted_ns = SAID(p->deleted),
+		.checkpointed_ns = TIME_NONE,
+		.owner_kind = p->owner_kind,
+		.owner_name = hold(f, p->owner),
+		.group = hold(f, OR(p->group, p->k8s_group)),
+		.group_is_k8s = p->k8s_group != NULL,
+		.subgroup = hold(f, p->subgroup),
+		.kai_queue = hold(f, p->kai_queue),
+		.yunikorn_queue = hold(f, p->yunikorn_queue),
+		.preemptibility = label_value(p->labels),
+	};
+}
+
+static inline pod_id put_pod(struct fix *f, struct pod_is p)
+{
+	struct err e = {0};
+	struct obj_pod o = pod_object(f, &p);
+
+	if (cluster_put_pod(f->c, &o, &e) != ERR_OK)
+		fail_msg("%s", e.msg);
+	assert_int_equal(o.kin, KIN_NONE); /* moved in */
+	pod_id id = cluster_find_pod(f->c, OR(p.ns, "ns"), p.name);
+	assert_int_not_equal(id, POD_NONE);
+	return id;
+}
+
+static inline const struct pod *pod_of(const struct fix *f, const char *name)
+{
+	pod_id id = cluster_find_pod(f->c, "ns", name);
+
+	assert_int_not_equal(id, POD_NONE);
+	return ledger_pod(f->l, id);
+}
+
+/* Path of a pod's queue; "?name" for one that waits for a queue. */
+static inline const char *queue_path(const struct fix *f, const char *name)
+{
+	static char text[256];
+	const struct pod *p = pod_of(f, name);
+
+	if (p->queue != QUEUE_NONE)
+		return name_str(f->names, queue_get(ledger_queues(f->l), p->queue)->path);
+	snprintf(text, sizeof(text), "?%s", cluster_wanted_queue(f->c, cluster_find_pod(f->c, "ns", name)));
+	return text;
+}
+
+/* ---- groups ---- */
+
+struct group_is {
+	const char *name, *queue, *class, *subgroups; /* "workers:2,master:1" */
+	bool is_k8s;
+	int32_t min;
+	const int32_t *priority;
+	enum preemptibility preemptibility;
+	int64_t started;
+};
+
+static inline struct obj_group group_object(struct fix *f, const struct group_is *g)
+{
+	struct obj_group o = {
+		.ns = hold(f, "ns"),
+		.name = hold(f, g->name),
+		.is_k8s = g->is_k8s,
+		.min_member = g->min,
+		.queue = hold(f, g->queue),
+		.priority_class = hold(f, g->class),
+		.has_priority = g->priority != NULL,
+		.priority = g->priority != NULL ? *g->priority : 0,
+		.preemptibility = g->preemptibility,
+		.created_ns = TIME_NONE,
+		.started_ns = SAID(g->started),
+		.stale_ns = TIME_NONE,
+		.bag = name_bag_of(f->names),
+	};
+
+	o.subgroups = g->subgroups != NULL ? mem_alloc(8 * sizeof(*o.subgroups)) : NULL;
+	for (const char *s = OR(g->subgroups, ""); *s != '\0';) {
+		size_t len = strcspn(s, ":");
+		struct obj_subgroup *sub = &o.subgroups[o.n_subgroups++];
+		sub->name = name_bag_add(&o.bag, s, len);
+		sub->min_member = (int32_t)strtol(s + len + 1, (char **)&s, 10);
+		s += *s == ',';
+	}
+	return o;
+}
+
+static inline group_id put_group(struct fix *f, struct group_is g)
+{
+	struct obj_group o = group_object(f, &g);
+
+	assert_int_equal(cluster_put_group(f->c, &o, NULL), ERR_OK);
+	return ledger_group_find(f->l, names_find(f->names, "ns", 2), names_find(f->names, g.name, strlen(g.name)));
+}
+
+/* ---- the rest ---- */
+
+static inline void put_node(struct fix *f, const char *name)
+{
+	struct obj_node o = {.name = hold(f, name), .kin = hold_kin(f, "", NULL), .bag = name_bag_of(f->names)};
+
+	res_put(&o.allocatable, RES_CPU, 8000);
+	res_put(&o.allocatable, RES_PODS, 110);
+	assert_int_equal(cluster_put_node(f->c, &o, NULL), ERR_OK);
+}
+
+static inline void put_class(struct fix *f, const char *name, int32_t value, bool is_default)
+{
+	struct obj_class o = {.name = hold(f, name), .value = value, .is_default = is_default};
+
+	assert_int_equal(cluster_put_class(f->c, &o, NULL), ERR_OK);
+}
+
+static inline void put_namespace(struct fix *f, const char *name, const char *parent_queue)
+{
+	struct obj_namespace o = {
+		.name = hold(f, name), .kin = hold_kin(f, "", NULL), .parent_queue = hold(f, parent_queue)};
+
+	assert_int_equal(cluster_put_namespace(f->c, &o, NULL), ERR_OK);
+}
+
+struct owner_is {
+	enum owner_kind kind;
+	bool is_service, has_selector;
+	const char *kind_name, *name, *labels, *parent_kind, *parent;
+};
+
+static inline void put_owner(struct fix *f, struct owner_is w)
+{
+	struct obj_owner o = {
+		.kind = w.kind,
+		.is_service = w.is_service,
+		.kind_name = hold(f, w.kind_name),
+		.name = hold(f, w.name),
+		.kin = hold_kin(f, "ns", w.labels),
+		.parent_kind = hold(f, w.parent_kind),
+		.parent_name = hold(f, w.parent),
+		.has_selector = w.has_selector,
+		.bag = name_bag_of(f->names),
+		.replicas = -1,
+	};
+
+	assert_int_equal(cluster_put_owner(f->c, &o, NULL), ERR_OK);
+	assert_int_equal(o.kin, KIN_NONE);
+}
+
+static inline void put_pdb(struct fix *f, const char *name, int32_t allowed)
+{
+	struct obj_pdb o = {
+		.ns = hold(f, "ns"), .name = hold(f, name), .allowed = allowed, .bag = name_bag_of(f->names)};
+
+	assert_int_equal(cluster_put_pdb(f->c, &o, NULL), ERR_OK);
+}
+
+/* ---- queues ---- */
+
+struct queue_is {
+	const char *path;	  /* YuniKorn's */
+	const char *kai, *parent; /* KAI's */
+	int64_t guaranteed_cpu;	  /* YuniKorn's, in thousandths; 0: not stated */
+	bool is_parent;
+	const double *gpu; /* KAI's: quota, limit, weight; cpu and memory are unlimited */
+	const char *where;
+};
+
+#define GPU(quota, limit) ((const double[]){quota, limit, 1})
+
+static inline struct queue_def queue_object(struct fix *f, const struct queue_is *q)
+{
+	struct queue_def d = {.path = q->path, .kai_name = q->kai, .kai_parent = q->parent, .where = q->where};
+
+	queue_spec_init(&d.spec, f->names);
+	d.spec.is_parent = q->is_parent;
+	if (q->guaranteed_cpu != 0)
+		res_put(&d.spec.guaranteed, RES_CPU, q->guaranteed_cpu);
+	if (q->kai != NULL)
+		d.spec.kai_name = name_bag_add_str(&d.spec.bag, q->kai);
+	if (q->gpu != NULL) {
+		d.spec.has_kai_resources = true;
+		d.spec.kai[KAI_GPU] = (struct kai_share){q->gpu[0], q->gpu[1], q->gpu[2]};
+		d.spec.kai[KAI_CPU] = d.spec.kai[KAI_MEMORY] = (struct kai_share){-1, -1, 1};
+	}
+	return d;
+}
+
+#define QUEUES_MAX 16
+
+static inline enum err_code try_queues(struct fix *f, enum queue_source source, const struct queue_is *q, uint32_t n,
+				       struct err *e)
+{
+	struct queue_def defs[QUEUES_MAX];
+
+	assert_true(n <= QUEUES_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		defs[i] = queue_object(f, &q[i]);
+	enum err_code code = cluster_put_queues(f->c, source, defs, n, e);
+	for (uint32_t i = 0; i < n; i++) {
+		if (code == ERR_OK)
+			assert_int_equal(defs[i].spec.bag.ids.n, 0); /* moved in */
+		queue_spec_free(&defs[i].spec);
+	}
+	return code;
+}
+
+#define N_OF(v) (sizeof(v) / sizeof(*(v)))
+#define put_queues(f, source, ...)                                          \
+	do {                                                                \
+		const struct queue_is q_[] = {__VA_ARGS__};                 \
+		struct err e_ = {0};                                        \
+		if (try_queues((f), (source), q_, N_OF(q_), &e_) != ERR_OK) \
+			fail_msg("%s", e_.msg);                             \
+	} while (0)
+#define put_no_queues(f, source) assert_int_equal(try_queues((f), (source), NULL, 0, NULL), ERR_OK)
+
+static inline queue_id find_queue(const struct fix *f, const char *path)
+{
+	return queue_tree_find(ledger_queues(f->l), path, strlen(path));
+}
+
+/* All warnings, one a line. */
+static inline void warnings_are(struct fix *f, const char *expected)
+{
+	struct text all = {0};
+
+	for (const char *w = cluster_next_warning(f->c); w != NULL; w = cluster_next_warning(f->c))
+		text_printf(&all, "%s\n", w);
+	assert_string_equal(text_str(&all), expected);
+	text_free(&all);
+}
