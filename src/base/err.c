@@ -29,10 +29,10 @@ __attribute__((format(printf, 3, 0))) static void format(char *buf, size_t cap, 
 		trim_partial(buf, cap - 1);
 }
 
-enum err_code err_fail(struct err *e, enum err_code code, const char *fmt, ...)
+void err_set(struct err *e, enum err_code code, const char *fmt, ...)
 {
 	if (e == NULL)
-		return code;
+		return;
 	/* The arguments may point into e->msg. */
 	char msg[sizeof(e->msg)];
 	va_list ap;
@@ -41,7 +41,6 @@ enum err_code err_fail(struct err *e, enum err_code code, const char *fmt, ...)
 	va_end(ap);
 	e->code = code;
 	memcpy(e->msg, msg, strlen(msg) + 1);
-	return code;
 }
 
 enum err_code err_wrap(struct err *e, const char *fmt, ...)

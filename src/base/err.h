@@ -23,9 +23,16 @@ struct err {
 	char msg[512]; /* "queue root.ml: guaranteed: cpu: bad quantity '4x' (queues.yaml:12:9)" */
 };
 
-/* Fill *e (if not NULL) and return code: `return err_fail(e, ERR_INPUT, "...", ...)`. */
-enum err_code err_fail(struct err *e, enum err_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4), cold));
+/*
+ * Fill *e (if not NULL) and be code: `return err_fail(e, ERR_INPUT, "...", ...)`. A macro, so that compilers and analysers see that it
+ * is never success.
+ */
+#define err_fail(e, code, ...) (err_set((e), (code), __VA_ARGS__), err_same(code))
+static inline enum err_code err_same(enum err_code code)
+{
+	return code;
+}
+void err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4), cold));
 
 /*
  * Put context in front: err_wrap(e, "pod %s", "a/b") makes "pod a/b: " + msg (": " is put between unless the context

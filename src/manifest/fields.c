@@ -62,7 +62,7 @@ static void where_text(const struct reader *r, const struct at *a, struct text *
 	text_free(&path);
 }
 
-enum err_code at_fail(const struct reader *r, const struct at *a, struct err *e, const char *fmt, ...)
+void at_say(const struct reader *r, const struct at *a, struct err *e, const char *fmt, ...)
 {
 	struct text t = {0};
 	va_list ap;
@@ -71,9 +71,8 @@ enum err_code at_fail(const struct reader *r, const struct at *a, struct err *e,
 	va_start(ap, fmt);
 	text_vprintf(&t, fmt, ap);
 	va_end(ap);
-	err_fail(e, ERR_INPUT, "%s", text_str(&t));
+	err_set(e, ERR_INPUT, "%s", text_str(&t));
 	text_free(&t);
-	return ERR_INPUT;
 }
 
 void at_note(const struct reader *r, const struct at *a, const char *fmt, ...)
@@ -198,6 +197,8 @@ enum err_code get_time(const struct reader *r, const struct at *up, const char *
 
 	TRY(at_want(r, up, TREE_MAP, e));
 	TRY(at_want(r, &a, TREE_STRING, e));
+	if (a.t && str_eq(a.t->text, "0001-01-01T00:00:00Z"))
+		return ERR_OK; /* how Go programs write "never" */
 	if (a.t && timestamp_parse(a.t->text, a.t->n, ret_ns, &why))
 		return at_expected(r, &a, e, "a time such as 2026-11-15T12:00:00Z");
 	return ERR_OK;

@@ -55,8 +55,8 @@ static inline uint32_t at_count(const struct at *a) /* items of a list, 0 if abs
 }
 
 /* "file:line:column: subject: path: " + the words. */
-enum err_code at_fail(const struct reader *r, const struct at *a, struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5), cold));
+#define at_fail(r, a, e, ...) (at_say((r), (a), (e), __VA_ARGS__), err_same(ERR_INPUT))
+void at_say(const struct reader *r, const struct at *a, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
 void at_note(const struct reader *r, const struct at *a, const char *fmt, ...) __attribute__((format(printf, 3, 4), cold));
 /* "expected WHAT, found ..." */
 enum err_code at_expected(const struct reader *r, const struct at *a, struct err *e, const char *what) __attribute__((cold));

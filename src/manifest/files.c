@@ -15,7 +15,9 @@ enum { FOLDER_DEPTH_MAX = 16 };
 
 static enum err_code os_fail(struct err *e, const char *path)
 {
-	return err_fail(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
+	enum err_code code = errno == ENOENT ? ERR_NOTFOUND : ERR_IO;
+
+	return err_fail(e, code, "%s: %s", path, strerror(errno));
 }
 
 static enum err_code read_all(int fd, const char *name, size_t hint, char **ret, size_t *ret_len, struct err *e)
@@ -45,8 +47,8 @@ static enum err_code read_all(int fd, const char *name, size_t hint, char **ret,
 
 static enum err_code read_fd(struct manifest *m, int fd, const char *name, size_t hint, struct err *e)
 {
-	char *data;
-	size_t len;
+	char *data = NULL;
+	size_t len = 0;
 	enum err_code rc = read_all(fd, name, hint, &data, &len, e);
 
 	if (rc)
