@@ -13,20 +13,20 @@
 #include "filters/framework.h"
 
 /* X(table, weight of its score; 0: it has none). Filters run in this order: the first to fail on a node is reported. */
-#define BUILTIN_PLUGINS(X)                \
-	X(scheduling_gates_plugin, 0)     \
-	X(priority_sort_plugin, 0)        \
-	X(node_name_plugin, 0)            \
-	X(node_unschedulable_plugin, 0)   \
-	X(taint_toleration_plugin, 3)     \
-	X(node_affinity_plugin, 2)        \
-	X(node_ports_plugin, 0)           \
-	X(resources_fit_plugin, 1)        \
-	X(pod_topology_spread_plugin, 2)  \
-	X(inter_pod_affinity_plugin, 2)   \
-	X(default_preemption_plugin, 0)   \
-	X(balanced_allocation_plugin, 1)  \
-	X(image_locality_plugin, 1)       \
+#define BUILTIN_PLUGINS(X)               \
+	X(scheduling_gates_plugin, 0)    \
+	X(priority_sort_plugin, 0)       \
+	X(node_name_plugin, 0)           \
+	X(node_unschedulable_plugin, 0)  \
+	X(taint_toleration_plugin, 3)    \
+	X(node_affinity_plugin, 2)       \
+	X(node_ports_plugin, 0)          \
+	X(resources_fit_plugin, 1)       \
+	X(pod_topology_spread_plugin, 2) \
+	X(inter_pod_affinity_plugin, 2)  \
+	X(default_preemption_plugin, 0)  \
+	X(balanced_allocation_plugin, 1) \
+	X(image_locality_plugin, 1)      \
 	X(default_binder_plugin, 0)
 
 #define BUILTIN_DECLARE(table, weight) extern const struct cede_plugin table;

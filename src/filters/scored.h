@@ -25,5 +25,5 @@ struct scored {
  * Fill ret. with_defaults: cpu and memory as asked for with the defaults for containers that do not say
  * (shape.nonzero_*), so that pods without requests do not all pile up on one node.
  */
-void scored_init(struct scored *ret, const struct cede_cycle *c, const struct weighted_resource *list,
-		 uint32_t n, bool with_defaults);
+void scored_init(struct scored *ret, const struct cede_cycle *c, const struct weighted_resource *list, uint32_t n,
+		 bool with_defaults);
