@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/planning.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { KEY_CYCLES = 0x400, KEY_THREADS };
+
+static uint32_t number(struct argp_state *state, const char *name, const char *arg, unsigned long max)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (errno || *end || end == arg || arg[0] == '-' || n < 1 || n > max)
+		argp_error(state, "--%s: expected a number from 1 to %lu, found '%s'", name, max, arg);
+	return (uint32_t)n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct planning *p = state->input;
+
+	switch (key) {
+	case KEY_CYCLES:
+		p->cycles = number(state, "cycles", arg, 10000);
+		return 0;
+	case KEY_THREADS:
+		p->threads = number(state, "threads", arg, 64);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"cycles", KEY_CYCLES, "N", 0, "Run N cycles (default 1)", 0},
+	{"threads", KEY_THREADS, "N", 0, "Look at nodes with N threads (default 1); the plan is the same with any number", 0},
+	{0},
+};
+
+const struct argp planning_argp = {.options = argp_options, .parser = parse};
+
+static void tell_complaints(struct engine *en)
+{
+	const char *s = engine_complaints(en), *end;
+
+	for (; (end = strchr(s, '\n')); s = end + 1) {
+		struct text line = {0};
+
+		text_add_n(&line, s, (size_t)(end - s));
+		cli_note(text_str(&line));
+		text_free(&line);
+	}
+}
+
+int planning_run(const struct planning *o, struct cli_cluster *c, struct planned *ret)
+{
+	struct engine_run run = {.now_ns = c->now_ns, .cycles = o->cycles, .report = o->report};
+	struct ledger *l = cluster_ledger(c->cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	enum err_code rc;
+	struct err e;
+
+	*ret = (struct planned){0};
+	ret->plan.arena = arena_new(64 * 1024);
+	if (o->threads)
+		c->config->threads = o->threads;
+	ret->engine = engine_new(c->cluster, c->config, NULL, 0, &e);
+	if (!ret->engine)
+		return cli_fail(&e);
+	rc = engine_plan(ret->engine, &run, &ret->plan, &e);
+	ledger_rollback(l, mark);
+	if (rc)
+		return cli_fail(&e);
+	tell_complaints(ret->engine);
+	ret->view = (struct plan_view){.cluster = c->cluster, .plan = &ret->plan, .profile = c->config->profile, .now_ns = c->now_ns};
+	return 0;
+}
+
+void planned_free(struct planned *p)
+{
+	engine_free(p->engine);
+	array_free(&p->plan.v);
+	arena_free(p->plan.arena);
+}

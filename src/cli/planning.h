@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * planning.h - running the engine on what was read, for the commands that show decisions.
+ */
+#pragma once
+
+#include "cli/common.h"
+#include "engine/engine.h"
+#include "explain/plan_view.h"
+
+struct planning {
+	uint32_t cycles, threads;
+	pod_id report; /* of this pod also what became of every node */
+};
+extern const struct argp planning_argp; /* --cycles, --threads */
+
+struct planned {
+	struct engine *engine;
+	struct decisions plan;
+	struct plan_view view;
+};
+
+/* Plans and takes all moves back. 0, or an exit code after the error was told. */
+int planning_run(const struct planning *o, struct cli_cluster *c, struct planned *ret);
+void planned_free(struct planned *p);

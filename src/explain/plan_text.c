@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan for people: who has to go, who waits, who runs where. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "explain/plan_view.h"
+#include "units/duration.h"
+#include "units/timestamp.h"
+
+enum { GROUP_FROM = 20 }; /* more evictions than this are shown in groups */
+
+static const struct pod *pod_of(const struct plan_view *v, pod_id p)
+{
+	return ledger_pod(cluster_ledger(v->cluster), p);
+}
+
+static void cell_pod(const struct plan_view *v, struct table *t, enum tone tone, pod_id pod)
+{
+	struct text s = {0};
+
+	pod_path(v, pod, &s);
+	table_cell(t, tone, "%s", text_str(&s));
+	text_free(&s);
+}
+
+static void cell_duration(struct table *t, int64_t ns)
+{
+	struct text s = {0};
+
+	duration_text_short(ns, &s);
+	table_cell(t, TONE_PLAIN, "%s", text_str(&s));
+	text_free(&s);
+}
+
+static void heading(const struct look *look, struct text *out, const char *words, uint32_t n)
+{
+	struct text s = {0};
+
+	text_printf(&s, "\n%s (%u)\n", words, n);
+	text_add_toned(out, look, TONE_STRONG, text_str(&s));
+	text_free(&s);
+}
+
+/* ---- who has to go ---- */
+
+/* "priority 10 below 100", and the soft rule that had to give way. */
+static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
+{
+	int32_t mine = pod_of(v, d->pod)->priority, theirs = pod_of(v, x->pod)->priority;
+
+	if (x->overridden == RULE_BUDGET)
+		table_cell(t, TONE_BAD, "%s: priority %d below %d, against a disruption budget", action_text(d->action), theirs, mine);
+	else
+		table_cell(t, TONE_PLAIN, "%s: priority %d below %d", action_text(d->action), theirs, mine);
+}
+
+static void victims_each(const struct plan_view *v, const struct look *look, struct text *out)
+{
+	struct table t = {0};
+
+	table_column(&t, "POD", COLUMN_CUT);
+	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "LOST", COLUMN_RIGHT);
+	table_column(&t, "MAKES ROOM FOR", COLUMN_CUT);
+	table_column(&t, "WHY", 0);
+	for (uint32_t i = 0; i < v->plan->v.n; i++) {
+		const struct decision *d = &v->plan->v.v[i];
+
+		for (uint32_t k = 0; k < d->n_victims; k++) {
+			table_row(&t);
+			cell_pod(v, &t, TONE_BAD, d->victims[k].pod);
+			table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->victims[k].queue));
+			table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->victims[k].node));
+			cell_duration(&t, d->victims[k].lost_ns);
+			cell_pod(v, &t, TONE_PLAIN, d->pod);
+			cell_why(v, &t, d, &d->victims[k]);
+		}
+	}
+	table_print(&t, look, out);
+	table_free(&t);
+}
+
+struct victim_group { /* evictions that look alike */
+	queue_id from, to;
+	name_id ns;
+	int32_t priority;
+	uint32_t count, n_nodes;
+	node_id last_node;
+	int64_t lost_ns;
+};
+
+static struct victim_group *group_for(const struct plan_view *v, struct victim_group *g, uint32_t *n, const struct decision *d,
+				      const struct victim *x)
+{
+	const struct pod *p = pod_of(v, x->pod);
+	name_id ns = kin_get(ledger_vocab(cluster_ledger(v->cluster)), p->kin)->ns;
+
+	for (uint32_t i = 0; i < *n; i++)
+		if (g[i].from == x->queue && g[i].to == d->queue && g[i].ns == ns && g[i].priority == p->priority)
+			return &g[i];
+	g[*n] = (struct victim_group){.from = x->queue, .to = d->queue, .ns = ns, .priority = p->priority, .last_node = NODE_NONE};
+	return &g[(*n)++];
+}
+
+static uint32_t group_victims(const struct plan_view *v, struct victim_group *groups)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->plan->v.n; i++) {
+		const struct decision *d = &v->plan->v.v[i];
+
+		for (uint32_t k = 0; k < d->n_victims; k++) {
+			struct victim_group *g = group_for(v, groups, &n, d, &d->victims[k]);
+
+			g->count++;
+			g->lost_ns += d->victims[k].lost_ns;
+			g->n_nodes += g->last_node != d->victims[k].node;
+			g->last_node = d->victims[k].node;
+		}
+	}
+	return n;
+}
+
+static void victims_grouped(const struct plan_view *v, const struct look *look, struct text *out)
+{
+	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(v->cluster)));
+	struct victim_group *groups = mem_alloc((v->plan->victims + 1) * sizeof(*groups));
+	uint32_t n = group_victims(v, groups);
+	struct table t = {0};
+
+	table_column(&t, "PODS", COLUMN_RIGHT);
+	table_column(&t, "NAMESPACE", COLUMN_CUT);
+	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "PRIORITY", COLUMN_RIGHT);
+	table_column(&t, "NODES", COLUMN_RIGHT);
+	table_column(&t, "LOST", COLUMN_RIGHT);
+	table_column(&t, "MAKE ROOM FOR", COLUMN_CUT);
+	for (uint32_t i = 0; i < n; i++) {
+		table_row(&t);
+		table_cell(&t, TONE_BAD, "%u", groups[i].count);
+		table_cell(&t, TONE_PLAIN, "%s", name_str(names, groups[i].ns));
+		table_cell(&t, TONE_FAINT, "%s", queue_path(v, groups[i].from));
+		table_cell(&t, TONE_PLAIN, "%d", groups[i].priority);
+		table_cell(&t, TONE_PLAIN, "%u", groups[i].n_nodes);
+		cell_duration(&t, groups[i].lost_ns);
+		table_cell(&t, TONE_PLAIN, "%s", queue_path(v, groups[i].to));
+	}
+	table_print(&t, look, out);
+	text_add(out, "Every one of them: -o wide\n");
+	table_free(&t);
+	mem_free(groups);
+}
+
+/* ---- who waits, who runs ---- */
+
+static bool is_final(const struct plan_view *v, uint32_t i)
+{
+	for (uint32_t k = i + 1; k < v->plan->v.n; k++)
+		if (v->plan->v.v[k].pod == v->plan->v.v[i].pod)
+			return false;
+	return true;
+}
+
+static uint32_t count_outcome(const struct plan_view *v, bool is_waiting)
+{
+	return is_waiting ? v->plan->waiting + v->plan->gated : v->plan->placed + v->plan->nominated;
+}
+
+static bool waits(const struct decision *d)
+{
+	return d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED;
+}
+
+static void waiting_pods(const struct plan_view *v, const struct look *look, struct text *out)
+{
+	for (uint32_t i = 0; i < v->plan->v.n; i++) {
+		const struct decision *d = &v->plan->v.v[i];
+		struct text name = {0};
+
+		if (!waits(d) || !is_final(v, i))
+			continue;
+		pod_path(v, d->pod, &name);
+		text_add_toned(out, look, TONE_WARN, text_str(&name));
+		text_printf(out, "  %s  priority %d%s\n", queue_path(v, d->queue), pod_of(v, d->pod)->priority,
+			    d->outcome == OUTCOME_GATED ? "  gated" : "");
+		if (d->message) {
+			text_add(out, "    ");
+			text_add_visible(out, d->message);
+			text_add_char(out, '\n');
+		}
+		text_free(&name);
+	}
+}
+
+static void running_pods(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
+{
+	struct table t = {0};
+
+	table_column(&t, "POD", COLUMN_CUT);
+	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "PRIORITY", COLUMN_RIGHT);
+	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "WHEN", 0);
+	table_column(&t, is_wide ? "WHY THERE" : "", 0);
+	for (uint32_t i = 0; i < v->plan->v.n; i++) {
+		const struct decision *d = &v->plan->v.v[i];
+		struct text why = {0};
+
+		if (waits(d) || !is_final(v, i) || d->pod == POD_NONE)
+			continue;
+		table_row(&t);
+		cell_pod(v, &t, TONE_GOOD, d->pod);
+		table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->queue));
+		table_cell(&t, TONE_PLAIN, "%d", pod_of(v, d->pod)->priority);
+		table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->node));
+		if (d->outcome == OUTCOME_PLACED)
+			table_cell(&t, TONE_PLAIN, "now");
+		else
+			table_cell(&t, TONE_WARN, "when %u %s gone", d->n_victims, d->n_victims == 1 ? "pod is" : "pods are");
+		if (is_wide)
+			tie_text(v, d, &why);
+		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
+		text_free(&why);
+	}
+	table_print(&t, look, out);
+	table_free(&t);
+}
+
+/* ---- the whole ---- */
+
+static void summary_line(const struct plan_view *v, const struct look *look, struct text *out)
+{
+	struct text s = {0};
+
+	text_add(&s, "Plan at ");
+	timestamp_text(v->now_ns, &s);
+	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go\n", profile_text(v->profile), v->plan->placed,
+		    v->plan->nominated, v->plan->waiting, v->plan->gated, v->plan->victims, v->plan->victims == 1 ? "pod has" : "pods have");
+	text_add_toned(out, look, TONE_STRONG, text_str(&s));
+	text_free(&s);
+}
+
+void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
+{
+	summary_line(v, look, out);
+	if (v->plan->victims) {
+		heading(look, out, "Who has to go", v->plan->victims);
+		if (v->plan->victims > GROUP_FROM && !is_wide)
+			victims_grouped(v, look, out);
+		else
+			victims_each(v, look, out);
+	}
+	if (count_outcome(v, true)) {
+		heading(look, out, "Who keeps waiting", count_outcome(v, true));
+		waiting_pods(v, look, out);
+	}
+	if (count_outcome(v, false)) {
+		heading(look, out, "Who gets a place", count_outcome(v, false));
+		running_pods(v, look, is_wide, out);
+	}
+	if (!v->plan->v.n)
+		text_add(out, "Nothing is waiting.\n");
+}
