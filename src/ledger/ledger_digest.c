@@ -129,17 +129,13 @@ static uint64_t mix_queue(const struct ledger *l, uint64_t h, queue_id q)
 	h = hash_mix(h, t->is_live);
 	if (!t->is_live)
 		return h;
-	const uint32_t words[] = {t->parent,
-				  t->depth,
-				  t->path,
-				  t->segment,
-				  t->is_draining,
-				  t->spec.sources,
-				  t->spec.is_parent,
-				  t->spec.n_limits,
-				  t->spec.kai_name,
-				  t->spec.submit_acl,
-				  (uint32_t)t->spec.kai_priority};
+	const uint32_t words[] = {t->parent,	      t->depth,
+				  t->segment,	      t->is_draining,
+				  t->spec.sources,    t->spec.is_parent,
+				  t->spec.n_limits,   t->spec.kai_name,
+				  t->spec.submit_acl, (uint32_t)t->spec.kai_priority};
+	/* Paths are made anew when a queue moves: the same words, but perhaps another id. */
+	h = hash_mix(h, hash_bytes(name_str(l->names, t->path), name_len(l->names, t->path)));
 	h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 	h = mix_ids(h, t->children.v, t->children.n);
 	h = mix_row(hash_mix(h, t->spec.guaranteed.mask), t->spec.guaranteed.v, RES_MAX);

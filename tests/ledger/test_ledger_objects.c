@@ -631,7 +631,7 @@ static void rows_widen_for_new_types(void **state)
 	uint64_t before = ledger_digest(w.f.l);
 	ledger_evict(w.f.l, w.p1);
 	for (int i = 0; i < 5; i++) {
-		char name[16];
+		char name[32];
 		snprintf(name, sizeof(name), "example.com/t%d", i);
 		w.f.gpu = fix_type(&w.f, name);
 	}
