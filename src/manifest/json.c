@@ -365,8 +365,9 @@ static enum err_code begin_value(struct tree_reader *r, uint32_t depth, struct t
 	struct tree *node = build_node(&r->b, TREE_NULL, at(j, j->p));
 	*ret = node;
 	*ret_is_open = false;
-	if (r->b.n_values > TREE_MAX_VALUES)
-		return reader_fail(r, ERR_LIMIT, at(j, j->p), "more than %u values in one document", TREE_MAX_VALUES);
+	if (r->b.n_values > r->max_values)
+		return reader_fail(r, ERR_LIMIT, at(j, j->p), "more than %" PRIu64 " values in one document",
+				   r->max_values);
 	switch (peek_char(j)) {
 	case '"':
 		node->kind = TREE_STRING;
@@ -501,6 +502,68 @@ static enum err_code json_next_item(struct tree_reader *r, bool is_first, bool *
 	return next_entered(r, is_first, ']', "',' or ']' after a value", ret_more);
 }
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* Past the string at p, a quote; it is not checked. */
+static const char *pass_string(const char *p, const char *end)
+{
+	for (p = skip_ordinary(p + 1, end); p < end && *p != '"'; p = skip_ordinary(p, end))
+		p += *p == '\\' && end - p >= 2 ? 2 : 1;
+	return p < end ? p + 1 : end;
+}
+
+/* Past the value at p, as far as quotes and brackets tell; it is not checked. depth brackets are open already. */
+static const char *pass_value(const char *p, const char *end, uint32_t depth)
+{
+	while (p < end) {
+		if (*p == '"') {
+			p = pass_string(p, end);
+			continue;
+		}
+		if (*p == '{' || *p == '[')
+			depth++;
+		else if ((*p == '}' || *p == ']') && depth > 0)
+			depth--;
+		else if (depth == 0 && (*p == ',' || *p == '}' || *p == ']'))
+			return p;
+		p++;
+	}
+	return end;
+}
+
+static void note_ahead(struct tree_reader *r, const char *key, size_t n_key, const char *value, const char *end)
+{
+	const char *stop = value < end && *value == '"' ? memchr(value + 1, '"', (size_t)(end - value - 1)) : NULL;
+	if (stop == NULL || memchr(value, '\\', (size_t)(stop - value)) != NULL)
+		return;
+	if (n_key == 4 && memcmp(key, "kind", n_key) == 0)
+		r->kind = reader_own_text(r, value + 1, (size_t)(stop - value - 1));
+	if (n_key == 10 && memcmp(key, "apiVersion", n_key) == 0)
+		r->api = reader_own_text(r, value + 1, (size_t)(stop - value - 1));
+}
+
+/* What is wrong with the text is left for the reading proper to find. */
+static void json_look_ahead(struct tree_reader *r)
+{
+	const char *end = r->json.end, *p = pass_value(r->json.p, end, 1);
+	while (p < end && *p == ',') {
+		const char *key = skip_blanks(p + 1, end);
+		if (key == end || *key != '"')
+			return;
+		const char *key_end = pass_string(key, end), *colon = skip_blanks(key_end, end);
+		if (colon == end || *colon != ':')
+			return;
+		const char *value = skip_blanks(colon + 1, end);
+		p = pass_value(value, end, 0);
+		note_ahead(r, key + 1, (size_t)(key_end - key - 2), value, p);
+	}
+}
+
 static enum err_code json_keep(struct tree_reader *r)
 {
 	return ERR_OK; /* nothing in JSON refers to anything else */
@@ -518,6 +581,7 @@ const struct tree_source json_source = {
 	.enter = json_enter,
 	.next_field = json_next_field,
 	.next_item = json_next_item,
+	.look_ahead = json_look_ahead,
 	.keep = json_keep,
 	.close = json_close,
 };
@@ -527,13 +591,6 @@ void json_open(struct tree_reader *r, size_t offset)
 	const char *p = r->data + offset;
 	r->json = (struct json){.p = p, .end = r->data + r->len, .line_start = p, .line = 1};
 	r->source = &json_source;
-}
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-		p++;
-	return p;
 }
 
 static bool begins_with_word(const char *p, const char *end, const char *word)

@@ -16,8 +16,9 @@ struct tree_reader *tree_reader_new(const char *name, const char *data, size_t l
 {
 	struct tree_reader *r = mem_alloc(sizeof(*r));
 	r->name = mem_strdup(name);
-	r->data = data;
+	r->data = len > 0 ? data : "";
 	r->len = len;
+	r->max_values = TREE_MAX_VALUES;
 	return r;
 }
 
@@ -71,7 +72,7 @@ static enum err_code check_whole(struct tree_reader *r)
 		return reader_fail(r, ERR_INPUT, start, "this is UTF-16 text; save it as UTF-8");
 	if (begins_with(r, "\x1F\x8B", 2))
 		return reader_fail(r, ERR_INPUT, start, "this is a gzip file; unpack it first");
-	const char *nul = r->len > 0 ? memchr(r->data, '\0', r->len < SNIFF_BYTES ? r->len : SNIFF_BYTES) : NULL;
+	const char *nul = memchr(r->data, '\0', r->len < SNIFF_BYTES ? r->len : SNIFF_BYTES);
 	return nul != NULL ? fail_nul(r, nul) : ERR_OK;
 }
 
@@ -79,14 +80,14 @@ static enum err_code reader_open(struct tree_reader *r)
 {
 	TRY(check_whole(r));
 	size_t offset = begins_with(r, "\xEF\xBB\xBF", 3) ? 3 : 0;
-	if (r->len > offset && json_begins(r->data + offset, r->data + r->len))
+	if (json_begins(r->data + offset, r->data + r->len))
 		json_open(r, offset);
 	else
 		yaml_open(r, offset, 1);
 	return ERR_OK;
 }
 
-static const char *own_text(struct tree_reader *r, const char *s, size_t n)
+const char *reader_own_text(struct tree_reader *r, const char *s, size_t n)
 {
 	if (r->own == NULL)
 		r->own = arena_new(4096);
@@ -123,21 +124,21 @@ static bool may_go(const struct tree_reader *r, const struct tree *item)
 {
 	if (names_itself(item))
 		return true;
-	const char *kind = r->is_list ? r->kind : top_text(r, "kind");
+	const char *kind = r->kind != NULL ? r->kind : top_text(r, "kind");
 	if (kind == NULL || !ends_in_list(kind))
 		return false;
-	return strcmp(kind, "List") == 0 || (r->is_list ? r->api : top_text(r, "apiVersion")) != NULL;
+	return strcmp(kind, "List") == 0 || r->api != NULL || top_text(r, "apiVersion") != NULL;
 }
 
 /* The arena of field f goes away: keep what is needed of it. */
 static void keep_field(struct tree_reader *r, struct tree_field *f)
 {
 	if (f->key != tree_merge_key)
-		f->key = own_text(r, f->key, f->key_len);
+		f->key = reader_own_text(r, f->key, f->key_len);
 	if (key_is(f, "kind") && string_of(f->value) != NULL)
-		r->kind = own_text(r, f->value->text, f->value->n);
+		r->kind = reader_own_text(r, f->value->text, f->value->n);
 	if (key_is(f, "apiVersion") && string_of(f->value) != NULL)
-		r->api = own_text(r, f->value->text, f->value->n);
+		r->api = reader_own_text(r, f->value->text, f->value->n);
 	f->value = NULL;
 }
 
@@ -202,7 +203,7 @@ static void give_held(struct tree_reader *r, struct tree_doc *ret)
 
 static const char *copy_text(struct tree_reader *r, const struct tree *t)
 {
-	return string_of(t) != NULL ? own_text(r, t->text, t->n) : NULL;
+	return string_of(t) != NULL ? reader_own_text(r, t->text, t->n) : NULL;
 }
 
 /* The document has ended and nothing of it went out yet: is it a List after all? */
@@ -295,6 +296,8 @@ static enum err_code next_item(struct tree_reader *r, struct tree_doc *ret)
 		return ERR_OK;
 	}
 	TRY(r->source->value(r, 2, &item));
+	if (!r->is_holding && !may_go(r, item))
+		r->source->look_ahead(r);
 	if (!r->is_holding && may_go(r, item))
 		return give_item(r, item, ret);
 	r->is_holding = true;

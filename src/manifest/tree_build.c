@@ -208,8 +208,10 @@ static enum err_code check_many(struct tree_reader *r, struct tree_field *f, uin
 
 enum err_code build_check_fields(struct tree_reader *r, uint32_t start)
 {
-	struct tree_field *f = r->b.fields.v + start;
 	uint32_t n = r->b.fields.n - start;
+	if (n < 2)
+		return ERR_OK;
+	struct tree_field *f = r->b.fields.v + start;
 	if (n > FEW_FIELDS)
 		return check_many(r, f, n);
 	for (uint32_t i = 1; i < n; i++)

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "manifest/tree.h"
 
@@ -56,6 +58,8 @@ struct tree_source {
 	/* To the next value of the map or list that was entered, or out of it (*ret_more false). */
 	enum err_code (*next_field)(struct tree_reader *r, bool is_first, struct tree_field *ret, bool *ret_more);
 	enum err_code (*next_item)(struct tree_reader *r, bool is_first, bool *ret_more);
+	/* After an item of `items`: set kind and api of the List from the fields behind it, if that can be had cheaply. */
+	void (*look_ahead)(struct tree_reader *r);
 	/* The arena of the values built so far is about to go: save what later ones may refer to. */
 	enum err_code (*keep)(struct tree_reader *r);
 	void (*close)(struct tree_reader *r);
@@ -91,7 +95,8 @@ struct tree_reader {
 	struct json json;
 	struct yaml *yaml;
 	struct tree_build b;
-	struct err *e; /* of the running call */
+	struct err *e;	     /* of the running call */
+	uint64_t max_values; /* TREE_MAX_VALUES, except in tests */
 
 	enum tree_state state;
 	struct arena *own;    /* what must live from call to call, until the document ends */
@@ -101,7 +106,7 @@ struct tree_reader {
 	bool has_items;	      /* a field `items` was seen */
 	struct tree_at top_at, items_at;
 	uint32_t items_field; /* its place among the fields */
-	const char *kind, *api; /* of the List, once is_list */
+	const char *kind, *api; /* of the List, once it is known to be one or they were seen ahead */
 	const struct tree *held;
 	uint32_t next_held;
 };
@@ -109,6 +114,9 @@ struct tree_reader {
 /* "name:line:col: " and the words. Returns code. */
 enum err_code reader_fail(struct tree_reader *r, enum err_code code, struct tree_at at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));
+
+/* A copy that lives until the document ends. */
+const char *reader_own_text(struct tree_reader *r, const char *s, size_t n);
 
 /* Input made fit for a message: short, on one line, without control characters. */
 struct shown {

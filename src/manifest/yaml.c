@@ -146,6 +146,7 @@ static const struct {
 	 "a ':' where no key can stand; quote the text, or check the indentation", false},
 	{"did not find expected key", "expected a key in the column of the map that began", true},
 	{"did not find expected '-' indicator", "expected '-' in the column of the list that began", true},
+	{"did not find expected <document start>", "expected the end of the document; check the indentation", false},
 	{"could not find expected ':'", "expected ':' after the key that began", true},
 	{"did not find expected ',' or ']'", "expected ',' or ']' in the list that began", true},
 	{"did not find expected ',' or '}'", "expected ',' or '}' in the map that began", true},
@@ -184,6 +185,8 @@ static enum err_code fail_syntax(struct tree_reader *r)
 	if (strcmp(problem, "found character that cannot start any token") == 0)
 		return reader_fail(r, ERR_INPUT, where, "text cannot begin with %s; put it in quotes",
 				   show_found(found, end).s);
+	if (strcmp(problem, "did not find expected node content") == 0)
+		return reader_fail(r, ERR_INPUT, where, "expected a value, found %s", show_found(found, end).s);
 	return fail_in_words(r, where, problem);
 }
 
@@ -391,10 +394,9 @@ static enum err_code open_frame(struct tree_reader *r, uint32_t depth)
 	struct frame f = {
 		.start = is_map ? r->b.fields.n : r->b.items.n,
 		.values_before = r->b.n_values,
-		.anchor = open_anchor(y, is_map ? y->event.data.mapping_start.anchor
-						: y->event.data.sequence_start.anchor),
-		.node = build_node(&r->b, is_map ? TREE_MAP : TREE_LIST, here(y)),
 	};
+	f.anchor = open_anchor(y, is_map ? y->event.data.mapping_start.anchor : y->event.data.sequence_start.anchor);
+	f.node = build_node(&r->b, is_map ? TREE_MAP : TREE_LIST, here(y));
 	y->open[y->n_open++] = f;
 	return ERR_OK;
 }
@@ -434,11 +436,12 @@ static void add_value(struct tree_reader *r, const struct tree *node, uint32_t h
 static enum err_code take_event(struct tree_reader *r, uint32_t depth, const struct tree **ret, uint32_t *ret_height)
 {
 	struct yaml *y = r->yaml;
-	struct tree *scalar;
+	struct tree *scalar = NULL;
 	*ret = NULL;
 	*ret_height = 0;
-	if (r->b.n_values > TREE_MAX_VALUES)
-		return reader_fail(r, ERR_LIMIT, here(y), "more than %u values in one document", TREE_MAX_VALUES);
+	if (r->b.n_values > r->max_values)
+		return reader_fail(r, ERR_LIMIT, here(y), "more than %" PRIu64 " values in one document",
+				   r->max_values);
 	switch (y->event.type) {
 	case YAML_SCALAR_EVENT:
 		TRY(read_scalar(r, &scalar));
@@ -522,6 +525,11 @@ static enum err_code yaml_next_item(struct tree_reader *r, bool is_first, bool *
 	return *ret_more ? ERR_OK : next_event(r);
 }
 
+static void yaml_look_ahead(struct tree_reader *r)
+{
+	/* To look is to parse, which costs as much as to hold. */
+}
+
 static void yaml_close(struct tree_reader *r)
 {
 	struct yaml *y = r->yaml;
@@ -543,6 +551,7 @@ const struct tree_source yaml_source = {
 	.enter = yaml_enter,
 	.next_field = yaml_next_field,
 	.next_item = yaml_next_item,
+	.look_ahead = yaml_look_ahead,
 	.keep = yaml_keep,
 	.close = yaml_close,
 };
@@ -552,7 +561,7 @@ void yaml_open(struct tree_reader *r, size_t offset, uint32_t line)
 	struct yaml *y = mem_alloc(sizeof(*y));
 	if (!yaml_parser_initialize(&y->parser))
 		abort();
-	y->start = y->given = y->checked = r->len > 0 ? r->data + offset : "";
+	y->start = y->given = y->checked = r->data + offset;
 	y->first_line = line;
 	r->yaml = y;
 	yaml_parser_set_input(&y->parser, read_input, r);
