@@ -137,10 +137,9 @@ static enum err_code plan_yunikorn(struct plan *p, const struct queue_def *d, st
 {
 	bool is_path = strncmp(d->path, "root", 4) == 0 && (d->path[4] == '\0' || d->path[4] == '.');
 
-	if (!is_path) {
-		err_fail(e, ERR_INPUT, "queue %s: the path of a queue begins with root", d->path);
-		return fail_at(e, ERR_INPUT, d->where, NULL);
-	}
+	if (!is_path)
+		return fail_at(e, err_fail(e, ERR_INPUT, "queue %s: the path of a queue begins with root", d->path),
+			       d->where, NULL);
 	return plan_tell(p, plan_path(p, d->path), d, e);
 }
 
@@ -151,10 +150,8 @@ static enum err_code kai_enter(struct plan *p, const struct queue_def *d, struct
 	name_id name = name_bag_add_str(&p->bag, d->kai_name);
 	uint32_t i = map_get(&p->by_kai, name);
 
-	if (name == NAME_NONE) {
-		err_fail(e, ERR_INPUT, "a Queue without a name");
-		return fail_at(e, ERR_INPUT, d->where, NULL);
-	}
+	if (name == NAME_NONE)
+		return fail_at(e, err_fail(e, ERR_INPUT, "a Queue without a name"), d->where, NULL);
 	if (i == MAP_NONE) {
 		map_put(&p->by_kai, name, p->kai.n);
 		array_push(&p->kai, ((struct kai_queue){.def = d, .below = NOWHERE, .at = NOWHERE}));
@@ -163,9 +160,10 @@ static enum err_code kai_enter(struct plan *p, const struct queue_def *d, struct
 	const struct queue_def *other = p->kai.v[i].def;
 	if (strcmp(other->kai_parent, d->kai_parent) == 0)
 		return ERR_OK; /* told twice: joined where it is told */
-	err_fail(e, ERR_CONFLICT, "queue %s: parentQueue: one definition says '%s', the other '%s'", d->kai_name,
-		 other->kai_parent, d->kai_parent);
-	return fail_at(e, ERR_CONFLICT, other->where, d->where);
+	enum err_code code =
+		err_fail(e, ERR_CONFLICT, "queue %s: parentQueue: one definition says '%s', the other '%s'",
+			 d->kai_name, other->kai_parent, d->kai_parent);
+	return fail_at(e, code, other->where, d->where);
 }
 
 static enum err_code fail_cycle(const struct plan *p, uint32_t i, struct err *e)
@@ -178,9 +176,10 @@ static enum err_code fail_cycle(const struct plan *p, uint32_t i, struct err *e)
 		at = p->kai.v[at].below;
 	} while (at != i);
 	text_add(&way, p->kai.v[i].def->kai_name);
-	err_fail(e, ERR_CONFLICT, "queue %s: its parents form a cycle: %s", p->kai.v[i].def->kai_name, text_str(&way));
+	enum err_code code = err_fail(e, ERR_CONFLICT, "queue %s: its parents form a cycle: %s",
+				      p->kai.v[i].def->kai_name, text_str(&way));
 	text_free(&way);
-	return fail_at(e, ERR_CONFLICT, p->kai.v[i].def->where, NULL);
+	return fail_at(e, code, p->kai.v[i].def->where, NULL);
 }
 
 static void kai_join(struct plan *p, struct kai_queue *k)
