@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - the commands of the program. One file each; a command is one row of the table in main.c.
+ *
+ * A command parses its own options (argp), prints on standard output, and returns one of the exit codes. argv[0] is "cede NAME", as it
+ * should be in messages.
+ */
+#pragma once
+
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_STRICT = 1,   /* nothing wrong, but not what --strict asks for */
+	EXIT_INPUT = 2,	   /* bad input, or the program was called wrongly */
+	EXIT_INTERNAL = 3, /* a self-check failed: a bug in cede */
+	EXIT_OUTPUT = 4,   /* standard output could not be written */
+};
+
+struct command {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv);
+};
+
+int command_plan(int argc, char **argv);
+int command_show(int argc, char **argv);
+int command_version(int argc, char **argv);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "manifest/fields.h"
+#include "units/timestamp.h"
+
+enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR };
+
+/* ---- options ---- */
+
+static const char *const output_words[] = {"text", "wide", "json", "yaml", NULL};
+static const char *const profile_words[] = {"default", "kubernetes", "yunikorn", "kai", NULL};
+
+static void join(const char *const *words, char *out, size_t size)
+{
+	for (size_t n = 0; *words && n < size; words++)
+		n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", *words);
+}
+
+/* Position of the word among the known ones; ends the program if it is not there. */
+static unsigned one_of(const char *option, const char *word, const char *const *known, struct argp_state *state)
+{
+	const char *near_word = nearest_word(word, known);
+	char list[200];
+
+	for (unsigned i = 0; known[i]; i++)
+		if (str_eq(known[i], word))
+			return i;
+	join(known, list, sizeof(list));
+	if (near_word)
+		argp_error(state, "%s: '%s' is not one of %s; did you mean '%s'?", option, word, list, near_word);
+	else
+		argp_error(state, "%s: '%s' is not one of %s", option, word, list);
+	return 0;
+}
+
+static int64_t time_option(const char *arg, struct argp_state *state)
+{
+	struct err why;
+	int64_t ns = 0;
+
+	if (timestamp_parse(arg, strlen(arg), &ns, &why))
+		argp_error(state, "--now: expected a time such as 2026-11-15T12:00:00Z, found '%s'", arg);
+	return ns;
+}
+
+static error_t parse_input(int key, char *arg, struct argp_state *state)
+{
+	struct cli_input *in = state->input;
+
+	switch (key) {
+	case 'f':
+		array_push(&in->files, arg);
+		return 0;
+	case 'q':
+		in->is_quiet = true;
+		return 0;
+	case KEY_CONFIG:
+		in->config = arg;
+		return 0;
+	case KEY_PROFILE:
+		in->profile = (enum profile)one_of("--profile", arg, profile_words, state);
+		in->has_profile = true;
+		return 0;
+	case KEY_NOW:
+		in->now_ns = time_option(arg, state);
+		in->has_now = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_output(int key, char *arg, struct argp_state *state)
+{
+	struct cli_output *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->format = (enum output)one_of("--output", arg, output_words, state);
+		return 0;
+	case KEY_NO_COLOR:
+		o->no_color = true;
+		return 0;
+	case 'h':
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option input_options[] = {
+	{"file", 'f', "FILE|DIR", 0,
+	 "Read objects from a file, from all *.yaml, *.yml and *.json of a folder, or from standard input (-); may be "
+	 "repeated",
+	 0},
+	{"config", KEY_CONFIG, "FILE", 0, "Read settings from this file too", 0},
+	{"profile", KEY_PROFILE, "NAME", 0, "default, kubernetes, yunikorn or kai; counts more than the configuration",
+	 0},
+	{"now", KEY_NOW, "TIME", 0, "Take this as the current time, for example 2026-11-15T12:00:00Z", 0},
+	{"quiet", 'q', NULL, 0, "No notes about what is odd in the input", 0},
+	{0},
+};
+static const struct argp_option output_options[] = {
+	{"output", 'o', "FORMAT", 0, "text (default), wide, json or yaml", 0},
+	{"no-color", KEY_NO_COLOR, NULL, 0, "No colours, as with NO_COLOR in the environment", 0},
+	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
+	{0},
+};
+const struct argp cli_input_argp = {.options = input_options, .parser = parse_input};
+const struct argp cli_output_argp = {.options = output_options, .parser = parse_output};
+
+void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
+{
+	int first_left;
+
+	argp_err_exit_status = EXIT_INPUT;
+	if (argp_parse(argp, argc, argv, ARGP_IN_ORDER, &first_left, options))
+		exit(EXIT_INPUT);
+}
+
+void cli_input_free(struct cli_input *in)
+{
+	array_free(&in->files);
+}
+
+/* ---- reading ---- */
+
+static enum err_code read_files(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+{
+	for (uint32_t i = 0; i < in->files.n; i++)
+		TRY(manifest_read(c->manifest, in->files.v[i], e));
+	if (in->config)
+		TRY(manifest_read(c->manifest, in->config, e));
+	return ERR_OK;
+}
+
+static enum err_code load(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+{
+	struct cluster_options options;
+
+	TRY(read_files(in, c, e));
+	TRY(manifest_configure(c->manifest, c->config, e));
+	if (in->has_profile)
+		c->config->profile = in->profile;
+	options = engine_config_cluster_options(c->config, c->now_ns);
+	options.is_strict = true;
+	return manifest_build(c->manifest, &options, &c->cluster, e);
+}
+
+static void tell_notes(const struct manifest *m)
+{
+	uint32_t n = manifest_note_count(m);
+
+	for (uint32_t i = 0; i < n && i < NOTES_MAX; i++)
+		cli_note(manifest_note(m, i));
+	if (n > NOTES_MAX)
+		fprintf(stderr, "cede: note: and %u more\n", n - NOTES_MAX);
+}
+
+int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret)
+{
+	struct clock clock = clock_system();
+	struct err e = {0};
+
+	*ret = (struct cli_cluster){.now_ns = in->has_now ? in->now_ns : clock_now(&clock)};
+	if (!in->files.n) {
+		log_line(LOG_ERROR,
+			 "nothing to read; say where the cluster is: %s -f FILE or -f FOLDER, or -f - for standard "
+			 "input",
+			 command);
+		return EXIT_INPUT;
+	}
+	ret->vocab = vocab_new();
+	ret->manifest = manifest_new(ret->vocab);
+	ret->config = engine_config_new();
+	if (load(in, ret, &e))
+		return cli_fail(&e);
+	if (!in->is_quiet)
+		tell_notes(ret->manifest);
+	return EXIT_FINE;
+}
+
+void cli_cluster_free(struct cli_cluster *c)
+{
+	if (c->cluster)
+		cluster_free(c->cluster);
+	if (c->config)
+		engine_config_free(c->config);
+	manifest_free(c->manifest);
+	if (c->vocab)
+		vocab_free(c->vocab);
+	*c = (struct cli_cluster){0};
+}
+
+/* ---- speaking ---- */
+
+int cli_fail(const struct err *e)
+{
+	log_line(LOG_ERROR, "%s", e->msg);
+	return e->code == ERR_INTERNAL ? EXIT_INTERNAL : EXIT_INPUT;
+}
+
+void cli_note(const char *s)
+{
+	struct text line = {0};
+
+	text_add(&line, "cede: note: ");
+	text_add_visible(&line, s);
+	text_add_char(&line, '\n');
+	fputs(text_str(&line), stderr);
+	text_free(&line);
+}
+
+static uint32_t terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = {0};
+	unsigned long n = columns ? strtoul(columns, NULL, 10) : 0;
+
+	if (n >= 20 && n <= 10000)
+		return (uint32_t)n;
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
+}
+
+static bool wants_color(const struct cli_output *o)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !o->no_color && (!no || !*no) && isatty(STDOUT_FILENO) && term && !str_eq(term, "dumb");
+}
+
+struct look cli_look(const struct cli_output *o)
+{
+	return (struct look){.width = o->format == OUTPUT_WIDE ? 0 : terminal_width(), .has_color = wants_color(o)};
+}
+
+bool cli_is_data(const struct cli_output *o)
+{
+	return o->format == OUTPUT_JSON || o->format == OUTPUT_YAML;
+}
+
+enum emit_format cli_emit_format(const struct cli_output *o)
+{
+	return o->format == OUTPUT_JSON ? EMIT_JSON : EMIT_YAML;
+}
+
+void cli_print(const struct text *t)
+{
+	fwrite(text_str(t), 1, t->n, stdout);
+}
+
+static void close_output(void)
+{
+	bool has_failed = ferror(stdout);
+
+	errno = 0;
+	if (fclose(stdout) || has_failed) {
+		log_line(LOG_ERROR, "standard output: %s", errno ? strerror(errno) : "write error");
+		_exit(EXIT_OUTPUT);
+	}
+}
+
+void cli_watch_output(void)
+{
+	atexit(close_output);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * common.h - what commands have in common: options, reading a cluster, printing.
+ *
+ * The options come in two sets that a command takes as argp children and hands their structs to in ARGP_KEY_INIT:
+ *
+ *	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+ *	case ARGP_KEY_INIT:
+ *		state->child_inputs[0] = &o->input;
+ *		state->child_inputs[1] = &o->output;
+ *
+ * Wrong options end the program there and then, with exit code 2.
+ */
+#pragma once
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/emit.h"
+#include "base/err.h"
+#include "cli/command.h"
+#include "engine/config.h"
+#include "explain/table.h"
+#include "ledger/cluster.h"
+#include "manifest/manifest.h"
+
+struct cli_input { /* zero-initialised: nothing given */
+	ARRAY(const char *) files;
+	const char *config;
+	bool has_profile, has_now, is_quiet;
+	enum profile profile;
+	int64_t now_ns;
+};
+
+enum output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML };
+
+struct cli_output {
+	enum output format;
+	bool no_color;
+};
+
+extern const struct argp cli_input_argp, cli_output_argp;
+
+/* argp_parse in the order of arguments; plain arguments are refused unless the command's own parser takes them. */
+void cli_parse(const struct argp *argp, int argc, char **argv, void *options);
+
+struct cli_cluster { /* what was read */
+	struct vocab *vocab;
+	struct manifest *manifest;
+	struct engine_config *config;
+	struct cluster *cluster;
+	int64_t now_ns; /* --now, else the time when it was read */
+};
+
+/*
+ * Read all files, settings and objects. 0, or an exit code after the error was told. Notes go to standard error unless --quiet.
+ * command: "cede show", for the message when no file is given.
+ */
+int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret);
+void cli_cluster_free(struct cli_cluster *c); /* also after a failed load */
+void cli_input_free(struct cli_input *in);
+
+/* Tells the error on standard error ("cede: error: ...") and gives the exit code for it. */
+int cli_fail(const struct err *e);
+/* "cede: note: ...", with control characters made visible. */
+void cli_note(const char *s);
+
+/* How standard output will be looked at: width and colour of the terminal. COLUMNS, NO_COLOR and TERM=dumb count. */
+struct look cli_look(const struct cli_output *o);
+bool cli_is_data(const struct cli_output *o); /* JSON or YAML; *ret_format says which */
+enum emit_format cli_emit_format(const struct cli_output *o);
+/* On standard output. That it could not be written is noticed when the program ends. */
+void cli_print(const struct text *t);
+/* Call once, first: whoever leaves the program, standard output is closed and a failure of it becomes EXIT_OUTPUT. */
+void cli_watch_output(void);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: finds the command and runs it. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/common.h"
+#include "manifest/fields.h"
+
+static int command_help(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"plan", "what would happen now: who gets a place, who has to go and why", command_plan},
+	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
+	{"help", "what there is, or what one command does: cede help COMMAND", command_help},
+	{"version", "which version this is", command_version},
+};
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
+
+static const char exit_codes[] = "Exit codes:\n"
+				 "  0  fine\n"
+				 "  1  nothing wrong, but not what --strict asks for\n"
+				 "  2  bad input, or cede was called wrongly; nothing was printed on standard output\n"
+				 "  3  an error inside cede: a self-check failed\n"
+				 "  4  standard output could not be written\n";
+
+static void add_overview(struct text *out)
+{
+	text_add(out, "Usage: cede COMMAND [OPTION...]\n"
+		      "       cede --help | --version\n\n"
+		      "A preemption-first scheduler for Kubernetes clusters: who runs where, who has to give\n"
+		      "way, and why.\n\n"
+		      "Commands:\n");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		text_printf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	text_printf(out, "\nOptions of a command: cede COMMAND --help\n\n%s", exit_codes);
+}
+
+static int print_overview(FILE *to, int code)
+{
+	struct text out = {0};
+
+	add_overview(&out);
+	fwrite(text_str(&out), 1, out.n, to);
+	text_free(&out);
+	return code;
+}
+
+static const struct command *find(const char *name)
+{
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		if (str_eq(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	const char *words[COMMAND_COUNT + 1] = {0}, *near_word;
+
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		words[i] = commands[i].name;
+	near_word = nearest_word(name, words);
+	if (near_word)
+		log_line(LOG_ERROR, "'%s' is not a command; did you mean '%s'?", name, near_word);
+	else
+		log_line(LOG_ERROR, "'%s' is not a command; cede --help lists them", name);
+	return EXIT_INPUT;
+}
+
+/* argv[0] becomes "cede NAME": argp and getopt begin their messages with it. */
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct text name = {0};
+	int rc;
+
+	text_printf(&name, "cede %s", c->name);
+	argv[0] = name.s;
+	rc = c->run(argc, argv);
+	text_free(&name);
+	return rc;
+}
+
+static int command_help(int argc, char **argv)
+{
+	char help[] = "--help";
+	char *args[] = {argv[0], help, NULL};
+	const struct command *c;
+
+	if (argc < 2 || argv[1][0] == '-')
+		return print_overview(stdout, EXIT_FINE);
+	c = find(argv[1]);
+	if (!c)
+		return unknown(argv[1]);
+	return c->run == command_help ? print_overview(stdout, EXIT_FINE) : run(c, 2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	cli_watch_output();
+	if (argc < 2)
+		return print_overview(stderr, EXIT_INPUT);
+	if (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"))
+		return print_overview(stdout, EXIT_FINE);
+	if (str_eq(argv[1], "--version") || str_eq(argv[1], "-V"))
+		argv[1] = (char *)(uintptr_t) "version";
+	c = find(argv[1]);
+	return c ? run(c, argc - 1, argv + 1) : unknown(argv[1]);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cede show: the cluster as it was read, before anybody decides anything. */
+#include "cli/common.h"
+#include "explain/cluster_view.h"
+
+struct options {
+	struct cli_input input;
+	struct cli_output output;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->input;
+		state->child_inputs[1] = &o->output;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s' is not an option; files are read with -f %s", arg, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char doc[] = "Show the cluster as it was read: queues with what they use and were promised, nodes with "
+			  "what is free, what waits "
+			  "and what is leaving, groups and budgets. Nothing is decided and nothing is changed."
+			  "\vQueues are drawn as a tree; each resource is shown as used/guaranteed/max. A queue is "
+			  "'over' where it uses more "
+			  "than its guarantee, and 'short' where it uses less while work that asks for it waits. More "
+			  "than 40 nodes are shown by "
+			  "kind: what is free and what there is in all of them, and the most that is free on one. -o "
+			  "wide lists every node, and "
+			  "also what is running. -o json and -o yaml have everything, in exact numbers.";
+
+static void print_view(const struct cluster_view *v, const struct cli_output *o)
+{
+	struct look look = cli_look(o);
+	struct text out = {0};
+	struct emit e;
+
+	if (cli_is_data(o)) {
+		emit_init(&e, &out, cli_emit_format(o));
+		cluster_view_emit(v, &e);
+	} else {
+		cluster_view_text(v, &look, o->format == OUTPUT_WIDE, &out);
+	}
+	cli_print(&out);
+	text_free(&out);
+}
+
+int command_show(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+	const struct argp argp = {.parser = parse, .doc = doc, .children = children};
+	struct options o = {0};
+	struct cli_cluster c;
+	struct cluster_view v;
+	int rc;
+
+	cli_parse(&argp, argc, argv, &o);
+	rc = cli_load(&o.input, argv[0], &c);
+	if (!rc) {
+		cluster_view_init(&v, c.cluster, c.now_ns);
+		print_view(&v, &o.output);
+		cluster_view_free(&v);
+	}
+	cli_cluster_free(&c);
+	cli_input_free(&o.input);
+	return rc;
+}
