@@ -62,7 +62,7 @@ static enum err_code container_req(const struct reader *r, const struct at *a, c
 {
 	struct at resources = at_field(a, "resources"), requests = at_field(&resources, "requests"), limits = at_field(&resources, "limits");
 	const char *name = "", *policy = "";
-	struct at status, allocated, actual, actual_requests;
+	struct at status, allocated, actual, actual_requests, actual_limits;
 
 	TRY(at_want(r, a, TREE_MAP, e));
 	TRY(at_want(r, &resources, TREE_MAP, e));
@@ -78,9 +78,11 @@ static enum err_code container_req(const struct reader *r, const struct at *a, c
 	allocated = at_field(&status, "allocatedResources");
 	actual = at_field(&status, "resources");
 	actual_requests = at_field(&actual, "requests");
+	actual_limits = at_field(&actual, "limits");
 	ret->has_allocated = allocated.t != NULL;
 	ret->has_actual = actual.t != NULL;
 	TRY(req_set(r, &allocated, &ret->allocated, e));
+	TRY(req_set(r, &actual_limits, &ret->actual_limits, e));
 	return req_set(r, &actual_requests, &ret->actual, e);
 }
 
@@ -129,7 +131,8 @@ enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_p
 	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"), overhead = at_field(&spec, "overhead"),
 		  resources = at_field(&spec, "resources"), requests = at_field(&resources, "requests"),
 		  limits = at_field(&resources, "limits"), allocated = at_field(&status, "allocatedResources"),
-		  actual = at_field(&status, "resources"), actual_requests = at_field(&actual, "requests");
+		  actual = at_field(&status, "resources"), actual_requests = at_field(&actual, "requests"),
+		  actual_limits = at_field(&actual, "limits");
 
 	*ret = (struct req_pod){0};
 	TRY(at_want(r, &resources, TREE_MAP, e));
@@ -143,6 +146,7 @@ enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_p
 	TRY(req_set(r, &limits, &ret->pod_limits, e));
 	TRY(req_set(r, &allocated, &ret->pod_allocated, e));
 	TRY(req_set(r, &actual_requests, &ret->pod_actual, e));
+	TRY(req_set(r, &actual_limits, &ret->pod_actual_limits, e));
 	return req_set(r, &overhead, &ret->overhead, e);
 }
 

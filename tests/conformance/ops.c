@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every operation that facts ask for, by name: what runs it, or what is missing. */
+#include <stddef.h>
+
+#include "conform.h"
+
+#define NEEDS_GROUPS "not yet: needs pod groups"
+#define NEEDS_KAI "not yet: needs KAI's actions"
+#define NEEDS_FAIR_SHARE "not yet: needs fair shares"
+#define NEEDS_RECLAIM "not yet: needs preemption between queues"
+#define NEEDS_PREEMPTION "not yet: the runner does not know preemption"
+#define NEEDS_FILTERS "not yet: the runner does not know filters"
+
+static const struct op ops[] = {
+	{"kubernetes", "quantity_parse", run_quantity_parse, NULL},
+	{"kubernetes", "quantity_format", run_quantity_format, NULL},
+	{"kubernetes", "quantity_cmp", run_quantity_cmp, NULL},
+	{"kubernetes", "quantity_round_up", run_quantity_round_up, NULL},
+	{"kubernetes", "label_selector_parse", run_selector_parse, NULL},
+	{"kubernetes", "label_selector_match", run_selector_match, NULL},
+	{"kubernetes", "label_selector_format", run_selector_format, NULL},
+	{"kubernetes", "label_selector_convert", run_selector_convert, NULL},
+	{"kubernetes", "label_selector_matches_nothing", run_selector_matches_nothing, NULL},
+	{"kubernetes", "label_requirement_validate", run_requirement_validate, NULL},
+	{"kubernetes", "pod_requests", run_pod_requests, NULL},
+	{"kubernetes", "container_aggregate", run_container_aggregate, NULL},
+	{"kubernetes", "scheduler_pod_resource", run_scheduler_pod_resource, NULL},
+
+	{"kubernetes", "filter", NULL, NEEDS_FILTERS},
+	{"kubernetes", "score", NULL, NEEDS_FILTERS},
+	{"kubernetes", "schedule_scores", NULL, NEEDS_FILTERS},
+	{"kubernetes", "fit_error_text", NULL, NEEDS_FILTERS},
+	{"kubernetes", "select_victims_on_node", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "dry_run_preemption", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "select_best_candidate", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "post_filter", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "pod_eligible_to_preempt", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "preempt", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "filter_victims_with_pdb_violation", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "more_important_victim", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "pod_terminating_by_preemption", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "schedule_with_preemption", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "schedule", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "scenario", NULL, "not yet: needs a daemon's steps in virtual time"},
+	{"kubernetes", "backoff_duration", NULL, "not yet: needs the queue of waiting pods"},
+	{"kubernetes", "backoff_time", NULL, "not yet: needs the queue of waiting pods"},
+	{"kubernetes", "num_feasible_nodes_to_find", NULL, "cede always looks at all nodes"},
+	{"kubernetes", "select_victims_on_domain", NULL, NEEDS_GROUPS},
+	{"kubernetes", "schedule_group_with_preemption", NULL, NEEDS_GROUPS},
+
+	{"yunikorn", "quantity", run_yunikorn_quantity, NULL},
+	{"yunikorn", "config", run_yunikorn_config, NULL},
+	{"yunikorn", "generic", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "find-victims", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "preemptable", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "remaining", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "predicate-bool", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "score", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "flow", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "timing", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "e2e", NULL, NEEDS_RECLAIM},
+	{"yunikorn", "required-node", NULL, "not yet: needs preemption on a required node"},
+	{"yunikorn", "quota", NULL, "not yet: needs preemption by quota"},
+	{"yunikorn", "quota-target", NULL, "not yet: needs preemption by quota"},
+	{"yunikorn", "quota-split", NULL, "not yet: needs preemption by quota"},
+	{"yunikorn", "sort-ask", NULL, "not yet: needs preemption by quota"},
+
+	{"kai", "actions", NULL, NEEDS_KAI},
+	{"kai", "minruntime", NULL, "not yet: needs minimum runtimes"},
+	{"kai", "queue_order", NULL, NEEDS_FAIR_SHARE},
+	{"kai", "reclaimable", NULL, NEEDS_FAIR_SHARE},
+	{"kai", "resource_division", NULL, NEEDS_FAIR_SHARE},
+	{"kai", "strategies", NULL, NEEDS_FAIR_SHARE},
+};
+
+const struct op *op_find(const char *system, const char *name)
+{
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (str_eq(ops[i].system, system) && str_eq(ops[i].name, name))
+			return &ops[i];
+	return NULL;
+}
