@@ -8,9 +8,9 @@
  * cannot help. Pods that are leaving still take their room.
  */
 #include "filters/builtin.h"
+#include "filters/node_memo.h"
 #include "filters/scored.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,74 +138,18 @@ static bool reason_text(void *self, const struct cede_cycle *c, struct cede_verd
 	return true;
 }
 
-/* ---- what nodes' pods ask for, with defaults ---- */
+/* ---- score ---- */
 
-struct nonzero {
-	uint64_t generation; /* of the node; 0: not known */
-	int64_t cpu_milli, memory;
-};
-
-struct sums { /* of a run: sums of nodes, good while their generation stands */
-	const struct ledger *ledger;
-	ARRAY(struct nonzero) nodes;
-};
-
-static struct nonzero nonzero_of(const struct cede_cycle *c, const struct ledger_node *n)
+/* What a node's pods ask for, with defaults: a is cpu, b memory. */
+static void sum_nonzero(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret)
 {
-	struct nonzero sum = {.generation = n->generation};
-
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		const struct shape *s = shape_get(c->vocab, ledger_pod(c->ledger, n->pods.v[i])->shape);
 
-		sum.cpu_milli += s->nonzero_cpu_milli;
-		sum.memory += s->nonzero_memory;
-	}
-	return sum;
-}
-
-static bool create(const struct cede_arg *args, size_t n_args, void **ret_self, char *why, size_t why_size)
-{
-	*ret_self = mem_alloc(sizeof(struct sums));
-	return true;
-}
-
-static void destroy(void *self)
-{
-	struct sums *s = self;
-
-	if (s)
-		array_free(&s->nodes);
-	mem_free(s);
-}
-
-static void sums_refresh(struct sums *s, const struct cede_cycle *c, const cede_node *nodes, size_t n)
-{
-	uint32_t limit = ledger_node_limit(c->ledger), had = s->ledger == c->ledger ? s->nodes.n : 0;
-
-	s->ledger = c->ledger;
-	if (had < limit) {
-		array_reserve(&s->nodes, limit);
-		memset(s->nodes.v + had, 0, (limit - had) * sizeof(*s->nodes.v));
-		s->nodes.n = limit;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct ledger_node *node = ledger_node(c->ledger, nodes[i]);
-
-		if (s->nodes.v[nodes[i]].generation != node->generation)
-			s->nodes.v[nodes[i]] = nonzero_of(c, node);
+		ret->a += s->nonzero_cpu_milli;
+		ret->b += s->nonzero_memory;
 	}
 }
-
-static struct nonzero node_nonzero(const struct sums *s, const struct cede_cycle *c, node_id node)
-{
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-
-	if (s && s->ledger == c->ledger && node < s->nodes.n && s->nodes.v[node].generation == n->generation)
-		return s->nodes.v[node];
-	return nonzero_of(c, n);
-}
-
-/* ---- score ---- */
 
 static void score_init(struct scored *ret, const struct cede_cycle *c)
 {
@@ -225,8 +169,7 @@ static struct cede_verdict pre_score(void *self, struct cede_cycle *c, const ced
 		f = cede_get_state(c, &resources_fit_plugin);
 	}
 	score_init(&f->scored, c);
-	if (self)
-		sums_refresh(self, c, nodes, n);
+	node_memo_refresh(self, c, nodes, n, sum_nonzero);
 	return cede_ok();
 }
 
@@ -288,7 +231,7 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 	const struct plugin_args *args = framework_args(c->framework);
 	const struct fit *f = cede_get_state(c, &resources_fit_plugin);
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
-	struct nonzero there = node_nonzero(self, c, node);
+	struct node_sums there = node_memo_ask(self, c, node, sum_nonzero);
 	const struct scored *scored = f ? &f->scored : NULL;
 	int64_t sum = 0, weights = 0;
 	struct scored own;
@@ -299,10 +242,7 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 	}
 	for (uint32_t i = 0; i < scored->n; i++) {
 		const struct scored_type *t = &scored->v[i];
-		int64_t in_use = t->type == RES_CPU	 ? there.cpu_milli
-				 : t->type == RES_MEMORY ? there.memory
-							 : used[t->type],
-			s;
+		int64_t in_use = t->type == RES_CPU ? there.a : t->type == RES_MEMORY ? there.b : used[t->type], s;
 
 		if (!has[t->type])
 			continue;
@@ -318,8 +258,8 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 const struct cede_plugin resources_fit_plugin = {
 	.abi = CEDE_PLUGIN_ABI,
 	.name = "NodeResourcesFit",
-	.create = create,
-	.destroy = destroy,
+	.create = node_memo_create,
+	.destroy = node_memo_destroy,
 	.pre_filter = pre_filter,
 	.filter = filter,
 	.pre_score = pre_score,

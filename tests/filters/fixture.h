@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - a small cluster written as text, and a framework on it that runs one plugin, for the tests of filters and scores.
+ * fixture.h - a small cluster written as text, and a framework on it that runs one plugin, for the tests of filters and
+ * scores.
  *
  *	put_node((struct node_text){.name = "n1", .has = "cpu=4 memory=8Gi", .labels = "zone=a"});
  *	pod_id p = put_pod((struct pod_text){.name = "p", .asks = "cpu=5"});
  *	assert_string_equal(filter_text("NodeResourcesFit", p, "n1"), "UNRESOLVABLE Insufficient cpu");
  *
- * Lists are words between blanks. What text cannot say goes into a shape of the test's own, which pod_text.shape is the draft of.
+ * Lists are words between blanks. What text cannot say goes into a shape of the test's own, given as pod_text.shape.
  * Texts that come back are good until the test ends.
  */
 #pragma once
@@ -180,7 +181,7 @@ static inline struct selector selector_of(const char *s)
 	return ret;
 }
 
-/* A term of node affinity: a selector as above; what begins with @ are names of nodes, all of which it must have: "@n1 a=b". */
+/* A term of node affinity: names of nodes after @, all of which the node must have, then a selector: "@n1 a=b,c". */
 static inline struct node_term node_term_of(const char *s)
 {
 	struct requirement *fields = arena_n(f.arena, strlen(s) + 1, struct requirement);
@@ -255,7 +256,10 @@ static inline struct taint *taints_of(const char *s, struct name_bag *bag, uint3
 	return v;
 }
 
-/* "key=value:NoSchedule" Equal, "key:NoExecute" Exists, "key" Exists for any effect, ":" Exists for any key; "key<5:NoSchedule" Lt, ">" Gt. */
+/*
+ * "key=value:NoSchedule" is Equal, "key:NoExecute" Exists, "key" Exists for any effect, ":" Exists for any key,
+ * "key<5:NoSchedule" Lt, "key>5:NoSchedule" Gt.
+ */
 static inline const struct toleration *tolerations_of(const char *s, uint32_t *ret_n)
 {
 	struct toleration *v = arena_n(f.arena, count_words(s) + 1, struct toleration);
@@ -343,8 +347,8 @@ struct pod_text {
 	const char *name, *ns; /* ns NULL: "default" */
 	const char *node;      /* where it runs; NULL: it waits */
 	const char *labels;
-	const char *
-		asks; /* requests; NULL: a pod without containers. Missing cpu and memory count 100m and 200Mi in scores */
+	/* Requests; NULL: a pod without containers. In scores cpu and memory that are missing count 100m and 200Mi. */
+	const char *asks;
 	const char *selector; /* nodeSelector */
 	const char *required; /* node affinity, see node_terms_of */
 	const char *preferred;

@@ -88,7 +88,7 @@ static void KF_4_node_affinity_scores(void **state)
 		{"a pod without preferences has no scores", NULL, NULL, "SKIP"},
 		{"nothing matches: all nodes are alike", "2:zone=z", NULL, "n1=0 n2=0 n3=0"},
 		{"the best gets everything", "2:zone=a", NULL, "n1=100 n2=0 n3=0"},
-		{"weights add up, shares are cut", "2:zone=a|4:disk=ssd|5:zone=b,disk=ssd", NULL, "n1=18 n2=100 n3=0"},
+		{"weights add up, shares are cut", "2:zone=a|4:disk=ssd|5:zone=b,disk=ssd", NULL, "n1=22 n2=100 n3=0"},
 		{"a term may name the node", "7:@n3|1:zone=a", NULL, "n1=14 n2=0 n3=100"},
 		{"an empty term matches no node", "3:|1:zone=a", NULL, "n1=100 n2=0 n3=0"},
 		{"weight nothing counts nothing", "0:?|1:zone=a", NULL, "n1=100 n2=0 n3=0"},

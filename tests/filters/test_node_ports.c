@@ -34,6 +34,27 @@ static void KF_4_host_ports(void **state)
 	}
 }
 
+static void KF_4_ports_are_alike_with_a_memo(void **state)
+{
+	node_id n = put_node((struct node_text){.name = "n"}), empty = put_node((struct node_text){.name = "empty"});
+	pod_id there = put_pod((struct pod_text){.name = "there", .node = "n", .ports = "80 443/UDP"});
+	struct cede_cycle *c = cycle_start("NodePorts", put_pod((struct pod_text){.name = "p", .ports = "144/TCP 80"}));
+	void *self;
+
+	assert_true(node_ports_plugin.create(NULL, 0, &self, NULL, 0));
+	for (int with_memo = 0; with_memo < 2; with_memo++) {
+		if (with_memo)
+			node_ports_plugin.pre_filter(self, c);
+		assert_int_equal(node_ports_plugin.filter(self, c, n).code, CEDE_UNSCHEDULABLE);
+		assert_int_equal(node_ports_plugin.filter(self, c, empty).code, CEDE_SUCCESS);
+	}
+	ledger_vacate(f.ledger, there);
+	assert_int_equal(node_ports_plugin.filter(self, c, n).code, CEDE_SUCCESS);
+	put_pod((struct pod_text){.name = "later", .node = "empty", .ports = "144"});
+	assert_int_equal(node_ports_plugin.filter(self, c, empty).code, CEDE_UNSCHEDULABLE);
+	node_ports_plugin.destroy(self);
+}
+
 static void KF_7_ports_follow_pods_that_go_and_come_back(void **state)
 {
 	node_id n = put_node((struct node_text){.name = "n"});
@@ -63,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(KF_4_host_ports),
+		FIXTURE_TEST(KF_4_ports_are_alike_with_a_memo),
 		FIXTURE_TEST(KF_7_ports_follow_pods_that_go_and_come_back),
 		FIXTURE_TEST(KF_4_a_leaving_pod_still_has_its_ports),
 	};
