@@ -54,7 +54,7 @@ static void recount_free(struct recount *c)
 	array_free(&c->spent);
 }
 
-static enum err_code count_on_node(struct recount *c, pod_id id, const struct res_list *usage)
+static enum err_code count_on_node(struct recount *c, pod_id id, struct res_list usage)
 {
 	const struct ledger *l = c->l;
 	const struct pod *p = &l->pods.v[id];
@@ -71,7 +71,7 @@ static enum err_code count_on_node(struct recount *c, pod_id id, const struct re
 	return ERR_OK;
 }
 
-static enum err_code count_claim(struct recount *c, pod_id id, const struct res_list *request)
+static enum err_code count_claim(struct recount *c, pod_id id, struct res_list request)
 {
 	const struct ledger *l = c->l;
 	const struct pod *p = &l->pods.v[id];
@@ -91,13 +91,13 @@ static void count_queue(struct recount *c, const struct pod *p, const struct sha
 	const struct ledger *l = c->l;
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->tree.q.v[q].parent) {
 		if (p->state == POD_PLACED)
-			row_add(row_of(l, &c->queue_used, q), &s->usage);
+			row_add(row_of(l, &c->queue_used, q), s->usage);
 		else if (p->state == POD_LEAVING)
-			row_add(row_of(l, &c->queue_leaving, q), &s->usage);
+			row_add(row_of(l, &c->queue_leaving, q), s->usage);
 		else if (p->state == POD_WAITING)
 			c->queue_waiting.v[q]++;
 		if (p->claim != CLAIM_NONE)
-			row_add(row_of(l, &c->queue_claimed, q), &s->request);
+			row_add(row_of(l, &c->queue_claimed, q), s->request);
 	}
 }
 
@@ -171,9 +171,9 @@ static enum err_code count_pod(struct recount *c, pod_id id)
 		return code;
 	const struct shape *s = shape_get(c->l->vocab, p->shape);
 	if (p->state == POD_PLACED || p->state == POD_LEAVING)
-		code = count_on_node(c, id, &s->usage);
+		code = count_on_node(c, id, s->usage);
 	else if (p->claim != CLAIM_NONE)
-		code = count_claim(c, id, &s->request);
+		code = count_claim(c, id, s->request);
 	if (code == ERR_OK)
 		code = count_queue_list(c, id);
 	if (code != ERR_OK)
@@ -303,15 +303,32 @@ static enum err_code check_podset(const struct recount *c, group_id id, podset_i
 	return ERR_OK;
 }
 
+/* Podsets that are no group's: free runs, and until commit those of groups that went or were split anew. */
+static uint32_t idle_podsets(const struct ledger *l)
+{
+	uint32_t n = 0;
+	for (uint32_t length = 0; length < l->free_runs.n; length++)
+		n += length * l->free_runs.v[length].n;
+	for (uint32_t i = 0; i < l->journal.n; i++) {
+		const struct entry *e = &l->journal.v[i];
+		if (e->kind == ENTRY_GROUP_GONE)
+			n += l->groups.v[e->id].n_podsets;
+		else if (e->kind == ENTRY_GROUP_SWAP && e->flag)
+			n += ((const struct group *)e->held)->n_podsets;
+	}
+	return n;
+}
+
 static enum err_code check_groups(const struct recount *c)
 {
 	const struct ledger *l = c->l;
-	uint32_t n = 0;
+	uint32_t n = 0, n_podsets = idle_podsets(l);
 	for (group_id id = 0; id < l->group_ids.limit; id++) {
 		const struct group *g = &l->groups.v[id];
 		if (!g->is_live)
 			continue;
 		n++;
+		n_podsets += g->n_podsets;
 		if (g->obj == NULL || ledger_group_find(l, g->obj->ns, g->obj->name) != id || g->n_podsets == 0)
 			return err_fail(c->e, ERR_INTERNAL, "group %u: is not found by its name", id);
 		for (uint32_t i = 0; i < g->n_podsets; i++) {
@@ -320,6 +337,8 @@ static enum err_code check_groups(const struct recount *c)
 				return code;
 		}
 	}
+	if (n_podsets != l->podsets.n)
+		return err_fail(c->e, ERR_INTERNAL, "podsets: kept %u, counted %u", l->podsets.n, n_podsets);
 	return n == l->group_by_name.n ? ERR_OK : err_fail(c->e, ERR_INTERNAL, "groups: names of some that are gone");
 }
 

@@ -67,7 +67,7 @@ static struct podset *podset_of(struct ledger *l, const struct pod *p)
 static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	list_insert(l, &l->nodes.v[node].pods, pos, id);
 	p->state = POD_PLACED;
 	p->node = node;
@@ -86,7 +86,7 @@ static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 static void lift_off(struct ledger *l, pod_id id)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	list_remove(l, &l->nodes.v[p->node].pods, id);
 	row_sub(row_of(l, &l->node_used, p->node), usage);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
@@ -106,7 +106,7 @@ static void lift_off(struct ledger *l, pod_id id)
 static void go(struct ledger *l, pod_id id, bool is_evicted)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	p->state = POD_LEAVING;
 	p->is_evicted = is_evicted;
 	row_add(row_of(l, &l->node_leaving, p->node), usage);
@@ -128,7 +128,7 @@ static void go(struct ledger *l, pod_id id, bool is_evicted)
 static void stay(struct ledger *l, pod_id id)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *usage = &shape_get(l->vocab, p->shape)->usage;
+	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	row_sub(row_of(l, &l->node_leaving, p->node), usage);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
@@ -150,7 +150,7 @@ static void stay(struct ledger *l, pod_id id)
 static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *request = &shape_get(l->vocab, p->shape)->request;
+	const struct res_list request = shape_get(l->vocab, p->shape)->request;
 	list_insert(l, &l->nodes.v[node].claims, pos, id);
 	p->claim = (uint8_t)kind;
 	p->node = node;
@@ -165,7 +165,7 @@ static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uin
 static void release(struct ledger *l, pod_id id)
 {
 	struct pod *p = &l->pods.v[id];
-	const struct res_list *request = &shape_get(l->vocab, p->shape)->request;
+	const struct res_list request = shape_get(l->vocab, p->shape)->request;
 	list_remove(l, &l->nodes.v[p->node].claims, id);
 	row_sub(row_of(l, &l->node_claimed, p->node), request);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)

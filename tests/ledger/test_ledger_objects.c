@@ -12,7 +12,7 @@ struct world {
 	group_id gang;	   /* with pods */
 	group_id empty;	   /* without */
 	pdb_id pdb;	   /* over app=p */
-	queue_id q;	   /* root.b.q, to be moved and dropped */
+	queue_id q;	   /* root.b.q, draining */
 	pod_id p1, p2, p3; /* on n1, in x; p2 was evicted */
 	pod_id haunts;	   /* on the ghost */
 	pod_id waits;	   /* of the gang, claims n1 */
@@ -36,6 +36,7 @@ static void world_init(struct world *w)
 	w->waits = fix_pod(&w->f, "w", fix_of_group(&w->f, fix_waiting(w->f.x), w->gang, 0));
 	ledger_reserve(w->f.l, w->n1, w->waits);
 	ledger_evict(w->f.l, w->p2);
+	ledger_queue_drain(w->f.l, w->q, true);
 	ledger_commit(w->f.l);
 }
 
@@ -467,7 +468,6 @@ static void moved_queue(const struct world *w)
 static void drop_queue(struct world *w)
 {
 	ledger_pod_drop(w->f.l, w->haunts);
-	ledger_queue_drain(w->f.l, w->q, true);
 	ledger_queue_drop(w->f.l, w->q);
 	fix_queue(&w->f, w->f.y, "other");
 }
