@@ -83,6 +83,8 @@ struct cede_plugin {
 	struct cede_verdict (*pre_filter)(void *self, struct cede_cycle *c);
 	void (*add_pod)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node);
 	void (*remove_pod)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node);
+	/* A pod on a node begins to leave (it is still there), or stays after all. For those who tell such pods from others. */
+	void (*pod_leaving)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node, bool is_leaving);
 	struct cede_verdict (*filter)(void *self, const struct cede_cycle *c, cede_node node);
 
 	/* nodes: those that passed. SKIP: no scores from this plugin. */

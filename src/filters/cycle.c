@@ -145,6 +145,7 @@ void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod
 	c->states = arena_n(a, f->plugins.n + 1, void *);
 	c->pre_filter = success();
 	c->nodes = framework_nodes(f, &c->n_nodes);
+	topologies_trim(&f->topologies, f->ledger);
 	run_pre_filters(c);
 	fill_static(c);
 	f->cycle = c;
@@ -167,6 +168,19 @@ void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_add
 
 		if (hook && is_active(c, i))
 			hook(p->self, c, pod, node);
+	}
+}
+
+void cycle_pod_leaving(struct cede_cycle *c, pod_id pod, bool is_leaving)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+
+		if (p->table->pod_leaving && is_active(c, i))
+			p->table->pod_leaving(p->self, c, pod, ledger_pod(c->ledger, pod)->node, is_leaving);
 	}
 }
 

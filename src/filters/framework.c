@@ -159,7 +159,7 @@ static void on_add(void *ctx, const struct ledger *l, pod_id pod, node_id node)
 {
 	struct framework *f = ctx;
 
-	(void)l;
+	roster_add(&f->roster, l, pod);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, true);
 }
@@ -168,27 +168,44 @@ static void on_remove(void *ctx, const struct ledger *l, pod_id pod, node_id nod
 {
 	struct framework *f = ctx;
 
-	(void)l;
+	roster_remove(&f->roster, l, pod);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, false);
+}
+
+static void on_leaving(void *ctx, const struct ledger *l, pod_id pod, bool is_leaving)
+{
+	struct framework *f = ctx;
+
+	(void)l;
+	if (f->cycle)
+		cycle_pod_leaving(f->cycle, pod, is_leaving);
 }
 
 static void on_node(void *ctx, const struct ledger *l, node_id node)
 {
 	struct framework *f = ctx;
 
-	(void)l;
 	f->nodes_are_known = false;
+	topologies_node_changed(&f->topologies, l, node);
 	for (uint32_t i = 0; i < f->n_cached; i++)
 		if (node < f->cached[i].n)
 			f->cached[i].verdicts[node] = STATIC_UNKNOWN;
+}
+
+static enum err_code check(void *ctx, const struct ledger *l, struct err *e)
+{
+	const struct framework *f = ctx;
+
+	return roster_check(&f->roster, l, e);
 }
 
 struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra, uint32_t n_extra,
 				struct err *e)
 {
 	struct framework *f = mem_alloc(sizeof(*f));
-	struct ledger_listener listener = {.ctx = f, .on_add = on_add, .on_remove = on_remove, .on_node = on_node};
+	struct ledger_listener listener = {
+		.ctx = f, .on_add = on_add, .on_remove = on_remove, .on_leaving = on_leaving, .on_node = on_node, .check = check};
 
 	f->cluster = c;
 	f->ledger = cluster_ledger(c);
@@ -225,6 +242,8 @@ void framework_free(struct framework *f)
 		array_free(&f->order[p]);
 	array_free(&f->plugins);
 	array_free(&f->nodes);
+	roster_free(&f->roster);
+	topologies_free(&f->topologies, f->ledger);
 	text_free(&f->complaints);
 	mem_free(f);
 }
@@ -263,6 +282,16 @@ bool framework_preempts(const struct framework *f)
 	uint32_t i = framework_plugin_find(f, default_preemption_plugin.name);
 
 	return i != UINT32_MAX && (f->plugins.v[i].points >> POINT_POST_FILTER & 1);
+}
+
+const struct roster *framework_roster(const struct framework *f)
+{
+	return &f->roster;
+}
+
+const struct topology *framework_topology(struct framework *f, name_id key)
+{
+	return topologies_get(&f->topologies, f->ledger, key);
 }
 
 const char *framework_complaints(const struct framework *f)

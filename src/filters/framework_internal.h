@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "filters/framework.h"
+#include "filters/roster.h"
+#include "filters/topology.h"
 
 enum {
 	PLUGINS_MAX = 64,   /* bits of a mask */
@@ -28,6 +30,8 @@ struct framework {
 	struct cede_cycle *cycle; /* under way, NULL between cycles */
 	bool is_listening, nodes_are_known;
 	ARRAY(node_id) nodes;
+	struct roster roster;
+	struct topologies topologies;
 	uint32_t n_cached, next_victim;
 	struct static_cache cached[STATIC_SHAPES];
 };
@@ -43,3 +47,5 @@ const node_id *framework_nodes(struct framework *f, uint32_t *ret_n);
 struct static_cache *framework_static_cache(struct framework *f, shape_id shape);
 /* The ledger moved a pod onto or off a node: tell every plugin that keeps counts. */
 void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added);
+/* A pod on a node began to leave, or stays after all. */
+void cycle_pod_leaving(struct cede_cycle *c, pod_id pod, bool is_leaving);
