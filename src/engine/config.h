@@ -3,7 +3,7 @@
  * config.h - everything the engine's answers depend on beside the cluster and the time.
  *
  * Plain data with defaults. Readers (manifest/) fill it from CedeConfiguration, KubeSchedulerConfiguration and KAI's scheduler
- * configuration; the engine only reads it. All memory is the config's own arena.
+ * configuration; the engine only reads it. All memory is the config's own.
  */
 #pragma once
 
@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "filters/settings.h"
 #include "ledger/cluster.h"
 
 enum opt_out_mode { OPT_OUT_SOFT, OPT_OUT_HARD };
 enum guarantee_types { GUARANTEE_SHORT, GUARANTEE_ALL };
 enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };
+enum reclaim_resolve { RESOLVE_LCA, RESOLVE_QUEUE }; /* whose reclaimMinRuntime counts: MR-5, MR-6 */
 
 struct plugin_file { /* a plugin to load */
 	const char *path, *where; /* where: "config.yaml:12:5" */
@@ -26,6 +28,7 @@ struct plugin_file { /* a plugin to load */
 
 struct engine_config {
 	struct arena *arena;
+	struct name_bag bag; /* names in node terms; with some in it, the config must go before the vocab they are of */
 	enum profile profile;
 	uint32_t n_scheduler_names; /* none: all */
 	const char *const *scheduler_names;
@@ -35,6 +38,8 @@ struct engine_config {
 	int32_t preemptibility_threshold;
 	enum preemptibility_reach preemptibility_reach;
 	bool min_runtime_covers_consolidation; /* true */
+	int64_t default_preempt_min_runtime_ns, default_reclaim_min_runtime_ns; /* 0: where no queue says anything (MR-3) */
+	enum reclaim_resolve reclaim_resolve;
 	/* actions */
 	enum reclaim_by reclaim_by;
 	/* kube-scheduler */

@@ -26,6 +26,7 @@ union any_object {
 struct record { /* one object, read and not yet built */
 	const struct object_kind *kind;
 	struct place at;
+	uint32_t node_line, node_col; /* of a pod's spec.nodeName; 0: it has none */
 	void *obj; /* heap; NULL after it was moved into a cluster */
 };
 
@@ -78,3 +79,5 @@ struct manifest {
 
 /* One document: finds its kind and takes it in. */
 enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e);
+/* A deep copy, for what outlives its document. */
+const struct tree *tree_copy(struct arena *a, const struct tree *t);

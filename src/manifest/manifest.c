@@ -100,6 +100,7 @@ static enum err_code take_object(struct manifest *m, const struct object_kind *k
 {
 	struct object_source src = source_of(m);
 	struct place at = place_of(m, t);
+	const struct tree *node_name = tree_path(t, "spec.nodeName");
 	union any_object o;
 	struct record r = {.kind = k, .at = at};
 
@@ -108,6 +109,8 @@ static enum err_code take_object(struct manifest *m, const struct object_kind *k
 		k->drop(m->vocab, &o);
 		return ERR_INPUT;
 	}
+	r.node_line = node_name ? node_name->line : 0;
+	r.node_col = node_name ? node_name->col : 0;
 	r.obj = mem_alloc(k->size);
 	memcpy(r.obj, &o, k->size);
 	array_push(&m->records, r);
@@ -153,13 +156,12 @@ static const char *copy_text(struct arena *a, const struct tree *t)
 	return arena_strndup(a, t->text, t->n);
 }
 
-/* Settings outlive their document. */
-static const struct tree *copy_tree(struct arena *a, const struct tree *t)
+const struct tree *tree_copy(struct arena *a, const struct tree *t)
 {
 	struct tree *c = arena_type(a, struct tree);
 
 	*c = *t;
-	if (t->kind == TREE_STRING || t->kind == TREE_NUMBER) {
+	if (t->kind == TREE_STRING || t->kind == TREE_NUMBER || t->kind == TREE_BOOL) {
 		c->text = copy_text(a, t);
 	} else if (t->kind == TREE_MAP) {
 		struct tree_field *f = arena_n(a, t->n + 1, struct tree_field);
@@ -167,27 +169,49 @@ static const struct tree *copy_tree(struct arena *a, const struct tree *t)
 		for (uint32_t i = 0; i < t->n; i++) {
 			f[i] = t->fields[i];
 			f[i].key = arena_strndup(a, f[i].key, f[i].key_len);
-			f[i].value = copy_tree(a, f[i].value);
+			f[i].value = tree_copy(a, f[i].value);
 		}
 		c->fields = f;
 	} else if (t->kind == TREE_LIST) {
 		const struct tree **v = arena_n(a, t->n + 1, const struct tree *);
 
 		for (uint32_t i = 0; i < t->n; i++)
-			v[i] = copy_tree(a, t->items[i]);
+			v[i] = tree_copy(a, t->items[i]);
 		c->items = v;
 	}
 	return c;
 }
 
+static enum err_code apply_setting(struct vocab *v, const struct setting *s, const struct object_source *src, struct engine_config *config,
+				   struct err *e)
+{
+	if (s->kind == SETTING_CEDE)
+		return manifest_cede_config(src, s->root, config, e);
+	if (s->kind == SETTING_KUBE)
+		return manifest_kube_config(v, src, s->root, config, e);
+	return manifest_kai_config(src, s->root, config, e);
+}
+
+/* Settings are kept as read and applied later; they are tried now, so that mistakes and notes come with the document. */
+static enum err_code try_setting(struct manifest *m, const struct setting *s, struct err *e)
+{
+	struct object_source src = source_of(m);
+	struct engine_config *config = engine_config_new();
+	enum err_code rc = apply_setting(m->vocab, s, &src, config, e);
+
+	engine_config_free(config);
+	return rc;
+}
+
 static enum err_code take_setting(struct manifest *m, int kind, const struct tree *t, struct err *e)
 {
-	struct setting s = {.kind = kind, .file = m->file, .root = copy_tree(m->strings, t)};
+	struct setting s = {.kind = kind, .file = m->file, .root = tree_copy(m->strings, t)};
 
 	for (uint32_t i = 0; i < m->settings.n; i++)
 		if ((int)m->settings.v[i].kind == kind)
 			return err_fail(e, ERR_INPUT, "%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u", m->file, t->line,
 					t->col, m->settings.v[i].file, m->settings.v[i].root->line, m->settings.v[i].root->col);
+	TRY(try_setting(m, &s, e));
 	array_push(&m->settings, s);
 	return ERR_OK;
 }
@@ -360,6 +384,20 @@ static enum err_code build_queues(struct manifest *m, struct cluster *c, struct 
 	return ERR_OK;
 }
 
+/* What a cluster does not find is the node of a pod. */
+static enum err_code put_failed(const struct manifest *m, const struct record *r, struct err *e)
+{
+	const struct names *names = vocab_names(m->vocab);
+	const struct obj_pod *pod = r->obj;
+
+	if (!e || e->code != ERR_NOTFOUND || !r->node_line)
+		err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
+	else
+		err_fail(e, ERR_INPUT, "%s:%u:%u: Pod %s/%s: spec.nodeName: there is no node \"%s\"", r->at.file, r->node_line, r->node_col,
+			 name_str(names, kin_get(m->vocab, pod->kin)->ns), name_str(names, pod->name), name_str(names, pod->node_name));
+	return ERR_INPUT;
+}
+
 static enum err_code build_objects(struct manifest *m, struct cluster *c, uint32_t rank, struct err *e)
 {
 	for (uint32_t i = 0; i < m->records.n; i++) {
@@ -367,10 +405,8 @@ static enum err_code build_objects(struct manifest *m, struct cluster *c, uint32
 
 		if (r->kind->rank != rank)
 			continue;
-		if (r->kind->put(c, r->obj, e)) {
-			err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
-			return ERR_INPUT;
-		}
+		if (r->kind->put(c, r->obj, e))
+			return put_failed(m, r, e);
 		mem_free(r->obj);
 		r->obj = NULL;
 	}
@@ -387,6 +423,55 @@ static enum err_code build_all(struct manifest *m, struct cluster *c, struct err
 			TRY(build_queues(m, c, e));
 	}
 	return ERR_OK;
+}
+
+/* "cpu 6 of 4", for every type of which the pods on the node take more than it has. */
+static void overbooked_text(const struct manifest *m, const struct ledger *l, node_id id, struct text *out)
+{
+	const int64_t *has = ledger_node_allocatable(l, id), *used = ledger_node_used(l, id);
+	const struct res_types *types = vocab_res(m->vocab);
+	bool says_pods = res_has(&ledger_node(l, id)->obj->allocatable, RES_PODS);
+
+	for (res_id r = 0; r < types->n; r++) {
+		if (used[r] <= has[r] || (r == RES_PODS && !says_pods))
+			continue;
+		text_printf(out, "%s%s ", out->n ? ", " : "", res_type_name(types, r));
+		res_amount_text(r, used[r], out);
+		text_add(out, " of ");
+		res_amount_text(r, has[r], out);
+	}
+}
+
+static struct place node_place(const struct manifest *m, name_id name)
+{
+	for (size_t k = 0; k < object_kind_count; k++) {
+		uint32_t i = str_eq(object_kinds[k].kind, "Node") ? map_get(&m->seen[k], map_key2(NAME_NONE, name)) : MAP_NONE;
+
+		if (i != MAP_NONE)
+			return m->records.v[i].at;
+	}
+	return (struct place){"", 0, 0};
+}
+
+/* Odd but real: a kubelet that lost room, or pods that were bound past the scheduler. */
+static void note_overbooked(struct manifest *m, struct cluster *c)
+{
+	const struct ledger *l = cluster_ledger(c);
+	struct text words = {0};
+
+	for (node_id id = 0; id < ledger_node_limit(l); id++) {
+		const struct ledger_node *n = ledger_node(l, id);
+		struct place at = node_place(m, n->name);
+
+		text_reset(&words);
+		if (n->is_live)
+			overbooked_text(m, l, id, &words);
+		if (words.n)
+			array_push(&m->note_lines,
+				   arena_printf(m->strings, "%s:%u:%u: Node %s: status.allocatable: its pods take more than it has: %s", at.file,
+						at.line, at.col, name_str(vocab_names(m->vocab), n->name), text_str(&words)));
+	}
+	text_free(&words);
 }
 
 static void note_unknown(struct manifest *m)
@@ -412,6 +497,7 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 	}
 	while ((warning = cluster_next_warning(c)))
 		array_push(&m->note_lines, arena_strndup(m->strings, warning, strlen(warning)));
+	note_overbooked(m, c);
 	note_unknown(m);
 	*ret = c;
 	return ERR_OK;
@@ -423,10 +509,7 @@ enum err_code manifest_configure(const struct manifest *m, struct engine_config 
 		const struct setting *s = &m->settings.v[i];
 		struct object_source src = {.name = s->file};
 
-		if (s->kind == SETTING_CEDE)
-			TRY(manifest_cede_config(&src, s->root, config, e));
-		else if (s->kind == SETTING_KUBE)
-			TRY(manifest_kube_config(m->vocab, &src, s->root, config, e));
+		TRY(apply_setting(m->vocab, s, &src, config, e));
 	}
 	return ERR_OK;
 }

@@ -63,10 +63,11 @@ enum err_code manifest_yunikorn(struct vocab *v, struct arena *a, const struct o
 /* A KAI Queue object. */
 enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
 				 struct queue_def *ret, struct err *e);
-/* Configuration documents into an engine_config. */
+/* Configuration documents on top of an engine_config: all of a document, or an error and nothing. The vocab must outlive the config. */
 enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
 enum err_code manifest_kube_config(struct vocab *v, const struct object_source *src, const struct tree *t, struct engine_config *config,
 				   struct err *e);
+enum err_code manifest_kai_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
 
 /* The whole cluster as normalised manifests that read back as the same cluster: YAML documents, or one JSON List. */
 struct emit;

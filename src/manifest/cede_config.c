@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CedeConfiguration: strict, because a slip in a configuration that decides who has to go must not pass unnoticed. */
+#include "manifest/config_fields.h"
+
+#define SUBJECT "CedeConfiguration"
+
+static const char *const profile_words[] = {"default", "kubernetes", "yunikorn", "kai", NULL};
+
+static enum err_code read_opt_out(const struct reader *r, const struct at *rules, struct engine_config *c,
+				  struct err *e)
+{
+	static const char *const keys[] = {"mode", NULL}, *const modes[] = {"soft", "hard", NULL};
+	struct at a = at_field(rules, "opt-out");
+	int mode = (int)c->opt_out;
+
+	TRY(at_only(r, &a, keys, e));
+	TRY(get_word(r, &a, "mode", modes, &mode, e));
+	c->opt_out = (enum opt_out_mode)mode;
+	return ERR_OK;
+}
+
+static enum err_code read_guarantee(const struct reader *r, const struct at *rules, struct engine_config *c,
+				    struct err *e)
+{
+	static const char *const keys[] = {"types", NULL}, *const types[] = {"short", "all", NULL};
+	struct at a = at_field(rules, "guarantee");
+	int which = (int)c->guarantee_types;
+
+	TRY(at_only(r, &a, keys, e));
+	TRY(get_word(r, &a, "types", types, &which, e));
+	c->guarantee_types = (enum guarantee_types)which;
+	return ERR_OK;
+}
+
+static enum err_code read_preemptibility(const struct reader *r, const struct at *rules, struct engine_config *c,
+					 struct err *e)
+{
+	static const char *const keys[] = {"threshold", "reach", NULL}, *const reaches[] = {"kai", "all", "off", NULL};
+	struct at a = at_field(rules, "preemptibility"), threshold = at_field(&a, "threshold"),
+		  reach = at_field(&a, "reach");
+	int which = (int)c->preemptibility_reach;
+
+	TRY(at_only(r, &a, keys, e));
+	TRY(get_int32(r, &a, "threshold", &c->preemptibility_threshold, e));
+	TRY(get_word(r, &a, "reach", reaches, &which, e));
+	c->preemptibility_reach = (enum preemptibility_reach)which;
+	if (reach.t && which == REACH_OFF && threshold.t)
+		return at_fail(r, &threshold, e, "contradicts reach: off, with which no threshold has an effect");
+	return ERR_OK;
+}
+
+static enum err_code read_rules(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
+{
+	static const char *const keys[] = {"opt-out", "guarantee", "preemptibility", "min-runtime", NULL},
+				 *const min_runtime_keys[] = {"consolidation", NULL};
+	struct at rules = at_field(root, "rules"), min_runtime = at_field(&rules, "min-runtime");
+
+	TRY(at_only(r, &rules, keys, e));
+	TRY(read_opt_out(r, &rules, c, e));
+	TRY(read_guarantee(r, &rules, c, e));
+	TRY(read_preemptibility(r, &rules, c, e));
+	TRY(at_only(r, &min_runtime, min_runtime_keys, e));
+	return get_bool(r, &min_runtime, "consolidation", &c->min_runtime_covers_consolidation, e);
+}
+
+/* By what work may reclaim is the point of some profiles, or not there at all. */
+static enum err_code check_reclaim(const struct reader *r, const struct at *reclaim, enum profile p, enum reclaim_by by,
+				   struct err *e)
+{
+	struct at a = at_field(reclaim, "by");
+
+	if (p == PROFILE_KUBERNETES)
+		return at_fail(r, reclaim, e, "contradicts profile: kubernetes, which does not reclaim");
+	if (p == PROFILE_KAI && by != RECLAIM_FAIR_SHARE)
+		return at_fail(r, &a, e, "contradicts profile: kai, which reclaims by fair-share");
+	if (p == PROFILE_YUNIKORN && by != RECLAIM_GUARANTEE)
+		return at_fail(r, &a, e, "contradicts profile: yunikorn, which reclaims by guarantee");
+	return ERR_OK;
+}
+
+static enum err_code read_actions(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
+{
+	static const char *const keys[] = {"reclaim", NULL}, *const reclaim_keys[] = {"by", NULL},
+				 *const words[] = {"guarantee", "fair-share", NULL};
+	struct at actions = at_field(root, "actions"), reclaim = at_field(&actions, "reclaim"),
+		  by = at_field(&reclaim, "by"), profile = at_field(root, "profile");
+	int which = (int)c->reclaim_by;
+
+	TRY(at_only(r, &actions, keys, e));
+	TRY(at_only(r, &reclaim, reclaim_keys, e));
+	TRY(get_word(r, &reclaim, "by", words, &which, e));
+	c->reclaim_by = (enum reclaim_by)which;
+	return by.t && profile.t ? check_reclaim(r, &reclaim, c->profile, c->reclaim_by, e) : ERR_OK;
+}
+
+static enum err_code read_scheduler_names(const struct reader *r, const struct at *root, struct engine_config *c,
+					  struct err *e)
+{
+	struct at list = at_field(root, "schedulerNames");
+
+	TRY(get_texts(r, root, "schedulerNames", c->arena, &c->scheduler_names, &c->n_scheduler_names, e));
+	for (uint32_t i = 1; i < at_count(&list); i++) {
+		struct at name = at_item(&list, i);
+
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(c->scheduler_names[k], c->scheduler_names[i]))
+				return at_fail(r, &name, e, "\"%.60s\" is listed twice", c->scheduler_names[i]);
+	}
+	return ERR_OK;
+}
+
+/* ---- plugins ---- */
+
+static enum err_code read_args(const struct reader *r, const struct at *plugin, struct arena *arena,
+			       struct plugin_file *ret, struct err *e)
+{
+	struct at args = at_field(plugin, "args");
+	const char **keys, **values;
+
+	TRY(at_want(r, &args, TREE_MAP, e));
+	if (!args.t)
+		return ERR_OK;
+	keys = arena_n(arena, args.t->n + 1, const char *);
+	values = arena_n(arena, args.t->n + 1, const char *);
+	for (uint32_t i = 0; i < args.t->n; i++) {
+		struct at a = at_nth_field(&args, i);
+
+		if (!scalar_text(a.t))
+			return at_expected(r, &a, e, "a string, a number, true or false");
+		keys[i] = arena_strndup(arena, a.key, strlen(a.key));
+		values[i] = arena_strndup(arena, a.t->text, a.t->n);
+	}
+	ret->n_args = args.t->n;
+	ret->arg_keys = keys;
+	ret->arg_values = values;
+	return ERR_OK;
+}
+
+static enum err_code read_plugin(const struct reader *r, const struct at *a, struct arena *arena,
+				 struct plugin_file *ret, struct err *e)
+{
+	static const char *const keys[] = {"path", "args", NULL};
+	struct at path = tree_is(a->t, TREE_STRING) ? *a : at_field(a, "path");
+
+	if (!tree_is(a->t, TREE_STRING) && !tree_is(a->t, TREE_MAP))
+		return at_expected(r, a, e, "the path of a plugin, or a map with path and args");
+	if (a->t->kind == TREE_MAP)
+		TRY(at_only(r, a, keys, e));
+	if (!tree_is(path.t, TREE_STRING) || !path.t->n)
+		return at_expected(r, &path, e, "the path of a plugin");
+	ret->path = arena_strndup(arena, path.t->text, path.t->n);
+	ret->where = arena_printf(arena, "%s:%u:%u", r->file, a->t->line, a->t->col);
+	return a->t->kind == TREE_MAP ? read_args(r, a, arena, ret, e) : ERR_OK;
+}
+
+static enum err_code read_plugins(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
+{
+	struct at list;
+	struct plugin_file *plugins;
+
+	TRY(get_list(r, root, "plugins", &list, e));
+	if (!list.t)
+		return ERR_OK;
+	plugins = arena_n(c->arena, list.t->n + 1, struct plugin_file);
+	for (uint32_t i = 0; i < list.t->n; i++) {
+		struct at a = at_item(&list, i);
+
+		TRY(read_plugin(r, &a, c->arena, &plugins[i], e));
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(plugins[k].path, plugins[i].path))
+				return at_fail(r, &a, e, "\"%.100s\" is listed twice; the first is at %s",
+					       plugins[i].path, plugins[k].where);
+	}
+	c->n_plugins = list.t->n;
+	c->plugins = plugins;
+	return ERR_OK;
+}
+
+enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
+				   struct err *e)
+{
+	static const char *const keys[] = {"apiVersion", "kind",    "profile", "schedulerNames",
+					   "rules",	 "actions", "plugins", NULL},
+				 *const versions[] = {"cede.dev/v1", NULL}, *const kinds[] = {SUBJECT, NULL};
+	struct reader r = config_reader(NULL, src, SUBJECT);
+	struct engine_config c = *config;
+	struct at root = at_root(t);
+	int profile = (int)c.profile, only = 0;
+
+	TRY(at_only(&r, &root, keys, e));
+	TRY(get_word(&r, &root, "apiVersion", versions, &only, e));
+	TRY(get_word(&r, &root, "kind", kinds, &only, e));
+	TRY(get_word(&r, &root, "profile", profile_words, &profile, e));
+	c.profile = (enum profile)profile;
+	TRY(read_scheduler_names(&r, &root, &c, e));
+	TRY(read_rules(&r, &root, &c, e));
+	TRY(read_actions(&r, &root, &c, e));
+	TRY(read_plugins(&r, &root, &c, e));
+	*config = c;
+	return ERR_OK;
+}
