@@ -48,8 +48,8 @@ struct entry { /* 32 bytes; only what undo cannot see in the state itself */
 	uint8_t claim; /* enum claim before */
 	bool flag;     /* LEAVE, RETURN: is_evicted; *_NEW: the id was never used before; DRAIN: as before */
 	uint32_t id;
-	uint32_t node; /* or the queue's old parent */
-	uint32_t pos;  /* index in the list it left */
+	uint32_t node;	     /* or the queue's old parent */
+	uint32_t pos;	     /* index in the list it left */
 	uint64_t generation; /* of the node before */
 	union {
 		int64_t ns;
@@ -69,7 +69,7 @@ struct rows {
 	uint32_t n, cap; /* rows */
 };
 
-struct queue_use { /* what the ledger knows of a queue besides its rows */
+struct queue_use {	 /* what the ledger knows of a queue besides its rows */
 	queue_id parent; /* as in the tree, beside each other for the walk up */
 	uint32_t n_waiting;
 	pod_list pods;
@@ -89,14 +89,14 @@ struct ids { /* ids in use are below limit; freed ones are taken again last in, 
 typedef __int128 wide;
 
 /* At least want elements, the new ones zeroed. */
-#define array_cover(a, want)                                                                      \
-	do {                                                                                      \
-		uint32_t to_ = (want);                                                            \
-		if (to_ > (a)->n) {                                                               \
-			array_reserve((a), to_);                                                  \
-			memset((a)->v + (a)->n, 0, (to_ - (a)->n) * sizeof(*(a)->v));             \
-			(a)->n = to_;                                                             \
-		}                                                                                 \
+#define array_cover(a, want)                                                          \
+	do {                                                                          \
+		uint32_t to_ = (want);                                                \
+		if (to_ > (a)->n) {                                                   \
+			array_reserve((a), to_);                                      \
+			memset((a)->v + (a)->n, 0, (to_ - (a)->n) * sizeof(*(a)->v)); \
+			(a)->n = to_;                                                 \
+		}                                                                     \
 	} while (0)
 
 struct ledger {
@@ -111,7 +111,7 @@ struct ledger {
 	ARRAY(struct pod) pods;
 	struct ids pod_ids;
 	struct map pod_by_name;
-	struct bits evicted; /* pods that are is_evicted */
+	struct bits evicted;  /* pods that are is_evicted */
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
 	ARRAY(struct ledger_node) nodes;

@@ -220,7 +220,8 @@ static inline group_id fix_group(struct fix *f, const char *name, queue_id queue
 	return ledger_group_add(f->l, &o, queue, 50, PREEMPTIBLE);
 }
 
-static inline struct pod_entry fix_of_group(const struct fix *f, struct pod_entry entry, group_id group, uint32_t podset)
+static inline struct pod_entry fix_of_group(const struct fix *f, struct pod_entry entry, group_id group,
+					    uint32_t podset)
 {
 	entry.group = group;
 	entry.podset = ledger_group(f->l, group)->first_podset + podset;
@@ -231,12 +232,14 @@ static inline struct pod_entry fix_of_group(const struct fix *f, struct pod_entr
 static inline struct obj_pdb fix_pdb_object(struct fix *f, const char *ns, const char *name, const char *selector,
 					    const char *disrupted)
 {
-	struct obj_pdb o = {.ns = fix_name(f, ns), .name = fix_name(f, name), .bag = name_bag_of(f->names), .allowed = 1};
+	struct obj_pdb o = {
+		.ns = fix_name(f, ns), .name = fix_name(f, name), .bag = name_bag_of(f->names), .allowed = 1};
 	o.arena = arena_new(512);
 	if (selector == NULL)
 		o.selector = SELECTOR_NOTHING;
 	else
-		assert_int_equal(selector_parse(o.arena, &o.bag, selector, strlen(selector), &o.selector, NULL), ERR_OK);
+		assert_int_equal(selector_parse(o.arena, &o.bag, selector, strlen(selector), &o.selector, NULL),
+				 ERR_OK);
 	if (disrupted != NULL) {
 		o.disrupted = mem_alloc(sizeof(*o.disrupted));
 		o.disrupted[o.n_disrupted++] = name_bag_add_str(&o.bag, disrupted);
@@ -244,7 +247,8 @@ static inline struct obj_pdb fix_pdb_object(struct fix *f, const char *ns, const
 	return o;
 }
 
-static inline pdb_id fix_pdb(struct fix *f, const char *ns, const char *name, const char *selector, const char *disrupted)
+static inline pdb_id fix_pdb(struct fix *f, const char *ns, const char *name, const char *selector,
+			     const char *disrupted)
 {
 	struct obj_pdb o = fix_pdb_object(f, ns, name, selector, disrupted);
 	return ledger_pdb_add(f->l, &o);
