@@ -200,26 +200,40 @@ static enum err_code check(void *ctx, const struct ledger *l, struct err *e)
 	return roster_check(&f->roster, l, e);
 }
 
+/* Plugins from files come created; whoever loaded them destroys them. */
+static enum err_code add_builtins(struct framework *f, struct err *e)
+{
+	for (size_t i = 0; i < builtin_plugin_count; i++) {
+		struct framework_plugin p = {.table = builtin_plugins[i], .weight = builtin_weight(builtin_plugins[i])};
+		char why[256] = "";
+
+		if (p.table->create && !p.table->create(NULL, 0, &p.self, why, sizeof(why)))
+			return err_fail(e, ERR_INTERNAL, "plugin %s: %s", p.table->name, why);
+		array_push(&f->plugins, p);
+		f->n_builtins = f->plugins.n;
+	}
+	return ERR_OK;
+}
+
 struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra, uint32_t n_extra,
 				struct err *e)
 {
 	struct framework *f = mem_alloc(sizeof(*f));
 	struct ledger_listener listener = {
 		.ctx = f, .on_add = on_add, .on_remove = on_remove, .on_leaving = on_leaving, .on_node = on_node, .check = check};
+	enum err_code rc;
 
 	f->cluster = c;
 	f->ledger = cluster_ledger(c);
 	f->args = profile->args;
-	for (size_t i = 0; i < builtin_plugin_count; i++) {
-		struct framework_plugin p = {.table = builtin_plugins[i], .weight = builtin_weight(builtin_plugins[i])};
-
-		array_push(&f->plugins, p);
-	}
+	rc = add_builtins(f, e);
 	for (uint32_t i = 0; i < n_extra; i++)
 		array_push(&f->plugins, extra[i]);
-	if (f->plugins.n > PLUGINS_MAX || build_points(f, profile, e)) {
-		if (f->plugins.n > PLUGINS_MAX)
-			err_fail(e, ERR_LIMIT, "plugins: at most %d are possible", PLUGINS_MAX);
+	if (!rc && f->plugins.n > PLUGINS_MAX)
+		rc = err_fail(e, ERR_LIMIT, "plugins: at most %d are possible", PLUGINS_MAX);
+	if (!rc)
+		rc = build_points(f, profile, e);
+	if (rc) {
 		framework_free(f);
 		return NULL;
 	}
@@ -238,6 +252,9 @@ void framework_free(struct framework *f)
 		shape_drop(ledger_vocab(f->ledger), f->cached[i].shape);
 		mem_free(f->cached[i].verdicts);
 	}
+	for (uint32_t i = 0; i < f->n_builtins; i++)
+		if (f->plugins.v[i].table->destroy)
+			f->plugins.v[i].table->destroy(f->plugins.v[i].self);
 	for (int p = 0; p < POINT_COUNT; p++)
 		array_free(&f->order[p]);
 	array_free(&f->plugins);

@@ -24,7 +24,8 @@ struct framework {
 	struct cluster *cluster;
 	struct ledger *ledger;
 	struct plugin_args args;
-	ARRAY(struct framework_plugin) plugins;
+	ARRAY(struct framework_plugin) plugins; /* built-in ones first */
+	uint32_t n_builtins;
 	ARRAY(uint32_t) order[POINT_COUNT];
 	struct text complaints;
 	struct cede_cycle *cycle; /* under way, NULL between cycles */

@@ -36,7 +36,7 @@ static struct selector with_own_labels(const struct cede_cycle *c, struct arena 
 	struct selector_draft d = {.reqs = arena_n(a, s->selector.n + s->n_match_keys + 1, struct requirement)};
 	name_id *values = arena_n(a, s->n_match_keys + 1, name_id);
 
-	for (uint32_t i = 0; i < s->n_match_keys; i++)
+	for (uint32_t i = 0; !framework_args(c->framework)->spread_ignores_match_keys && i < s->n_match_keys; i++)
 		if (labels_get(&c->kin->labels, s->match_keys[i], &values[i]))
 			d.reqs[d.n++] = (struct requirement){
 				.key = s->match_keys[i], .op = SEL_IN, .n_values = 1, .values = &values[i]};

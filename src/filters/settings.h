@@ -74,8 +74,9 @@ struct plugin_args { /* all plugins' arguments, with their defaults */
 	uint32_t n_default_spreads;
 	const struct default_spread *default_spreads;
 	int32_t min_candidate_percentage, min_candidate_absolute; /* 10, 100: read and kept; cede looks at all nodes */
-	/* Feature gates a fact may switch on. */
-	bool toleration_bounds; /* TaintTolerationComparisonOperators */
+	/* Feature gates a fact may switch. */
+	bool toleration_bounds;		/* TaintTolerationComparisonOperators on */
+	bool spread_ignores_match_keys; /* MatchLabelKeysInPodTopologySpread off */
 };
 
 struct kube_profile {
