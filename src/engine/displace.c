@@ -135,8 +135,8 @@ void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool 
 		ret_violates[i] = false;
 		if (!kin_get(c->vocab, p->kin)->labels.n)
 			continue; /* Kubernetes looks at no budget for a pod without labels */
-		for (uint32_t k = 0; k < n_pdbs && !ret_violates[i]; k++)
-			ret_violates[i] = spends(&used, c, pdbs[k], p->name, empty_selector_matches);
+		for (uint32_t k = 0; k < n_pdbs; k++)
+			ret_violates[i] |= spends(&used, c, pdbs[k], p->name, empty_selector_matches);
 	}
 	map_free(&used);
 }

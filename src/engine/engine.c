@@ -72,7 +72,10 @@ static bool is_ours(const struct engine *en, const struct pod *p)
 	return !en->config->n_scheduler_names;
 }
 
-/* Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by name. */
+/*
+ * Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by name. In profile
+ * kubernetes pods that were promised room come after the others, as there they sleep until their victims are gone; their room is kept meanwhile.
+ */
 static int by_turn(const void *a, const void *b, void *ctx)
 {
 	const struct engine *en = ctx;
@@ -81,8 +84,11 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	const struct pod *x = ledger_pod(en->ledger, *(const pod_id *)a), *y = ledger_pod(en->ledger, *(const pod_id *)b);
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
+	bool promised_x = x->claim != CLAIM_NONE, promised_y = y->claim != CLAIM_NONE;
 	int d;
 
+	if (en->config->profile == PROFILE_KUBERNETES && promised_x != promised_y)
+		return promised_x ? 1 : -1;
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
 	if (made_x != made_y)
