@@ -123,6 +123,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	int first_left;
 
+	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	argp_err_exit_status = EXIT_INPUT;
 	if (argp_parse(argp, argc, argv, ARGP_IN_ORDER, &first_left, options))
 		exit(EXIT_INPUT);
@@ -153,7 +154,8 @@ static enum err_code load(const struct cli_input *in, struct cli_cluster *c, str
 	if (in->has_profile)
 		c->config->profile = in->profile;
 	options = engine_config_cluster_options(c->config, c->now_ns);
-	options.is_strict = true;
+	/* kube-scheduler knows pods of nodes that are gone, and looks past them. */
+	options.is_strict = c->config->profile != PROFILE_KUBERNETES;
 	return manifest_build(c->manifest, &options, &c->cluster, e);
 }
 

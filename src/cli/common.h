@@ -69,7 +69,7 @@ void cli_note(const char *s);
 
 /* How standard output will be looked at: width and colour of the terminal. COLUMNS, NO_COLOR and TERM=dumb count. */
 struct look cli_look(const struct cli_output *o);
-bool cli_is_data(const struct cli_output *o); /* JSON or YAML; *ret_format says which */
+bool cli_is_data(const struct cli_output *o); /* JSON or YAML */
 enum emit_format cli_emit_format(const struct cli_output *o);
 /* On standard output. That it could not be written is noticed when the program ends. */
 void cli_print(const struct text *t);

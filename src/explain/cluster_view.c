@@ -2,7 +2,7 @@
 #include "explain/cluster_view.h"
 
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 /* ---- orders ---- */
 
@@ -48,9 +48,14 @@ static int budget_order(const void *pa, const void *pb, void *ctx)
 	return by_ns_and_name(v, a->ns, a->name, b->ns, b->name);
 }
 
+bool view_is_gpu(const struct cluster_view *v, res_id r)
+{
+	return strcasestr(res_type_name(v->types, r), "gpu");
+}
+
 static int type_rank(const struct cluster_view *v, res_id r)
 {
-	if (strcasestr(res_type_name(v->types, r), "gpu"))
+	if (view_is_gpu(v, r))
 		return 0;
 	switch (r) {
 	case RES_CPU:
@@ -86,11 +91,12 @@ static void sort(const struct cluster_view *v, id_list32 *l, int (*order)(const 
 static void list_pods(struct cluster_view *v)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(v->ledger); i++) {
-		enum pod_state state = ledger_pod(v->ledger, i)->state;
+		const struct pod *p = ledger_pod(v->ledger, i);
 
-		if (state == POD_FREE)
+		if (p->state == POD_FREE)
 			continue;
-		v->n_pods[state]++;
+		v->n_pods[p->state]++;
+		v->n_stray[p->state] += p->queue == QUEUE_NONE;
 		array_push(&v->pods, i);
 	}
 	sort(v, &v->pods, pod_order);
@@ -240,7 +246,7 @@ enum standing view_standing(const struct cluster_view *v, queue_id q, res_id r)
 	const struct res_vec *guaranteed = &queue_get(v->tree, q)->spec.guaranteed;
 	int64_t used = ledger_queue_used(v->ledger, q)[r];
 
-	if (!res_has(guaranteed, r) || !guaranteed->v[r])
+	if (!res_has(guaranteed, r) || !guaranteed->v[r] || guaranteed->v[r] == RES_UNLIMITED)
 		return STANDING_FINE;
 	if (used > guaranteed->v[r])
 		return STANDING_OVER;

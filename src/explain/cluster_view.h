@@ -31,6 +31,7 @@ struct cluster_view {
 	id_list32 pods, nodes, queues, groups, budgets; /* in their orders */
 	id_list32 res;					/* all resource types there are, most interesting first */
 	uint32_t n_pods[POD_FINISHED + 1];		/* by state */
+	uint32_t n_stray[POD_FINISHED + 1];		/* of these, in a queue that does not exist */
 	struct queue_facts *queue_facts;		/* by id */
 };
 
@@ -46,16 +47,19 @@ void cluster_view_emit(const struct cluster_view *v, struct emit *e);
 
 /* "ns/name", in a buffer that the next call with the same text overwrites. */
 const char *view_pod_name(const struct cluster_view *v, const struct pod *p, struct text *buf);
-/* The queue's path; where there is none, what the pod asked for. */
 const char *view_queue_path(const struct cluster_view *v, queue_id q);
 const char *view_node_name(const struct cluster_view *v, node_id n);
 /* "gpu" for nvidia.com/gpu, if no other type ends so. */
 const char *view_short_type(const struct cluster_view *v, res_id r);
+bool view_is_gpu(const struct cluster_view *v, res_id r); /* by its name */
 /* What a pod takes where it is, or asks for where it waits. */
 const struct res_list *view_pod_amounts(const struct cluster_view *v, const struct pod *p);
 bool view_is_gated(const struct cluster_view *v, const struct pod *p);
 
-/* How a queue stands in a type it guarantees: more than that in use, or less while work that asks for it waits. */
+/*
+ * How a queue stands in a type it guarantees: more than that in use, or less while work that asks for it waits. A guarantee of nothing,
+ * or without end, is none.
+ */
 enum standing { STANDING_FINE, STANDING_OVER, STANDING_SHORT };
 enum standing view_standing(const struct cluster_view *v, queue_id q, res_id r);
 /* The first type in which the node holds more than it has; RES_NONE. */

@@ -180,7 +180,7 @@ static void room_cell(const struct page *p, struct table *t, const struct bunch 
 
 	if (!b->total[r] && !b->free[r])
 		table_cell(t, TONE_FAINT, "-");
-	else if (b->n_nodes == 1)
+	else if (b->n_nodes == 1 || r == RES_MEMORY || r == RES_EPHEMERAL)
 		table_cell(t, tone, "%s/%s", page_amount(p, r, b->free[r]), page_amount(p, r, b->total[r]));
 	else
 		table_cell(t, tone, "%s/%s, most %s", page_amount(p, r, b->free[r]), page_amount(p, r, b->total[r]),
@@ -224,11 +224,11 @@ static void total_row(const struct page *p, struct table *t, const bunch_list *l
 
 static void node_columns(const struct page *p, struct table *t, const id_list32 *types)
 {
-	table_column(t, "NODE", COLUMN_CUT);
+	table_column(t, "NODE (free/total)", COLUMN_CUT);
 	table_column(t, "TYPE", COLUMN_CUT);
 	table_column(t, "PODS", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < types->n; i++)
-		table_column(t, page_type_title(p, types->v[i], "free/total"), COLUMN_LEFT);
+		table_column(t, page_type_title(p, types->v[i]), COLUMN_LEFT);
 	table_column(t, "NOTES", COLUMN_CUT);
 }
 

@@ -15,13 +15,27 @@ enum { QUEUE_TYPES_MAX = 4 };
 
 /* ---- small words ---- */
 
-const char *page_type_title(const struct page *p, res_id r, const char *what)
+const char *page_type_title(const struct page *p, res_id r)
 {
 	char *title = arena_printf(p->arena, "%s", view_short_type(p->v, r));
 
 	for (char *s = title; *s; s++)
 		*s = (char)toupper((unsigned char)*s);
-	return arena_printf(p->arena, "%s %s", title, what);
+	return title;
+}
+
+/* Thousandths of many cores are hard to read: "23.5", but "500m". */
+static void cores_text(int64_t milli, struct text *out)
+{
+	int64_t part = llabs(milli % 1000);
+
+	if (!part || llabs(milli) < 1000) {
+		res_amount_text(RES_CPU, milli, out);
+		return;
+	}
+	text_printf(out, "%" PRId64 ".%03" PRId64, milli / 1000, part);
+	while (out->s[out->n - 1] == '0')
+		out->s[--out->n] = '\0';
 }
 
 const char *page_amount(const struct page *p, res_id r, int64_t amount)
@@ -29,7 +43,12 @@ const char *page_amount(const struct page *p, res_id r, int64_t amount)
 	struct text t = {0};
 	const char *s;
 
-	res_amount_text(r, amount, &t);
+	if (amount == RES_UNLIMITED)
+		return "∞";
+	if (r == RES_CPU)
+		cores_text(amount, &t);
+	else
+		res_amount_text(r, amount, &t);
 	s = arena_strndup(p->arena, text_str(&t), t.n);
 	text_free(&t);
 	return s;
@@ -82,12 +101,18 @@ static const char *may_go(enum preemptibility p)
 
 /* ---- queues ---- */
 
+/* Without end is no promise one could keep or break. */
+static bool is_finite(const struct res_vec *v, res_id r)
+{
+	return res_has(v, r) && v->v[r] != RES_UNLIMITED;
+}
+
 static bool is_promised(const struct cluster_view *v, res_id r)
 {
 	for (uint32_t i = 0; i < v->queues.n; i++) {
 		const struct queue_spec *s = &queue_get(v->tree, v->queues.v[i])->spec;
 
-		if (res_has(&s->guaranteed, r) || res_has(&s->max, r))
+		if (is_finite(&s->guaranteed, r) || is_finite(&s->max, r))
 			return true;
 	}
 	return false;
@@ -98,12 +123,15 @@ static void queue_types(const struct page *p, id_list32 *ret)
 {
 	const struct cluster_view *v = p->v;
 	const int64_t *capacity = ledger_capacity(v->ledger);
+	bool has_promises;
 
 	for (uint32_t i = 0; i < v->res.n; i++)
 		if (is_promised(v, v->res.v[i]))
 			array_push(ret, v->res.v[i]);
-	for (uint32_t i = 0; !ret->n && i < v->res.n && v->res.v[i] != RES_MEMORY; i++)
-		if (capacity[v->res.v[i]] || v->res.v[i] == RES_CPU)
+	has_promises = ret->n;
+	for (uint32_t i = 0; !has_promises && i < v->res.n; i++)
+		if (v->res.v[i] == RES_CPU || v->res.v[i] == RES_MEMORY ||
+		    (view_is_gpu(v, v->res.v[i]) && capacity[v->res.v[i]]))
 			array_push(ret, v->res.v[i]);
 	if (!p->is_wide && ret->n > QUEUE_TYPES_MAX)
 		ret->n = QUEUE_TYPES_MAX;
@@ -131,11 +159,8 @@ static void add_standing(const struct page *p, queue_id q, enum standing which, 
 
 		if (view_standing(p->v, q, r) != which)
 			continue;
-		if (guaranteed == RES_UNLIMITED)
-			page_note(out, "%s %s", view_short_type(p->v, r), word);
-		else
-			page_note(out, "%s %s %s", page_amount(p, r, llabs(used[r] - guaranteed)),
-				  view_short_type(p->v, r), word);
+		page_note(out, "%s %s %s", page_amount(p, r, llabs(used[r] - guaranteed)), view_short_type(p->v, r),
+			  word);
 	}
 }
 
@@ -206,21 +231,32 @@ static void queue_row(const struct page *p, struct table *t, queue_id id, const 
 	settings_cell(p, t, id);
 }
 
+/* Pods that no queue counts must not vanish from the sight of whoever adds up. */
+static void stray_row(const struct page *p, struct table *t)
+{
+	table_row(t);
+	table_cell(t, TONE_BAD, "in queues that do not exist");
+	table_cell(t, TONE_PLAIN, "%" PRIu32, p->v->n_stray[POD_PLACED]);
+	table_cell(t, TONE_PLAIN, "%" PRIu32, p->v->n_stray[POD_WAITING]);
+}
+
 static void queues(const struct page *p)
 {
 	struct table t = {0};
 	id_list32 types = {0};
 
 	queue_types(p, &types);
-	table_column(&t, "QUEUE", COLUMN_LEFT);
-	table_column(&t, "RUNNING", COLUMN_RIGHT);
-	table_column(&t, "WAITING", COLUMN_RIGHT);
+	table_column(&t, "QUEUE (used/guaranteed/max)", COLUMN_LEFT);
+	table_column(&t, "RUN", COLUMN_RIGHT);
+	table_column(&t, "WAIT", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < types.n; i++)
-		table_column(&t, page_type_title(p, types.v[i], "used/guar/max"), COLUMN_LEFT);
+		table_column(&t, page_type_title(p, types.v[i]), COLUMN_LEFT);
 	table_column(&t, "STANDING", COLUMN_CUT);
 	table_column(&t, "SETTINGS", COLUMN_CUT);
 	for (uint32_t i = 0; i < p->v->queues.n; i++)
 		queue_row(p, &t, p->v->queues.v[i], &types);
+	if (p->v->n_stray[POD_PLACED] || p->v->n_stray[POD_WAITING])
+		stray_row(p, &t);
 	page_section(p, &t, 0);
 	table_free(&t);
 	array_free(&types);
@@ -541,7 +577,7 @@ static void summary(const struct page *p)
 		    plural(v->queues.n));
 	text_add_toned(p->out, p->look, TONE_STRONG, text_str(&line));
 	text_reset(&line);
-	timestamp_text(v->now_ns, &line);
+	timestamp_text(v->now_ns / NS_PER_S * NS_PER_S, &line);
 	text_printf(p->out, "; at %s\n", text_str(&line));
 	text_free(&line);
 }

@@ -17,7 +17,7 @@ struct page {
 	struct arena *arena; /* words that live as long as the page is written */
 };
 
-const char *page_type_title(const struct page *p, res_id r, const char *what); /* "GPU free/total" */
+const char *page_type_title(const struct page *p, res_id r); /* "GPU" */
 const char *page_amount(const struct page *p, res_id r, int64_t amount);
 void page_note(struct text *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* ", " between them */
 void page_section(const struct page *p, const struct table *t, uint32_t n_left_out); /* nothing if there are no rows */

@@ -89,6 +89,12 @@ static uint32_t line_width(const uint32_t *widths, uint32_t n)
 	return sum;
 }
 
+/* Not below its heading, nor to where nothing can be recognised. */
+static bool may_cut(const struct table_column *c, uint32_t width)
+{
+	return c->flags & COLUMN_CUT && width > CUT_MIN && width > text_width(c->title);
+}
+
 /* One column off the widest that may be cut, until the line fits or nothing more may be cut. */
 static void fit(const struct table *t, uint32_t *widths, uint32_t width)
 {
@@ -96,7 +102,7 @@ static void fit(const struct table *t, uint32_t *widths, uint32_t width)
 		uint32_t widest = UINT32_MAX;
 
 		for (uint32_t i = 0; i < t->columns.n; i++)
-			if (t->columns.v[i].flags & COLUMN_CUT && widths[i] > CUT_MIN &&
+			if (may_cut(&t->columns.v[i], widths[i]) &&
 			    (widest == UINT32_MAX || widths[i] > widths[widest]))
 				widest = i;
 		if (widest == UINT32_MAX)
@@ -202,6 +208,12 @@ void text_add_toned(struct text *out, const struct look *look, enum tone tone, c
 		text_printf(out, "%s%s\033[0m", codes[tone], s);
 }
 
+/* Letters that make a terminal write the rest from right to left. */
+static bool turns_direction(uint32_t c)
+{
+	return c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 void text_add_visible(struct text *out, const char *s)
 {
 	for (const char *start = s; *s; start = s) {
@@ -213,6 +225,8 @@ void text_add_visible(struct text *out, const char *s)
 			text_add(out, "\\n");
 		else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 			text_printf(out, "\\x%02x", (unsigned)c);
+		else if (turns_direction(c))
+			text_printf(out, "\\u%04x", (unsigned)c);
 		else
 			text_add_n(out, start, (size_t)(s - start));
 	}

@@ -55,12 +55,12 @@ void table_row(struct table *t); /* the cells left out of the row before stay em
 void table_cell(struct table *t, enum tone tone, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
  * Where lines are longer than look->width, COLUMN_CUT columns lose their middles ("train-…-0"), the widest first, none below 12
- * columns; a table that is still too wide is left so.
+ * columns or its title; a table that is still too wide is left so.
  */
 void table_print(const struct table *t, const struct look *look, struct text *out);
 void table_free(struct table *t);
 
 /* Words in a tone, on terminals that have them. */
 void text_add_toned(struct text *out, const struct look *look, enum tone tone, const char *s);
-/* The text with control characters, and bytes that are not UTF-8, made visible. */
+/* The text with control characters, letters that turn the direction, and bytes that are not UTF-8 made visible. */
 void text_add_visible(struct text *out, const char *s);
