@@ -25,7 +25,7 @@ static enum err_code req_set(const struct reader *r, const struct at *a, struct 
 			TRY(at_quantity(r, &v, &entry->q, e));
 		if (entry->q.nano < 0)
 			return at_expected(r, &v, e, "a quantity that is not negative");
-		if (!quantity_fits_value(&entry->q))
+		if (entry->q.is_saturated || !quantity_fits_value(&entry->q))
 			return at_expected(r, &v, e, "a quantity below 2^63");
 	}
 	return ERR_OK;
