@@ -425,7 +425,7 @@ static inline node_id node_of(const char *name)
 	return ledger_node_find(f.ledger, name_of(name));
 }
 
-/* A framework with this plugin alone (and the two every profile needs), and a cycle of it for a pod. */
+/* A framework with this plugin alone (and the two every profile needs; NULL: with all), and a cycle of it for a pod. */
 static inline struct cede_cycle *cycle_start(const char *plugin, pod_id pod)
 {
 	static const struct plugin_ref all[] = {{"*", 0}};
@@ -433,7 +433,8 @@ static inline struct cede_cycle *cycle_start(const char *plugin, pod_id pod)
 	struct kube_profile profile = {.args = f.args};
 	struct err e;
 
-	profile.points[POINT_MULTI] = (struct plugin_set){COUNT(enabled), COUNT(all), enabled, all};
+	if (plugin)
+		profile.points[POINT_MULTI] = (struct plugin_set){COUNT(enabled), COUNT(all), enabled, all};
 	cycle_stop();
 	f.framework = framework_new(f.cluster, &profile, NULL, 0, &e);
 	assert_non_null(f.framework);

@@ -13,7 +13,7 @@ static const struct row rows[] = {
 	{"a quarter of the size, as one node of four has it", "a:1=2000Mi", "", "a:1", "n1=48 n2=0"},
 	{"a half, as two have it", "a:1=1000Mi", "a:1=500Mi", "a:1", "n1=48 n2=23"},
 	{"small images do not matter", "a:1=92Mi", "", "a:1", "n1=0 n2=0"},
-	{"a little more does", "a:1=140Mi", "", "a:1", "n1=1 n2=0"},
+	{"a little more does", "a:1=132Mi", "", "a:1", "n1=1 n2=0"},
 	{"very large ones count as 1000 MiB", "a:1=40Gi", "", "a:1", "n1=100 n2=0"},
 	{"per container", "a:1=4000Mi", "", "a:1 b:1", "n1=49 n2=0"},
 	{"sizes add up", "a:1=2000Mi b:1=2000Mi", "b:1=2000Mi", "a:1 b:1", "n1=74 n2=49"},

@@ -18,6 +18,7 @@ static const struct row rows[] = {
 	{"what the empty node could not hold cannot be freed", "cpu=11m", "cpu=0", "UNRESOLVABLE Insufficient cpu"},
 	{"and one such type decides for all", "cpu=11m memory=1", "memory=20",
 	 "UNRESOLVABLE Insufficient cpu, Insufficient memory"},
+	{"all of the node could be freed", "cpu=10m", "cpu=1m", "UNSCHEDULABLE Insufficient cpu"},
 	{"asking for none of a type always fits", "cpu=0 memory=1", "cpu=12m", "SUCCESS"},
 	{"asking for some of it does not", "cpu=1m", "cpu=12m", "UNSCHEDULABLE Insufficient cpu"},
 	{"storage counts", "ephemeral-storage=11", "ephemeral-storage=10",
@@ -99,6 +100,7 @@ static void KF_4_ignored_resources(void **state)
 		{"an ignored group", 0, 2, "example.com/b=1", "SUCCESS"},
 		{"a group is a whole prefix", 0, 2, "example.community/b=1",
 		 "UNRESOLVABLE Insufficient example.community/b"},
+		{"and a prefix a whole group", 0, 2, "example.co/b=1", "UNRESOLVABLE Insufficient example.co/b"},
 		{"only extended resources can be ignored", 3, 2, "cpu=2 hugepages-2Mi=1",
 		 "UNRESOLVABLE Insufficient cpu, Insufficient hugepages-2Mi"},
 		{"and Kubernetes' own are none", 3, 2, "kubernetes.io/x=1",
@@ -215,8 +217,10 @@ static void put_scored(const struct score_row *r)
 	f.args.n_fit_shape = r->n_shape;
 	put_node((struct node_text){.name = "n1", .has = r->n1});
 	put_node((struct node_text){.name = "n2", .has = r->n2});
-	if (r->used)
-		put_pod((struct pod_text){.name = "there", .node = "n1", .asks = r->used});
+	if (!r->used)
+		return;
+	put_pod((struct pod_text){.name = "there", .node = "n1", .asks = r->used});
+	put_pod((struct pod_text){.name = "idle", .node = "n1", .asks = "cpu=0 memory=0"});
 }
 
 static void KF_4_fit_scores(void **state)
