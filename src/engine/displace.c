@@ -185,6 +185,8 @@ void collect_victims(struct displace_node *r, const pod_id *pods, const bool *go
 		if (goes[i])
 			victims[k++] = pods[i];
 	r->victims = victims;
+	if (!r->n_victims) /* whatever keeps the pod away, it is nobody on this node */
+		r->status = status_of_framework(CEDE_ERROR, FW_NEEDLESS, r->node);
 }
 
 struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o)

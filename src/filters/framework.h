@@ -64,6 +64,7 @@ enum framework_reason {
 	FW_NO_VICTIMS,	   /* "No preemption victims found for incoming pod" */
 	FW_NOT_HELPFUL,	   /* "Preemption is not helpful for scheduling" */
 	FW_NO_NODES,	   /* "no nodes available to schedule pods" */
+	FW_NEEDLESS,	   /* "expected at least one victim pod on node ..." : it fits as it is; detail: the node */
 };
 
 static inline bool status_is_success(const struct status *s)
