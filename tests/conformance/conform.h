@@ -59,8 +59,10 @@ static inline uint32_t tree_count(const struct tree *t)
 {
 	return tree_is(t, TREE_LIST) ? t->n : 0;
 }
-/* The list holds this string. */
+/* The list holds this string or number. */
 bool tree_has(const struct tree *list, const char *text);
+/* YAML of the runner's own, read into the fact's arena. */
+const struct tree *tree_of(struct fact *f, const char *yaml);
 
 /* quantity.c */
 void run_quantity_parse(struct fact *f);
@@ -80,6 +82,27 @@ void run_requirement_validate(struct fact *f);
 void run_pod_requests(struct fact *f);
 void run_container_aggregate(struct fact *f);
 void run_scheduler_pod_resource(struct fact *f);
+
+/* filters.c */
+void run_filter(struct fact *f);
+void run_score(struct fact *f);
+void run_schedule_scores(struct fact *f);
+void run_fit_error_text(struct fact *f);
+
+/* preemption.c */
+void run_select_victims_on_node(struct fact *f);
+void run_dry_run_preemption(struct fact *f);
+void run_select_best_candidate(struct fact *f);
+void run_post_filter(struct fact *f);
+void run_preempt(struct fact *f);
+void run_pod_eligible_to_preempt(struct fact *f);
+void run_pod_terminating_by_preemption(struct fact *f);
+void run_more_important_victim(struct fact *f);
+void run_filter_victims_with_pdb_violation(struct fact *f);
+
+/* plans.c */
+void run_schedule(struct fact *f);
+void run_schedule_with_preemption(struct fact *f);
 
 /* yunikorn_config.c */
 void run_yunikorn_quantity(struct fact *f);

@@ -47,6 +47,18 @@ bool tree_has(const struct tree *list, const char *text)
 	return false;
 }
 
+const struct tree *tree_of(struct fact *f, const char *yaml)
+{
+	struct tree_reader *r = tree_reader_new("yaml", yaml, strlen(yaml));
+	struct tree_doc doc = {0};
+	struct err e;
+
+	if (tree_next(r, f->arena, &doc, &e))
+		fact_differs(f, "yaml", "YAML", e.msg);
+	tree_reader_free(r);
+	return doc.root;
+}
+
 void same_text(struct fact *f, const char *what, const struct tree *expected, const char *got)
 {
 	if (!expected)

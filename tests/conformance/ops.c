@@ -8,8 +8,6 @@
 #define NEEDS_KAI "not yet: needs KAI's actions"
 #define NEEDS_FAIR_SHARE "not yet: needs fair shares"
 #define NEEDS_RECLAIM "not yet: needs preemption between queues"
-#define NEEDS_PREEMPTION "not yet: the runner does not know preemption"
-#define NEEDS_FILTERS "not yet: the runner does not know filters"
 
 static const struct op ops[] = {
 	{"kubernetes", "quantity_parse", run_quantity_parse, NULL},
@@ -26,21 +24,21 @@ static const struct op ops[] = {
 	{"kubernetes", "container_aggregate", run_container_aggregate, NULL},
 	{"kubernetes", "scheduler_pod_resource", run_scheduler_pod_resource, NULL},
 
-	{"kubernetes", "filter", NULL, NEEDS_FILTERS},
-	{"kubernetes", "score", NULL, NEEDS_FILTERS},
-	{"kubernetes", "schedule_scores", NULL, NEEDS_FILTERS},
-	{"kubernetes", "fit_error_text", NULL, NEEDS_FILTERS},
-	{"kubernetes", "select_victims_on_node", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "dry_run_preemption", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "select_best_candidate", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "post_filter", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "pod_eligible_to_preempt", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "preempt", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "filter_victims_with_pdb_violation", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "more_important_victim", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "pod_terminating_by_preemption", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "schedule_with_preemption", NULL, NEEDS_PREEMPTION},
-	{"kubernetes", "schedule", NULL, NEEDS_PREEMPTION},
+	{"kubernetes", "filter", run_filter, NULL},
+	{"kubernetes", "score", run_score, NULL},
+	{"kubernetes", "schedule_scores", run_schedule_scores, NULL},
+	{"kubernetes", "fit_error_text", run_fit_error_text, NULL},
+	{"kubernetes", "select_victims_on_node", run_select_victims_on_node, NULL},
+	{"kubernetes", "dry_run_preemption", run_dry_run_preemption, NULL},
+	{"kubernetes", "select_best_candidate", run_select_best_candidate, NULL},
+	{"kubernetes", "post_filter", run_post_filter, NULL},
+	{"kubernetes", "pod_eligible_to_preempt", run_pod_eligible_to_preempt, NULL},
+	{"kubernetes", "preempt", run_preempt, NULL},
+	{"kubernetes", "filter_victims_with_pdb_violation", run_filter_victims_with_pdb_violation, NULL},
+	{"kubernetes", "more_important_victim", run_more_important_victim, NULL},
+	{"kubernetes", "pod_terminating_by_preemption", run_pod_terminating_by_preemption, NULL},
+	{"kubernetes", "schedule_with_preemption", run_schedule_with_preemption, NULL},
+	{"kubernetes", "schedule", run_schedule, NULL},
 	{"kubernetes", "scenario", NULL, "not yet: needs a daemon's steps in virtual time"},
 	{"kubernetes", "backoff_duration", NULL, "not yet: needs the queue of waiting pods"},
 	{"kubernetes", "backoff_time", NULL, "not yet: needs the queue of waiting pods"},
