@@ -369,7 +369,6 @@ static void unindex_pod(struct cluster *c, pod_id id)
 	id_index_put(&c->by_group, id, 0);
 	id_index_put(&c->by_owner, id, 0);
 	id_index_put(&c->by_nomination, id, 0);
-	bits_clear(&c->told.pods, id);
 }
 
 enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *e)

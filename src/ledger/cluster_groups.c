@@ -203,7 +203,6 @@ void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
 	detach_group(c, id);
 	ledger_group_drop(c->ledger, id);
 	set_speaker(c, id, POD_NONE);
-	bits_clear(&c->told.groups, id);
 	for (pod_id pod = first; pod != POD_NONE; pod = id_index_next(&c->by_group, pod))
 		cluster_resolve_pod(c, pod);
 	cluster_keep(c, mark);

@@ -108,7 +108,6 @@ static uint32_t plan_path(struct plan *p, const char *path)
 		len += 1 + strcspn(path + len + 1, ".");
 		uint32_t next = plan_find(p, path, len);
 		if (next == MAP_NONE) {
-			p->q.v[at].spec.is_parent = true;
 			next = plan_enter(p, path, len, at);
 			p->q.v[next].spec.sources = FROM_YUNIKORN;
 		}
@@ -342,20 +341,18 @@ static void take_kai_name(struct cluster *c, name_id name, queue_id keeps)
 	ledger_queue_set(c->ledger, q, &spec);
 }
 
-/* The queue that is in its place already, or the same KAI queue elsewhere if nobody else is planned there. */
+/* The queue that is in its place already, or the same KAI queue elsewhere, which then moves. */
 static queue_id find_present(const struct plan *p, const struct planned *q, bool *ret_moves)
 {
 	const struct queue_tree *t = tree_of(p->c);
 	const char *path = name_str(p->c->names, q->path);
 	queue_id id = queue_tree_find(t, path, strlen(path));
 
-	*ret_moves = false;
-	if (id != QUEUE_NONE)
-		return id;
-	id = queue_tree_find_kai(t, q->spec.kai_name);
-	*ret_moves =
-		id != QUEUE_NONE && !bits_has(&p->used, id) && map_get(&p->by_path, queue_get(t, id)->path) == MAP_NONE;
-	return *ret_moves ? id : QUEUE_NONE;
+	*ret_moves = id == QUEUE_NONE;
+	if (id == QUEUE_NONE)
+		id = queue_tree_find_kai(t, q->spec.kai_name);
+	*ret_moves &= id != QUEUE_NONE;
+	return id;
 }
 
 static enum err_code apply_one(struct plan *p, struct planned *q, struct err *e)
@@ -557,14 +554,12 @@ static enum err_code plan_and_apply(struct plan *p, const struct queue_set *yuni
 				    struct err *e)
 {
 	ledger_mark mark = ledger_get_mark(p->c->ledger);
-	bool was_draining = p->c->is_draining;
 	enum err_code code = plan_make(p, yunikorn, kai, e);
 
 	if (code == ERR_OK)
 		code = apply(p, e);
 	if (code != ERR_OK) {
 		ledger_rollback(p->c->ledger, mark);
-		p->c->is_draining = was_draining;
 		return code;
 	}
 	for (uint32_t i = 0; i < p->warnings.n; i++)

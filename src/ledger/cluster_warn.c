@@ -7,19 +7,13 @@
 
 #include <stdarg.h>
 
-#define PENDING_MAX 1000
+#define PENDING_MAX 10000
 #define REMEMBERED_MAX 65536
-
-static void told_clear(struct told *t)
-{
-	for (uint32_t i = t->next; i < t->texts.n; i++)
-		mem_free(t->texts.v[i]);
-	t->texts.n = t->next = 0;
-}
 
 void told_free(struct told *t)
 {
-	told_clear(t);
+	for (uint32_t i = t->next; i < t->texts.n; i++)
+		mem_free(t->texts.v[i]);
 	array_free(&t->texts);
 	map_free(&t->hashes);
 	bits_free(&t->pods);
@@ -111,21 +105,33 @@ static void look_at_group(struct cluster *c, group_id id)
 			     name_str(c->names, g->name), name_str(c->names, g->priority_class));
 }
 
+/* Looks at one that somebody found fault with. False: there is none. */
+static bool look_at_next(struct cluster *c)
+{
+	struct told *t = &c->told;
+	uint32_t g = bits_next(&t->groups, 0), p = g == UINT32_MAX ? bits_next(&t->pods, 0) : UINT32_MAX;
+
+	if (g != UINT32_MAX) {
+		bits_clear(&t->groups, g);
+		look_at_group(c, g);
+	} else if (p != UINT32_MAX) {
+		bits_clear(&t->pods, p);
+		look_at_pod(c, p);
+	}
+	return g != UINT32_MAX || p != UINT32_MAX;
+}
+
 const char *cluster_next_warning(struct cluster *c)
 {
 	struct told *t = &c->told;
 
-	for (uint32_t i = bits_next(&t->groups, 0); i != UINT32_MAX; i = bits_next(&t->groups, i + 1))
-		look_at_group(c, i);
-	for (uint32_t i = bits_next(&t->pods, 0); i != UINT32_MAX; i = bits_next(&t->pods, i + 1))
-		look_at_pod(c, i);
-	bits_reset(&t->groups);
-	bits_reset(&t->pods);
 	mem_free(t->last);
 	t->last = NULL;
-	if (t->next < t->texts.n)
-		t->last = t->texts.v[t->next++];
-	else
-		told_clear(t);
+	while (t->next == t->texts.n) {
+		t->next = t->texts.n = 0;
+		if (!look_at_next(c))
+			return NULL;
+	}
+	t->last = t->texts.v[t->next++];
 	return t->last;
 }

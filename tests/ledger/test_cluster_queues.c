@@ -150,6 +150,23 @@ static void ONE_2_what_only_one_states_is_taken_over(void **state)
 	fix_free(&f);
 }
 
+static void ONE_2_a_limit_that_is_not_set_disagrees_with_nothing(void **state)
+{
+	(void)state;
+	struct fix f;
+	fix_init(&f, PROFILE_DEFAULT);
+	struct queue_is yunikorn = {.path = "root.a"}, kai = {.kai = "a", .gpu = GPU(3, 0)};
+	struct queue_def y = queue_object(&f, &yunikorn), k = queue_object(&f, &kai);
+	res_id gpu;
+	assert_int_equal(res_types_add(vocab_res(f.v), "nvidia.com/gpu", 14, &gpu, NULL), ERR_OK);
+	res_put(&y.spec.max, gpu, 8);
+	assert_int_equal(cluster_put_queues(f.c, FROM_YUNIKORN, &y, 1, NULL), ERR_OK);
+	assert_int_equal(cluster_put_queues(f.c, FROM_KAI, &k, 1, NULL), ERR_OK);
+	assert_int_equal(queue_get(ledger_queues(f.l), find_queue(&f, "root.a"))->spec.max.v[gpu], 8);
+	warnings_are(&f, "");
+	fix_free(&f);
+}
+
 static void shares_become_guarantees_and_maximums(void **state)
 {
 	(void)state;
@@ -303,9 +320,9 @@ static void a_name_may_pass_from_one_queue_to_another(void **state)
 	struct fix f;
 	struct err e = {0};
 	fix_init(&f, PROFILE_DEFAULT);
-	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.x"}, {.path = "root.b.x"});
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.b.x"});
 	put_queues(&f, FROM_KAI, {.kai = "a"}, {.kai = "b"}, {.kai = "x", .parent = "a"});
-	put_pod(&f, (struct pod_is){.name = "p", .kai_queue = "x"});
+	put_pod(&f, (struct pod_is){.name = "p", .kai_queue = "x", .node = "n"});
 	assert_string_equal(queue_path(&f, "p"), "root.a.x");
 	uint64_t before = ledger_digest(f.l);
 	/* Refused after the name has passed: it comes back. */
@@ -314,7 +331,7 @@ static void a_name_may_pass_from_one_queue_to_another(void **state)
 	name_id x = names_find(f.names, "x", 1);
 	assert_int_equal(queue_tree_find_kai(ledger_queues(f.l), x), find_queue(&f, "root.a.x"));
 	put_queues(&f, FROM_KAI, {.kai = "a"}, {.kai = "b"}, {.kai = "x", .parent = "b"});
-	tree_is(&f, "root n\nroot.a yk\nroot.a.x y\nroot.b yk\nroot.b.x yk 1\n");
+	tree_is(&f, "root n\nroot.a k\nroot.b yk\nroot.b.x yk 1\n");
 	fix_free(&f);
 }
 
@@ -362,6 +379,24 @@ static void a_parent_is_a_leaf_again_when_its_children_are_drained(void **state)
 	tree_is(&f, "root n\nroot.a y 1\n");
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.c"}); /* and a leaf that becomes a parent loses its pods */
 	assert_string_equal(queue_path(&f, "outer"), "?a");
+	fix_free(&f);
+}
+
+static void dynamic_queues_are_left_alone(void **state)
+{
+	(void)state;
+	struct fix f;
+	struct queue_spec spec;
+	queue_id q;
+	fix_init(&f, PROFILE_DEFAULT);
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.a", .is_parent = true});
+	queue_spec_init(&spec, f.names);
+	spec.sources = FROM_TEMPLATE;
+	assert_int_equal(ledger_queue_add(f.l, find_queue(&f, "root.a"), "dyn", 3, &spec, &q, NULL), ERR_OK);
+	ledger_commit(f.l);
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.a", .is_parent = true}, {.path = "root.b"});
+	assert_int_equal(find_queue(&f, "root.a.dyn"), q);
+	assert_false(queue_get(ledger_queues(f.l), q)->is_draining);
 	fix_free(&f);
 }
 
@@ -414,6 +449,8 @@ static void a_department_called_default_has_a_leaf_for_them(void **state)
 	tree_is(&f, "root n\nroot.default k 3\n");
 	put_no_queues(&f, FROM_KAI);
 	tree_is(&f, "root n\nroot.default n 3\n");
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.default", .is_parent = true}); /* a parent by word alone */
+	tree_is(&f, "root n\nroot.default y\nroot.default.default n 2\n");
 	/* If even root.default.default is a parent they wait, and say for what. */
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.default.default.x"});
 	assert_string_equal(queue_path(&f, "p"), "?root.default.default");
@@ -427,6 +464,7 @@ int main(void)
 		cmocka_unit_test(sets_become_one_tree),
 		cmocka_unit_test(ONE_2_definitions_that_disagree_are_refused),
 		cmocka_unit_test(ONE_2_what_only_one_states_is_taken_over),
+		cmocka_unit_test(ONE_2_a_limit_that_is_not_set_disagrees_with_nothing),
 		cmocka_unit_test(shares_become_guarantees_and_maximums),
 		cmocka_unit_test(MR_7_a_cycle_of_parents_is_refused_by_name),
 		cmocka_unit_test(what_is_no_queue_is_refused),
@@ -436,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_name_may_pass_from_one_queue_to_another),
 		cmocka_unit_test(a_queue_without_a_source_is_drained),
 		cmocka_unit_test(a_parent_is_a_leaf_again_when_its_children_are_drained),
+		cmocka_unit_test(dynamic_queues_are_left_alone),
 		cmocka_unit_test(root_default_is_made_when_it_is_needed),
 		cmocka_unit_test(a_department_called_default_has_a_leaf_for_them),
 	};
