@@ -7,6 +7,7 @@
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -75,10 +76,11 @@ static uint64_t read_libyaml(const struct gen_cluster *g, const struct text *t)
 	return n;
 }
 
+/* Seconds of the processor, not of the wall: nothing here waits. */
 static double now_s(void)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
@@ -105,15 +107,18 @@ static void reset_peak(void)
 	}
 }
 
-/* The best of three, because the other load of a machine only ever adds. */
+/* The best of three, or of as many as fit into ten seconds: the other load of a machine only ever adds. */
 static void measure(struct run *run, const struct gen_cluster *g, const struct text *t)
 {
+	malloc_trim(0);
 	reset_peak();
 	long before = status_kb("VmRSS");
-	for (int i = 0; i < 3; i++) {
+	double total = 0;
+	for (int i = 0; i < 3 && total < 10; i++) {
 		double start = now_s();
 		run->n_objects = run->read(g, t);
 		double s = now_s() - start;
+		total += s;
 		if (i == 0 || s < run->seconds)
 			run->seconds = s;
 	}

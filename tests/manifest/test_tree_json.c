@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_tree.h"
 
+#include <stdio.h>
+
 static void json_values_are_read_as_written(void **state)
 {
 	static const struct tree_row rows[] = {
@@ -116,6 +118,33 @@ static void json_errors_say_where_and_what_was_expected(void **state)
 	CHECK_ROWS(rows, false);
 }
 
+/* Strings are read eight bytes at a time: whatever means something must be seen at every place of the eight. */
+static void json_strings_are_watched_at_every_place(void **state)
+{
+	static const struct {
+		const char *letters, *read, *complaint;
+		int col; /* of the complaint, from the letters */
+	} rows[] = {
+		{"\\n", "\n", NULL, 0},
+		{"ä", "ä", NULL, 0},
+		{"\x1f", NULL, "control character 0x1f in a string; write \\u001f", 0},
+		{"\x80", NULL, "invalid UTF-8: byte 0x80", 0},
+		{"\"", NULL, "expected ',' or ']' after a value, found 'zzzzzzzzzzzzzzzzzzzz'", 1},
+	};
+	static const char z[] = "zzzzzzzzzzzzzzzzzzzz";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int place = 0; place < 20; place++) {
+			char input[64], want[128];
+			snprintf(input, sizeof(input), "[\"%.*s%s%s\"]", place, z, rows[i].letters, z);
+			if (rows[i].read != NULL)
+				snprintf(want, sizeof(want), "['%.*s%s%s']", place, z, rows[i].read, z);
+			else
+				snprintf(want, sizeof(want), "f:1:%d: %s", place + 3 + rows[i].col, rows[i].complaint);
+			check_row(&(struct tree_row){"a letter among others", input, want}, false);
+		}
+	}
+}
+
 /* With a quote, a bracket or a number it is JSON; other text after { or [ is YAML. */
 static void json_and_yaml_are_told_apart_by_their_beginning(void **state)
 {
@@ -140,6 +169,7 @@ int main(void)
 		cmocka_unit_test(json_values_are_read_as_written),
 		cmocka_unit_test(json_knows_where_values_stand),
 		cmocka_unit_test(json_errors_say_where_and_what_was_expected),
+		cmocka_unit_test(json_strings_are_watched_at_every_place),
 		cmocka_unit_test(json_and_yaml_are_told_apart_by_their_beginning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

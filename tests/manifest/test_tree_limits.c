@@ -107,7 +107,7 @@ static void aliases_cannot_nest_deeper_either(void **state)
 	struct text t = nested("a: &a ", "[", 100, "]");
 	text_add(&t, "\nb: &b ");
 	text_pad(&t, '[', 98);
-	text_add(&t, "*a");
+	text_add(&t, "*a, 1");
 	text_pad(&t, ']', 98);
 	text_add(&t, "\nc: [*b, [*b]]");
 	check_big("1 + 1 + 98 + 100, then one more", &t, "f:3:10: nested deeper than 200 levels", ERR_LIMIT, 65536);
@@ -145,6 +145,11 @@ static void a_hundred_thousand_keys_are_fine(void **state)
 	t.s[t.n - 1] = ',';
 	text_add(&t, "\n\"key-70000\":1,\n\"key-5\":1}");
 	check_big("JSON with doubles", &t, "f:100001:1: duplicate key 'key-70000', first at 70001:1", ERR_INPUT,
+		  SIZE_MAX);
+	text_reset(&t);
+	add_keys(&t, 100000);
+	text_add(&t, ",\n\"key-5\":1,\n\"key-70000\":1}");
+	check_big("JSON with doubles the other way", &t, "f:100001:1: duplicate key 'key-5', first at 6:1", ERR_INPUT,
 		  SIZE_MAX);
 	text_reset(&t);
 	text_add(&t, "---\n");

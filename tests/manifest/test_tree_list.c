@@ -89,6 +89,42 @@ static void errors_in_lists_are_found_where_they_are(void **state)
 	CHECK_ROWS(rows, false);
 }
 
+/* Seen by the error that comes after the items before it: held items would never have gone out. */
+static void items_go_out_as_soon_as_their_kind_is_known(void **state)
+{
+	static const struct tree_row rows[] = {
+		{"known before", "kind: PodList\napiVersion: v1\nitems:\n- a: 1\n- a: 2\n- {\n",
+		 "{a=#1} <Pod v1>\n{a=#2} <Pod v1>\nf:7:1: expected a value, found the end of the input"},
+		{"they say it themselves", "items:\n- {kind: Pod, apiVersion: v1}\n- a: 1\n- {\n",
+		 "{kind='Pod' apiVersion='v1'}\nf:5:1: expected a value, found the end of the input"},
+		{"JSON is looked through for it",
+		 "{\"items\":[{\"a\":true},{\"b\":\"\\\"]}\"},{\"c\"}],\"m\":\"}\",\"kind\":\"PodList\",\"apiVersion\":"
+		 "\"v1\"}",
+		 "{a=+true} <Pod v1>\n{b='\"]}'} <Pod v1>\nf:1:39: expected ':' after a key, found '}'"},
+	};
+	CHECK_ROWS(rows, false);
+}
+
+static void documents_outlive_their_reader(void **state)
+{
+	static const char input[] = "kind: PodList\napiVersion: v1\nitems:\n- a: &x {p: [true]}\n- b: *x\n";
+	struct arena *a = arena_new(64);
+	struct tree_reader *r = tree_reader_new("f", input, strlen(input));
+	struct tree_doc docs[2];
+	struct text out = {0};
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(tree_next(r, a, &docs[i], NULL), ERR_OK);
+	tree_reader_free(r);
+	for (int i = 0; i < 2; i++) {
+		show_value(&out, docs[i].root, true);
+		text_printf(&out, " %s %s\n", docs[i].list_kind, docs[i].list_api);
+	}
+	assert_string_equal(text_str(&out), "4:3{4:3a=4:6{4:10p=4:13[4:14+true]}} Pod v1\n"
+					    "5:3{5:3b=4:6{4:10p=4:13[4:14+true]}} Pod v1\n");
+	text_free(&out);
+	arena_free(a);
+}
+
 static void look_ups_find_fields_and_nothing_else(void **state)
 {
 	static const char input[] = "a: {b: {c: 1}, x.y: 2}\nl: [1]\n";
@@ -121,6 +157,8 @@ int main(void)
 		cmocka_unit_test(items_of_a_list_are_documents),
 		cmocka_unit_test(documents_that_only_look_like_lists_stay_whole),
 		cmocka_unit_test(errors_in_lists_are_found_where_they_are),
+		cmocka_unit_test(items_go_out_as_soon_as_their_kind_is_known),
+		cmocka_unit_test(documents_outlive_their_reader),
 		cmocka_unit_test(look_ups_find_fields_and_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
