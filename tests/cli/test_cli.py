@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -54,6 +55,18 @@ def commands(t):
                long.out and long.out == short.out == asked.out and not long.code and not asked.code, asked.out + asked.err)
     t.true("the help texts are no wider than 90 columns",
            all(len(line) <= 90 for name in names + ["--help"] for line in cede("help", name).out.splitlines()))
+
+
+def man_pages(t):
+    """They name every command and every option there is."""
+    def page(name):
+        with open(os.path.join(SOURCE, "docs", "man", name), encoding="utf-8") as f:
+            return f.read().replace("\\-", "-")
+    names = re.findall(r"^  (\w+) ", cede("--help").out.split("Exit codes")[0], re.M)
+    t.equal("cede(1) has every command", [n for n in names if not re.search(rf"^\.BR? {n}\b", page("cede.1"), re.M)], [])
+    for name in ("show",):
+        options = set(re.findall(r"--[a-z][a-z-]*", cede(name, "--help").out))
+        t.equal(f"cede-{name}(1) has every option", sorted(o for o in options if o not in page(f"cede-{name}.1")), [])
 
 
 def versions(t):
@@ -221,7 +234,7 @@ def lost_output(t):
 
 def main():
     t = Suite()
-    for part in (commands, versions, usage, show, show_data, order, many, notes, settings, hostile_names, terminals, lost_output):
+    for part in (commands, man_pages, versions, usage, show, show_data, order, many, notes, settings, hostile_names, terminals, lost_output):
         part(t)
     t.end()
 
