@@ -196,7 +196,10 @@ static uint32_t potential_nodes(struct attempt *a, node_id *ret)
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
 static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
-	struct displace_options o = {.threads = a->en->config->threads, .empty_selector_matches = a->en->config->profile != PROFILE_KUBERNETES};
+	bool is_kubernetes = a->en->config->profile == PROFILE_KUBERNETES;
+	struct displace_options o = {.threads = a->en->config->threads,
+				     .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
+				     .empty_selector_matches = !is_kubernetes};
 	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
 	enum eligibility el = displace_eligible(&a->c, at == UINT32_MAX ? NULL : &a->statuses[at]);
 	node_id *nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
@@ -258,6 +261,31 @@ static void report_nodes(struct attempt *a, const struct displace_node *tried, u
 
 /* ---- the attempt ---- */
 
+/* The leaf of pods that name no queue. */
+static bool is_default_queue(const struct attempt *a, queue_id q)
+{
+	const struct queue_tree *t = ledger_queues(a->c.ledger);
+	const char *path;
+
+	if (q == QUEUE_NONE || !queue_is_leaf(t, q))
+		return false;
+	path = name_str(a->c.names, queue_get(t, q)->path);
+	return str_eq(path, "root.default") || str_eq(path, "root.default.default");
+}
+
+/* In profile kubernetes everybody; in the default profile pods without a queue, among themselves. */
+static bool may_use_displace(const struct attempt *a)
+{
+	switch (a->en->config->profile) {
+	case PROFILE_KUBERNETES:
+		return true;
+	case PROFILE_DEFAULT:
+		return is_default_queue(a, a->c.p->queue);
+	default:
+		return false;
+	}
+}
+
 static void unplaced(struct attempt *a, bool wants_report)
 {
 	struct text message = {0}, post = {0}, pre = {0};
@@ -270,7 +298,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 	} else {
 		if (!status_is_success(&a->c.pre_filter))
 			status_message(&a->c, &a->c.pre_filter, &pre);
-		if (framework_preempts(a->c.framework))
+		if (framework_preempts(a->c.framework) && may_use_displace(a))
 			displace(a, &tried, &n_tried, &post);
 		fe.pre_filter_msg = text_str(&pre);
 		fe.post_filter_msg = a->d->outcome == OUTCOME_NOMINATED ? "" : text_str(&post);

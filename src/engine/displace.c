@@ -143,13 +143,13 @@ void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool 
 
 /* ---- one node ---- */
 
-uint32_t lower_pods(const struct cede_cycle *c, node_id node, pod_id *ret)
+uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o, node_id node, pod_id *ret)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < n->pods.n; i++)
-		if (ledger_pod(c->ledger, n->pods.v[i])->priority < c->priority)
+		if (may_displace(c, o, ledger_pod(c->ledger, n->pods.v[i])))
 			ret[count++] = n->pods.v[i];
 	return count;
 }
@@ -194,7 +194,7 @@ struct displace_node displace_try(struct cede_cycle *c, node_id node, const stru
 	const struct ledger_node *ln = ledger_node(c->ledger, node);
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
 	pod_id *pods = arena_n(c->arena, ln->pods.n + 1, pod_id);
-	uint32_t n = lower_pods(c, node, pods);
+	uint32_t n = lower_pods(c, o, node, pods);
 	bool *violates = arena_n(c->arena, n + 1, bool), *goes = arena_n(c->arena, n + 1, bool);
 	ledger_mark mark = ledger_get_mark(c->ledger);
 

@@ -19,6 +19,7 @@ struct displace_node { /* the outcome of one node */
 
 struct displace_options {
 	uint32_t threads; /* 1: none beside the caller's */
+	queue_id only_in; /* victims are of this queue; QUEUE_NONE: of any */
 	bool empty_selector_matches; /* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
 	int64_t (*victim_order)(const void *ctx, pod_id pod); /* may be NULL: among equals larger goes first */
 	const void *order_ctx;

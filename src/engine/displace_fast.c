@@ -136,7 +136,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	for (uint32_t i = 0; i < ln->pods.n; i++) {
 		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
 
-		if (p->priority >= j->c->priority)
+		if (!may_displace(j->c, j->o, p))
 			continue;
 		pods[n++] = ln->pods.v[i];
 		takes(j->c, w, p, take);

@@ -8,8 +8,13 @@
 #include "engine/displace.h"
 
 int64_t victim_start(const struct cede_cycle *c, const struct pod *p);
-/* Pods of lower priority on the node, in order of arrival; ret has room for all its pods. */
-uint32_t lower_pods(const struct cede_cycle *c, node_id node, pod_id *ret);
+/* May it go for the waiting pod, by priority and queue? */
+static inline bool may_displace(const struct cede_cycle *c, const struct displace_options *o, const struct pod *p)
+{
+	return p->priority < c->priority && (o->only_in == QUEUE_NONE || p->queue == o->only_in);
+}
+/* Pods that may go on the node, in order of arrival; ret has room for all its pods. */
+uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o, node_id node, pod_id *ret);
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
 void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n, struct arena *a);
 

@@ -69,20 +69,20 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 	case OUTCOME_PLACED:
 		text_printf(out, " goes to %s now: ", node_text(v, d->node));
 		tie_text(v, d, out);
-		text_add(out, ".\n");
+		text_add_char(out, '.');
 		break;
 	case OUTCOME_NOMINATED:
 		text_printf(out, " gets %s as soon as ", node_text(v, d->node));
 		victims_inline(v, d, out);
 		text_printf(out, " %s gone: ", d->n_victims == 1 ? "is" : "are");
 		tie_text(v, d, out);
-		text_add(out, ".\n");
+		text_add_char(out, '.');
 		break;
 	case OUTCOME_GATED:
-		text_printf(out, " is not tried: %s.\n", d->message ? d->message : "gated");
+		text_printf(out, " is not tried: %s.", d->message ? d->message : "gated");
 		break;
 	default:
-		text_printf(out, " waits: %s\n", d->message ? d->message : "");
+		text_printf(out, " waits: %s", d->message ? d->message : "");
 		break;
 	}
 }
@@ -164,8 +164,7 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 
 	sentence(v, d, &s);
 	text_add_visible(out, text_str(&s));
-	if (s.n && text_str(&s)[s.n - 1] == '\n' && (!out->n || out->s[out->n - 1] != '\n'))
-		text_add_char(out, '\n');
+	text_add_char(out, '\n');
 	text_free(&s);
 	if (words)
 		node_table(v, d, words, look, out);
