@@ -36,7 +36,7 @@ void engine_config_free(struct engine_config *c)
 const struct kube_profile *engine_config_kube_profile(const struct engine_config *c, const char *scheduler_name)
 {
 	for (uint32_t i = 0; i < c->n_kube_profiles; i++)
-		if (!strcmp(c->kube_profiles[i].scheduler_name, scheduler_name))
+		if (str_eq(c->kube_profiles[i].scheduler_name, scheduler_name))
 			return &c->kube_profiles[i];
 	return &c->kube_profiles[0];
 }

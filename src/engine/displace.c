@@ -28,11 +28,19 @@ static bool is_terminating_by_preemption(const struct pod *p)
 	return p->is_evicted || (p->obj->deleted_ns != TIME_NONE && p->obj->is_preempted);
 }
 
+/* The pod's own word, or its class's, which the API server would have written into it. */
+static bool never_preempts(const struct cede_cycle *c)
+{
+	const struct obj_class *class = cluster_class(c->cluster, c->p->obj->priority_class);
+
+	return c->shape->never_preempts || (class && class->never_preempts);
+}
+
 enum eligibility displace_eligible(const struct cede_cycle *c, const struct status *nominated_status)
 {
 	const struct ledger_node *n;
 
-	if (c->shape->never_preempts)
+	if (never_preempts(c))
 		return NOT_ELIGIBLE_NEVER;
 	if (c->p->claim == CLAIM_NONE || !nominated_status || nominated_status->verdict.code == CEDE_UNRESOLVABLE)
 		return ELIGIBLE;
