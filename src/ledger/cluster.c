@@ -6,7 +6,6 @@
  */
 #include "ledger/cluster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/resolve.h"

@@ -44,21 +44,36 @@ static void set_speaker(struct cluster *c, group_id g, pod_id pod)
 
 static bool speaks_before(const struct cluster *c, pod_id a, pod_id b)
 {
-	return b == POD_NONE ||
-	       name_cmp(c->names, ledger_pod(c->ledger, a)->obj->name, ledger_pod(c->ledger, b)->obj->name) < 0;
+	return b == POD_NONE || name_cmp(c->names, ledger_pod(c->ledger, a)->name, ledger_pod(c->ledger, b)->name) < 0;
 }
 
-void cluster_find_speaker(struct cluster *c, group_id g)
+static bool belongs_to(const struct cluster *c, const struct pod *p, group_id g)
 {
-	pod_id best = POD_NONE;
 	podset_id podset;
 	uint32_t complaints = 0;
 
-	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id)) {
-		bool is_member = resolve_group(c, ledger_pod(c->ledger, id)->obj, &podset, &complaints) == g;
-		if (is_member && speaks_before(c, id, best))
+	return resolve_group(c, p->obj, &podset, &complaints) == g;
+}
+
+/* As the rules say, whatever the ledger has: members may not have been resolved yet. */
+void cluster_find_speaker(struct cluster *c, group_id g)
+{
+	pod_id best = POD_NONE;
+
+	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id))
+		if (belongs_to(c, ledger_pod(c->ledger, id), g) && speaks_before(c, id, best))
 			best = id;
-	}
+	set_speaker(c, g, best);
+}
+
+/* When the speaker goes the others are resolved, and what the ledger has can be believed. */
+static void find_next_speaker(struct cluster *c, group_id g, pod_id but)
+{
+	pod_id best = POD_NONE;
+
+	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id))
+		if (id != but && ledger_pod(c->ledger, id)->group == g && speaks_before(c, id, best))
+			best = id;
 	set_speaker(c, g, best);
 }
 
@@ -122,7 +137,7 @@ void cluster_leave_group(struct cluster *c, group_id g, pod_id pod)
 {
 	if (g == GROUP_NONE || speaker_of(c, g) != pod)
 		return;
-	cluster_find_speaker(c, g);
+	find_next_speaker(c, g, pod);
 	if (cluster_settle_group(c, g))
 		resolve_members(c, g);
 }
