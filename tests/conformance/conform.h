@@ -104,6 +104,9 @@ void run_filter_victims_with_pdb_violation(struct fact *f);
 void run_schedule(struct fact *f);
 void run_schedule_with_preemption(struct fact *f);
 
+/* scenario.c */
+void run_scenario(struct fact *f);
+
 /* yunikorn_config.c */
 void run_yunikorn_quantity(struct fact *f);
 void run_yunikorn_config(struct fact *f);

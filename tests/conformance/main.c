@@ -78,6 +78,9 @@ static void judge(struct run *r, struct fact *f)
 		fact_skip(f, op->why_not);
 	if (f->diff.n) {
 		count_differing(r, f, known);
+	} else if (f->skip && known) {
+		r->file.failed++;
+		show(r, f, "failed", "it is listed as a known difference and not run at all");
 	} else if (f->skip) {
 		r->file.skipped++;
 		if (r->is_verbose)

@@ -39,7 +39,7 @@ static const struct op ops[] = {
 	{"kubernetes", "pod_terminating_by_preemption", run_pod_terminating_by_preemption, NULL},
 	{"kubernetes", "schedule_with_preemption", run_schedule_with_preemption, NULL},
 	{"kubernetes", "schedule", run_schedule, NULL},
-	{"kubernetes", "scenario", NULL, "not yet: needs a daemon's steps in virtual time"},
+	{"kubernetes", "scenario", run_scenario, NULL},
 	{"kubernetes", "backoff_duration", NULL, "not yet: needs the queue of waiting pods"},
 	{"kubernetes", "backoff_time", NULL, "not yet: needs the queue of waiting pods"},
 	{"kubernetes", "num_feasible_nodes_to_find", NULL, "cede always looks at all nodes"},

@@ -5,7 +5,7 @@
 #include "engine/displace.h"
 #include "preemption.h"
 
-const struct displace_options as_kubernetes = {.threads = 1};
+const struct displace_options as_kubernetes = {.threads = 1, .only_in = QUEUE_NONE};
 
 bool skip_groups(struct fact *f)
 {

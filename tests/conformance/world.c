@@ -21,21 +21,27 @@ static struct object_source source_of(const struct world *w)
 	return (struct object_source){.name = w->f->file, .is_lenient = true};
 }
 
-static bool put_nodes(struct world *w)
+bool world_put_node(struct world *w, const struct tree *t)
 {
-	const struct tree *list = tree_get(w->f->t, "nodes");
 	struct object_source src = source_of(w);
 	struct obj_node o;
 	struct err e;
 
-	for (uint32_t i = 0; i < tree_count(list); i++) {
-		if (manifest_node(w->vocab, &src, list->items[i], &o, &e))
-			return fail(w, "node", &e);
-		if (cluster_put_node(w->cluster, &o, &e)) {
-			obj_node_drop(w->vocab, &o);
-			return fail(w, "node", &e);
-		}
-	}
+	if (manifest_node(w->vocab, &src, t, &o, &e))
+		return fail(w, "node", &e);
+	if (!cluster_put_node(w->cluster, &o, &e))
+		return true;
+	obj_node_drop(w->vocab, &o);
+	return fail(w, "node", &e);
+}
+
+static bool put_nodes(struct world *w)
+{
+	const struct tree *list = tree_get(w->f->t, "nodes");
+
+	for (uint32_t i = 0; i < tree_count(list); i++)
+		if (!world_put_node(w, list->items[i]))
+			return false;
 	return true;
 }
 
@@ -139,6 +145,19 @@ pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting)
 	else
 		names_drop(vocab_names(w->vocab), node_name);
 	return pod;
+}
+
+pod_id world_put_named(struct world *w, const struct tree *t, const char *name)
+{
+	struct obj_pod o;
+
+	if (!read_pod(w, t, &o))
+		return POD_NONE;
+	if (name) {
+		names_drop(vocab_names(w->vocab), o.name);
+		o.name = names_hold_str(vocab_names(w->vocab), name);
+	}
+	return put_pod(w, &o);
 }
 
 pod_id world_put_pod_on(struct world *w, const struct tree *t, const char *node)

@@ -34,8 +34,11 @@ extern const int64_t world_now_ns;
 bool world_open(struct world *w, struct fact *f);
 void world_close(struct world *w);
 
+bool world_put_node(struct world *w, const struct tree *t);
 /* A pod as written; with is_waiting without its node, so that it waits to be placed. POD_NONE if it could not be read. */
 pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting);
+/* As written, with another name (NULL: its own). */
+pod_id world_put_named(struct world *w, const struct tree *t, const char *name);
 /* As with world_put_pod, onto a node whatever the pod says. */
 pod_id world_put_pod_on(struct world *w, const struct tree *t, const char *node);
 
