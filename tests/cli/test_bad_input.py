@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input of every kind: what exactly is said, exit code 2, nothing on standard output; and quickly, in little memory."""
 import os
+import re
 import resource
 import sys
 import time
@@ -211,6 +212,13 @@ def odd_but_real(t):
         t.true("and the node is marked, with what is free below zero", "-2/4" in found.out and "overbooked in cpu" in found.out, found.out)
 
 
+def lost_nodes(t):
+    with Folder({"p.yaml": pod("cpu: 6", more="  nodeName: ghost\n")}) as folder:
+        found = cede("show", "-f", "p.yaml", "--profile", "kubernetes", cwd=folder)
+        t.true("profile kubernetes keeps pods of nodes that are gone, and says so", found.code == 0 and re.search(r"\nghost .*no such node\n", found.out),
+               found.out + found.err)
+
+
 def main():
     t = Suite()
     bad_files(t)
@@ -218,6 +226,7 @@ def main():
     bad_folders(t)
     deep_nesting(t)
     odd_but_real(t)
+    lost_nodes(t)
     t.end()
 
 

@@ -44,11 +44,12 @@ def on_terminal(*args, columns=100, **env):
 
 def commands(t):
     overview = cede("--help")
-    t.golden("cede --help", "help.txt", overview.out)
+    before, rows, after = re.split(r"(?<=Commands:\n)((?:  .*\n)+)", overview.out)
+    t.golden("cede --help, but for the list of commands", "help.txt", before + after)
     t.golden("cede show --help", "help-show.txt", cede("show", "--help").out)
     for args in (["help"], ["-h"], ["help", "help"]):
         t.equal(f"cede {' '.join(args)} is cede --help", cede(*args).out, overview.out)
-    names = [line.split()[0] for line in overview.out.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    names = [line.split()[0] for line in rows.splitlines()]
     for name in names:
         long, short, asked = cede(name, "--help"), cede(name, "-h"), cede("help", name)
         t.true(f"cede {name} --help, -h and cede help {name} say the same, with exit code 0",
@@ -159,10 +160,12 @@ def many(t):
     nodes = "---\n".join(NODE % f"n{i:02}" for i in range(41))
     pods = "".join(f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{i:02}}}\nspec: {{containers: [{{name: c}}]}}\n" for i in range(41))
     bound = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  nodeName: n07\n  containers: [{name: c, resources: {requests: {cpu: 3}}}]\n"
-    with Folder({"c.yaml": nodes + pods + bound}) as folder:
+    sick = "---\n" + NODE.replace("pods: \"10\"}", "pods: \"10\"}, conditions: [{type: Ready, status: Unknown}]") % "sick"
+    with Folder({"c.yaml": nodes + pods + bound + sick}) as folder:
         text = cede("show", "-f", "c.yaml", cwd=folder).out
         wide = cede("show", "-f", "c.yaml", "-o", "wide", cwd=folder).out
     t.true("more than 40 nodes of one kind share a line", "n00 and 40 like it     1  161/164, most 4  328Gi/328Gi\n" in text, text)
+    t.true("but not with one that is ill", "\nsick " in text and "not ready" in text, text)
     t.true("-o wide has every node", all(f"\nn{i:02} " in wide for i in range(41)), wide)
     t.true("lists are cut after 40 lines, and say so", "default/p39 " in text and "default/p40 " not in text and
            "\n… and 1 more; -o wide lists all\n" in text, text)
