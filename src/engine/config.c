@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/config.h"
 
-#include <string.h>
+#include "base/text.h"
 
 struct engine_config *engine_config_new(void)
 {

@@ -103,7 +103,7 @@ static enum err_code read_scheduler_names(const struct reader *r, const struct a
 		struct at name = at_item(&list, i);
 
 		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(c->scheduler_names[k], c->scheduler_names[i]))
+			if (str_eq(c->scheduler_names[k], c->scheduler_names[i]))
 				return at_fail(r, &name, e, "\"%.60s\" is listed twice", c->scheduler_names[i]);
 	}
 	return ERR_OK;
@@ -167,7 +167,7 @@ static enum err_code read_plugins(const struct reader *r, const struct at *root,
 
 		TRY(read_plugin(r, &a, c->arena, &plugins[i], e));
 		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(plugins[k].path, plugins[i].path))
+			if (str_eq(plugins[k].path, plugins[i].path))
 				return at_fail(r, &a, e, "\"%.100s\" is listed twice; the first is at %s",
 					       plugins[i].path, plugins[k].where);
 	}
@@ -182,7 +182,7 @@ enum err_code manifest_cede_config(const struct object_source *src, const struct
 	static const char *const keys[] = {"apiVersion", "kind",    "profile", "schedulerNames",
 					   "rules",	 "actions", "plugins", NULL},
 				 *const versions[] = {"cede.dev/v1", NULL}, *const kinds[] = {SUBJECT, NULL};
-	struct reader r = config_reader(NULL, src, SUBJECT);
+	struct reader r = config_reader(src, SUBJECT);
 	struct engine_config c = *config;
 	struct at root = at_root(t);
 	int profile = (int)c.profile, only = 0;

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-struct reader config_reader(struct vocab *v, const struct object_source *src, const char *subject)
+struct reader config_reader(const struct object_source *src, const char *subject)
 {
-	struct reader r = {.vocab = v, .names = v ? vocab_names(v) : NULL, .file = src->name, .notes = src->notes};
+	struct reader r = {.file = src->name, .notes = src->notes};
 
 	snprintf(r.subject, sizeof(r.subject), "%s", subject);
 	return r;
@@ -45,7 +45,7 @@ enum err_code get_flag(const struct reader *r, const struct at *up, const char *
 int words_find(const char *const *words, const char *word)
 {
 	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], word))
+		if (str_eq(words[i], word))
 			return i;
 	return -1;
 }
@@ -117,16 +117,4 @@ struct at at_nth_field(const struct at *map, uint32_t i)
 	const struct tree_field *f = &map->t->fields[i];
 
 	return (struct at){.up = map, .t = f->value, .key = f->key};
-}
-
-struct at at_key(const struct at *map, const char *key, struct tree *here)
-{
-	*here = (struct tree){.kind = TREE_NULL, .line = map->t->line, .col = map->t->col};
-	for (uint32_t i = 0; i < map->t->n; i++) {
-		if (strcmp(map->t->fields[i].key, key))
-			continue;
-		here->line = map->t->fields[i].line;
-		here->col = map->t->fields[i].col;
-	}
-	return (struct at){.up = map, .t = here, .key = key};
 }

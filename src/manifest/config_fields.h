@@ -7,8 +7,8 @@
 #include "manifest/fields.h"
 #include "manifest/object.h"
 
-/* A reader without scratch memory for documents that need no vocab (v NULL). */
-struct reader config_reader(struct vocab *v, const struct object_source *src, const char *subject);
+/* A reader without vocab and scratch memory. */
+struct reader config_reader(const struct object_source *src, const char *subject);
 
 /* The letters of a string, number or bool, as Go's YAML readers give them to a string field; NULL for all else. */
 const char *scalar_text(const struct tree *t);
@@ -29,6 +29,4 @@ enum err_code get_texts(const struct reader *r, const struct at *up, const char 
 enum err_code get_list(const struct reader *r, const struct at *up, const char *key, struct at *ret, struct err *e);
 /* The value of field i of a map, whatever it is. */
 struct at at_nth_field(const struct at *map, uint32_t i);
-/* Place of the key of a field, for complaints about the field as such. here is memory for it. */
-struct at at_key(const struct at *map, const char *key, struct tree *here);
 int words_find(const char *const *words, const char *word); /* -1 */

@@ -168,7 +168,7 @@ static enum err_code read_plugin(const struct reader *r, const struct at *a, boo
 	TRY(check_plugin_keys(r, a, e));
 	if (!tree_is(name.t, TREE_STRING) || !name.t->n)
 		return at_expected(r, &name, e, "the name of a plugin");
-	is_min_runtime = !strcmp(name.t->text, "minruntime");
+	is_min_runtime = str_eq(name.t->text, "minruntime");
 	if (words_find(plugin_words, name.t->text) < 0) {
 		const char *near_word = nearest_word(name.t->text, plugin_words);
 
@@ -206,7 +206,7 @@ enum err_code manifest_kai_config(const struct object_source *src, const struct 
 				  struct err *e)
 {
 	static const char *const keys[] = {"actions", "tiers", "queueDepthPerAction", "usageDBConfig", NULL};
-	struct reader r = config_reader(NULL, src, SUBJECT);
+	struct reader r = config_reader(src, SUBJECT);
 	struct engine_config c = *config;
 	struct at root = at_root(t);
 

@@ -160,7 +160,7 @@ static enum err_code resources(const struct args_reader *ar, const struct at *up
 
 		TRY(weighted(ar, &a, max_weight, &v[i], e));
 		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(v[k].name, v[i].name))
+			if (str_eq(v[k].name, v[i].name))
 				return at_fail(ar->r, &name, e, "\"%.60s\" is listed twice", v[i].name);
 	}
 	*ret = v;
@@ -288,7 +288,7 @@ static enum err_code constraints(const struct args_reader *ar, const struct at *
 
 		TRY(constraint(ar, &a, &v[i], e));
 		for (uint32_t k = 0; k < i; k++)
-			if (v[k].is_hard == v[i].is_hard && !strcmp(v[k].topology_key, v[i].topology_key))
+			if (v[k].is_hard == v[i].is_hard && str_eq(v[k].topology_key, v[i].topology_key))
 				return at_fail(ar->r, &key, e, "a second constraint for \"%.60s\" that is %s",
 					       v[i].topology_key, v[i].is_hard ? "DoNotSchedule" : "ScheduleAnyway");
 	}
@@ -369,7 +369,7 @@ static const struct plugin_args_kind {
 static const struct plugin_args_kind *kind_of(const char *plugin)
 {
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (!strcmp(kinds[i].plugin, plugin))
+		if (str_eq(kinds[i].plugin, plugin))
 			return &kinds[i];
 	return NULL;
 }

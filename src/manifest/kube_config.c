@@ -47,7 +47,7 @@ static enum err_code plugin_ref(const struct reader *r, const struct at *a, bool
 	TRY(at_only(r, a, keys, e));
 	TRY(get_text(r, a, "name", &text, e));
 	TRY(get_int(r, a, "weight", 0, INT32_MAX, &weight, e));
-	if (!*text || (is_enabled && !strcmp(text, "*")))
+	if (!*text || (is_enabled && str_eq(text, "*")))
 		return at_expected(r, &name, e, "the name of a plugin");
 	*ret = (struct plugin_ref){arena_strndup(arena, text, strlen(text)), (int32_t)weight};
 	return ERR_OK;
@@ -66,7 +66,7 @@ static enum err_code plugin_refs(const struct reader *r, const struct at *point,
 
 		TRY(plugin_ref(r, &a, is_enabled, arena, &refs[i], e));
 		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(refs[k].name, refs[i].name))
+			if (str_eq(refs[k].name, refs[i].name))
 				return at_fail(r, &name, e, "\"%.60s\" is listed twice", refs[i].name);
 	}
 	*ret = refs;
@@ -110,7 +110,7 @@ static enum err_code read_plugin_config(const struct reader *r, const struct at 
 		if (!tree_is(name.t, TREE_STRING) || !name.t->n)
 			return at_expected(r, &name, e, "the name of a plugin");
 		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(map_text(list.t->items[k], "name"), name.t->text))
+			if (str_eq(map_text(list.t->items[k], "name"), name.t->text))
 				return at_fail(r, &name, e, "\"%.60s\" is listed twice", name.t->text);
 		TRY(kube_plugin_args(r, &a, c, ret, e));
 	}
@@ -146,7 +146,7 @@ static bool refs_equal(const struct plugin_ref *a, uint32_t n_a, const struct pl
 	if (n_a != n_b)
 		return false;
 	for (uint32_t i = 0; i < n_a; i++)
-		if (strcmp(a[i].name, b[i].name))
+		if (!str_eq(a[i].name, b[i].name))
 			return false;
 	return true;
 }
@@ -167,7 +167,7 @@ static enum err_code check_together(const struct reader *r, const struct at *lis
 		  sort = at_field(&plugins, "queueSort");
 
 	for (uint32_t k = 0; k < i; k++)
-		if (!strcmp(p[k].scheduler_name, p[i].scheduler_name))
+		if (str_eq(p[k].scheduler_name, p[i].scheduler_name))
 			return at_fail(r, &name, e, "another profile is called \"%.60s\"", p[i].scheduler_name);
 	if (i && !sorts_equal(&p[0], &p[i]))
 		return at_fail(r, &sort, e, "must be the same in all profiles, which share one queue");

@@ -211,7 +211,7 @@ static enum err_code take_partition(struct yk *y, const struct at *item, struct 
 		return at_expected(&y->r, item, e, "a partition");
 	TRY(partition_name(y, item, seen, &name, e));
 	TRY(read_partition(y, &p, name, &config, e));
-	if (!strcmp(name, "default")) {
+	if (str_eq(name, "default")) {
 		give(y, &config);
 		*ret = config;
 	} else {

@@ -48,7 +48,7 @@ static enum err_code take_name(const struct limit_reading *lr, const struct at *
 	struct map *seen = is_group ? &y->groups : &y->users;
 	const char *name = scalar_text(a->t), *what = is_group ? "group" : "user";
 
-	if (!name || (strcmp(name, "*") && !yk_name_is_valid(name, is_group)))
+	if (!name || (!str_eq(name, "*") && !yk_name_is_valid(name, is_group)))
 		return at_expected(&y->r, a, e,
 				   is_group ? "the name of a group or \"*\"" : "the name of a user or \"*\"");
 	*ret = name_bag_add_str(&lr->spec->bag, name);

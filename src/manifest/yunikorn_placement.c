@@ -55,7 +55,7 @@ static bool is_broken_regexp(const char *s)
 /* Lists of several are names; what is no name there is passed over. One alone may also be a regular expression. */
 static enum err_code filter_names(struct yk *y, const struct at *filter, bool is_group, struct err *e)
 {
-	struct at list, a;
+	struct at list, a = {0};
 	const char *text;
 
 	TRY(get_list(&y->r, filter, is_group ? "groups" : "users", &list, e));
@@ -82,7 +82,7 @@ static enum err_code check_filter(struct yk *y, const struct at *filter, struct 
 
 	TRY(at_only(&y->r, filter, keys, e));
 	TRY(get_scalar(&y->r, filter, "type", &text, e));
-	if (*text && strcasecmp(text, types[0]) && strcasecmp(text, types[1]))
+	if (*text && strcasecmp(text, types[0]) != 0 && strcasecmp(text, types[1]) != 0)
 		return at_word_expected(&y->r, &type, types, e);
 	TRY(filter_names(y, filter, false, e));
 	return filter_names(y, filter, true, e);
@@ -211,7 +211,7 @@ static enum err_code check_path(struct yk *y, const struct path_index *index, co
 {
 	const char *path = text_str(&c->path), *names = text_str(&c->names);
 	const struct yk_queue *q = deepest(y, index, path);
-	bool may_create = false, is_there = !strcmp(q->def.path, path);
+	bool may_create = false, is_there = str_eq(q->def.path, path);
 
 	TRY(get_flag(&y->r, rule, "create", &may_create, e));
 	if (!is_there && !q->def.spec.is_parent)

@@ -28,7 +28,7 @@ static void note_type(struct yk *y, const struct at *a)
 static enum err_code amount(struct yk *y, const struct at *a, struct res_vec *ret, struct err *e)
 {
 	size_t len = strlen(a->key);
-	bool is_vcore = !strcmp(a->key, "vcore");
+	bool is_vcore = str_eq(a->key, "vcore");
 	const char *text = scalar_text(a->t);
 	struct err why;
 	int64_t v;
@@ -39,7 +39,7 @@ static enum err_code amount(struct yk *y, const struct at *a, struct res_vec *re
 				   is_vcore ? "an amount such as 4 or 500m" : "an amount such as 10 or 16Gi");
 	if (yunikorn_quantity_parse(text, a->t->n, is_vcore, &v, &why))
 		return at_fail(&y->r, a, e, "%s", why.msg);
-	if (!strcmp(a->key, "cpu")) {
+	if (str_eq(a->key, "cpu")) {
 		at_note(&y->r, a, "YuniKorn counts cores as \"vcore\"; \"cpu\" has no effect");
 		return ERR_OK;
 	}

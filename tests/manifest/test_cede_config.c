@@ -171,7 +171,7 @@ static void refuses_what_is_not_right(void **state)
 		 "cede.yaml:1:7: " HEAD "kind: expected CedeConfiguration, found \"Pod\""},
 		{"a profile nobody knows", "profile: yunicorn\n",
 		 "cede.yaml:1:10: " HEAD "profile: expected default, kubernetes, yunikorn or kai, found \"yunicorn\"; "
-					 "did you mean \"yunikorn\"?"},
+		 "did you mean \"yunikorn\"?"},
 		{"a profile that is a list", "profile: [kai]\n",
 		 "cede.yaml:1:10: " HEAD "profile: expected default, kubernetes, yunikorn or kai, found a list"},
 		{"a mode nobody knows", "rules: {opt-out: {mode: harder}}\n",

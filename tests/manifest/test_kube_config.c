@@ -58,7 +58,7 @@ static void reads_the_whole_document(void **state)
 		 NULL},
 		{"another version", "apiVersion: kubescheduler.config.k8s.io/v1beta3\n",
 		 "kube.yaml:1:13: " HEAD "apiVersion: expected kubescheduler.config.k8s.io/v1, found "
-					 "\"kubescheduler.config.k8s.io/v1beta3\"; did "
+		 "\"kubescheduler.config.k8s.io/v1beta3\"; did "
 		 "you mean \"kubescheduler.config.k8s.io/v1\"?"},
 		{"an unknown field", V1 "profile: []\n",
 		 "kube.yaml:3:1: " HEAD "profile: unknown field; did you mean \"profiles\"?"},
@@ -167,7 +167,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 	static const struct row rows[] = {
 		{"an unknown field", ARGS("DefaultPreemption", "{minCandidates: 1}"),
 		 AT "12: " PC ".minCandidates: unknown field; known here: apiVersion, kind, "
-			      "minCandidateNodesPercentage, minCandidateNodesAbsolute"},
+		    "minCandidateNodesPercentage, minCandidateNodesAbsolute"},
 		{"another kind", ARGS("DefaultPreemption", "{kind: NodeAffinityArgs}"),
 		 AT "18: " PC ".kind: expected DefaultPreemptionArgs, found \"NodeAffinityArgs\""},
 		{"its own kind",
@@ -189,23 +189,23 @@ static void refuses_arguments_that_are_not_right(void **state)
 		{"no terms",
 		 ARGS("NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}"),
 		 AT "76: " PC ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: "
-			      "expected at least one term"},
+		    "expected at least one term"},
 		{"a term that no node can match",
 		 ARGS("NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
 				      "{nodeSelectorTerms: [{matchExpressions: "
 				      "[{key: a, operator: Near}]}]}}}"),
 		 AT "117: " PC ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
-			       "matchExpressions[0]: this term matches no "
+		    "matchExpressions[0]: this term matches no "
 		    "node: unknown operator"},
 		{"a preference without weight",
 		 ARGS("NodeAffinity",
 		      "{addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{preference: {}}]}}"),
 		 AT "78: " PC ".addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: expected a "
-			      "number from 1 to 100, found "
+		    "number from 1 to 100, found "
 		    "nothing"},
 		{"a strategy nobody knows", ARGS("NodeResourcesFit", "{scoringStrategy: {type: MostAlocated}}"),
 		 AT "36: " PC ".scoringStrategy.type: expected LeastAllocated, MostAllocated or "
-			      "RequestedToCapacityRatio, found \"MostAlocated\"; "
+		    "RequestedToCapacityRatio, found \"MostAlocated\"; "
 		    "did you mean \"MostAllocated\"?"},
 		{"a resource weight past 100",
 		 ARGS("NodeResourcesFit", "{scoringStrategy: {resources: [{name: cpu, weight: 101}]}}"),
@@ -220,7 +220,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 		 ARGS("NodeResourcesFit", "{scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 50, "
 					  "score: 1}, {utilization: 50}]}}}"),
 		 AT "108: " PC ".scoringStrategy.requestedToCapacityRatio.shape[1].utilization: 50 must be above the "
-			       "50 of the point before"},
+		    "50 of the point before"},
 		{"a score past 10",
 		 ARGS("NodeResourcesFit",
 		      "{scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 50, score: 11}]}}}"),
@@ -245,7 +245,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 		      "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: "
 		      "ScheduleAnyway, labelSelector: {}}]}"),
 		 AT "137: " PC ".defaultConstraints[0].labelSelector: a default constraint has none: it is taken from "
-			       "what each pod belongs to"},
+		    "what each pod belongs to"},
 		{"a skew of zero",
 		 ARGS("PodTopologySpread", "{defaultingType: List, defaultConstraints: [{maxSkew: 0}]}"),
 		 AT "65: " PC ".defaultConstraints[0].maxSkew: expected a number from 1 to 2147483647, found 0"},
@@ -315,7 +315,7 @@ static void reads_arguments_of_preemption_and_affinity(void **state)
 			    "kube.yaml:16:12: " HEAD
 			    "profiles[0].pluginConfig[3].name: the arguments of Nobody are not used\n"
 			    "kube.yaml:17:12: " HEAD "profiles[0].pluginConfig[4].name: the arguments of NodeAfinity "
-						     "are not used; did you mean \"NodeAffinity\"?\n");
+			    "are not used; did you mean \"NodeAffinity\"?\n");
 	drop_doc(&r);
 }
 
@@ -332,7 +332,7 @@ static void reads_arguments_of_resources_and_spread(void **state)
 		"      ignoredResourceGroups: [acme.com]\n"
 		"      scoringStrategy:\n"
 		"        type: RequestedToCapacityRatio\n"
-		"        resources: [{name: nvidia.com/gpu, weight: 5}, {name: cpu}]\n"
+		"        resources: [{name: nvidia.com/gpu, weight: 5}, {name: cpu, weight: 0}]\n"
 		"        requestedToCapacityRatio: {shape: [{utilization: 0, score: 10}, {utilization: 100}]}\n"
 		"  - {name: NodeResourcesBalancedAllocation, args: {resources: [{name: nvidia.com/gpu, weight: 1}]}}\n"
 		"  - name: PodTopologySpread\n"
@@ -365,6 +365,21 @@ static void reads_arguments_of_resources_and_spread(void **state)
 	drop_doc(&r);
 }
 
+static void a_refused_document_changes_nothing(void **state)
+{
+	struct reading r;
+
+	read_doc(&r, V1
+		 "podInitialBackoffSeconds: 3\nprofiles: [{schedulerName: a, pluginConfig: [{name: NodeAffinity, args: "
+		 "{addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "
+		 "{matchExpressions: [{key: k, operator: Exists}]}}]}}}]}, {schedulerName: a}]\n");
+	assert_int_equal(r.rc, ERR_INPUT);
+	assert_int_equal(r.config->initial_backoff_ns, NS_PER_S);
+	assert_int_equal(r.config->n_kube_profiles, 1);
+	assert_string_equal(r.config->kube_profiles[0].scheduler_name, "default-scheduler");
+	drop_doc(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +388,7 @@ int main(void)
 		cmocka_unit_test(refuses_arguments_that_are_not_right),
 		cmocka_unit_test(reads_arguments_of_preemption_and_affinity),
 		cmocka_unit_test(reads_arguments_of_resources_and_spread),
+		cmocka_unit_test(a_refused_document_changes_nothing),
 	};
 
 	return cmocka_run_group_tests_name("kube_config", tests, NULL, NULL);
