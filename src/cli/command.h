@@ -20,6 +20,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+int command_bench(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_show(int argc, char **argv);
