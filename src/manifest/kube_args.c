@@ -137,10 +137,10 @@ static enum err_code weighted(const struct args_reader *ar, const struct at *a, 
 
 	TRY(at_only(ar->r, a, keys, e));
 	TRY(get_text(ar->r, a, "name", &text, e));
-	TRY(get_int32_in(ar, a, "weight", 0, max_weight, &weight, e));
+	TRY(get_int32_in(ar, a, "weight", 1, max_weight, &weight, e));
 	if (!*text)
 		return at_expected(ar->r, &name, e, "the name of a resource");
-	*ret = (struct weighted_resource){arena_strndup(ar->config->arena, text, strlen(text)), weight ? weight : 1};
+	*ret = (struct weighted_resource){arena_strndup(ar->config->arena, text, strlen(text)), weight};
 	return ERR_OK;
 }
 

@@ -209,7 +209,10 @@ static void refuses_arguments_that_are_not_right(void **state)
 		    "did you mean \"MostAllocated\"?"},
 		{"a resource weight past 100",
 		 ARGS("NodeResourcesFit", "{scoringStrategy: {resources: [{name: cpu, weight: 101}]}}"),
-		 AT "62: " PC ".scoringStrategy.resources[0].weight: expected a number from 0 to 100, found 101"},
+		 AT "62: " PC ".scoringStrategy.resources[0].weight: expected a number from 1 to 100, found 101"},
+		{"a resource that does not count",
+		 ARGS("NodeResourcesFit", "{scoringStrategy: {resources: [{name: cpu, weight: 0}]}}"),
+		 AT "62: " PC ".scoringStrategy.resources[0].weight: expected a number from 1 to 100, found 0"},
 		{"a resource without a name", ARGS("NodeResourcesFit", "{scoringStrategy: {resources: [{weight: 1}]}}"),
 		 AT "42: " PC ".scoringStrategy.resources[0].name: expected the name of a resource, found nothing"},
 		{"no shape", ARGS("NodeResourcesFit", "{scoringStrategy: {type: RequestedToCapacityRatio}}"),
@@ -231,7 +234,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 		 AT "36: " PC ".ignoredResourceGroups[0]: \"a/b\" is not a group: it has a \"/\""},
 		{"balance knows no weights",
 		 ARGS("NodeResourcesBalancedAllocation", "{resources: [{name: cpu, weight: 2}]}"),
-		 AT "44: " PC ".resources[0].weight: expected a number from 0 to 1, found 2"},
+		 AT "44: " PC ".resources[0].weight: expected a number from 1 to 1, found 2"},
 		{"a resource twice", ARGS("NodeResourcesBalancedAllocation", "{resources: [{name: cpu}, {name: cpu}]}"),
 		 AT "44: " PC ".resources[1].name: \"cpu\" is listed twice"},
 		{"constraints of the system are its own",
@@ -332,7 +335,7 @@ static void reads_arguments_of_resources_and_spread(void **state)
 		"      ignoredResourceGroups: [acme.com]\n"
 		"      scoringStrategy:\n"
 		"        type: RequestedToCapacityRatio\n"
-		"        resources: [{name: nvidia.com/gpu, weight: 5}, {name: cpu, weight: 0}]\n"
+		"        resources: [{name: nvidia.com/gpu, weight: 5}, {name: cpu}]\n"
 		"        requestedToCapacityRatio: {shape: [{utilization: 0, score: 10}, {utilization: 100}]}\n"
 		"  - {name: NodeResourcesBalancedAllocation, args: {resources: [{name: nvidia.com/gpu, weight: 1}]}}\n"
 		"  - name: PodTopologySpread\n"
