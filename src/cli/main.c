@@ -100,6 +100,7 @@ static int command_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static char version[] = "version";
 	const struct command *c;
 
 	cli_watch_output();
@@ -108,7 +109,7 @@ int main(int argc, char **argv)
 	if (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"))
 		return print_overview(stdout, EXIT_FINE);
 	if (str_eq(argv[1], "--version") || str_eq(argv[1], "-V"))
-		argv[1] = (char *)(uintptr_t) "version";
+		argv[1] = version;
 	c = find(argv[1]);
 	return c ? run(c, argc - 1, argv + 1) : unknown(argv[1]);
 }

@@ -80,10 +80,10 @@ static int type_order(const void *pa, const void *pb, void *ctx)
 	return by_rank ? by_rank : strcmp(res_type_name(v->types, a), res_type_name(v->types, b));
 }
 
-static void sort(const struct cluster_view *v, id_list32 *l, int (*order)(const void *a, const void *b, void *ctx))
+static void sort(struct cluster_view *v, id_list32 *l, int (*order)(const void *a, const void *b, void *ctx))
 {
 	if (l->n > 1)
-		qsort_r(l->v, l->n, sizeof(*l->v), order, (void *)(uintptr_t)v);
+		qsort_r(l->v, l->n, sizeof(*l->v), order, v);
 }
 
 /* ---- lists ---- */

@@ -92,9 +92,9 @@ static struct bunch *bunch_of(const struct page *p, bunch_list *l, struct map *b
 	uint64_t h = hash_node(p, id);
 	uint32_t i;
 
-	while ((i = map_get(by_hash, h)) != MAP_NONE && !same_kind(p, l->v[i].first, id))
+	while ((i = map_get(by_hash, h)) < l->n && !same_kind(p, l->v[i].first, id))
 		h++;
-	if (i == MAP_NONE) {
+	if (i >= l->n) {
 		i = l->n;
 		map_put(by_hash, h, i);
 		array_push(l, fresh);

@@ -584,7 +584,7 @@ static void summary(const struct page *p)
 
 void cluster_view_text(const struct cluster_view *v, const struct look *look, bool is_wide, struct text *out)
 {
-	struct page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new(64 * 1024)};
+	struct page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new((size_t)64 * 1024)};
 
 	summary(&p);
 	queues(&p);
