@@ -52,8 +52,8 @@ static inline const struct tree *fact_expect(const struct fact *f, const char *n
 {
 	return tree_get(tree_get(f->t, "expect"), name);
 }
-bool tree_truth(const struct tree *t);				/* false if absent */
-int64_t tree_int(const struct tree *t, int64_t otherwise);	/* a whole number */
+bool tree_truth(const struct tree *t);				    /* false if absent */
+int64_t tree_int(const struct tree *t, int64_t otherwise);	    /* a whole number */
 const char *tree_text(const struct tree *t, const char *otherwise); /* of any scalar but null */
 static inline uint32_t tree_count(const struct tree *t)
 {

@@ -12,6 +12,7 @@ extern const struct displace_options as_kubernetes;
 /* True, and the fact is skipped: it is about pod groups. */
 bool skip_groups(struct fact *f);
 /* Names of pods; without is_ordered as a set. */
-void same_victims(struct world *w, const char *what, const struct tree *expected, const pod_id *got, uint32_t n, bool is_ordered);
+void same_victims(struct world *w, const char *what, const struct tree *expected, const pod_id *got, uint32_t n,
+		  bool is_ordered);
 /* The dry run on these nodes; in the fact's arena. */
 struct displace_node *try_nodes(struct world *w, const node_id *nodes, uint32_t n);
