@@ -431,8 +431,13 @@ static inline void gen_pod(struct emit *e, const struct gen_cluster *g, uint32_t
 static inline void gen_object(struct emit *e, const struct gen_cluster *g, uint32_t i)
 {
 	if (i < 3)
-		gen_priority_class(e, i == 0 ? "batch-low" : i == 1 ? "batch-high" : "service",
-				   i == 0 ? 100 : i == 1 ? 1000 : 100000);
+		gen_priority_class(e,
+				   i == 0   ? "batch-low"
+				   : i == 1 ? "batch-high"
+					    : "service",
+				   i == 0   ? 100
+				   : i == 1 ? 1000
+					    : 100000);
 	else if (i - 3 < g->n_nodes)
 		gen_node(e, i - 3);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON as RFC 8259 has it, in one pass and without recursion. Most of a cluster's JSON is strings without escapes, and blanks:
- * both are stepped over eight bytes at a time, and such strings are copied once.
+ * JSON as RFC 8259 has it, in one pass and without recursion. Most of a cluster's JSON is strings without escapes, and
+ * blanks: both are stepped over eight bytes at a time, and such strings are copied once.
  */
 #include <endian.h>
 
@@ -50,7 +50,9 @@ static inline struct tree_at at(const struct json *j, const char *p)
 
 static inline char peek_char(const struct json *j)
 {
-	return j->p < j->end ? *j->p : '\0';
+	if (j->p == j->end)
+		return '\0';
+	return *j->p;
 }
 
 static inline void skip_space(struct json *j)

@@ -2,9 +2,9 @@
 /*
  * Documents, and Lists taken apart. The top map of a document is read field by field, so that `items` can be entered:
  * each item is built alone and handed out when it is known what it is (it says so itself, or the kind of the List came
- * before it). From then on the caller may empty the arena between calls, so of the other fields of the List only the keys
- * (for duplicates), the kind and the apiVersion are kept, in an arena of the reader. As long as nothing was handed out
- * the document may still turn out to be an ordinary one that happens to have `items`.
+ * before it). From then on the caller may empty the arena between calls, so of the other fields of the List only the
+ * keys (for duplicates), the kind and the apiVersion are kept, in an arena of the reader. As long as nothing was handed
+ * out the document may still turn out to be an ordinary one that happens to have `items`.
  */
 #include "manifest/tree.h"
 
@@ -133,12 +133,13 @@ static bool may_go(const struct tree_reader *r, const struct tree *item)
 /* The arena of field f goes away: keep what is needed of it. */
 static void keep_field(struct tree_reader *r, struct tree_field *f)
 {
+	const struct tree *text = string_of(f->value);
 	if (f->key != tree_merge_key)
 		f->key = reader_own_text(r, f->key, f->key_len);
-	if (key_is(f, "kind") && string_of(f->value) != NULL)
-		r->kind = reader_own_text(r, f->value->text, f->value->n);
-	if (key_is(f, "apiVersion") && string_of(f->value) != NULL)
-		r->api = reader_own_text(r, f->value->text, f->value->n);
+	if (key_is(f, "kind") && text != NULL)
+		r->kind = reader_own_text(r, text->text, text->n);
+	if (key_is(f, "apiVersion") && text != NULL)
+		r->api = reader_own_text(r, text->text, text->n);
 	f->value = NULL;
 }
 

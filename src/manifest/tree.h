@@ -5,8 +5,8 @@
  * Documents are read one at a time from a reader; a tree lives in the arena given to tree_next and dies with it. The
  * items of a List are handed out one by one as documents of their own, so that a list of 150,000 pods never exists as
  * one tree. A List is a document with a top-level `items` whose kind ends in "List", or whose items are objects that
- * carry their own kind and apiVersion. What stands beside `items` is read and forgotten. Only where the items come first,
- * and say nothing of themselves, are they held until the kind is known.
+ * carry their own kind and apiVersion. What stands beside `items` is read and forgotten. Only where YAML items come
+ * before the kind, and say nothing of themselves, are they held until it is known.
  *
  * Hostile input is expected: nesting deeper than 200, aliases that expand to more than a million values, keys longer
  * than 1 KiB, more than 64 million values in one tree, more than 2 GiB, invalid UTF-8, NUL bytes, tabs as indentation,
@@ -78,6 +78,6 @@ const char *tree_reader_name(const struct tree_reader *r);
 /* Look-ups. tree_get: NULL if t is NULL, not a map, or has no such field. */
 const struct tree *tree_get(const struct tree *t, const char *key);
 const struct tree *tree_path(const struct tree *t, const char *dotted); /* "spec.resources.requests" */
-bool tree_is(const struct tree *t, enum tree_kind kind);		 /* false for NULL */
+bool tree_is(const struct tree *t, enum tree_kind kind);		/* false for NULL */
 /* "a map", "a list", "a string", "a number", "true or false", "nothing" */
 const char *tree_kind_text(enum tree_kind kind);

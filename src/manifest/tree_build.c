@@ -11,14 +11,14 @@
 
 const char tree_merge_key[] = "<<";
 
-enum err_code reader_fail(struct tree_reader *r, enum err_code code, struct tree_at at, const char *fmt, ...)
+void reader_complain(struct tree_reader *r, enum err_code code, struct tree_at at, const char *fmt, ...)
 {
 	char words[400];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	return err_fail(r->e, code, "%s:%u:%u: %s", r->name, at.line, at.col, words);
+	err_fail(r->e, code, "%s:%u:%u: %s", r->name, at.line, at.col, words);
 }
 
 uint32_t utf8_length(const char *p, const char *end)

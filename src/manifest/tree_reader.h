@@ -19,11 +19,11 @@
 #define TREE_MAX_VALUES 64000000u
 #define TREE_MAX_BYTES ((size_t)2 << 30)
 
-#define TRY(call)                              \
-	do {                                   \
+#define TRY(call)                                 \
+	do {                                      \
 		enum err_code try_code_ = (call); \
-		if (try_code_ != ERR_OK)       \
-			return try_code_;      \
+		if (try_code_ != ERR_OK)          \
+			return try_code_;         \
 	} while (0)
 
 struct tree_at {
@@ -78,7 +78,8 @@ struct json_frame {
 
 struct json {
 	const char *p, *end;
-	const char *line_start; /* one further for each byte but the first of a character: p - line_start counts those */
+	const char
+		*line_start; /* one further for each byte but the first of a character: p - line_start counts those */
 	uint32_t line;
 	bool has_begun;
 	uint32_t n_open;
@@ -99,20 +100,21 @@ struct tree_reader {
 	uint64_t max_values; /* TREE_MAX_VALUES, except in tests */
 
 	enum tree_state state;
-	struct arena *own;    /* what must live from call to call, until the document ends */
-	bool is_first;	      /* no field or item of the entered map or list was read yet */
-	bool is_list;	      /* an item went out, so the document is a List */
-	bool is_holding;      /* items wait for the kind */
-	bool has_items;	      /* a field `items` was seen */
+	struct arena *own; /* what must live from call to call, until the document ends */
+	bool is_first;	   /* no field or item of the entered map or list was read yet */
+	bool is_list;	   /* an item went out, so the document is a List */
+	bool is_holding;   /* items wait for the kind */
+	bool has_items;	   /* a field `items` was seen */
 	struct tree_at top_at, items_at;
-	uint32_t items_field; /* its place among the fields */
+	uint32_t items_field;	/* its place among the fields */
 	const char *kind, *api; /* of the List, once it is known to be one or they were seen ahead */
 	const struct tree *held;
 	uint32_t next_held;
 };
 
-/* "name:line:col: " and the words. Returns code. */
-enum err_code reader_fail(struct tree_reader *r, enum err_code code, struct tree_at at, const char *fmt, ...)
+/* "name:line:col: " and the words. As a value it is the code, so that the compiler sees that it is not ERR_OK. */
+#define reader_fail(r, code, ...) (reader_complain((r), (code), __VA_ARGS__), (code))
+void reader_complain(struct tree_reader *r, enum err_code code, struct tree_at at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));
 
 /* A copy that lives until the document ends. */
@@ -128,8 +130,8 @@ struct shown show_found(const char *p, const char *end);
 
 /* Bytes of the character at p; 0 if it is not valid UTF-8. */
 uint32_t utf8_length(const char *p, const char *end);
-uint32_t utf8_decode(const char *p, uint32_t n); /* of a valid character of n bytes */
-uint32_t utf8_encode(uint32_t c, char *out);	 /* bytes written, at most 4 */
+uint32_t utf8_decode(const char *p, uint32_t n);     /* of a valid character of n bytes */
+uint32_t utf8_encode(uint32_t c, char *out);	     /* bytes written, at most 4 */
 uint32_t utf8_count(const char *p, const char *end); /* characters */
 
 /* tree_build.c */

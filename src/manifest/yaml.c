@@ -3,9 +3,9 @@
  * YAML by the events of libyaml, which knows the syntax; here are trees, kinds of plain scalars, anchors and limits.
  *
  * An alias shares the nodes of its anchor, so a document is never larger in memory than it is written. Whoever walks
- * the tree sees it expanded, though, and therefore every alias is charged what it stands for. When the items of a List go
- * out one by one the caller empties the arena between them: anchors are then saved in the reader's own arena and copied at
- * each use, and both copies are charged too.
+ * the tree sees it expanded, though, and therefore every alias is charged what it stands for. When the items of a List
+ * go out one by one the caller empties the arena between them: anchors are then saved in the reader's own arena and
+ * copied at each use, and both copies are charged too.
  */
 #include <yaml.h>
 
@@ -436,7 +436,7 @@ static void add_value(struct tree_reader *r, const struct tree *node, uint32_t h
 static enum err_code take_event(struct tree_reader *r, uint32_t depth, const struct tree **ret, uint32_t *ret_height)
 {
 	struct yaml *y = r->yaml;
-	struct tree *scalar = NULL;
+	struct tree *scalar;
 	*ret = NULL;
 	*ret_height = 0;
 	if (r->b.n_values > r->max_values)

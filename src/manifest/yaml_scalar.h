@@ -11,5 +11,5 @@ struct yaml_typed {
 	bool truth; /* of a bool */
 };
 
-/* tag: as libyaml gives it, NULL if there is none. False if the text is not what its tag says, which ret->kind tells. */
+/* tag: as libyaml gives it, or NULL. False if the text is not what its tag says, which ret->kind tells. */
 bool yaml_scalar_type(const char *text, size_t n, bool is_plain, const char *tag, struct yaml_typed *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Properties: what was read as JSON, written again and read again is the same; and it is the same when read as YAML, of which JSON
- * is a part as long as it keeps to one line, short keys and characters that YAML allows.
+ * Properties: what was read as JSON, written again and read again is the same; and it is the same when read as YAML, of
+ * which JSON is a part as long as it keeps to one line, short keys and characters that YAML allows.
  */
 #include "fuzz_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_tree.h - comparing what two readers made of an input, for the fuzzers of JSON and YAML. No positions are compared.
+ * fuzz_tree.h - comparing what two readers made of an input, for the fuzzers of JSON and YAML. Places do not count.
  */
 #pragma once
 
@@ -109,7 +109,10 @@ static inline bool put_json(struct text *out, const struct tree *t, uint32_t *bu
 	} else if (t->kind == TREE_STRING || (t->kind == TREE_NUMBER && !is_json_number(t->text))) {
 		put_string(out, t->text, t->n);
 	} else {
-		text_add(out, t->kind == TREE_NULL ? "null" : t->kind == TREE_NUMBER ? t->text : t->truth ? "true" : "false");
+		text_add(out, t->kind == TREE_NULL     ? "null"
+			      : t->kind == TREE_NUMBER ? t->text
+			      : t->truth	       ? "true"
+						       : "false");
 	}
 	return true;
 }

@@ -116,12 +116,13 @@ static inline void check_row(const struct tree_row *row, bool with_places)
 	if (out.n > 0)
 		out.s[--out.n] = '\0';
 	if (strcmp(text_str(&out), row->gives) != 0)
-		fail_msg("%s\n  input: %s\n  want:  %s\n  got:   %s", row->says, row->input, row->gives, text_str(&out));
+		fail_msg("%s\n  input: %s\n  want:  %s\n  got:   %s", row->says, row->input, row->gives,
+			 text_str(&out));
 	text_free(&out);
 }
 
-#define CHECK_ROWS(rows, with_places)                                             \
-	do {                                                                      \
-		for (size_t i_ = 0; i_ < sizeof(rows) / sizeof((rows)[0]); i_++)  \
-			check_row(&(rows)[i_], (with_places));                    \
+#define CHECK_ROWS(rows, with_places)                                            \
+	do {                                                                     \
+		for (size_t i_ = 0; i_ < sizeof(rows) / sizeof((rows)[0]); i_++) \
+			check_row(&(rows)[i_], (with_places));                   \
 	} while (0)
