@@ -193,13 +193,19 @@ static uint32_t potential_nodes(struct attempt *a, node_id *ret)
 	return n;
 }
 
+static struct displace_options options_of(const struct attempt *a)
+{
+	bool is_kubernetes = a->en->config->profile == PROFILE_KUBERNETES;
+
+	return (struct displace_options){.threads = a->en->config->threads,
+					 .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
+					 .empty_selector_matches = !is_kubernetes};
+}
+
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
 static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
-	bool is_kubernetes = a->en->config->profile == PROFILE_KUBERNETES;
-	struct displace_options o = {.threads = a->en->config->threads,
-				     .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
-				     .empty_selector_matches = !is_kubernetes};
+	struct displace_options o = options_of(a);
 	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
 	enum eligibility el = displace_eligible(&a->c, at == UINT32_MAX ? NULL : &a->statuses[at]);
 	node_id *nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
@@ -311,6 +317,46 @@ static void unplaced(struct attempt *a, bool wants_report)
 	text_free(&pre);
 }
 
+/* What the sweep found where nothing fits: a nomination, or the sentence that says why there is none. */
+static void take_sweep(struct attempt *a, const struct sweep_result *r, const struct displace_options *o)
+{
+	struct status rest = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0);
+	struct fit_error after = {.n_all = a->c.n_nodes, .counts = r->after, .n_counts = r->n_after, .absent = &rest};
+	struct fit_error fe = {.n_all = a->c.n_nodes, .counts = r->refusals, .n_counts = r->n_refusals};
+	struct text message = {0}, post = {0};
+
+	a->d->tie = r->tie;
+	a->d->runner_up = r->second;
+	a->d->tie_mine = r->mine;
+	a->d->tie_theirs = r->theirs;
+	if (r->best != NODE_NONE) {
+		nominate(a, &r->winner, o);
+	} else {
+		text_add(&post, "preemption: ");
+		fit_error_text(&a->c, &after, &post);
+	}
+	fe.post_filter_msg = text_str(&post);
+	fit_error_text(&a->c, &fe, &message);
+	a->d->message = keep_text(a, &message);
+	text_free(&post);
+}
+
+/* True: decided, or the feasible nodes are known. The sweep is for pods without a promise that may displace others. */
+static bool try_sweep(struct attempt *a)
+{
+	struct displace_options o = options_of(a);
+	struct sweep_result r;
+
+	if (a->c.p->claim != CLAIM_NONE || !framework_preempts(a->c.framework) || !may_use_displace(a) ||
+	    displace_eligible(&a->c, NULL) != ELIGIBLE || !sweep_run(a->en->sweep, &a->c, &o, &r))
+		return false;
+	a->n_feasible = r.n_feasible;
+	a->feasible = r.feasible;
+	if (!r.n_feasible)
+		take_sweep(a, &r, &o);
+	return true;
+}
+
 static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e)
 {
 	node_id node;
@@ -320,7 +366,12 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 		place(a, a->c.p->node);
 		return ERR_OK;
 	}
-	filter_all(a);
+	if (!wants_report && try_sweep(a)) {
+		if (!a->n_feasible)
+			return ERR_OK;
+	} else {
+		filter_all(a);
+	}
 	if (!a->n_feasible) {
 		unplaced(a, wants_report);
 		return ERR_OK;

@@ -31,13 +31,7 @@ bool displace_is_fast(const struct cede_cycle *c)
 	return has_fit && !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
 }
 
-struct want { /* the request as short lists, `pods` included */
-	uint32_t n;
-	res_id type[RES_MAX];
-	int64_t amount[RES_MAX];
-};
-
-static void want_of(const struct cede_cycle *c, struct want *w)
+void want_of(const struct cede_cycle *c, struct want *w)
 {
 	w->n = 0;
 	w->type[w->n] = RES_PODS;

@@ -18,6 +18,13 @@ uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
 void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n, struct arena *a);
 
+struct want { /* the request as short lists, `pods` first */
+	uint32_t n;
+	res_id type[RES_MAX];
+	int64_t amount[RES_MAX];
+};
+void want_of(const struct cede_cycle *c, struct want *w);
+
 /* Can nothing but resources, and what does not depend on pods, be in this pod's way? */
 bool displace_is_fast(const struct cede_cycle *c);
 void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret);

@@ -15,6 +15,7 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->ledger = cluster_ledger(c);
 	en->config = config;
 	en->arena = arena_new(256 * 1024);
+	en->sweep = sweep_new();
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
 		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);
@@ -33,6 +34,7 @@ void engine_free(struct engine *en)
 	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
+	sweep_free(en->sweep);
 	arena_free(en->arena);
 	text_free(&en->complaints);
 	mem_free(en);

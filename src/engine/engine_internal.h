@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "engine/displace.h"
 #include "engine/engine.h"
+#include "engine/sweep.h"
 
 struct engine {
 	struct cluster *cluster;
@@ -14,6 +15,7 @@ struct engine {
 	const struct engine_config *config;
 	struct framework **frameworks; /* one for each kube profile */
 	struct arena *arena;	       /* of one attempt */
+	struct sweep *sweep;	       /* what nodes said before */
 	struct text complaints;
 };
 

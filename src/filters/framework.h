@@ -144,10 +144,22 @@ const char *status_plugin_name(const struct framework *f, const struct status *s
  * Kubernetes' sentence: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)." A non-empty pre_filter_msg stands instead
  * of the histogram; post_filter_msg follows. Every reason of every status counts one; absent, if given, counts for the rest of n_all.
  */
+struct status_count { /* equal answers of several nodes */
+	struct status s;
+	uint32_t count;
+};
+static inline bool status_same(const struct status *a, const struct status *b)
+{
+	return a->plugin == b->plugin && a->verdict.code == b->verdict.code && a->verdict.reason == b->verdict.reason &&
+	       a->verdict.detail == b->verdict.detail;
+}
+
 struct fit_error {
 	uint32_t n_all;
-	const struct status *statuses;
+	const struct status *statuses; /* of n nodes, or: */
 	uint32_t n;
+	const struct status_count *counts; /* n_counts different ones, with how many nodes gave each */
+	uint32_t n_counts;
 	const struct status *absent;		      /* may be NULL */
 	const char *pre_filter_msg, *post_filter_msg; /* may be NULL */
 };

@@ -133,31 +133,20 @@ static void count_status(const struct cede_cycle *c, struct histogram *h, const 
 	text_free(&one);
 }
 
-struct run { /* equal statuses, counted before they are put into words */
-	struct status s;
-	uint32_t count;
-};
-
-static bool same_status(const struct status *a, const struct status *b)
-{
-	return a->plugin == b->plugin && a->verdict.code == b->verdict.code && a->verdict.reason == b->verdict.reason &&
-	       a->verdict.detail == b->verdict.detail;
-}
-
 /* Few different answers, many nodes: the last one seen is nearly always the next one. */
 static void count_all(const struct cede_cycle *c, struct histogram *h, const struct status *statuses, uint32_t n)
 {
-	ARRAY(struct run) runs = {0};
+	ARRAY(struct status_count) runs = {0};
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = runs.n;
 
-		while (k > 0 && !same_status(&runs.v[k - 1].s, &statuses[i]))
+		while (k > 0 && !status_same(&runs.v[k - 1].s, &statuses[i]))
 			k--;
 		if (k) {
 			runs.v[k - 1].count++;
 		} else {
-			struct run r = {statuses[i], 1};
+			struct status_count r = {statuses[i], 1};
 
 			array_push(&runs, r);
 		}
@@ -202,9 +191,15 @@ void fit_error_text(const struct cede_cycle *c, const struct fit_error *fe, stru
 	if (fe->pre_filter_msg && *fe->pre_filter_msg) {
 		text_printf(out, " %s.", fe->pre_filter_msg);
 	} else {
+		uint32_t n = fe->n;
+
 		count_all(c, &h, fe->statuses, fe->n);
-		if (fe->absent && fe->n_all > fe->n)
-			count_status(c, &h, fe->absent, fe->n_all - fe->n);
+		for (uint32_t i = 0; i < fe->n_counts; i++) {
+			count_status(c, &h, &fe->counts[i].s, fe->counts[i].count);
+			n += fe->counts[i].count;
+		}
+		if (fe->absent && fe->n_all > n)
+			count_status(c, &h, fe->absent, fe->n_all - n);
 		histogram_text(&h, out);
 	}
 	if (fe->post_filter_msg && *fe->post_filter_msg)

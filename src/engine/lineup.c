@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/lineup.h"
+
+#include <stdlib.h>
+
+#include "filters/builtin.h"
+
+void lineups_fit(struct lineups *l, uint32_t n_nodes)
+{
+	if (l->n >= n_nodes)
+		return;
+	l->v = mem_resize(l->v, n_nodes, sizeof(*l->v));
+	memset(l->v + l->n, 0, (n_nodes - l->n) * sizeof(*l->v));
+	l->n = n_nodes;
+}
+
+void lineups_free(struct lineups *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		mem_free(l->v[i].v);
+	mem_free(l->v);
+	*l = (struct lineups){0};
+}
+
+/* ---- the order ---- */
+
+static int by_name(const struct cede_cycle *c, const struct lineup_pod *a, const struct lineup_pod *b)
+{
+	int d = name_cmp(c->names, kin_get(c->vocab, a->kin)->ns, kin_get(c->vocab, b->kin)->ns);
+
+	return d ? d : name_cmp(c->names, ledger_pod(c->ledger, a->pod)->name, ledger_pod(c->ledger, b->pod)->name);
+}
+
+static int by_importance(const void *a, const void *b, void *ctx)
+{
+	const struct cede_cycle *c = ctx;
+	const struct lineup_pod *x = a, *y = b;
+	int64_t start_x = x->start == TIME_NONE ? c->now_ns : x->start, start_y = y->start == TIME_NONE ? c->now_ns : y->start;
+
+	if (x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	if (start_x != start_y)
+		return start_x < start_y ? -1 : 1;
+	return by_name(c, x, y);
+}
+
+static void build(struct lineup *l, struct cede_cycle *c, node_id node)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+
+	if (l->cap < n->pods.n) {
+		l->cap = n->pods.n;
+		l->v = mem_resize(l->v, l->cap, sizeof(*l->v));
+	}
+	l->n = n->pods.n;
+	l->has_unset_start = false;
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
+
+		l->v[i] = (struct lineup_pod){.priority = p->priority,
+					      .pod = n->pods.v[i],
+					      .queue = p->queue,
+					      .kin = p->kin,
+					      .start = p->started_ns,
+					      .usage = &shape_get(c->vocab, p->shape)->usage};
+		l->has_unset_start |= p->started_ns == TIME_NONE;
+	}
+	qsort_r(l->v, l->n, sizeof(*l->v), by_importance, c);
+	l->generation = n->generation;
+}
+
+static const struct lineup *lineup_of(struct lineups *all, struct cede_cycle *c, node_id node)
+{
+	struct lineup *l = &all->v[node];
+
+	if (l->generation != ledger_node(c->ledger, node)->generation || l->has_unset_start)
+		build(l, c, node);
+	return l;
+}
+
+/* ---- the node ---- */
+
+struct crew { /* those who may go, most important first */
+	const struct lineup_pod *v;
+	uint32_t n;
+	const struct lineup_pod **some; /* instead of v where only pods of one queue may go; NULL: all of v */
+};
+
+static const struct lineup_pod *member(const struct crew *crew, uint32_t i)
+{
+	return crew->some ? crew->some[i] : &crew->v[i];
+}
+
+static struct crew crew_of(const struct lineup *l, struct cede_cycle *c, const struct displace_options *o)
+{
+	struct crew crew = {0};
+	uint32_t first = 0;
+
+	while (first < l->n && l->v[first].priority >= c->priority)
+		first++;
+	crew.v = l->v + first;
+	crew.n = l->n - first;
+	if (o->only_in == QUEUE_NONE)
+		return crew;
+	crew.some = arena_n(c->arena, crew.n + 1, const struct lineup_pod *);
+	for (uint32_t i = 0, n = crew.n; i < n; i++) {
+		if (!i)
+			crew.n = 0;
+		if (crew.v[i].queue == o->only_in)
+			crew.some[crew.n++] = &crew.v[i];
+	}
+	return crew;
+}
+
+static void add(const struct want *w, const struct res_list *usage, int64_t *room)
+{
+	room[0]++;
+	for (uint32_t k = 1; k < w->n; k++)
+		room[k] += res_list_get(usage, w->type[k]);
+}
+
+static bool take_back(const struct want *w, const struct res_list *usage, int64_t *room)
+{
+	int64_t left[RES_MAX];
+
+	left[0] = room[0] - 1;
+	for (uint32_t k = 1; k < w->n; k++)
+		left[k] = room[k] - res_list_get(usage, w->type[k]);
+	for (uint32_t k = 0; k < w->n; k++)
+		if (w->amount[k] > left[k])
+			return false;
+	memcpy(room, left, w->n * sizeof(*room));
+	return true;
+}
+
+/* With everybody gone it still does not fit: as NodeResourcesFit would put it. */
+static struct status lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room)
+{
+	const int64_t *has = ledger_node_allocatable(c->ledger, node);
+	uint64_t lacking = 0;
+	bool is_never = false;
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		lacking |= (uint64_t)(w->amount[k] > room[k]) << w->type[k];
+		is_never |= w->type[k] != RES_PODS && w->amount[k] > has[w->type[k]];
+	}
+	if (!lacking)
+		return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+	return (struct status){cede_answer(is_never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking),
+			       framework_plugin_find(c->framework, resources_fit_plugin.name)};
+}
+
+/* Which of them would violate a budget; false: none has one. */
+static bool split(struct cede_cycle *c, const struct displace_options *o, const struct crew *crew, pod_id *pods, bool *violates)
+{
+	bool has_any = false;
+	uint32_t n_pdbs;
+
+	for (uint32_t i = 0; i < crew->n; i++) {
+		const struct lineup_pod *p = member(crew, i);
+
+		pods[i] = p->pod;
+		if (!has_any && ledger_pdb_limit(c->ledger)) {
+			ledger_kin_pdbs(c->ledger, p->kin, &n_pdbs);
+			has_any = n_pdbs > 0;
+		}
+	}
+	if (has_any)
+		pdb_split(c, pods, crew->n, o->empty_selector_matches, violates);
+	return has_any;
+}
+
+struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
+				     node_id node, bool *ret_is_lasting)
+{
+	const struct lineup *l = lineup_of(all, c, node);
+	struct crew crew = crew_of(l, c, o);
+	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
+	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
+	pod_id *pods = arena_n(c->arena, crew.n + 1, pod_id);
+	bool *violates = arena_n(c->arena, crew.n + 1, bool), *goes = arena_n(c->arena, crew.n + 1, bool);
+	int64_t room[RES_MAX];
+
+	if (l->has_unset_start)
+		*ret_is_lasting = false;
+	if (!crew.n)
+		return r;
+	for (uint32_t k = 0; k < w->n; k++)
+		room[k] = has[w->type[k]] - used[w->type[k]];
+	for (uint32_t i = 0; i < crew.n; i++)
+		add(w, member(&crew, i)->usage, room);
+	r.status = lacks(c, w, node, room);
+	if (!status_is_success(&r.status))
+		return r;
+	if (split(c, o, &crew, pods, violates))
+		*ret_is_lasting = false;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < crew.n; i++)
+			if (violates[i] == (pass == 0))
+				goes[i] = !take_back(w, member(&crew, i)->usage, room);
+	collect_victims(&r, pods, goes, violates, crew.n, c->arena);
+	return r;
+}

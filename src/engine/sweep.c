@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/sweep.h"
+
+#include <stdlib.h>
+
+#include "engine/displace_internal.h"
+#include "engine/lineup.h"
+
+enum { KEYS = 8 }; /* kinds of waiting pods remembered */
+
+struct entry { /* what one node says to one kind of pod */
+	uint64_t generation; /* 0: nothing known */
+	struct status filter;
+	struct status after; /* potential nodes: SUCCESS if it is a candidate */
+	int64_t sum, earliest;
+	uint32_t n_victims, n_violations;
+	int32_t highest;
+};
+
+struct key {
+	const struct framework *framework;
+	shape_id shape;
+	int32_t priority;
+	queue_id only_in;
+};
+
+struct memory { /* of one kind of pod */
+	struct key key;
+	uint64_t last_use;
+	struct vocab *vocab; /* where the reference to the shape is */
+	struct entry *entries; /* by node id */
+	uint32_t n;
+};
+
+struct sweep {
+	struct memory memories[KEYS];
+	uint64_t clock;
+	struct lineups lineups;
+};
+
+struct sweep *sweep_new(void)
+{
+	return mem_alloc(sizeof(struct sweep));
+}
+
+static void forget(struct memory *m)
+{
+	if (m->vocab)
+		shape_drop(m->vocab, m->key.shape);
+	mem_free(m->entries);
+	*m = (struct memory){0};
+}
+
+void sweep_free(struct sweep *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < KEYS; i++)
+		forget(&s->memories[i]);
+	lineups_free(&s->lineups);
+	mem_free(s);
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority && a->only_in == b->only_in;
+}
+
+/* The memory for this kind of pod; the one not used for longest makes room. Holds a reference to the shape, so its id stays its own. */
+static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, const struct displace_options *o)
+{
+	struct key key = {c->framework, c->p->shape, c->priority, o->only_in};
+	struct memory *m = &s->memories[0];
+	uint32_t n = ledger_node_limit(c->ledger);
+
+	for (int i = 0; i < KEYS && !(m->vocab && same_key(&m->key, &key)); i++)
+		if ((s->memories[i].vocab && same_key(&s->memories[i].key, &key)) || s->memories[i].last_use < m->last_use)
+			m = &s->memories[i];
+	if (!m->vocab || !same_key(&m->key, &key)) {
+		forget(m);
+		m->key = key;
+		m->vocab = ledger_vocab(c->ledger);
+		shape_keep(m->vocab, key.shape);
+	}
+	if (m->n < n) {
+		m->entries = mem_resize(m->entries, n, sizeof(*m->entries));
+		memset(m->entries + m->n, 0, (n - m->n) * sizeof(*m->entries));
+		m->n = n;
+	}
+	m->last_use = ++s->clock;
+	return m;
+}
+
+/* ---- one node ---- */
+
+static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct entry *e)
+{
+	e->n_victims = d->n_victims;
+	e->n_violations = d->n_violations;
+	e->highest = INT32_MIN;
+	e->sum = 0;
+	e->earliest = INT64_MAX;
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		const struct pod *p = ledger_pod(c->ledger, d->victims[i]);
+		int64_t start = victim_start(c, p);
+
+		e->sum += (int64_t)p->priority + (INT64_C(1) << 31);
+		if (p->priority > e->highest || (p->priority == e->highest && start < e->earliest)) {
+			e->highest = p->priority;
+			e->earliest = start;
+		}
+	}
+}
+
+static void look(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w, node_id node, struct entry *e)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	struct displace_node d;
+	bool is_lasting = !n->claims.n;
+
+	e->filter = cycle_fits(c, node);
+	e->after = e->filter;
+	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE) {
+		if (n->claims.n)
+			d = displace_try(c, node, o);
+		else
+			d = lineup_displace(&s->lineups, c, o, w, node, &is_lasting);
+		e->after = d.status;
+		if (status_is_success(&d.status))
+			weigh(c, &d, e);
+	}
+	e->generation = is_lasting ? n->generation : 0;
+}
+
+/* ---- the choice ---- */
+
+/* <0: a is better; equal ones are decided by name, which is the order they come in. */
+static int compare(const struct entry *a, const struct entry *b, enum tie_break *ret_by, int64_t *ret_a, int64_t *ret_b)
+{
+	const int64_t mine[] = {a->n_violations, a->highest, a->sum, a->n_victims, -a->earliest};
+	const int64_t theirs[] = {b->n_violations, b->highest, b->sum, b->n_victims, -b->earliest};
+	static const enum tie_break by[] = {TIE_VIOLATIONS, TIE_HIGHEST, TIE_SUM, TIE_COUNT, TIE_START};
+
+	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
+		if (mine[i] == theirs[i])
+			continue;
+		*ret_by = by[i];
+		*ret_a = mine[i];
+		*ret_b = theirs[i];
+		return mine[i] < theirs[i] ? -1 : 1;
+	}
+	*ret_by = TIE_NAME;
+	*ret_a = *ret_b = 0;
+	return 0;
+}
+
+static bool is_better(const struct entry *a, const struct entry *b)
+{
+	if (a->n_violations != b->n_violations)
+		return a->n_violations < b->n_violations;
+	if (a->highest != b->highest)
+		return a->highest < b->highest;
+	if (a->sum != b->sum)
+		return a->sum < b->sum;
+	if (a->n_victims != b->n_victims)
+		return a->n_victims < b->n_victims;
+	return a->earliest > b->earliest;
+}
+
+struct tally {
+	ARRAY(struct status_count) v;
+};
+
+static void count(struct tally *t, const struct status *s)
+{
+	uint32_t k = t->v.n;
+
+	while (k > 0 && !status_same(&t->v.v[k - 1].s, s))
+		k--;
+	if (k) {
+		t->v.v[k - 1].count++;
+	} else {
+		struct status_count one = {*s, 1};
+
+		array_push(&t->v, one);
+	}
+}
+
+static const struct status_count *keep_tally(struct cede_cycle *c, struct tally *t, uint32_t *ret_n)
+{
+	struct status_count *v = arena_n(c->arena, t->v.n + 1, struct status_count);
+
+	if (t->v.n)
+		memcpy(v, t->v.v, t->v.n * sizeof(*v));
+	*ret_n = t->v.n;
+	array_free(&t->v);
+	return v;
+}
+
+static void tally_after(const struct memory *m, struct cede_cycle *c, struct sweep_result *ret)
+{
+	struct tally t = {0};
+
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		const struct entry *e = &m->entries[c->nodes[i]];
+
+		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE)
+			count(&t, &e->after);
+	}
+	ret->after = keep_tally(c, &t, &ret->n_after);
+}
+
+static void settle(struct sweep *s, const struct memory *m, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
+		   struct sweep_result *ret)
+{
+	bool ignored;
+
+	if (ret->best == NODE_NONE) {
+		tally_after(m, c, ret);
+		return;
+	}
+	if (ledger_node(c->ledger, ret->best)->claims.n)
+		ret->winner = displace_try(c, ret->best, o);
+	else
+		ret->winner = lineup_displace(&s->lineups, c, o, w, ret->best, &ignored);
+	ret->tie = TIE_ONLY_ONE;
+	if (ret->second != NODE_NONE)
+		compare(&m->entries[ret->best], &m->entries[ret->second], &ret->tie, &ret->mine, &ret->theirs);
+}
+
+/* Nodes come by name, so of equals the first stays ahead. */
+static void rank(const struct memory *m, node_id node, struct sweep_result *ret)
+{
+	const struct entry *e = &m->entries[node];
+
+	if (ret->best == NODE_NONE || is_better(e, &m->entries[ret->best])) {
+		ret->second = ret->best;
+		ret->best = node;
+	} else if (ret->second == NODE_NONE || is_better(e, &m->entries[ret->second])) {
+		ret->second = node;
+	}
+}
+
+bool sweep_run(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, struct sweep_result *ret)
+{
+	const struct ledger_node *nodes;
+	struct tally refusals = {0};
+	struct memory *m;
+	struct want w;
+
+	if (!displace_is_fast(c) || o->victim_order || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
+		return false;
+	*ret = (struct sweep_result){.best = NODE_NONE, .second = NODE_NONE};
+	m = memory_for(s, c, o);
+	lineups_fit(&s->lineups, ledger_node_limit(c->ledger));
+	want_of(c, &w);
+	nodes = ledger_node(c->ledger, 0);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		node_id node = c->nodes[i];
+		struct entry *e = &m->entries[node];
+
+		if (e->generation != nodes[node].generation)
+			look(s, c, o, &w, node, e);
+		if (status_is_success(&e->filter)) {
+			if (!ret->feasible)
+				ret->feasible = arena_n(c->arena, c->n_nodes, node_id);
+			ret->feasible[ret->n_feasible++] = node;
+			continue;
+		}
+		count(&refusals, &e->filter);
+		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE && status_is_success(&e->after))
+			rank(m, node, ret);
+	}
+	ret->refusals = keep_tally(c, &refusals, &ret->n_refusals);
+	if (!ret->n_feasible)
+		settle(s, m, c, o, &w, ret);
+	return true;
+}
