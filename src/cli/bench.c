@@ -124,7 +124,7 @@ static int measure(const struct options *o, struct synthetic *s, struct engine *
 
 		synthetic_submit(s);
 		began = clock_now(&clock);
-		if (engine_plan(en, &run, &d, &e))
+		if (engine_try(en, &run, s->waiting, &d, &e))
 			return cli_fail(&e);
 		took = clock_now(&clock) - began;
 		if (d.v.n != 1 || d.v.v[0].outcome != OUTCOME_NOMINATED) {

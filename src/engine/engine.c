@@ -122,20 +122,32 @@ static void count(struct decisions *d, const struct decision *one)
 	d->victims += one->n_victims;
 }
 
+static enum err_code try_one(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle, struct decisions *ret, struct err *e)
+{
+	struct decision d;
+	enum err_code rc = attempt(en, run, pod, ret->arena, &d, e);
+
+	if (rc)
+		return rc;
+	d.cycle = cycle;
+	array_push(&ret->v, d);
+	count(ret, &d);
+	return ERR_OK;
+}
+
+enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret, struct err *e)
+{
+	return try_one(en, run, pod, 1, ret, e);
+}
+
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting, uint32_t cycle,
 			     struct decisions *ret, struct err *e)
 {
-	for (uint32_t i = 0; i < waiting->n; i++) {
-		struct decision d;
-		enum err_code rc = attempt(en, run, waiting->v[i], ret->arena, &d, e);
+	enum err_code rc = ERR_OK;
 
-		if (rc)
-			return rc;
-		d.cycle = cycle;
-		array_push(&ret->v, d);
-		count(ret, &d);
-	}
-	return ERR_OK;
+	for (uint32_t i = 0; !rc && i < waiting->n; i++)
+		rc = try_one(en, run, waiting->v[i], cycle, ret, e);
+	return rc;
 }
 
 /* Between cycles: whoever was leaving is gone. */

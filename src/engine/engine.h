@@ -29,5 +29,8 @@ struct engine_run {
  */
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
 
+/* One attempt for one waiting pod, for drivers that know whose turn it is. */
+enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret, struct err *e);
+
 /* Names of plugins that were switched off or could not be loaded, a line each, "" if none. */
 const char *engine_complaints(struct engine *en);
