@@ -32,7 +32,7 @@ struct waiting_terms {
 struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms, struct tally *into);
 /* Its namespace selector finds described namespaces only, unless it is empty: then all. */
 bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, kin_id kin);
-bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, kin_id kin); /* false if there are none */
+bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, kin_id kin);
 /* Kins with pods on nodes that the term means, each once. Memory of a. */
 uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a, const kin_id **ret);
 

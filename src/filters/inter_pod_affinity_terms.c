@@ -89,7 +89,7 @@ bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_ter
 	for (uint32_t i = 0; i < t->n; i++)
 		if (!waiting_term_means(c, &t->v[i], kin))
 			return false;
-	return t->n > 0;
+	return true;
 }
 
 struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms,

@@ -239,7 +239,7 @@ static struct cede_verdict judge(const struct cede_cycle *c, const struct spread
 
 		if (domain == DOMAIN_NONE)
 			return cede_answer(CEDE_UNRESOLVABLE, NO_KEY, i);
-		there = domain < d->n && d->v[domain].is_there ? d->v[domain].n_pods : 0;
+		there = domain < d->n ? d->v[domain].n_pods : 0;
 		if (there + r->counts_self - fewest > r->max_skew)
 			return cede_answer(CEDE_UNSCHEDULABLE, TOO_MANY, i);
 	}

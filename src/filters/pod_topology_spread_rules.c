@@ -93,7 +93,7 @@ static struct selector default_selector(const struct cede_cycle *c, struct arena
 
 static void make_ready(const struct cede_cycle *c, struct arena *a, struct spread_rule *r, name_id key)
 {
-	r->is_hostname = key == names_find(c->names, HOSTNAME_KEY, sizeof(HOSTNAME_KEY) - 1) && key != NAME_NONE;
+	r->is_hostname = key == names_find(c->names, HOSTNAME_KEY, sizeof(HOSTNAME_KEY) - 1);
 	r->counts_self = selector_matches(c->names, &r->selector, &c->kin->labels);
 	r->topology = framework_topology(c->framework, key);
 	r->memo.n = kin_limit(c->vocab);

@@ -13,7 +13,6 @@
 struct soft_rule {
 	double weight;
 	int32_t *n_pods; /* by domain; by node for hostnames */
-	bool *is_wanted; /* by domain: a feasible node is in it */
 	uint32_t n;
 };
 
@@ -60,22 +59,25 @@ static void count_in_domain(void *ctx, node_id node)
 	if (node >= k->s->n_nodes || (k->s->nodes[node] & needs) != needs)
 		return;
 	d = soft_domain(k->s, k->r, node);
-	if (d < k->soft->n && k->soft->is_wanted[d])
+	if (d < k->soft->n)
 		k->soft->n_pods[d]++;
 }
 
-static uint32_t mark_wanted(const struct spread_score *s, const struct spread_rule *r, struct soft_rule *soft,
-			    const cede_node *nodes, size_t n)
+/* Domains that have one of these nodes; hosts are domains of their own. */
+static uint32_t count_domains(struct arena *a, const struct spread_score *s, const struct spread_rule *r,
+			      const cede_node *nodes, size_t n)
 {
+	bool *is_seen = arena_n(a, r->topology->n, bool);
 	uint32_t size = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t d = soft_domain(s, r, nodes[i]);
 
-		if (is_ignored(s, nodes[i]) || soft->is_wanted[d])
+		if (is_ignored(s, nodes[i]) || (!r->is_hostname && is_seen[d]))
 			continue;
-		soft->is_wanted[d] = true;
 		size++;
+		if (!r->is_hostname)
+			is_seen[d] = true;
 	}
 	return size;
 }
@@ -86,18 +88,10 @@ static void count_rule(const struct cede_cycle *c, struct arena *a, const struct
 	const struct spread_rule *r = &s->rules.v[i];
 	struct soft_rule *soft = &s->soft[i];
 	struct counting k = {s, r, soft};
-	uint32_t size = 0;
 
 	soft->n = r->is_hostname ? s->n_nodes : r->topology->n;
 	soft->n_pods = arena_n(a, soft->n + 1, int32_t);
-	if (r->is_hostname) {
-		for (size_t m = 0; m < n; m++)
-			size += !is_ignored(s, nodes[m]);
-	} else {
-		soft->is_wanted = arena_n(a, soft->n + 1, bool);
-		size = mark_wanted(s, r, soft, nodes, n);
-	}
-	soft->weight = log((double)size + 2);
+	soft->weight = log((double)count_domains(a, s, r, nodes, n) + 2);
 	spread_each(c, r, r->is_hostname ? count_on_host : count_in_domain, &k);
 }
 

@@ -108,8 +108,8 @@ static void KF_4_anti_affinity(void **state)
 		 "a=no b=yes x=no y=yes"},
 		{"a node without the key is fine", "a:app=db", "rack app=db", "a=yes b=yes x=yes y=yes"},
 		{"a pod that is leaving is still there", "~a:app=db", "host app=db", "a=no b=yes x=yes y=yes"},
-		{"a namespace listed twice is one", "a:other/app=db", "host @other,other app=db",
-		 "a=no b=yes x=yes y=yes"},
+		{"a pod on a node nobody described is nowhere", "ghost:app=db", "host app=db",
+		 "a=yes b=yes x=yes y=yes"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -237,6 +237,18 @@ static void KF_7_anti_affinity_is_judged_with_the_victims_gone(void **state)
 	expect_text("all is back", answers_in(c, PLUGIN), "a=no b=no x=no y=yes");
 }
 
+static void KF_7_a_namespace_listed_twice_is_one(void **state)
+{
+	put_nodes(FOUR);
+	put_pods("a:app=db");
+	struct cede_cycle *c = cycle_start(
+		"InterPodAffinity", put_waiting("app=w", (struct wants){.anti = "host @default,default app=db"}));
+
+	expect_text("one pod is there", answers_in(c, PLUGIN), "a=no b=yes x=yes y=yes");
+	ledger_vacate(f.ledger, pod_named("p0"));
+	expect_text("and none is left", answers_in(c, PLUGIN), "a=yes b=yes x=yes y=yes");
+}
+
 /* A key that no term had when the attempt began. */
 static void KF_2_a_pod_with_terms_of_another_key_comes(void **state)
 {
@@ -354,6 +366,7 @@ int main(void)
 		FIXTURE_TEST(KF_7_affinity_to_a_victim_makes_the_node_unusable),
 		FIXTURE_TEST(KF_7_the_last_of_its_kind_gone_the_first_may_start_anywhere),
 		FIXTURE_TEST(KF_7_anti_affinity_is_judged_with_the_victims_gone),
+		FIXTURE_TEST(KF_7_a_namespace_listed_twice_is_one),
 		FIXTURE_TEST(KF_2_a_pod_with_terms_of_another_key_comes),
 		FIXTURE_TEST(KF_4_preferences_score),
 		FIXTURE_TEST(filter_and_score_answer_unprepared),

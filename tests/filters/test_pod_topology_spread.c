@@ -37,6 +37,8 @@ static void KF_4_hard_constraints(void **state)
 		 "a=yes b=yes x=yes y=yes"},
 		{"nor pods that are leaving", FOUR, "~a:app=w ~b:app=w", "app=w", "zone 1 app=w",
 		 "a=yes b=yes x=yes y=yes"},
+		{"nor pods on a node nobody described", FOUR, "ghost:app=w", "app=w", "zone 1 app=w",
+		 "a=yes b=yes x=yes y=yes"},
 		{"a missing selector counts nobody", FOUR, "a:app=w b:app=w", "app=w", "zone 1",
 		 "a=yes b=yes x=yes y=yes"},
 		{"an empty one neither", FOUR, "a:app=w b:app=w", "app=w", "zone 1 *", "a=yes b=yes x=yes y=yes"},
@@ -149,7 +151,7 @@ static void KF_2_pods_that_begin_to_leave_no_longer_count(void **state)
 static void KF_7_taking_away_a_pod_that_was_leaving_counts_as_in_kubernetes(void **state)
 {
 	put_nodes(FOUR);
-	put_pods("a:app=w ~a:app=w ~a:app=w x:app=w x:app=w");
+	put_pods("a:app=w ~a:app=w ~a:app=w x:app=w x:app=w :app=w");
 	struct cede_cycle *c = cycle_start("PodTopologySpread", put_waiting("app=w", "zone 1 app=w"));
 	ledger_mark mark = ledger_get_mark(f.ledger);
 
@@ -164,6 +166,8 @@ static void KF_7_taking_away_a_pod_that_was_leaving_counts_as_in_kubernetes(void
 	expect_text("none against none", answers_in(c, PLUGIN), "a=yes b=yes x=yes y=yes");
 	ledger_rollback(f.ledger, mark);
 	expect_text("all is back", answers_in(c, PLUGIN), "a=yes b=yes x=no y=no");
+	ledger_place(f.ledger, pod_named("p5"), node_of("b"));
+	expect_text("two against two", answers_in(c, PLUGIN), "a=yes b=yes x=yes y=yes");
 }
 
 static void KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kubernetes(void **state)
@@ -204,6 +208,10 @@ static void KF_4_soft_constraints_score(void **state)
 		 "a=0 b=100 c=0"},
 		{"pods on them count nowhere", "a zone=1 host=a; b zone=1; c zone=2 host=c", "b:app=w c:app=w",
 		 "zone 1 soft app=w | host 9 soft app=w", "a b c", "a=100 b=0 c=72"},
+		{"hosts that are ignored do not make the weight: 3 and 1 cost 4 and 1",
+		 "a kubernetes.io/hostname=a zone=1; b kubernetes.io/hostname=b zone=1; c kubernetes.io/hostname=c",
+		 "a:app=w a:app=w a:app=w b:app=w", "kubernetes.io/hostname 1 soft app=w | zone 1 soft !app", "a b c",
+		 "a=25 b=100 c=0"},
 		{"leaving pods do not count", FOUR, "~a:app=w x:app=w", "zone 1 soft app=w", "a x", "a=100 x=0"},
 	};
 
@@ -290,6 +298,19 @@ static void KF_4_default_constraints(void **state)
 	}
 }
 
+static void KF_4_system_defaults_and_nodes_the_pod_cannot_use(void **state)
+{
+	put_nodes(HOSTS "; d kubernetes.io/hostname=d topology.kubernetes.io/zone; "
+			"e kubernetes.io/hostname=e topology.kubernetes.io/zone=1 disk=hdd");
+	put_pods("c:app=w e:app=w");
+	put_owner(OWNER_NONE, "Service", "s", "app=w");
+	pod_id p = put_pod((struct pod_text){.name = "waiting", .labels = "app=w", .required = "disk!=hdd"});
+
+	/* The pod on e counts nowhere; that on c counts in the empty zone, where d is. Costs 6, 6, 4, 8. */
+	expect_text("no zone is the empty zone", scores_text("PodTopologySpread", p, "a b c d"),
+		    "a=75 b=75 c=100 d=50");
+}
+
 static void KF_4_default_constraints_of_a_profile(void **state)
 {
 	static const struct default_spread list[] = {{1, "topology.kubernetes.io/zone", true},
@@ -352,6 +373,7 @@ int main(void)
 		FIXTURE_TEST(KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kubernetes),
 		FIXTURE_TEST(KF_4_soft_constraints_score),
 		FIXTURE_TEST(KF_4_default_constraints),
+		FIXTURE_TEST(KF_4_system_defaults_and_nodes_the_pod_cannot_use),
 		FIXTURE_TEST(KF_4_default_constraints_of_a_profile),
 		FIXTURE_TEST(KF_4_match_label_keys_can_be_switched_off),
 		FIXTURE_TEST(filter_and_score_answer_unprepared),

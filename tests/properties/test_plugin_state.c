@@ -42,7 +42,8 @@ static void put_random_nodes(void)
 static const char *random_term(void)
 {
 	return arena_printf(f.arena, "%s %s %s %s", PICK("zone", "host", "rack"),
-			    PICK("", "", "", "@other", "@default,other", "?*", "?team=1"), PICK("", "", "+ver", "-ver"),
+			    PICK("", "", "", "@other", "@default,other,default", "?*", "?team=1"),
+			    PICK("", "", "+ver", "-ver"),
 			    PICK("app=a", "app=b", "app", "!ver", "ver=1,app=a", "app!=a", "*"));
 }
 
