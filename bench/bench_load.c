@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_load [OUT.json [NODES PODS]] - how fast a cluster's manifests become trees, and in how much memory, beside the
- * bare parsers: cJSON on each object of the same JSON, libyaml's events of the same YAML.
+ * bench_load [OUT.json [NODES PODS]] - how fast a cluster's manifests are read, and in how much memory, beside the bare
+ * parsers on the same bytes: cJSON on each object of the JSON, libyaml's events of the YAML.
  *
- * Memory is what the resident set grew to at most while reading; the text itself is not counted.
+ *	trees	every object as a tree, forgotten again at once
+ *	load	everything: trees, objects, and a cluster whose ledger stands and can be decided on
+ *
+ * Seconds are of the processor. Memory is what the resident set grew to at most; the text itself is not counted.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -14,18 +17,34 @@
 #include <yaml.h>
 
 #include "gen_cluster.h"
+#include "manifest/manifest.h"
 #include "manifest/tree.h"
 
+/* What a load made; let go outside of what is measured. */
+struct loaded {
+	struct vocab *vocab;
+	struct manifest *manifest;
+	struct cluster *cluster;
+};
+
 struct run {
-	const char *name, *against;					     /* against: the run to compare with */
-	uint64_t (*read)(const struct gen_cluster *g, const struct text *t); /* returns the number of objects */
+	const char *name, *against; /* against: the run to compare with */
+	uint64_t (*read)(const struct gen_cluster *g, const struct text *t,
+			 struct loaded *l); /* the number of objects */
 	enum emit_format format;
 	double seconds, mb_per_s;
 	long peak_kb;
 	uint64_t n_objects;
+	struct ledger_memory memory; /* of what was loaded */
 };
 
-static uint64_t read_tree(const struct gen_cluster *g, const struct text *t)
+static void fail(const char *why)
+{
+	fprintf(stderr, "bench_load: %s\n", why);
+	exit(1);
+}
+
+static uint64_t read_trees(const struct gen_cluster *g, const struct text *t, struct loaded *l)
 {
 	uint64_t n = 0;
 	struct arena *a = arena_new(65536);
@@ -34,10 +53,8 @@ static uint64_t read_tree(const struct gen_cluster *g, const struct text *t)
 	struct err e;
 	for (;; n++) {
 		arena_reset(a);
-		if (tree_next(r, a, &doc, &e) != ERR_OK) {
-			fprintf(stderr, "bench_load: %s\n", e.msg);
-			exit(1);
-		}
+		if (tree_next(r, a, &doc, &e) != ERR_OK)
+			fail(e.msg);
 		if (doc.root == NULL)
 			break;
 	}
@@ -46,7 +63,31 @@ static uint64_t read_tree(const struct gen_cluster *g, const struct text *t)
 	return n;
 }
 
-static uint64_t read_cjson(const struct gen_cluster *g, const struct text *t)
+static uint64_t read_cluster(const struct gen_cluster *g, const struct text *t, struct loaded *l)
+{
+	struct cluster_options options = cluster_options_default();
+	struct err e;
+	options.is_strict = true;
+	l->vocab = vocab_new();
+	l->manifest = manifest_new(l->vocab);
+	if (manifest_read_bytes(l->manifest, "cluster", t->s, t->n, &e) != ERR_OK ||
+	    manifest_build(l->manifest, &options, &l->cluster, &e) != ERR_OK)
+		fail(e.msg);
+	const struct ledger *ledger = cluster_ledger(l->cluster);
+	return GEN_FIRST_NODE + ledger_node_limit(ledger) + ledger_pod_limit(ledger);
+}
+
+static void loaded_free(struct loaded *l)
+{
+	if (l->vocab == NULL)
+		return;
+	cluster_free(l->cluster);
+	manifest_free(l->manifest);
+	vocab_free(l->vocab);
+	*l = (struct loaded){0};
+}
+
+static uint64_t read_cjson(const struct gen_cluster *g, const struct text *t, struct loaded *l)
 {
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < g->start.n; i++) {
@@ -57,7 +98,7 @@ static uint64_t read_cjson(const struct gen_cluster *g, const struct text *t)
 	return n;
 }
 
-static uint64_t read_libyaml(const struct gen_cluster *g, const struct text *t)
+static uint64_t read_libyaml(const struct gen_cluster *g, const struct text *t, struct loaded *l)
 {
 	uint64_t n = 0;
 	yaml_parser_t parser;
@@ -115,12 +156,16 @@ static void measure(struct run *run, const struct gen_cluster *g, const struct t
 	long before = status_kb("VmRSS");
 	double total = 0;
 	for (int i = 0; i < 3 && total < 10; i++) {
+		struct loaded l = {0};
 		double start = now_s();
-		run->n_objects = run->read(g, t);
+		run->n_objects = run->read(g, t, &l);
 		double s = now_s() - start;
 		total += s;
 		if (i == 0 || s < run->seconds)
 			run->seconds = s;
+		if (l.cluster != NULL)
+			run->memory = ledger_memory(cluster_ledger(l.cluster));
+		loaded_free(&l);
 	}
 	run->peak_kb = status_kb("VmHWM") - before;
 	run->mb_per_s = (double)t->n / 1e6 / run->seconds;
@@ -141,15 +186,67 @@ static const struct run *run_named(const struct run *runs, size_t n, const char 
 
 static void print_table(const struct run *runs, size_t n, const size_t *bytes)
 {
-	printf("%-22s %8s %9s %10s %10s\n", "reader", "MB", "seconds", "MB/s", "peak MB");
+	printf("%-22s %8s %9s %8s %10s\n", "", "MB", "seconds", "MB/s", "peak MB");
 	for (size_t i = 0; i < n; i++) {
 		const struct run *base = run_named(runs, n, runs[i].against);
-		printf("%-22s %8.1f %9.3f %10.1f %10.1f", runs[i].name, (double)bytes[runs[i].format] / 1e6,
+		printf("%-22s %8.1f %9.3f %8.1f %10.1f", runs[i].name, (double)bytes[runs[i].format] / 1e6,
 		       runs[i].seconds, runs[i].mb_per_s, (double)runs[i].peak_kb / 1024);
 		if (base != NULL)
 			printf("  %.2f x the time of %s", runs[i].seconds / base->seconds, base->name);
 		printf("\n");
 	}
+}
+
+struct part {
+	const char *name;
+	double bytes_per_pod;
+};
+
+/* What stays of a pod when everything is loaded; nodes and queues are shared out among the pods. */
+static void parts_of(const struct run *run, const struct gen_cluster *g, struct part parts[4])
+{
+	const struct ledger_memory *m = &run->memory;
+	const size_t bytes[] = {m->engine, m->objects, m->shapes, m->names};
+	static const char *const names[] = {"engine", "objects", "shapes", "names"};
+	for (int i = 0; i < 4; i++)
+		parts[i] = (struct part){names[i], (double)bytes[i] / g->n_pods};
+}
+
+static void print_kept(const struct run *run, const struct gen_cluster *g)
+{
+	struct part parts[4];
+	double sum = 0;
+	parts_of(run, g, parts);
+	printf("bytes kept per pod:");
+	for (int i = 0; i < 4; i++) {
+		printf(" %s %.0f,", parts[i].name, parts[i].bytes_per_pod);
+		sum += parts[i].bytes_per_pod;
+	}
+	printf(" together %.0f\n", sum);
+}
+
+static void emit_run(struct emit *e, const struct run *run, const struct run *base, const struct gen_cluster *g,
+		     const size_t *bytes)
+{
+	struct part parts[4];
+	parts_of(run, g, parts);
+	emit_object(e, NULL);
+	emit_str(e, "name", run->name);
+	emit_int(e, "bytes", (int64_t)bytes[run->format]);
+	emit_double(e, "seconds", run->seconds);
+	emit_double(e, "mbPerSecond", run->mb_per_s);
+	emit_int(e, "peakKb", run->peak_kb);
+	if (base != NULL) {
+		emit_str(e, "against", base->name);
+		emit_double(e, "timesAsLong", run->seconds / base->seconds);
+	}
+	if (run->memory.engine > 0) {
+		emit_object(e, "bytesPerPod");
+		for (int i = 0; i < 4; i++)
+			emit_int(e, parts[i].name, (int64_t)(parts[i].bytes_per_pod + 0.5));
+		emit_end(e);
+	}
+	emit_end(e);
 }
 
 static void write_json(const char *path, const struct gen_cluster *g, const struct run *runs, size_t n,
@@ -159,18 +256,12 @@ static void write_json(const char *path, const struct gen_cluster *g, const stru
 	struct emit e;
 	emit_init(&e, &out, EMIT_JSON);
 	emit_object(&e, NULL);
+	emit_str(&e, "name", "load");
 	emit_int(&e, "nodes", g->n_nodes);
 	emit_int(&e, "pods", g->n_pods);
 	emit_list(&e, "runs");
-	for (size_t i = 0; i < n; i++) {
-		emit_object(&e, NULL);
-		emit_str(&e, "reader", runs[i].name);
-		emit_int(&e, "bytes", (int64_t)bytes[runs[i].format]);
-		emit_double(&e, "seconds", runs[i].seconds);
-		emit_double(&e, "mb_per_s", runs[i].mb_per_s);
-		emit_int(&e, "peak_kb", runs[i].peak_kb);
-		emit_end(&e);
-	}
+	for (size_t i = 0; i < n; i++)
+		emit_run(&e, &runs[i], run_named(runs, n, runs[i].against), g, bytes);
 	emit_end(&e);
 	emit_end(&e);
 	FILE *f = fopen(path, "w");
@@ -181,21 +272,30 @@ static void write_json(const char *path, const struct gen_cluster *g, const stru
 	text_free(&out);
 }
 
+static uint32_t number(char **argv, int argc, int i, uint32_t usual)
+{
+	return i < argc ? (uint32_t)strtoul(argv[i], NULL, 10) : usual;
+}
+
 int main(int argc, char **argv)
 {
 	struct run runs[] = {
-		{.name = "tree, JSON", .against = "cJSON", .read = read_tree, .format = EMIT_JSON},
-		{.name = "cJSON", .read = read_cjson, .format = EMIT_JSON},
-		{.name = "tree, JSON on one line", .read = read_tree, .format = EMIT_JSON_LINE},
-		{.name = "tree, YAML", .against = "libyaml, events only", .read = read_tree, .format = EMIT_YAML},
-		{.name = "libyaml, events only", .read = read_libyaml, .format = EMIT_YAML},
+		{.name = "JSON, trees", .against = "JSON, cJSON", .read = read_trees, .format = EMIT_JSON},
+		{.name = "JSON, load", .against = "JSON, cJSON", .read = read_cluster, .format = EMIT_JSON},
+		{.name = "JSON, cJSON", .read = read_cjson, .format = EMIT_JSON},
+		{.name = "one line, trees", .against = "one line, cJSON", .read = read_trees, .format = EMIT_JSON_LINE},
+		{.name = "one line, load",
+		 .against = "one line, cJSON",
+		 .read = read_cluster,
+		 .format = EMIT_JSON_LINE},
+		{.name = "one line, cJSON", .read = read_cjson, .format = EMIT_JSON_LINE},
+		{.name = "YAML, trees", .against = "YAML, libyaml", .read = read_trees, .format = EMIT_YAML},
+		{.name = "YAML, load", .against = "YAML, libyaml", .read = read_cluster, .format = EMIT_YAML},
+		{.name = "YAML, libyaml", .read = read_libyaml, .format = EMIT_YAML},
 	};
 	const size_t n_runs = sizeof(runs) / sizeof(runs[0]);
 	size_t bytes[3] = {0};
-	struct gen_cluster g = {
-		.n_nodes = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 5000,
-		.n_pods = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 150000,
-	};
+	struct gen_cluster g = {.n_nodes = number(argv, argc, 2, 5000), .n_pods = number(argv, argc, 3, 150000)};
 	for (int format = EMIT_JSON; format <= EMIT_YAML; format++) {
 		struct text t = {0};
 		gen_cluster_write(&g, &t, (enum emit_format)format);
@@ -207,6 +307,7 @@ int main(int argc, char **argv)
 	}
 	printf("%u nodes, %u pods\n", g.n_nodes, g.n_pods);
 	print_table(runs, n_runs, bytes);
+	print_kept(run_named(runs, n_runs, "YAML, load"), &g);
 	if (argc > 1)
 		write_json(argv[1], &g, runs, n_runs, bytes);
 	gen_cluster_free(&g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gen_cluster.h - writes a made-up but lifelike cluster as its API server would show it: priority classes, nodes
- * and pods with the labels, environments, tolerations, volumes and statuses that real ones carry. The same numbers give
+ * gen_cluster.h - writes a made-up but lifelike cluster as its API server would show it: priority classes, queues,
+ * namespaces, nodes and pods with the labels, environments, tolerations, volumes and statuses that real ones carry. The same numbers give
  * the same bytes.
  *
  *	struct gen_cluster g = {.n_nodes = 5000, .n_pods = 150000};
@@ -19,6 +19,9 @@
 #include "base/array.h"
 #include "base/emit.h"
 #include "base/map.h"
+#include "base/text.h"
+
+#define GEN_TEAMS 40u
 
 struct gen_cluster {
 	uint32_t n_nodes, n_pods;
@@ -183,7 +186,7 @@ static inline void gen_pod_metadata(struct emit *e, uint32_t i, const char *name
 	emit_object(e, "metadata");
 	emit_str(e, "name", name);
 	emit_strf(e, "generateName", "%.*s", (int)strlen(name) - 5, name);
-	emit_strf(e, "namespace", "team-%02u", app % 40);
+	emit_strf(e, "namespace", "team-%02u", app % GEN_TEAMS);
 	gen_uid(e, i, 50);
 	emit_strf(e, "resourceVersion", "%u", 1000000 + gen_pick(i, 51, 9000000));
 	gen_time(e, "creationTimestamp", i, 52);
@@ -191,7 +194,7 @@ static inline void gen_pod_metadata(struct emit *e, uint32_t i, const char *name
 	emit_strf(e, "app.kubernetes.io/name", "app-%u", app);
 	emit_strf(e, "app.kubernetes.io/instance", "app-%u-prod", app);
 	emit_str(e, "app.kubernetes.io/managed-by", "Helm");
-	emit_strf(e, "queue", "root.team-%02u", app % 40);
+	emit_strf(e, "queue", "root.team-%02u", app % GEN_TEAMS);
 	emit_strf(e, "applicationId", "app-%u", app);
 	emit_strf(e, "pod-template-hash", "%06x", (unsigned)(hash_u64(app) & 0xFFFFFF));
 	emit_end(e);
@@ -267,7 +270,7 @@ static inline void gen_container(struct emit *e, uint32_t i)
 {
 	emit_object(e, NULL);
 	emit_str(e, "name", "main");
-	emit_strf(e, "image", "registry.example.com/team-%02u/app-%u:v1.%u.0", i / 12 % 40, i / 12, i / 12 % 7);
+	emit_strf(e, "image", "registry.example.com/team-%02u/app-%u:v1.%u.0", i / 12 % GEN_TEAMS, i / 12, i / 12 % 7);
 	emit_str(e, "imagePullPolicy", "IfNotPresent");
 	emit_list(e, "args");
 	emit_str(e, NULL, "--listen=:8080");
@@ -428,25 +431,65 @@ static inline void gen_pod(struct emit *e, const struct gen_cluster *g, uint32_t
 	emit_end(e);
 }
 
+static inline void gen_namespace(struct emit *e, uint32_t team)
+{
+	emit_object(e, NULL);
+	gen_header(e, "v1", "Namespace");
+	emit_object(e, "metadata");
+	emit_strf(e, "name", "team-%02u", team);
+	emit_object(e, "labels");
+	emit_strf(e, "kubernetes.io/metadata.name", "team-%02u", team);
+	emit_end(e);
+	emit_end(e);
+	emit_end(e);
+}
+
+/* A queue for each team, as YuniKorn keeps them. */
+static inline void gen_queues(struct emit *e)
+{
+	struct text yaml = {0};
+	text_add(&yaml, "partitions:\n- name: default\n  queues:\n  - name: root\n    queues:\n");
+	for (uint32_t team = 0; team < GEN_TEAMS; team++)
+		text_printf(
+			&yaml,
+			"    - name: team-%02u\n      resources:\n        guaranteed: {vcore: \"1000\", memory: 4Ti}\n"
+			"        max: {vcore: \"20000\", memory: 80Ti}\n",
+			team);
+	emit_object(e, NULL);
+	gen_header(e, "v1", "ConfigMap");
+	emit_object(e, "metadata");
+	emit_str(e, "name", "yunikorn-configs");
+	emit_str(e, "namespace", "yunikorn");
+	emit_end(e);
+	emit_object(e, "data");
+	emit_str(e, "queues.yaml", text_str(&yaml));
+	emit_end(e);
+	emit_end(e);
+	text_free(&yaml);
+}
+
+/* Classes, queues, namespaces, nodes, pods. */
+enum { GEN_QUEUES = 3, GEN_FIRST_NAMESPACE, GEN_FIRST_NODE = GEN_FIRST_NAMESPACE + GEN_TEAMS };
+
 static inline void gen_object(struct emit *e, const struct gen_cluster *g, uint32_t i)
 {
-	if (i < 3)
-		gen_priority_class(e,
-				   i == 0   ? "batch-low"
-				   : i == 1 ? "batch-high"
-					    : "service",
-				   i == 0   ? 100
-				   : i == 1 ? 1000
-					    : 100000);
-	else if (i - 3 < g->n_nodes)
-		gen_node(e, i - 3);
+	static const char *const classes[] = {"batch-low", "batch-high", "service"};
+	static const int64_t values[] = {100, 1000, 100000};
+	if (i < GEN_QUEUES)
+		gen_priority_class(e, classes[i], values[i]);
+	else if (i == GEN_QUEUES)
+		gen_queues(e);
+	else if (i < GEN_FIRST_NODE)
+		gen_namespace(e, i - GEN_FIRST_NAMESPACE);
+	else if (i - GEN_FIRST_NODE < g->n_nodes)
+		gen_node(e, i - GEN_FIRST_NODE);
 	else
-		gen_pod(e, g, i - 3 - g->n_nodes);
+		gen_pod(e, g, i - GEN_FIRST_NODE - g->n_nodes);
 }
 
 static inline uint32_t gen_cluster_objects(const struct gen_cluster *g)
 {
-	return 3 + g->n_nodes + g->n_pods;
+	return GEN_FIRST_NODE + g->n_nodes + g->n_pods;
 }
 
 /* The first byte of a JSON object that was written from `from` on. */
