@@ -192,9 +192,12 @@ void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread
 
 static bool affinity_holds(const struct cede_cycle *c, const struct ledger_node *n)
 {
-	const struct labels *labels = &kin_get(c->vocab, n->obj->kin)->labels;
 	const struct shape *s = c->shape;
+	const struct labels *labels;
 
+	if (!s->node_selector.n && !s->has_required_terms)
+		return true;
+	labels = &kin_get(c->vocab, n->obj->kin)->labels;
 	return labels_include(labels, &s->node_selector) &&
 	       (!s->has_required_terms || node_terms_match(c->names, &s->required_terms, labels, n->name));
 }

@@ -54,6 +54,8 @@ static void KF_4_affinity(void **state)
 		 "zone app=db | zone tier=x", "a=never b=never x=never y=never"},
 		{"each term by its own key", FOUR, "a:app=db,tier=x", "", "zone app=db | host tier=x",
 		 "a=yes b=never x=never y=never"},
+		{"in whatever order", FOUR, "a:app=db,tier=x", "", "host tier=x | zone app=db",
+		 "a=yes b=never x=never y=never"},
 		{"a pod that is leaving is still there", FOUR, "~a:app=db", "", "zone app=db",
 		 "a=yes b=yes x=never y=never"},
 		{"other namespaces are not meant", FOUR, "a:other/app=db", "", "zone app=db",
