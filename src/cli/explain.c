@@ -74,7 +74,7 @@ static int explain(const struct options *o, struct cli_cluster *c, pod_id pod)
 			emit_init(&e, &out, cli_emit_format(&o->output));
 			explanation_emit(&x, &e);
 		} else {
-			explanation_text(&x, &look, &out);
+			explanation_text(&x, &look, o->output.format == OUTPUT_WIDE, &out);
 		}
 		explanation_free(&x);
 		cli_print(&out);

@@ -4,10 +4,11 @@
 
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "engine/engine_internal.h"
 
-struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra, uint32_t n_extra,
-			  struct err *e)
+struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
+			  uint32_t n_extra, struct err *e)
 {
 	struct engine *en = mem_alloc(sizeof(*en));
 
@@ -49,7 +50,8 @@ static const char *scheduler_of(const struct engine *en, const struct pod *p)
 
 struct framework *engine_framework(struct engine *en, pod_id pod)
 {
-	const struct kube_profile *k = engine_config_kube_profile(en->config, scheduler_of(en, ledger_pod(en->ledger, pod)));
+	const struct kube_profile *k =
+		engine_config_kube_profile(en->config, scheduler_of(en, ledger_pod(en->ledger, pod)));
 
 	return en->frameworks[k - en->config->kube_profiles];
 }
@@ -83,7 +85,8 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	const struct engine *en = ctx;
 	const struct vocab *v = ledger_vocab(en->ledger);
 	const struct names *names = vocab_names(ledger_vocab(en->ledger));
-	const struct pod *x = ledger_pod(en->ledger, *(const pod_id *)a), *y = ledger_pod(en->ledger, *(const pod_id *)b);
+	const struct pod *x = ledger_pod(en->ledger, *(const pod_id *)a),
+			 *y = ledger_pod(en->ledger, *(const pod_id *)b);
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
 	bool promised_x = x->claim != CLAIM_NONE, promised_y = y->claim != CLAIM_NONE;
@@ -122,7 +125,8 @@ static void count(struct decisions *d, const struct decision *one)
 	d->victims += one->n_victims;
 }
 
-static enum err_code try_one(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle, struct decisions *ret, struct err *e)
+static enum err_code try_one(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle,
+			     struct decisions *ret, struct err *e)
 {
 	struct decision d;
 	enum err_code rc = attempt(en, run, pod, ret->arena, &d, e);
@@ -135,13 +139,14 @@ static enum err_code try_one(struct engine *en, const struct engine_run *run, po
 	return ERR_OK;
 }
 
-enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret, struct err *e)
+enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
+			 struct err *e)
 {
 	return try_one(en, run, pod, 1, ret, e);
 }
 
-static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting, uint32_t cycle,
-			     struct decisions *ret, struct err *e)
+static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
+			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
 	enum err_code rc = ERR_OK;
 
@@ -158,19 +163,24 @@ static void let_go(struct engine *en)
 			ledger_pod_drop(en->ledger, i);
 }
 
-/* A pod counts once in the summary, by its last decision. */
+/* A pod counts once in the summary: by its last decision if it waited, and as a victim however many asked for it. */
 static void recount(const struct engine *en, struct decisions *d)
 {
 	uint32_t *last = mem_alloc((ledger_pod_limit(en->ledger) + 1) * sizeof(*last));
-	uint32_t victims = d->victims;
+	struct bits gone = {0};
 
-	for (uint32_t i = 0; i < d->v.n; i++)
-		last[d->v.v[i].pod] = i + 1;
+	for (uint32_t i = 0; i < d->v.n; i++) {
+		if (d->v.v[i].pod != POD_NONE)
+			last[d->v.v[i].pod] = i + 1;
+		for (uint32_t k = 0; k < d->v.v[i].n_victims; k++)
+			bits_set(&gone, d->v.v[i].victims[k].pod);
+	}
 	d->placed = d->nominated = d->waiting = d->gated = 0;
 	for (uint32_t i = 0; i < d->v.n; i++)
-		if (last[d->v.v[i].pod] == i + 1)
+		if (d->v.v[i].pod != POD_NONE && last[d->v.v[i].pod] == i + 1)
 			count(d, &d->v.v[i]);
-	d->victims = victims;
+	d->victims = bits_count(&gone);
+	bits_free(&gone);
 	mem_free(last);
 }
 
@@ -189,7 +199,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 			cycle = run->cycles;
 		array_free(&waiting);
 	}
-	if (!rc && run->cycles > 1)
+	if (!rc)
 		recount(en, ret);
 	return rc;
 }

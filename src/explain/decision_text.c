@@ -8,7 +8,8 @@
 
 static void tie_numbers(const struct plan_view *v, const struct decision *d, const char *what, struct text *out)
 {
-	text_printf(out, "%s (%" PRId64 "; next best %s: %" PRId64 ")", what, d->tie_mine, node_text(v, d->runner_up), d->tie_theirs);
+	text_printf(out, "%s (%" PRId64 "; next best %s: %" PRId64 ")", what, d->tie_mine, node_text(v, d->runner_up),
+		    d->tie_theirs);
 }
 
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out)
@@ -39,7 +40,8 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 		break;
 	case TIE_START:
 		timestamp_text(-d->tie_mine, &t);
-		text_printf(out, "its most important victims started last (%s; next best %s)", text_str(&t), node_text(v, d->runner_up));
+		text_printf(out, "its most important victims started last (%s; next best %s)", text_str(&t),
+			    node_text(v, d->runner_up));
 		break;
 	case TIE_NAME:
 		text_printf(out, "as good as %s, and first by name", node_text(v, d->runner_up));
@@ -50,16 +52,23 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 
 /* ---- the sentence ---- */
 
+enum { FEW = 3 }; /* so many of a long list are named */
+
+/* Between two names of a list, or " and 9 more" in place of the rest: then false. */
+static bool list_goes_on(struct text *out, uint32_t i, uint32_t n, bool in_full)
+{
+	if (i == FEW && n > FEW + 1 && !in_full) {
+		text_printf(out, " and %u more", n - i);
+		return false;
+	}
+	text_add(out, i == 0 ? "" : i + 1 == n ? " and " : ", ");
+	return true;
+}
+
 static void victims_inline(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	for (uint32_t i = 0; i < d->n_victims; i++) {
-		if (i == 3 && d->n_victims > 4) {
-			text_printf(out, " and %u more", d->n_victims - i);
-			return;
-		}
-		text_add(out, i == 0 ? "" : i + 1 == d->n_victims ? " and " : ", ");
+	for (uint32_t i = 0; i < d->n_victims && list_goes_on(out, i, d->n_victims, false); i++)
 		pod_path(v, d->victims[i].pod, out);
-	}
 }
 
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
@@ -67,7 +76,11 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 	pod_path(v, d->pod, out);
 	switch (d->outcome) {
 	case OUTCOME_PLACED:
-		text_printf(out, " goes to %s now: ", node_text(v, d->node));
+		text_printf(out, " goes to %s ", node_text(v, d->node));
+		if (d->cycle > 1)
+			text_printf(out, "in cycle %u: ", d->cycle);
+		else
+			text_add(out, "now: ");
 		tie_text(v, d, out);
 		text_add_char(out, '.');
 		break;
@@ -99,7 +112,8 @@ static void fate_cell(const struct plan_view *v, struct table *t, const struct n
 		table_cell(t, TONE_GOOD, "fits");
 		break;
 	case FATE_CANDIDATE:
-		table_cell(t, r->node == d->node ? TONE_GOOD : TONE_PLAIN, "fits if %u %s", r->n_victims, r->n_victims == 1 ? "goes" : "go");
+		table_cell(t, r->node == d->node ? TONE_GOOD : TONE_PLAIN, "fits if %u %s", r->n_victims,
+			   r->n_victims == 1 ? "goes" : "go");
 		break;
 	default:
 		status_message(words, &r->refusal, &s);
@@ -110,20 +124,17 @@ static void fate_cell(const struct plan_view *v, struct table *t, const struct n
 	(void)v;
 }
 
-static void detail_cell(const struct plan_view *v, struct table *t, const struct node_report *r, const struct cede_cycle *words)
+static void detail_cell(const struct plan_view *v, struct table *t, const struct node_report *r,
+			const struct decision *d, const struct cede_cycle *words, bool is_wide)
 {
 	struct text s = {0};
 
 	if (r->fate == FATE_FEASIBLE) {
-		text_printf(&s, "score %" PRId64, r->score);
+		if (d->tie != TIE_ONLY_ONE)
+			text_printf(&s, "score %" PRId64, r->score);
 	} else if (r->fate == FATE_CANDIDATE) {
-		struct decision d = {.n_victims = 0};
-		struct victim few[8];
-
-		for (uint32_t i = 0; i < r->n_victims && i < 8; i++)
-			few[d.n_victims++] = (struct victim){.pod = r->victims[i]};
-		d.victims = few;
-		victims_inline(v, &d, &s);
+		for (uint32_t i = 0; i < r->n_victims && list_goes_on(&s, i, r->n_victims, is_wide); i++)
+			pod_path(v, r->victims[i], &s);
 		if (r->n_violations)
 			text_printf(&s, " (%u against a budget)", r->n_violations);
 	} else if (r->fate == FATE_NO_HELP) {
@@ -136,8 +147,8 @@ static void detail_cell(const struct plan_view *v, struct table *t, const struct
 	text_free(&s);
 }
 
-static void node_table(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words, const struct look *look,
-		       struct text *out)
+static void node_table(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
+		       const struct look *look, bool is_wide, struct text *out)
 {
 	struct table t = {0};
 
@@ -149,16 +160,17 @@ static void node_table(const struct plan_view *v, const struct decision *d, cons
 	table_column(&t, "MORE", 0);
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		table_row(&t);
-		table_cell(&t, d->nodes[i].node == d->node ? TONE_STRONG : TONE_PLAIN, "%s", node_text(v, d->nodes[i].node));
+		table_cell(&t, d->nodes[i].node == d->node ? TONE_STRONG : TONE_PLAIN, "%s",
+			   node_text(v, d->nodes[i].node));
 		fate_cell(v, &t, &d->nodes[i], d, words);
-		detail_cell(v, &t, &d->nodes[i], words);
+		detail_cell(v, &t, &d->nodes[i], d, words, is_wide);
 	}
 	table_print(&t, look, out);
 	table_free(&t);
 }
 
-void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words, const struct look *look,
-		   struct text *out)
+void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
+		   const struct look *look, bool is_wide, struct text *out)
 {
 	struct text s = {0};
 
@@ -167,5 +179,5 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 	text_add_char(out, '\n');
 	text_free(&s);
 	if (words)
-		node_table(v, d, words, look, out);
+		node_table(v, d, words, look, is_wide, out);
 }

@@ -11,12 +11,12 @@ static const struct pod *self(const struct explanation *x)
 	return ledger_pod(cluster_ledger(x->view->cluster), x->pod);
 }
 
-static bool takes(const struct decision *d, pod_id pod)
+static const struct victim *as_victim(const struct decision *d, pod_id pod)
 {
 	for (uint32_t i = 0; i < d->n_victims; i++)
 		if (d->victims[i].pod == pod)
-			return true;
-	return false;
+			return &d->victims[i];
+	return NULL;
 }
 
 static void look_at(struct explanation *x, const struct decision *d)
@@ -25,9 +25,9 @@ static void look_at(struct explanation *x, const struct decision *d)
 
 	if (d->pod == x->pod)
 		x->own = d;
-	if (takes(d, x->pod))
+	if (!x->taken && as_victim(d, x->pod))
 		x->taken = d;
-	if (d->pod == POD_NONE || d->pod == x->pod)
+	if (d->pod == POD_NONE || d->pod == x->pod || d->cycle > 1)
 		return;
 	theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 	if (theirs <= self(x)->priority)
@@ -74,54 +74,94 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 	int32_t theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 
 	pod_path(x->view, x->pod, out);
+	if (self(x)->state == POD_LEAVING) {
+		text_printf(out, " is on its way out of %s, and ", node_text(x->view, d->node));
+		pod_path(x->view, d->pod, out);
+		text_add(out, " waits for its room.");
+		return;
+	}
 	text_printf(out, " has to go from %s: ", node_text(x->view, d->node));
 	pod_path(x->view, d->pod, out);
-	text_printf(out, " needs its room and has the higher priority (%d, this pod has %d). That node was chosen: ", theirs, self(x)->priority);
+	text_printf(out,
+		    " needs its room and has the higher priority (%d, this pod has %d). That node was chosen: ", theirs,
+		    self(x)->priority);
 	tie_text(x->view, d, out);
-	text_add(out, ".\n");
+	text_add(out, ".");
+	if (as_victim(d, x->pod)->overridden == RULE_BUDGET)
+		text_add(out, " This goes against its disruption budget.");
+}
+
+static void stronger_clause(const struct explanation *x, struct text *out)
+{
+	if (!x->n_stronger) {
+		text_printf(out, ": nothing that waits has a priority above its %d.", self(x)->priority);
+		return;
+	}
+	if (x->n_stronger == 1)
+		text_add(out, ": one waiting pod has a higher priority (");
+	else
+		text_printf(out, ": %u waiting pods have a higher priority (the first: ", x->n_stronger);
+	pod_path(x->view, x->strongest->pod, out);
+	text_add(out, x->n_stronger == 1 ? "), but does not take its room." : "), but none takes its room.");
 }
 
 static void stays_sentence(const struct explanation *x, struct text *out)
 {
 	pod_path(x->view, x->pod, out);
 	if (self(x)->state == POD_FINISHED) {
-		text_add(out, " has finished.\n");
+		text_add(out, " has finished.");
 		return;
 	}
 	if (self(x)->state == POD_LEAVING) {
-		text_printf(out, " is on its way out of %s.\n", node_text(x->view, self(x)->node));
+		text_printf(out, " is on its way out of %s.", node_text(x->view, self(x)->node));
 		return;
 	}
 	text_printf(out, " stays on %s, where it has been running", node_text(x->view, self(x)->node));
 	age_text(x, out);
-	if (!x->n_stronger) {
-		text_printf(out, ": nothing that waits has a priority above its %d.\n", self(x)->priority);
-		return;
-	}
-	text_printf(out, ": %u waiting %s a higher priority (the highest: ", x->n_stronger, x->n_stronger == 1 ? "pod has" : "pods have");
-	pod_path(x->view, x->strongest->pod, out);
-	text_add(out, "), but none needs its room.\n");
+	stronger_clause(x, out);
 }
 
-void explanation_text(struct explanation *x, const struct look *look, struct text *out)
+static void foreign_sentence(const struct explanation *x, struct text *out)
+{
+	pod_path(x->view, x->pod, out);
+	text_add(out, " waits for another scheduler: its schedulerName is not one of schedulerNames.");
+}
+
+/* A pod may get its place in one cycle and lose it in a later one; the last word counts. */
+static bool is_own_last(const struct explanation *x)
+{
+	return x->own && (!x->taken || x->own > x->taken);
+}
+
+void explanation_text(struct explanation *x, const struct look *look, bool is_wide, struct text *out)
 {
 	struct text s = {0};
 
-	if (x->own) {
-		decision_text(x->view, x->own, x->has_words ? &x->words : NULL, look, out);
+	if (is_own_last(x)) {
+		decision_text(x->view, x->own, x->has_words ? &x->words : NULL, look, is_wide, out);
 		return;
 	}
 	if (x->taken)
 		taken_sentence(x, &s);
 	else if (self(x)->state == POD_WAITING)
-		text_add(&s, "It waits for another scheduler: its schedulerName is not one of schedulerNames.\n");
+		foreign_sentence(x, &s);
 	else
 		stays_sentence(x, &s);
-	text_add(out, text_str(&s));
+	text_add_visible(out, text_str(&s));
+	text_add_char(out, '\n');
 	text_free(&s);
 }
 
 /* ---- for programs ---- */
+
+static void emit_pod(struct explanation *x, struct emit *e, const char *key, pod_id pod)
+{
+	struct text t = {0};
+
+	pod_path(x->view, pod, &t);
+	emit_str(e, key, text_str(&t));
+	text_free(&t);
+}
 
 static void emit_status(struct explanation *x, struct emit *e, const char *key, const struct status *s)
 {
@@ -135,62 +175,67 @@ static void emit_status(struct explanation *x, struct emit *e, const char *key, 
 
 static void emit_node(struct explanation *x, struct emit *e, const struct node_report *r)
 {
-	static const char *const fates[] = {[FATE_REFUSED] = "refused", [FATE_FEASIBLE] = "fits", [FATE_CANDIDATE] = "fits-after-evictions",
+	static const char *const fates[] = {[FATE_REFUSED] = "refused",
+					    [FATE_FEASIBLE] = "fits",
+					    [FATE_CANDIDATE] = "fits-after-evictions",
 					    [FATE_NO_HELP] = "evictions-do-not-help"};
 
 	emit_object(e, NULL);
 	emit_str(e, "node", node_text(x->view, r->node));
 	emit_str(e, "result", fates[r->fate]);
-	if (r->fate == FATE_FEASIBLE)
+	if (r->fate == FATE_FEASIBLE && x->own->tie != TIE_ONLY_ONE)
 		emit_int(e, "score", r->score);
-	else
+	if (r->fate != FATE_FEASIBLE)
 		emit_status(x, e, "reason", &r->refusal);
 	if (r->fate == FATE_NO_HELP)
 		emit_status(x, e, "after", &r->after);
 	if (r->fate == FATE_CANDIDATE) {
 		emit_list(e, "victims");
-		for (uint32_t i = 0; i < r->n_victims; i++) {
-			struct text t = {0};
-
-			pod_path(x->view, r->victims[i], &t);
-			emit_str(e, NULL, text_str(&t));
-			text_free(&t);
-		}
+		for (uint32_t i = 0; i < r->n_victims; i++)
+			emit_pod(x, e, NULL, r->victims[i]);
 		emit_end(e);
 		emit_int(e, "budgetViolations", r->n_violations);
 	}
 	emit_end(e);
 }
 
-void explanation_emit(struct explanation *x, struct emit *e)
+static void emit_sentence(struct explanation *x, struct emit *e)
 {
 	struct look plain = {0};
 	struct text t = {0};
 	const char *end;
 
-	emit_object(e, NULL);
-	emit_str(e, "kind", "Explanation");
-	pod_path(x->view, x->pod, &t);
-	emit_str(e, "pod", text_str(&t));
-	text_reset(&t);
-	explanation_text(x, &plain, &t);
+	explanation_text(x, &plain, false, &t);
 	end = strchr(text_str(&t), '\n');
 	emit_strf(e, "sentence", "%.*s", end ? (int)(end - text_str(&t)) : (int)t.n, text_str(&t));
 	text_free(&t);
-	if (x->own) {
-		emit_str(e, "outcome", outcome_text(x->own->outcome));
-		if (x->own->node != NODE_NONE)
-			emit_str(e, "node", node_text(x->view, x->own->node));
-		if (x->own->message)
-			emit_str(e, "message", x->own->message);
-	}
-	if (x->taken) {
-		struct text by = {0};
+}
 
-		pod_path(x->view, x->taken->pod, &by);
-		emit_str(e, "evictedFor", text_str(&by));
-		text_free(&by);
-	}
+static void emit_own(struct explanation *x, struct emit *e)
+{
+	const struct decision *d = x->own;
+
+	emit_str(e, "outcome", outcome_text(d->outcome));
+	if (d->action != ACTION_NONE)
+		emit_str(e, "action", action_text(d->action));
+	if (d->node != NODE_NONE)
+		emit_str(e, "node", node_text(x->view, d->node));
+	if (d->own_rule != RULE_NONE)
+		emit_str(e, "rule", rule_text(d->own_rule));
+	if (d->message)
+		emit_str(e, "message", d->message);
+}
+
+void explanation_emit(struct explanation *x, struct emit *e)
+{
+	emit_object(e, NULL);
+	emit_str(e, "kind", "Explanation");
+	emit_pod(x, e, "pod", x->pod);
+	emit_sentence(x, e);
+	if (x->own)
+		emit_own(x, e);
+	if (x->taken)
+		emit_pod(x, e, "evictedFor", x->taken->pod);
 	emit_list(e, "nodes");
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)
 		emit_node(x, e, &x->own->nodes[i]);

@@ -11,7 +11,7 @@ struct explanation {
 	const struct plan_view *view;
 	pod_id pod;
 	const struct decision *own;   /* its last decision, NULL if it did not wait */
-	const struct decision *taken; /* the one that evicts it, NULL if none does */
+	const struct decision *taken; /* the first that needs it gone, NULL if none does */
 	uint32_t n_stronger;	      /* waiting pods of the plan with a higher priority, none of which takes it */
 	const struct decision *strongest;
 	struct arena *arena;
@@ -21,6 +21,6 @@ struct explanation {
 
 void explanation_init(struct explanation *x, const struct plan_view *v, struct engine *en, pod_id pod);
 void explanation_free(struct explanation *x);
-void explanation_text(struct explanation *x, const struct look *look, struct text *out);
+void explanation_text(struct explanation *x, const struct look *look, bool is_wide, struct text *out);
 /* kind Explanation. */
 void explanation_emit(struct explanation *x, struct emit *e);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "explain/plan_view.h"
 #include "units/duration.h"
 #include "units/timestamp.h"
@@ -43,20 +44,30 @@ static void heading(const struct look *look, struct text *out, const char *words
 
 /* ---- who has to go ---- */
 
-/* "priority 10 below 100", and the soft rule that had to give way. */
+/* "displace: priority 10 below 100", and what else there is to know of it. */
 static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
 	int32_t mine = pod_of(v, d->pod)->priority, theirs = pod_of(v, x->pod)->priority;
+	bool breaks_budget = x->overridden == RULE_BUDGET;
 
-	if (x->overridden == RULE_BUDGET)
-		table_cell(t, TONE_BAD, "%s: priority %d below %d, against a disruption budget", action_text(d->action), theirs, mine);
-	else
-		table_cell(t, TONE_PLAIN, "%s: priority %d below %d", action_text(d->action), theirs, mine);
+	table_cell(t, breaks_budget ? TONE_BAD : TONE_PLAIN, "%s: priority %d below %d%s%s", action_text(d->action),
+		   theirs, mine, breaks_budget ? ", against a disruption budget" : "",
+		   pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "");
+}
+
+/* Two decisions may need the same pod gone; it is shown at the first of them. */
+static bool is_first_time(struct bits *seen, const struct victim *x)
+{
+	if (bits_has(seen, x->pod))
+		return false;
+	bits_set(seen, x->pod);
+	return true;
 }
 
 static void victims_each(const struct plan_view *v, const struct look *look, struct text *out)
 {
 	struct table t = {0};
+	struct bits seen = {0};
 
 	table_column(&t, "POD", COLUMN_CUT);
 	table_column(&t, "QUEUE", COLUMN_CUT);
@@ -68,6 +79,8 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 		const struct decision *d = &v->plan->v.v[i];
 
 		for (uint32_t k = 0; k < d->n_victims; k++) {
+			if (!is_first_time(&seen, &d->victims[k]))
+				continue;
 			table_row(&t);
 			cell_pod(v, &t, TONE_BAD, d->victims[k].pod);
 			table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->victims[k].queue));
@@ -79,19 +92,20 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 	}
 	table_print(&t, look, out);
 	table_free(&t);
+	bits_free(&seen);
 }
 
 struct victim_group { /* evictions that look alike */
 	queue_id from, to;
 	name_id ns;
 	int32_t priority;
-	uint32_t count, n_nodes;
-	node_id last_node;
+	uint32_t count, n_violations;
+	struct bits nodes;
 	int64_t lost_ns;
 };
 
-static struct victim_group *group_for(const struct plan_view *v, struct victim_group *g, uint32_t *n, const struct decision *d,
-				      const struct victim *x)
+static struct victim_group *group_for(const struct plan_view *v, struct victim_group *g, uint32_t *n,
+				      const struct decision *d, const struct victim *x)
 {
 	const struct pod *p = pod_of(v, x->pod);
 	name_id ns = kin_get(ledger_vocab(cluster_ledger(v->cluster)), p->kin)->ns;
@@ -99,32 +113,57 @@ static struct victim_group *group_for(const struct plan_view *v, struct victim_g
 	for (uint32_t i = 0; i < *n; i++)
 		if (g[i].from == x->queue && g[i].to == d->queue && g[i].ns == ns && g[i].priority == p->priority)
 			return &g[i];
-	g[*n] = (struct victim_group){.from = x->queue, .to = d->queue, .ns = ns, .priority = p->priority, .last_node = NODE_NONE};
+	g[*n] = (struct victim_group){.from = x->queue, .to = d->queue, .ns = ns, .priority = p->priority};
 	return &g[(*n)++];
+}
+
+static void group_add(const struct plan_view *v, struct victim_group *groups, uint32_t *n, const struct decision *d,
+		      const struct victim *x)
+{
+	struct victim_group *g = group_for(v, groups, n, d, x);
+
+	g->count++;
+	g->n_violations += x->overridden == RULE_BUDGET;
+	g->lost_ns += x->lost_ns;
+	bits_set(&g->nodes, x->node);
 }
 
 static uint32_t group_victims(const struct plan_view *v, struct victim_group *groups)
 {
+	struct bits seen = {0};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
 
-		for (uint32_t k = 0; k < d->n_victims; k++) {
-			struct victim_group *g = group_for(v, groups, &n, d, &d->victims[k]);
-
-			g->count++;
-			g->lost_ns += d->victims[k].lost_ns;
-			g->n_nodes += g->last_node != d->victims[k].node;
-			g->last_node = d->victims[k].node;
-		}
+		for (uint32_t k = 0; k < d->n_victims; k++)
+			if (is_first_time(&seen, &d->victims[k]))
+				group_add(v, groups, &n, d, &d->victims[k]);
 	}
+	bits_free(&seen);
 	return n;
+}
+
+static void group_row(const struct plan_view *v, struct table *t, const struct victim_group *g)
+{
+	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(v->cluster)));
+
+	table_row(t);
+	table_cell(t, TONE_BAD, "%u", g->count);
+	table_cell(t, TONE_PLAIN, "%s", name_str(names, g->ns));
+	table_cell(t, TONE_FAINT, "%s", queue_path(v, g->from));
+	table_cell(t, TONE_PLAIN, "%d", g->priority);
+	table_cell(t, TONE_PLAIN, "%u", bits_count(&g->nodes));
+	cell_duration(t, g->lost_ns);
+	table_cell(t, TONE_PLAIN, "%s", queue_path(v, g->to));
+	if (g->n_violations)
+		table_cell(t, TONE_BAD, "%u", g->n_violations);
+	else
+		table_cell(t, TONE_PLAIN, "%s", "");
 }
 
 static void victims_grouped(const struct plan_view *v, const struct look *look, struct text *out)
 {
-	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(v->cluster)));
 	struct victim_group *groups = mem_alloc((v->plan->victims + 1) * sizeof(*groups));
 	uint32_t n = group_victims(v, groups);
 	struct table t = {0};
@@ -136,15 +175,10 @@ static void victims_grouped(const struct plan_view *v, const struct look *look, 
 	table_column(&t, "NODES", COLUMN_RIGHT);
 	table_column(&t, "LOST", COLUMN_RIGHT);
 	table_column(&t, "MAKE ROOM FOR", COLUMN_CUT);
+	table_column(&t, "AGAINST A BUDGET", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < n; i++) {
-		table_row(&t);
-		table_cell(&t, TONE_BAD, "%u", groups[i].count);
-		table_cell(&t, TONE_PLAIN, "%s", name_str(names, groups[i].ns));
-		table_cell(&t, TONE_FAINT, "%s", queue_path(v, groups[i].from));
-		table_cell(&t, TONE_PLAIN, "%d", groups[i].priority);
-		table_cell(&t, TONE_PLAIN, "%u", groups[i].n_nodes);
-		cell_duration(&t, groups[i].lost_ns);
-		table_cell(&t, TONE_PLAIN, "%s", queue_path(v, groups[i].to));
+		group_row(v, &t, &groups[i]);
+		bits_free(&groups[i].nodes);
 	}
 	table_print(&t, look, out);
 	text_add(out, "Every one of them: -o wide\n");
@@ -154,12 +188,21 @@ static void victims_grouped(const struct plan_view *v, const struct look *look, 
 
 /* ---- who waits, who runs ---- */
 
-static bool is_final(const struct plan_view *v, uint32_t i)
+/* With several cycles a pod has several decisions; those that are shown are its last. */
+static struct bits last_decisions(const struct plan_view *v)
 {
-	for (uint32_t k = i + 1; k < v->plan->v.n; k++)
-		if (v->plan->v.v[k].pod == v->plan->v.v[i].pod)
-			return false;
-	return true;
+	struct bits last = {0}, seen = {0};
+
+	for (uint32_t i = v->plan->v.n; i-- > 0;) {
+		pod_id pod = v->plan->v.v[i].pod;
+
+		if (pod == POD_NONE || bits_has(&seen, pod))
+			continue;
+		bits_set(&seen, pod);
+		bits_set(&last, i);
+	}
+	bits_free(&seen);
+	return last;
 }
 
 static uint32_t count_outcome(const struct plan_view *v, bool is_waiting)
@@ -172,16 +215,17 @@ static bool waits(const struct decision *d)
 	return d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED;
 }
 
-static void waiting_pods(const struct plan_view *v, const struct look *look, struct text *out)
+static void waiting_pods(const struct plan_view *v, const struct bits *last, const struct look *look, struct text *out)
 {
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
-		struct text name = {0};
+		struct text name = {0}, visible = {0};
 
-		if (!waits(d) || !is_final(v, i))
+		if (!waits(d) || !bits_has(last, i))
 			continue;
 		pod_path(v, d->pod, &name);
-		text_add_toned(out, look, TONE_WARN, text_str(&name));
+		text_add_visible(&visible, text_str(&name));
+		text_add_toned(out, look, TONE_WARN, text_str(&visible));
 		text_printf(out, "  %s  priority %d%s\n", queue_path(v, d->queue), pod_of(v, d->pod)->priority,
 			    d->outcome == OUTCOME_GATED ? "  gated" : "");
 		if (d->message) {
@@ -190,10 +234,22 @@ static void waiting_pods(const struct plan_view *v, const struct look *look, str
 			text_add_char(out, '\n');
 		}
 		text_free(&name);
+		text_free(&visible);
 	}
 }
 
-static void running_pods(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
+static void cell_when(struct table *t, const struct decision *d)
+{
+	if (d->outcome == OUTCOME_NOMINATED)
+		table_cell(t, TONE_WARN, "when %u %s gone", d->n_victims, d->n_victims == 1 ? "pod is" : "pods are");
+	else if (d->cycle > 1)
+		table_cell(t, TONE_PLAIN, "in cycle %u", d->cycle);
+	else
+		table_cell(t, TONE_PLAIN, "now");
+}
+
+static void running_pods(const struct plan_view *v, const struct bits *last, const struct look *look, bool is_wide,
+			 struct text *out)
 {
 	struct table t = {0};
 
@@ -207,17 +263,14 @@ static void running_pods(const struct plan_view *v, const struct look *look, boo
 		const struct decision *d = &v->plan->v.v[i];
 		struct text why = {0};
 
-		if (waits(d) || !is_final(v, i) || d->pod == POD_NONE)
+		if (waits(d) || !bits_has(last, i))
 			continue;
 		table_row(&t);
 		cell_pod(v, &t, TONE_GOOD, d->pod);
 		table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->queue));
 		table_cell(&t, TONE_PLAIN, "%d", pod_of(v, d->pod)->priority);
 		table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->node));
-		if (d->outcome == OUTCOME_PLACED)
-			table_cell(&t, TONE_PLAIN, "now");
-		else
-			table_cell(&t, TONE_WARN, "when %u %s gone", d->n_victims, d->n_victims == 1 ? "pod is" : "pods are");
+		cell_when(&t, d);
 		if (is_wide)
 			tie_text(v, d, &why);
 		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
@@ -235,14 +288,17 @@ static void summary_line(const struct plan_view *v, const struct look *look, str
 
 	text_add(&s, "Plan at ");
 	timestamp_text(v->now_ns, &s);
-	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go\n", profile_text(v->profile), v->plan->placed,
-		    v->plan->nominated, v->plan->waiting, v->plan->gated, v->plan->victims, v->plan->victims == 1 ? "pod has" : "pods have");
+	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go\n",
+		    profile_text(v->profile), v->plan->placed, v->plan->nominated, v->plan->waiting, v->plan->gated,
+		    v->plan->victims, v->plan->victims == 1 ? "pod has" : "pods have");
 	text_add_toned(out, look, TONE_STRONG, text_str(&s));
 	text_free(&s);
 }
 
 void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
 {
+	struct bits last = last_decisions(v);
+
 	summary_line(v, look, out);
 	if (v->plan->victims) {
 		heading(look, out, "Who has to go", v->plan->victims);
@@ -253,12 +309,13 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 	}
 	if (count_outcome(v, true)) {
 		heading(look, out, "Who keeps waiting", count_outcome(v, true));
-		waiting_pods(v, look, out);
+		waiting_pods(v, &last, look, out);
 	}
 	if (count_outcome(v, false)) {
 		heading(look, out, "Who gets a place", count_outcome(v, false));
-		running_pods(v, look, is_wide, out);
+		running_pods(v, &last, look, is_wide, out);
 	}
 	if (!v->plan->v.n)
 		text_add(out, "Nothing is waiting.\n");
+	bits_free(&last);
 }
