@@ -6,8 +6,6 @@
  * evictions and the nomination. After each one the victims go for good, the pod takes its place, and then it goes too and new victims
  * come back where the old ones were: the cluster is full again and one node has changed, as it is in a cluster that lives.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -24,18 +22,6 @@ struct options {
 
 enum { KEY_NODES = 0x500, KEY_PODS, KEY_SHAPE, KEY_CYCLES, KEY_THREADS, KEY_SEED };
 
-static uint32_t number(struct argp_state *state, const char *name, const char *arg, unsigned long max)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || arg[0] == '-' || n > max)
-		argp_error(state, "--%s: expected a number up to %lu, found '%s'", name, max, arg);
-	return (uint32_t)n;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -45,32 +31,33 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->output;
 		return 0;
 	case KEY_NODES:
-		o->cluster.nodes = number(state, "nodes", arg, 1000000);
+		o->cluster.nodes = cli_number(state, "nodes", arg, 1, 1000000);
 		return 0;
 	case KEY_PODS:
-		o->cluster.pods_per_node = number(state, "pods-per-node", arg, 1000);
+		o->cluster.pods_per_node = cli_number(state, "pods-per-node", arg, 1, 1000);
 		return 0;
 	case KEY_SHAPE:
 		if (!synthetic_shape_parse(arg, &o->cluster.shape))
 			argp_error(state, "--shape: expected uniform, mixed, affinity or spread, found '%s'", arg);
 		return 0;
 	case KEY_CYCLES:
-		o->decisions = number(state, "cycles", arg, 10000000);
+		o->decisions = cli_number(state, "cycles", arg, 1, 10000000);
 		return 0;
 	case KEY_THREADS:
-		o->threads = number(state, "threads", arg, 64);
+		o->threads = cli_number(state, "threads", arg, 1, 64);
 		return 0;
 	case KEY_SEED:
-		o->cluster.seed = number(state, "seed", arg, UINT32_MAX);
+		o->cluster.seed = cli_number(state, "seed", arg, 0, UINT32_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->what || !str_eq(arg, "preempt"))
-			argp_error(state, "what is measured? known: preempt");
+			argp_error(state, "'%s' cannot be measured; known: preempt", arg);
 		o->what = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->what || !o->cluster.nodes || !o->cluster.pods_per_node || !o->decisions)
-			argp_error(state, "for example: cede bench preempt --nodes 5000 --pods-per-node 4");
+		if (!o->what)
+			argp_error(state,
+				   "what is measured? for example: cede bench preempt --nodes 5000 --pods-per-node 4");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -81,14 +68,17 @@ static const struct argp_option argp_options[] = {
 	{"nodes", KEY_NODES, "N", 0, "Nodes of the cluster (default 5000)", 0},
 	{"pods-per-node", KEY_PODS, "K", 0, "Pods on each of them (default 4)", 0},
 	{"shape", KEY_SHAPE, "NAME", 0,
-	 "uniform: pods and nodes alike; mixed: three sizes, five priorities; affinity, spread: mixed, and the waiting pods have such constraints", 0},
+	 "uniform (default): pods and nodes alike; mixed: three sizes, five priorities; affinity, spread: mixed, and "
+	 "the waiting pods have such constraints",
+	 0},
 	{"cycles", KEY_CYCLES, "C", 0, "Decisions to measure (default 200)", 0},
-	{"threads", KEY_THREADS, "T", 0, "Threads that look at nodes (default 1)", 0},
-	{"seed", KEY_SEED, "S", 0, "Of the random cluster (default 1)", 0},
+	{"threads", KEY_THREADS, "T", 0, "Look at nodes with T threads (default 1)", 0},
+	{"seed", KEY_SEED, "S", 0, "Another number, another cluster of the same kind (default 1)", 0},
 	{0},
 };
 
-static const char doc[] = "Measure full preemption decisions of the engine on a synthetic full cluster: all filters on all nodes, every node's victims, the "
+static const char doc[] = "Measure full preemption decisions of the engine on a synthetic full cluster: all filters on "
+			  "all nodes, every node's victims, the "
 			  "choice, the evictions. Between two decisions one node changes.";
 
 struct result {
@@ -106,9 +96,10 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int64_t quantile(const struct result *r, double q)
+/* The smallest time that so many percent of the decisions did not exceed. */
+static int64_t percentile(const struct result *r, uint32_t percent)
 {
-	return r->ns[(uint32_t)((double)(r->n - 1) * q)];
+	return r->ns[((uint64_t)r->n * percent + 99) / 100 - 1];
 }
 
 static int measure(const struct options *o, struct synthetic *s, struct engine *en, struct result *r)
@@ -128,7 +119,8 @@ static int measure(const struct options *o, struct synthetic *s, struct engine *
 			return cli_fail(&e);
 		took = clock_now(&clock) - began;
 		if (d.v.n != 1 || d.v.v[0].outcome != OUTCOME_NOMINATED) {
-			err_set(&e, ERR_INTERNAL, "bench: a pod was not nominated: %s", d.v.n ? d.v.v[0].message : "no decision");
+			err_set(&e, ERR_INTERNAL, "bench: a pod was not nominated: %s",
+				d.v.n ? d.v.v[0].message : "no decision");
 			return cli_fail(&e);
 		}
 		r->ns[r->n++] = took;
@@ -156,17 +148,20 @@ static void print_result(const struct options *o, const struct result *r)
 		emit_int(&e, "threads", o->threads);
 		emit_int(&e, "decisions", r->n);
 		emit_object(&e, "nsPerDecision");
-		emit_int(&e, "p50", quantile(r, 0.5));
-		emit_int(&e, "p99", quantile(r, 0.99));
+		emit_int(&e, "p50", percentile(r, 50));
+		emit_int(&e, "p99", percentile(r, 99));
 		emit_int(&e, "first", r->first_ns);
 		emit_end(&e);
 		emit_double(&e, "victimsPerDecision", (double)r->victims / r->n);
 		emit_double(&e, "bytesPerPod", r->bytes_per_pod);
 		emit_end(&e);
 	} else {
-		text_printf(&out, "%u nodes x %u pods, %s, %u threads: %u decisions, p50 %.1f us, p99 %.1f us, first %.1f us; %.2f victims each; %.0f bytes a pod\n",
-			    o->cluster.nodes, o->cluster.pods_per_node, synthetic_shape_text(o->cluster.shape), o->threads, r->n,
-			    (double)quantile(r, 0.5) / 1e3, (double)quantile(r, 0.99) / 1e3, (double)r->first_ns / 1e3, (double)r->victims / r->n,
+		text_printf(&out,
+			    "%u nodes x %u pods, %s, %u %s: %u decisions, p50 %.1f us, p99 %.1f us, first %.1f us; "
+			    "%.2f victims each; %.0f bytes a pod\n",
+			    o->cluster.nodes, o->cluster.pods_per_node, synthetic_shape_text(o->cluster.shape),
+			    o->threads, o->threads == 1 ? "thread" : "threads", r->n, (double)percentile(r, 50) / 1e3,
+			    (double)percentile(r, 99) / 1e3, (double)r->first_ns / 1e3, (double)r->victims / r->n,
 			    r->bytes_per_pod);
 	}
 	cli_print(&out);
@@ -176,7 +171,8 @@ static void print_result(const struct options *o, const struct result *r)
 int command_bench(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_output_argp, 0, "Output:", 2}, {0}};
-	const struct argp argp = {.options = argp_options, .parser = parse, .args_doc = "preempt", .doc = doc, .children = children};
+	const struct argp argp = {
+		.options = argp_options, .parser = parse, .args_doc = "preempt", .doc = doc, .children = children};
 	struct options o = {.cluster = {.nodes = 5000, .pods_per_node = 4, .seed = 1}, .decisions = 200, .threads = 1};
 	struct engine_config *config;
 	struct synthetic s;

@@ -42,6 +42,18 @@ static unsigned one_of(const char *option, const char *word, const char *const *
 	return 0;
 }
 
+uint32_t cli_number(struct argp_state *state, const char *name, const char *arg, uint32_t min, uint32_t max)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (errno || *end || arg[0] < '0' || arg[0] > '9' || n < min || n > max)
+		argp_error(state, "--%s: expected a number from %u to %u, found '%s'", name, min, max, arg);
+	return (uint32_t)n;
+}
+
 static int64_t time_option(const char *arg, struct argp_state *state)
 {
 	struct err why;

@@ -43,6 +43,9 @@ struct cli_output {
 
 extern const struct argp cli_input_argp, cli_output_argp;
 
+/* The number of an option --name; ends the program if it is not one from min to max. */
+uint32_t cli_number(struct argp_state *state, const char *name, const char *arg, uint32_t min, uint32_t max);
+
 /* argp_parse in the order of arguments; plain arguments are refused unless the command's own parser takes them. */
 void cli_parse(const struct argp *argp, int argc, char **argv, void *options);
 

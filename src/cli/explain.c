@@ -37,23 +37,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc[] = "Say why a pod waits, has to go, stays or gets its place: one sentence first, then every node and what became of it."
+static const char doc[] = "Say why a pod waits, has to go, stays or gets its place: one sentence first, then, if it "
+			  "waits, every node and what became of it. "
+			  "The plan is that of cede plan; nothing is changed."
 			  "\vA pod is named NAMESPACE/NAME, or NAME alone for namespace default.";
 
 /* "ns/name" or "name". */
-static pod_id find_pod(const struct cluster *c, const char *text)
+static enum err_code find_pod(const struct cluster *c, const char *text, pod_id *ret, struct err *e)
 {
-	const char *slash = strchr(text, '/');
+	const char *slash = strchr(text, '/'), *name = slash ? slash + 1 : text;
 	struct text ns = {0};
-	pod_id pod;
+	enum err_code rc = ERR_OK;
 
 	if (slash)
 		text_add_n(&ns, text, (size_t)(slash - text));
 	else
 		text_add(&ns, "default");
-	pod = cluster_find_pod(c, text_str(&ns), slash ? slash + 1 : text);
+	*ret = cluster_find_pod(c, text_str(&ns), name);
+	if (*ret == POD_NONE)
+		rc = err_fail(e, ERR_NOTFOUND, "there is no pod %s/%s in what was read", text_str(&ns), name);
 	text_free(&ns);
-	return pod;
+	return rc;
 }
 
 static int explain(const struct options *o, struct cli_cluster *c, pod_id pod)
@@ -99,15 +103,8 @@ int command_explain(int argc, char **argv)
 
 	cli_parse(&argp, argc, argv, &o);
 	rc = cli_load(&o.input, argv[0], &c);
-	if (!rc) {
-		pod = find_pod(c.cluster, o.pod);
-		if (pod == POD_NONE) {
-			err_set(&e, ERR_NOTFOUND, "there is no pod %s in what was read", o.pod);
-			rc = cli_fail(&e);
-		} else {
-			rc = explain(&o, &c, pod);
-		}
-	}
+	if (!rc)
+		rc = find_pod(c.cluster, o.pod, &pod, &e) ? cli_fail(&e) : explain(&o, &c, pod);
 	cli_cluster_free(&c);
 	cli_input_free(&o.input);
 	return rc;

@@ -37,14 +37,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-	{"strict", KEY_STRICT, NULL, 0, "Exit with 1 if some work stays waiting", 0},
+	{"strict", KEY_STRICT, NULL, 0, "Exit with 1 if some pod keeps waiting", 0},
 	{0},
 };
 
-static const char doc[] = "Show what would happen now: who gets a place and where, who has to go for it and why, and who keeps waiting. "
-			  "The same engine decides as in a cluster; nothing is changed."
-			  "\vOne cycle tries every waiting pod once. With --cycles N, pods that had to go are gone before the next cycle, and "
-			  "pods that were promised their room are tried again.";
+static const char doc[] =
+	"Show what would happen now: who gets a place and where, who has to go for it and why, and who keeps waiting. "
+	"Nothing is changed."
+	"\vOne cycle tries every waiting pod once. With --cycles N, pods that had to go are gone before the next "
+	"cycle, and "
+	"pods that were promised their room are tried again.";
 
 static void print_plan(const struct plan_view *v, const struct cli_output *o)
 {

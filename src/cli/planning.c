@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/planning.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { KEY_CYCLES = 0x400, KEY_THREADS };
-
-static uint32_t number(struct argp_state *state, const char *name, const char *arg, unsigned long max)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || arg[0] == '-' || n < 1 || n > max)
-		argp_error(state, "--%s: expected a number from 1 to %lu, found '%s'", name, max, arg);
-	return (uint32_t)n;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -24,10 +11,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_CYCLES:
-		p->cycles = number(state, "cycles", arg, 10000);
+		p->cycles = cli_number(state, "cycles", arg, 1, 10000);
 		return 0;
 	case KEY_THREADS:
-		p->threads = number(state, "threads", arg, 64);
+		p->threads = cli_number(state, "threads", arg, 1, 64);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -36,7 +23,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
 	{"cycles", KEY_CYCLES, "N", 0, "Run N cycles (default 1)", 0},
-	{"threads", KEY_THREADS, "N", 0, "Look at nodes with N threads (default 1); the plan is the same with any number", 0},
+	{"threads", KEY_THREADS, "N", 0,
+	 "Look at nodes with N threads (default 1); the plan is the same with any number", 0},
 	{0},
 };
 
@@ -75,7 +63,8 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	if (rc)
 		return cli_fail(&e);
 	tell_complaints(ret->engine);
-	ret->view = (struct plan_view){.cluster = c->cluster, .plan = &ret->plan, .profile = c->config->profile, .now_ns = c->now_ns};
+	ret->view = (struct plan_view){
+		.cluster = c->cluster, .plan = &ret->plan, .profile = c->config->profile, .now_ns = c->now_ns};
 	return 0;
 }
 
