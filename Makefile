@@ -27,8 +27,10 @@ FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
 .PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster bench clean help
 
-run: build ## build, and show the example cluster
-	@build/cede show -f examples/gpu-cluster
+run: build ## build, and show and plan the example cluster
+	@for command in show plan; do \
+		set -- build/cede $$command -f examples/gpu-cluster --now 2026-11-15T12:00:00Z; \
+		printf '\n$$ %s\n' "$$*"; "$$@" || exit; done
 
 build: ## build build/cede
 	@tools/install-missing $(PKG_RUN)
