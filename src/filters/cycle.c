@@ -103,6 +103,18 @@ static bool is_static(const struct framework_plugin *p)
 	return p->table->flags & CEDE_FILTER_IS_STATIC;
 }
 
+/* What a filter says. One that says what no filter can say is switched off, and counts as if it had not been asked. */
+static struct cede_verdict ask(const struct cede_cycle *c, uint32_t i, node_id node)
+{
+	const struct framework_plugin *p = plugin_at(c, i);
+	struct cede_verdict v = p->table->filter(p->self, c, node);
+
+	if (v.code <= CEDE_UNRESOLVABLE || v.code == CEDE_PENDING)
+		return v;
+	framework_eject(c->framework, i, "filter gave an answer that does not exist");
+	return cede_ok();
+}
+
 static uint8_t static_verdict(const struct cede_cycle *c, node_id node)
 {
 	const struct framework *f = c->framework;
@@ -111,10 +123,15 @@ static uint8_t static_verdict(const struct cede_cycle *c, node_id node)
 		uint32_t i = f->order[POINT_FILTER].v[k];
 		const struct framework_plugin *p = plugin_at(c, i);
 
-		if (is_static(p) && is_active(c, i) && p->table->filter(p->self, c, node).code != CEDE_SUCCESS)
+		if (is_static(p) && is_active(c, i) && ask(c, i, node).code != CEDE_SUCCESS)
 			return (uint8_t)(STATIC_REFUSED + i);
 	}
 	return STATIC_OK;
+}
+
+static bool was_stopped(const struct cede_cycle *c)
+{
+	return c->pre_filter.verdict.code == CEDE_UNRESOLVABLE || c->pre_filter.verdict.code == CEDE_ERROR;
 }
 
 /*
@@ -123,10 +140,9 @@ static uint8_t static_verdict(const struct cede_cycle *c, node_id node)
  */
 static void fill_static(struct cede_cycle *c)
 {
-	bool was_stopped = c->pre_filter.verdict.code == CEDE_UNRESOLVABLE || c->pre_filter.verdict.code == CEDE_ERROR;
 	struct static_cache *cache = framework_static_cache(c->framework, c->p->shape);
 
-	for (uint32_t i = 0; !was_stopped && i < c->n_nodes; i++)
+	for (uint32_t i = 0; !was_stopped(c) && i < c->n_nodes; i++)
 		if (cache->verdicts[c->nodes[i]] == STATIC_UNKNOWN)
 			cache->verdicts[c->nodes[i]] = static_verdict(c, c->nodes[i]);
 	c->static_verdicts = cache->verdicts;
@@ -185,18 +201,20 @@ void cycle_pod_leaving(struct cede_cycle *c, pod_id pod, bool is_leaving)
 }
 
 /* Only the reason of a static refusal is asked for again; that it refuses is known. */
-static struct status static_refusal(const struct cede_cycle *c, node_id node)
+static struct status static_refusal(const struct cede_cycle *c, uint32_t i, node_id node)
 {
-	uint32_t i = c->static_verdicts[node] - STATIC_REFUSED;
 	const struct framework_plugin *p = plugin_at(c, i);
 
 	return by_plugin(p->table->filter(p->self, c, node), i);
 }
 
+/* What was kept is forgotten when a plugin is switched off in the middle of a cycle. */
 static uint32_t static_rank(const struct cede_cycle *c, node_id node)
 {
 	uint8_t v = c->static_verdicts[node];
 
+	if (v == STATIC_UNKNOWN && !was_stopped(c))
+		v = static_verdict(c, node);
 	return v >= STATIC_REFUSED ? (uint32_t)(v - STATIC_REFUSED) : UINT32_MAX;
 }
 
@@ -215,10 +233,10 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 		struct cede_verdict v;
 
 		if (i == refused_by)
-			return static_refusal(c, node);
+			return static_refusal(c, i, node);
 		if (is_static(p) || !is_active(c, i))
 			continue;
-		v = p->table->filter(p->self, c, node);
+		v = ask(c, i, node);
 		if (v.code != CEDE_SUCCESS)
 			return by_plugin(v, i);
 	}
