@@ -5,20 +5,9 @@
  */
 #include <inttypes.h>
 
-#include "engine/engine_internal.h"
+#include "engine/attempt.h"
 
-struct attempt {
-	struct engine *en;
-	struct cede_cycle c;
-	struct arena *keep;
-	struct decision *d;
-	struct status *statuses; /* per node of c.nodes */
-	node_id *feasible;
-	uint32_t n_feasible;
-	int64_t *scores; /* of the feasible */
-};
-
-static const char *keep_text(struct attempt *a, struct text *t)
+const char *attempt_keep_text(struct attempt *a, struct text *t)
 {
 	const char *s = arena_strndup(a->keep, text_str(t), t->n);
 
@@ -36,7 +25,7 @@ static uint32_t position(const struct cede_cycle *c, node_id node)
 	return UINT32_MAX;
 }
 
-static void filter_all(struct attempt *a)
+void attempt_filter(struct attempt *a)
 {
 	struct cede_cycle *c = &a->c;
 
@@ -50,7 +39,7 @@ static void filter_all(struct attempt *a)
 }
 
 /* The node it was promised is used as long as it fits, without looking at others (KF-9). */
-static bool nominated_fits(struct attempt *a)
+bool attempt_promise_fits(struct attempt *a)
 {
 	struct status s;
 
@@ -62,7 +51,7 @@ static bool nominated_fits(struct attempt *a)
 
 /* ---- placing ---- */
 
-static enum err_code choose(struct attempt *a, node_id *ret, struct err *e)
+enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e)
 {
 	uint32_t best = 0, second = UINT32_MAX;
 
@@ -90,7 +79,7 @@ static enum err_code choose(struct attempt *a, node_id *ret, struct err *e)
 }
 
 /* Reserve, Permit, PreBind, Bind: a plugin may still refuse; then nothing remains of the attempt (KF-10). */
-static void place(struct attempt *a, node_id node)
+void attempt_place(struct attempt *a, node_id node)
 {
 	struct text t = {0};
 	struct status refusal;
@@ -100,7 +89,7 @@ static void place(struct attempt *a, node_id node)
 
 		fit_error_text(&a->c, &fe, &t);
 		a->d->outcome = OUTCOME_WAITING;
-		a->d->message = keep_text(a, &t);
+		a->d->message = attempt_keep_text(a, &t);
 		ledger_unclaim(a->c.ledger, a->c.pod);
 		return;
 	}
@@ -124,20 +113,16 @@ static void no_candidates(struct attempt *a, const struct displace_node *tried, 
 	fit_error_text(&a->c, &fe, out);
 }
 
-static void take_victims(struct attempt *a, const struct displace_node *best)
+void attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n)
 {
-	struct victim *v = arena_n(a->keep, best->n_victims + 1, struct victim);
+	struct victim *v = arena_n(a->keep, n + 1, struct victim);
 
-	for (uint32_t i = 0; i < best->n_victims; i++) {
-		const struct pod *p = ledger_pod(a->c.ledger, best->victims[i]);
-		int64_t since = p->started_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *p = ledger_pod(a->c.ledger, victims[i]);
 
-		if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
-			since = p->obj->checkpointed_ns;
-		v[i] = (struct victim){.pod = best->victims[i], .node = best->node, .queue = p->queue};
-		v[i].lost_ns = since == TIME_NONE || since > a->c.now_ns ? 0 : a->c.now_ns - since;
+		v[i] = (struct victim){.pod = victims[i], .node = node, .queue = p->queue, .lost_ns = lost_ns_of(p, a->c.now_ns)};
 	}
-	a->d->n_victims = best->n_victims;
+	a->d->n_victims = n;
 	a->d->victims = v;
 }
 
@@ -171,7 +156,7 @@ static void clear_lower_nominations(struct attempt *a, node_id node)
 
 static void nominate(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
 {
-	take_victims(a, best);
+	attempt_take_victims(a, best->node, best->victims, best->n_victims);
 	mark_overridden(a, best, o);
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = ACTION_DISPLACE;
@@ -203,7 +188,7 @@ static struct displace_options options_of(const struct attempt *a)
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
-static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
+void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
 	struct displace_options o = options_of(a);
 	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
@@ -236,7 +221,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 
 /* ---- reports ---- */
 
-static void report_nodes(struct attempt *a, const struct displace_node *tried, uint32_t n_tried)
+void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried)
 {
 	struct node_report *r = arena_n(a->keep, a->c.n_nodes + 1, struct node_report);
 	uint32_t k = 0, f = 0;
@@ -268,7 +253,7 @@ static void report_nodes(struct attempt *a, const struct displace_node *tried, u
 /* ---- the attempt ---- */
 
 /* The leaf of pods that name no queue. */
-static bool is_default_queue(const struct attempt *a, queue_id q)
+bool attempt_in_default_queue(const struct attempt *a, queue_id q)
 {
 	const struct queue_tree *t = ledger_queues(a->c.ledger);
 	const char *path;
@@ -286,7 +271,7 @@ static bool may_use_displace(const struct attempt *a)
 	case PROFILE_KUBERNETES:
 		return true;
 	case PROFILE_DEFAULT:
-		return is_default_queue(a, a->c.p->queue);
+		return attempt_in_default_queue(a, a->c.p->queue);
 	default:
 		return false;
 	}
@@ -311,8 +296,8 @@ static void unplaced(struct attempt *a, bool wants_report)
 		fit_error_text(&a->c, &fe, &message);
 	}
 	if (wants_report)
-		report_nodes(a, tried, n_tried);
-	a->d->message = keep_text(a, &message);
+		attempt_report(a, tried, n_tried);
+	a->d->message = attempt_keep_text(a, &message);
 	text_free(&post);
 	text_free(&pre);
 }
@@ -337,7 +322,7 @@ static void take_sweep(struct attempt *a, const struct sweep_result *r, const st
 	}
 	fe.post_filter_msg = text_str(&post);
 	fit_error_text(&a->c, &fe, &message);
-	a->d->message = keep_text(a, &message);
+	a->d->message = attempt_keep_text(a, &message);
 	text_free(&post);
 }
 
@@ -361,26 +346,26 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 {
 	node_id node;
 
-	if (nominated_fits(a)) {
+	if (attempt_promise_fits(a)) {
 		a->d->tie = TIE_NOMINATED;
-		place(a, a->c.p->node);
+		attempt_place(a, a->c.p->node);
 		return ERR_OK;
 	}
 	if (!wants_report && try_sweep(a)) {
 		if (!a->n_feasible)
 			return ERR_OK;
 	} else {
-		filter_all(a);
+		attempt_filter(a);
 	}
 	if (!a->n_feasible) {
 		unplaced(a, wants_report);
 		return ERR_OK;
 	}
-	if (choose(a, &node, e))
+	if (attempt_choose(a, &node, e))
 		return ERR_INTERNAL;
 	if (wants_report)
-		report_nodes(a, NULL, 0);
-	place(a, node);
+		attempt_report(a, NULL, 0);
+	attempt_place(a, node);
 	return ERR_OK;
 }
 
@@ -390,7 +375,7 @@ static void gate(struct attempt *a, const struct status *s)
 
 	status_message(&a->c, s, &t);
 	a->d->outcome = OUTCOME_GATED;
-	a->d->message = keep_text(a, &t);
+	a->d->message = attempt_keep_text(a, &t);
 }
 
 enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep, struct decision *ret, struct err *e)
@@ -411,6 +396,8 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 	s = cycle_pre_enqueue(&a.c);
 	if (!status_is_success(&s))
 		gate(&a, &s);
+	else if (en->config->profile == PROFILE_DEFAULT || en->config->profile == PROFILE_YUNIKORN)
+		rc = attempt_queued(&a, run->report == pod, e);
 	else
 		rc = try_pod(&a, run->report == pod, e);
 	cycle_end(&a.c);

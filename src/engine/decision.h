@@ -53,6 +53,8 @@ enum tie_break {
 	TIE_COUNT,	/* fewest victims */
 	TIE_START,	/* youngest of the most important victims */
 	TIE_NAME,	/* name of the node */
+	TIE_LEAVING,	/* room that is being freed there anyway */
+	TIE_COST,	/* cheapest lawful set of victims */
 };
 
 struct decision {

@@ -43,6 +43,12 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 		text_printf(out, "its most important victims started last (%s; next best %s)", text_str(&t),
 			    node_text(v, d->runner_up));
 		break;
+	case TIE_LEAVING:
+		text_add(out, "room is being freed there anyway");
+		break;
+	case TIE_COST:
+		text_printf(out, "the cheapest way within the rules (next best %s)", node_text(v, d->runner_up));
+		break;
 	case TIE_NAME:
 		text_printf(out, "as good as %s, and first by name", node_text(v, d->runner_up));
 		break;

@@ -67,6 +67,18 @@ struct rule_verdict {
 	uint8_t answer; /* enum rule_answer */
 	uint8_t rule;	/* enum rule_id; RULE_NONE when it may go */
 	uint8_t plugin; /* RULE_PLUGIN: index of the plugin */
+	uint8_t reason; /* which of the rule's sentences */
+	uint32_t queue; /* the queue it speaks of, QUEUE_NONE if none */
+	uint32_t type;	/* the resource type it speaks of */
 	int64_t until_ns; /* where time decides, else TIME_NONE */
-	int64_t num[4];	  /* the rule's numbers, for its sentence */
+	int64_t num[3];	  /* the rule's numbers, for its sentence */
 };
+
+static inline struct rule_verdict rule_may_go(void)
+{
+	return (struct rule_verdict){.answer = MAY_GO, .queue = QUEUE_NONE, .until_ns = TIME_NONE};
+}
+static inline struct rule_verdict rule_says(enum rule_answer answer, enum rule_id rule)
+{
+	return (struct rule_verdict){.answer = (uint8_t)answer, .rule = (uint8_t)rule, .queue = QUEUE_NONE, .until_ns = TIME_NONE};
+}

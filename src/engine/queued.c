@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One attempt where queues count (profiles default and yunikorn): place it if it fits now; wait for room that is being freed anyway; else take room from queues
+ * above their guarantee, else from lower work of the own queue; opted-out pods only if nothing else works. Work that must run on one node looks there.
+ */
+#include "engine/attempt.h"
+
+enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
+
+static struct rule_settings settings_of(const struct engine_config *c)
+{
+	return (struct rule_settings){.profile = c->profile,
+				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
+				      .guarantee_all_types = c->guarantee_types == GUARANTEE_ALL,
+				      .n_scheduler_names = c->n_scheduler_names,
+				      .scheduler_names = c->scheduler_names};
+}
+
+/* ---- room that is being freed ---- */
+
+/* Does it fit once whoever is leaving this node is gone? */
+static bool fits_soon(struct attempt *a, node_id node)
+{
+	const struct ledger_node *n = ledger_node(a->c.ledger, node);
+	ledger_mark mark = ledger_get_mark(a->c.ledger);
+	bool has_leaving = false;
+	struct status s;
+
+	for (uint32_t i = n->pods.n; i-- > 0;) {
+		if (ledger_pod(a->c.ledger, n->pods.v[i])->state != POD_LEAVING)
+			continue;
+		ledger_vacate(a->c.ledger, n->pods.v[i]);
+		has_leaving = true;
+	}
+	s = has_leaving ? cycle_fits(&a->c, node) : status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
+	ledger_rollback(a->c.ledger, mark);
+	return status_is_success(&s);
+}
+
+static void reserve(struct attempt *a, node_id node, enum action action)
+{
+	a->d->outcome = OUTCOME_NOMINATED;
+	a->d->action = action;
+	a->d->node = node;
+	ledger_reserve(a->c.ledger, node, a->c.pod);
+}
+
+static bool take_leaving_room(struct attempt *a)
+{
+	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
+		if (a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE || !fits_soon(a, a->c.nodes[i]))
+			continue;
+		a->d->tie = TIE_LEAVING;
+		reserve(a, a->c.nodes[i], ACTION_ALLOCATE);
+		return true;
+	}
+	return false;
+}
+
+/* ---- taking room ---- */
+
+static uint32_t potential(struct attempt *a, node_id *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->c.n_nodes; i++)
+		if (a->statuses[i].verdict.code != CEDE_UNRESOLVABLE && a->statuses[i].verdict.code != CEDE_ERROR)
+			ret[n++] = a->c.nodes[i];
+	return n;
+}
+
+static void mark_overridden(struct attempt *a, const struct judge *j)
+{
+	struct victim *v = (struct victim *)(uintptr_t)a->d->victims;
+
+	for (uint32_t i = 0; i < a->d->n_victims; i++) {
+		const struct pod *p = ledger_pod(a->c.ledger, v[i].pod);
+
+		v[i].overridden = judge_opted_out(j, p) ? RULE_OPT_OUT : judge_is_driver(j, p) ? RULE_DRIVER : RULE_NONE;
+	}
+}
+
+static void carry_out(struct attempt *a, const struct search_result *r, const struct judge *j)
+{
+	attempt_take_victims(a, r->node, r->victims, r->n_victims);
+	mark_overridden(a, j);
+	a->d->runner_up = r->second;
+	a->d->tie = r->second == NODE_NONE ? TIE_ONLY_ONE : TIE_COST;
+	for (uint32_t i = 0; i < r->n_victims; i++)
+		ledger_evict(a->c.ledger, r->victims[i]);
+	reserve(a, r->node, j->action);
+}
+
+struct hunt { /* the tries of one attempt */
+	struct attempt *a;
+	node_id *nodes;
+	uint32_t n;
+	uint64_t lacking;
+	struct protected_list all; /* of the actions that found nothing */
+};
+
+/* The winner tells what it had to leave; if nobody wins, everybody does. */
+static void keep_protected(struct attempt *a, const struct protected_list *l)
+{
+	struct protected_pod *v = arena_n(a->keep, l->v.n + 1, struct protected_pod);
+
+	if (l->v.n)
+		memcpy(v, l->v.v, l->v.n * sizeof(*v));
+	a->d->protected = v;
+	a->d->n_protected = l->v.n;
+}
+
+static void merge(struct protected_list *into, const struct protected_list *from)
+{
+	for (uint32_t i = 0; i < from->v.n && into->v.n < into->max; i++) {
+		if (bits_has(&into->seen, from->v.v[i].pod))
+			continue;
+		bits_set(&into->seen, from->v.v[i].pod);
+		array_push(&into->v, from->v.v[i]);
+	}
+}
+
+static void protected_free(struct protected_list *l)
+{
+	array_free(&l->v);
+	bits_free(&l->seen);
+}
+
+static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, struct protected_list *left)
+{
+	struct search s = {.c = &h->a->c, .j = j, .with_opted_out = with_opted_out, .lacking = h->lacking, .protected = left};
+	struct search_result r;
+
+	search_run(&s, h->nodes, h->n, &r);
+	if (r.node == NODE_NONE)
+		return false;
+	carry_out(h->a, &r, j);
+	return true;
+}
+
+/* One action over all nodes; true if somebody was found. */
+static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
+{
+	struct rule_settings settings = settings_of(h->a->en->config);
+	struct protected_list left = {.max = PROTECTED_MAX};
+	struct rule_verdict held;
+	bool is_found = false;
+	struct judge j;
+
+	judge_init(&j, h->a->en->cluster, h->a->c.ledger, &settings, action, h->a->c.pod, h->a->c.now_ns);
+	held = judge_preemptor(&j);
+	if (held.rule == RULE_NONE) {
+		is_found = search_with(h, &j, with_opted_out, &left);
+	} else if (h->a->d->own_rule == RULE_NONE) {
+		h->a->d->own_rule = (enum rule_id)held.rule;
+		h->a->d->until_ns = held.until_ns;
+	}
+	if (is_found)
+		keep_protected(h->a, &left);
+	else
+		merge(&h->all, &left);
+	judge_free(&j);
+	protected_free(&left);
+	return is_found;
+}
+
+static bool is_daemon(const struct attempt *a)
+{
+	return a->c.p->obj->owner_kind == OWNER_DAEMONSET && a->c.shape->runs_on != NAME_NONE;
+}
+
+/* Inside the own leaf: displace among pods without a queue, preempt elsewhere; YuniKorn does neither. */
+static enum action own_action(const struct attempt *a)
+{
+	if (a->en->config->profile == PROFILE_YUNIKORN)
+		return ACTION_NONE;
+	return attempt_in_default_queue(a, a->c.p->queue) ? ACTION_DISPLACE : ACTION_PREEMPT;
+}
+
+static bool hunt_all(struct hunt *h)
+{
+	enum action own = own_action(h->a);
+	int rounds = h->a->en->config->opt_out == OPT_OUT_HARD ? 1 : 2;
+
+	if (is_daemon(h->a))
+		return hunt(h, ACTION_REQUIRED_NODE, true);
+	for (int round = 0; round < rounds; round++) {
+		if (hunt(h, ACTION_RECLAIM, round == 1))
+			return true;
+		if (own != ACTION_NONE && hunt(h, own, round == 1))
+			return true;
+	}
+	return false;
+}
+
+static void take_room(struct attempt *a, uint64_t lacking)
+{
+	struct hunt h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
+	bool is_found;
+
+	h.nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
+	h.n = potential(a, h.nodes);
+	is_found = hunt_all(&h);
+	if (is_found) { /* what held it back for another action does not matter any more */
+		a->d->own_rule = RULE_NONE;
+		a->d->until_ns = TIME_NONE;
+	} else {
+		keep_protected(a, &h.all);
+	}
+	protected_free(&h.all);
+}
+
+/* ---- the sentence of a pod that waits ---- */
+
+static void lacking_text(struct attempt *a, queue_id q, res_id r, struct text *out)
+{
+	const struct ledger *l = a->c.ledger;
+	const struct queue *queue = queue_get(ledger_queues(l), q);
+	struct text used = {0}, max = {0}, wants = {0};
+
+	res_amount_text(r, ledger_queue_used(l, q)[r] + ledger_queue_claimed(l, q)[r], &used);
+	res_amount_text(r, queue->spec.max.v[r], &max);
+	res_amount_text(r, r == RES_PODS ? 1 : res_list_get(&a->c.shape->request, r), &wants);
+	text_printf(out, "queue %s uses %s of at most %s %s and the pod wants %s.", name_str(a->c.names, queue->path), text_str(&used),
+		    text_str(&max), res_type_name(vocab_res(ledger_vocab(l)), r), text_str(&wants));
+	text_free(&used);
+	text_free(&max);
+	text_free(&wants);
+}
+
+static void waits(struct attempt *a, bool has_lacking, queue_id q, res_id r)
+{
+	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = a->statuses, .n = a->c.n_nodes};
+	struct text t = {0}, pre = {0};
+
+	if (has_lacking && a->n_feasible) {
+		lacking_text(a, q, r, &t);
+	} else if (!a->c.n_nodes) {
+		text_add(&t, "no nodes available to schedule pods");
+	} else {
+		if (!status_is_success(&a->c.pre_filter))
+			status_message(&a->c, &a->c.pre_filter, &pre);
+		fe.pre_filter_msg = text_str(&pre);
+		fit_error_text(&a->c, &fe, &t);
+		if (has_lacking) {
+			text_add_char(&t, ' ');
+			lacking_text(a, q, r, &t);
+		}
+	}
+	a->d->message = attempt_keep_text(a, &t);
+	text_free(&pre);
+}
+
+static void no_queue(struct attempt *a)
+{
+	struct text t = {0};
+
+	text_printf(&t, "queue \"%s\" does not exist or is not a leaf", cluster_wanted_queue(a->en->cluster, a->c.pod));
+	a->d->message = attempt_keep_text(a, &t);
+}
+
+/* ---- the attempt ---- */
+
+/* A pod that was promised room keeps it while its victims are going; otherwise it looks again like everybody. */
+static bool keeps_promise(struct attempt *a)
+{
+	node_id node = a->c.p->node;
+
+	if (a->c.p->claim == CLAIM_NONE)
+		return false;
+	if (attempt_promise_fits(a)) {
+		a->d->tie = TIE_NOMINATED;
+		attempt_place(a, node);
+		return true;
+	}
+	if (a->c.p->claim == CLAIM_RESERVED && ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node)) {
+		a->d->tie = TIE_NOMINATED;
+		a->d->outcome = OUTCOME_NOMINATED;
+		a->d->action = ACTION_ALLOCATE;
+		a->d->node = node;
+		return true;
+	}
+	ledger_unclaim(a->c.ledger, a->c.pod);
+	return false;
+}
+
+enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e)
+{
+	queue_id q = QUEUE_NONE;
+	res_id r = RES_NONE;
+	uint64_t lacking;
+	node_id node;
+
+	if (a->c.p->queue == QUEUE_NONE) {
+		no_queue(a);
+		return ERR_OK;
+	}
+	if (keeps_promise(a))
+		return ERR_OK;
+	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
+	attempt_filter(a);
+	if (!lacking && a->n_feasible) {
+		enum err_code rc = attempt_choose(a, &node, e);
+
+		if (!rc && wants_report)
+			attempt_report(a, NULL, 0);
+		if (!rc)
+			attempt_place(a, node);
+		return rc;
+	}
+	if (wants_report)
+		attempt_report(a, NULL, 0);
+	waits(a, lacking != 0, q, r);
+	if (lacking || !take_leaving_room(a))
+		take_room(a, lacking);
+	return ERR_OK;
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/search.h"
+
+#include <stdlib.h>
+
+enum { EXACT_MAX = 14 }; /* candidates on a node up to which all sets are tried if the plain way finds none */
+
+struct mate { /* a running pod that may go */
+	pod_id pod;
+	const struct pod *p;
+	const struct res_list *usage;
+	queue_id ancestor;
+	bool is_opted_out, is_driver, goes;
+	int64_t lost_work, start;
+	uint32_t distance;
+};
+
+struct toll { /* what was taken from a queue so far */
+	uint64_t stamp;
+	int64_t v[RES_MAX];
+};
+
+struct spending { /* of a budget, by the victims so far */
+	uint64_t stamp;
+	int32_t n;
+};
+
+struct ground { /* one search, all nodes */
+	struct search *s;
+	struct want want;
+	bool is_fast, has_laws;
+	uint64_t judged; /* types law 2 is judged in; depends on the node */
+	struct toll *tolls; /* by queue id */
+	struct spending *budgets; /* by budget id; NULL: they do not count */
+	uint64_t stamp;
+	int64_t room[RES_MAX]; /* of the node, per wanted type */
+	node_id node;
+	struct mate *mates;
+	uint32_t n;
+};
+
+/* ---- maximums on the pod's path ---- */
+
+static int64_t asks(const struct shape *shape, res_id r)
+{
+	return r == RES_PODS ? 1 : res_list_get(&shape->request, r);
+}
+
+uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue, res_id *ret_type)
+{
+	const struct queue_tree *t = ledger_queues(l);
+	uint64_t lacking = 0;
+
+	*ret_queue = QUEUE_NONE;
+	for (queue_id q = p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(t, q)->parent) {
+		const struct res_vec *max = &queue_get(t, q)->spec.max;
+		const int64_t *used = ledger_queue_used(l, q), *claimed = ledger_queue_claimed(l, q);
+
+		for (uint64_t left = max->mask; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			if (!asks(shape, r) || used[r] + claimed[r] + asks(shape, r) <= max->v[r])
+				continue;
+			lacking |= UINT64_C(1) << r;
+			if (*ret_queue == QUEUE_NONE) {
+				*ret_queue = q;
+				*ret_type = r;
+			}
+		}
+	}
+	return lacking;
+}
+
+static int64_t *toll_of(struct ground *g, queue_id q)
+{
+	struct toll *t = &g->tolls[q];
+
+	if (t->stamp != g->stamp) {
+		memset(t->v, 0, sizeof(t->v));
+		t->stamp = g->stamp;
+	}
+	return t->v;
+}
+
+static bool path_fits(struct ground *g)
+{
+	const struct judge *j = g->s->j;
+	const struct shape *shape = g->s->c->shape;
+
+	for (queue_id q = j->p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
+		const struct res_vec *max = &queue_get(j->tree, q)->spec.max;
+		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q), *gone = toll_of(g, q);
+
+		for (uint64_t left = max->mask & g->s->lacking; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			/* Where pods are really moved the ledger has counted them already. */
+			if (asks(shape, r) && used[r] + claimed[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- taking and giving back ---- */
+
+static void count_toll(struct ground *g, const struct mate *m, int sign)
+{
+	for (queue_id q = m->p->queue; q != QUEUE_NONE; q = queue_get(g->s->j->tree, q)->parent) {
+		int64_t *gone = toll_of(g, q);
+
+		gone[RES_PODS] += sign;
+		for (uint32_t i = 0; i < m->usage->n; i++)
+			if (m->usage->v[i].type != RES_PODS)
+				gone[m->usage->v[i].type] += sign * m->usage->v[i].amount;
+	}
+}
+
+static int32_t *spent_on(struct ground *g, pdb_id id)
+{
+	struct spending *b = &g->budgets[id];
+
+	if (b->stamp != g->stamp)
+		*b = (struct spending){.stamp = g->stamp};
+	return &b->n;
+}
+
+static void spend(struct ground *g, const struct mate *m, int sign)
+{
+	uint32_t n = 0;
+	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		*spent_on(g, ids[i]) += sign;
+}
+
+/* Several victims may not spend together what one of them could alone. */
+static bool keeps_budgets(struct ground *g, const struct mate *m)
+{
+	uint32_t n = 0;
+	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pdb *b = ledger_pdb(g->s->c->ledger, ids[i]);
+
+		if (b->obj->allowed - b->spent - *spent_on(g, ids[i]) < 1)
+			return false;
+	}
+	return true;
+}
+
+static void take(struct ground *g, struct mate *m)
+{
+	m->goes = true;
+	for (uint32_t k = 0; k < g->want.n; k++)
+		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+	if (!g->is_fast)
+		ledger_vacate(g->s->c->ledger, m->pod);
+	count_toll(g, m, 1);
+	spend(g, m, 1);
+}
+
+static void give_back(struct ground *g, struct mate *m)
+{
+	m->goes = false;
+	for (uint32_t k = 0; k < g->want.n; k++)
+		g->room[k] -= g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+	if (!g->is_fast)
+		ledger_place(g->s->c->ledger, m->pod, g->node);
+	count_toll(g, m, -1);
+	spend(g, m, -1);
+}
+
+/* Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them. */
+static bool keeps_laws(struct ground *g, const struct mate *m)
+{
+	const struct judge *j = g->s->j;
+
+	if (!keeps_budgets(g, m))
+		return false;
+	for (queue_id q = g->has_laws ? m->p->queue : m->ancestor; q != m->ancestor; q = queue_get(j->tree, q)->parent) {
+		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
+
+		for (uint64_t left = g->judged; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r), takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
+
+			if (guaranteed > 0 && takes && used[r] - (g->is_fast ? gone[r] : 0) - takes < guaranteed)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool fits(struct ground *g)
+{
+	struct status s;
+
+	for (uint32_t k = 0; k < g->want.n; k++)
+		if (g->want.amount[k] > g->room[k])
+			return false;
+	if (!path_fits(g))
+		return false;
+	if (g->is_fast)
+		return true;
+	s = cycle_fits(g->s->c, g->node);
+	return status_is_success(&s);
+}
+
+/* ---- who may go ---- */
+
+/* Share of the cluster a pod holds, in millionths, added up over types: what a second of it is worth. */
+static int64_t worth(const struct ground *g, const struct res_list *usage)
+{
+	const int64_t *capacity = ledger_capacity(g->s->c->ledger);
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < usage->n; i++)
+		if (capacity[usage->v[i].type] > 0)
+			sum += (int64_t)((__int128)usage->v[i].amount * 1000000 / capacity[usage->v[i].type]);
+	return sum;
+}
+
+int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
+{
+	int64_t since = p->started_ns;
+
+	if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
+		since = p->obj->checkpointed_ns;
+	return since == TIME_NONE || since > now_ns ? 0 : now_ns - since;
+}
+
+static void leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
+{
+	struct protected_list *l = g->s->protected;
+	struct protected_pod x = {.pod = pod, .node = g->node, .queue = p->queue, .verdict = *says};
+
+	if (!l || l->v.n >= l->max || bits_has(&l->seen, pod))
+		return;
+	bits_set(&l->seen, pod);
+	array_push(&l->v, x);
+}
+
+/* Does the action look at this pod at all? */
+static bool concerns(const struct ground *g, const struct pod *p)
+{
+	queue_id own = g->s->j->p->queue;
+
+	if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
+		return false;
+	switch (g->s->j->action) {
+	case ACTION_RECLAIM:
+		return p->queue != own;
+	case ACTION_PREEMPT:
+	case ACTION_DISPLACE:
+		return p->queue == own;
+	default:
+		return true;
+	}
+}
+
+static void consider(struct ground *g, pod_id pod)
+{
+	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
+	struct mate *m = &g->mates[g->n];
+	struct rule_verdict says;
+
+	if (!concerns(g, p))
+		return;
+	says = judge_victim(g->s->j, pod);
+	if (says.answer == IS_PROTECTED || (says.rule == RULE_OPT_OUT && !g->s->with_opted_out)) {
+		leave(g, pod, p, &says);
+		return;
+	}
+	*m = (struct mate){.pod = pod, .p = p, .usage = &shape_get(g->s->c->vocab, p->shape)->usage};
+	m->ancestor = judge_queue(g->s->j, p->queue)->ancestor;
+	m->distance = judge_queue(g->s->j, p->queue)->distance;
+	m->is_opted_out = says.rule == RULE_OPT_OUT;
+	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
+	m->start = victim_start(g->s->c, p);
+	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
+		m->lost_work = (int64_t)p->priority + (INT64_C(1) << 31);
+	else
+		m->lost_work = worth(g, m->usage) * (lost_ns_of(p, g->s->c->now_ns) / NS_PER_S);
+	g->n++;
+}
+
+/* Most deserving first. */
+static int by_desert(const void *a, const void *b, void *ctx)
+{
+	const struct ground *g = ctx;
+	const struct mate *x = a, *y = b;
+	const struct vocab *v = g->s->c->vocab;
+	int d;
+
+	if (g->s->j->action == ACTION_DISPLACE && x->p->priority == y->p->priority) {
+		if (x->start != y->start)
+			return x->start < y->start ? -1 : 1;
+		goto names;
+	}
+	if (x->is_opted_out != y->is_opted_out)
+		return x->is_opted_out ? -1 : 1;
+	if (x->is_driver != y->is_driver)
+		return x->is_driver ? -1 : 1;
+	if (x->p->priority != y->p->priority)
+		return x->p->priority > y->p->priority ? -1 : 1;
+	if (x->lost_work != y->lost_work)
+		return x->lost_work > y->lost_work ? -1 : 1;
+	if (x->distance != y->distance)
+		return x->distance > y->distance ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+names:
+	d = name_cmp(g->s->c->names, kin_get(v, x->p->kin)->ns, kin_get(v, y->p->kin)->ns);
+	return d ? d : name_cmp(g->s->c->names, x->p->name, y->p->name);
+}
+
+/* ---- what it costs ---- */
+
+/* Is some queue of the victims' branches below its guarantee now, in a type the laws did not look at? */
+static bool is_below(struct ground *g, const struct mate *m)
+{
+	const struct judge *j = g->s->j;
+
+	for (queue_id q = m->p->queue; q != m->ancestor; q = queue_get(j->tree, q)->parent) {
+		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
+		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
+
+		for (uint64_t left = has->mask & ~(g->has_laws ? g->judged : 0); left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			if (has->v[r] > 0 && gone[r] && used[r] - (g->is_fast ? gone[r] : 0) < has->v[r])
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct set_cost cost_of(struct ground *g)
+{
+	struct set_cost cost = {.highest = INT64_MIN, .earliest = INT64_MAX};
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct mate *m = &g->mates[i];
+
+		if (!m->goes)
+			continue;
+		cost.n++;
+		cost.n_opted_out += m->is_opted_out;
+		cost.n_drivers += m->is_driver;
+		cost.n_below |= is_below(g, m);
+		cost.highest = m->p->priority > cost.highest ? m->p->priority : cost.highest;
+		cost.lost_work += m->lost_work;
+		cost.distance += m->distance;
+		cost.earliest = m->start < cost.earliest ? m->start : cost.earliest;
+	}
+	return cost;
+}
+
+int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
+{
+	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below, a->highest, a->lost_work, a->distance, a->n, -a->earliest};
+	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below, b->highest, b->lost_work, b->distance, b->n, -b->earliest};
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+/* ---- one node ---- */
+
+static void give_back_all(struct ground *g)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->mates[i].goes)
+			give_back(g, &g->mates[i]);
+}
+
+static void reprieve(struct ground *g)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (!g->mates[i].goes)
+			continue;
+		give_back(g, &g->mates[i]);
+		if (!fits(g))
+			take(g, &g->mates[i]);
+	}
+}
+
+static bool take_greedily(struct ground *g)
+{
+	for (uint32_t i = g->n; i-- > 0;)
+		if (keeps_laws(g, &g->mates[i]))
+			take(g, &g->mates[i]);
+	if (fits(g))
+		return true;
+	give_back_all(g);
+	return false;
+}
+
+/* The first lawful set that is enough, fewer of the deserving first: subsets in the order of their bit patterns, least deserving as lowest bit. */
+static bool take_exactly(struct ground *g)
+{
+	if (g->n > EXACT_MAX)
+		return false;
+	for (uint32_t set = 1; set < 1u << g->n; set++) {
+		bool is_lawful = true;
+
+		for (uint32_t b = 0; is_lawful && b < g->n; b++) {
+			struct mate *m = &g->mates[g->n - 1 - b];
+
+			if (!(set >> b & 1))
+				continue;
+			is_lawful = keeps_laws(g, m);
+			if (is_lawful)
+				take(g, m);
+		}
+		if (is_lawful && fits(g))
+			return true;
+		give_back_all(g);
+	}
+	return false;
+}
+
+/* Types the pod lacks on this node: `pods` only where its queues guarantee it. */
+static uint64_t short_types(const struct ground *g)
+{
+	const struct judge *j = g->s->j;
+	uint64_t lacks = g->s->lacking, promised = 0, wanted = 0;
+
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		wanted |= UINT64_C(1) << g->want.type[k];
+		if (g->want.amount[k] > g->room[k])
+			lacks |= UINT64_C(1) << g->want.type[k];
+	}
+	for (queue_id q = j->p->queue; q != QUEUE_NONE; q = queue_get(j->tree, q)->parent)
+		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & wanted; left; left &= left - 1)
+			if (queue_guarantee(queue_get(j->tree, q), (res_id)__builtin_ctzll(left)) > 0)
+				promised |= left & -left;
+	if (!(promised >> RES_PODS & 1))
+		lacks &= ~(UINT64_C(1) << RES_PODS);
+	return lacks ? lacks : promised;
+}
+
+static void measure_room(struct ground *g)
+{
+	const struct ledger *l = g->s->c->ledger;
+	const int64_t *has = ledger_node_allocatable(l, g->node), *used = ledger_node_used(l, g->node), *leaving = ledger_node_leaving(l, g->node),
+		      *claimed = ledger_node_claimed(l, g->node);
+
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		res_id r = g->want.type[k];
+
+		g->room[k] = has[r] - used[r] + leaving[r] - claimed[r];
+	}
+}
+
+/* In the slow way filters must see leaving pods as gone. */
+static void clear_leaving(struct ground *g)
+{
+	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
+
+	for (uint32_t i = n->pods.n; i-- > 0;)
+		if (ledger_pod(g->s->c->ledger, n->pods.v[i])->state == POD_LEAVING)
+			ledger_vacate(g->s->c->ledger, n->pods.v[i]);
+}
+
+static void gather(struct ground *g)
+{
+	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
+
+	g->n = 0;
+	for (uint32_t i = 0; i < n->pods.n; i++)
+		consider(g, n->pods.v[i]);
+	if (g->n)
+		qsort_r(g->mates, g->n, sizeof(*g->mates), by_desert, g);
+}
+
+static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
+{
+	const struct ledger_node *n = ledger_node(g->s->c->ledger, node);
+	uint64_t lacks;
+	bool is_found = false;
+
+	g->node = node;
+	g->stamp++;
+	g->mates = arena_n(g->s->c->arena, n->pods.n + 1, struct mate);
+	measure_room(g);
+	lacks = short_types(g);
+	g->judged = g->s->j->settings.guarantee_all_types ? ~UINT64_C(0) : lacks;
+	if (lacks || !g->has_laws) {
+		judge_look_at(g->s->j, lacks);
+		gather(g);
+		g->s->c->is_dry_run = true;
+		if (!g->is_fast)
+			clear_leaving(g);
+		is_found = g->n && (take_greedily(g) || take_exactly(g));
+		if (is_found) {
+			reprieve(g);
+			*ret = cost_of(g);
+			is_found = ret->n > 0;
+		}
+		g->s->c->is_dry_run = false;
+	}
+	return is_found;
+}
+
+static void keep_victims(struct ground *g, struct search_result *ret)
+{
+	pod_id *v = arena_n(g->s->c->arena, g->n + 1, pod_id);
+
+	ret->n_victims = 0;
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->mates[i].goes)
+			v[ret->n_victims++] = g->mates[i].pod;
+	ret->victims = v;
+}
+
+static void rank(struct ground *g, const struct set_cost *cost, struct search_result *ret)
+{
+	if (ret->node == NODE_NONE || set_cost_cmp(cost, &ret->cost) < 0) {
+		ret->second = ret->node;
+		ret->second_cost = ret->cost;
+		ret->node = g->node;
+		ret->cost = *cost;
+		keep_victims(g, ret);
+	} else if (ret->second == NODE_NONE || set_cost_cmp(cost, &ret->second_cost) < 0) {
+		ret->second = g->node;
+		ret->second_cost = *cost;
+	}
+}
+
+void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret)
+{
+	struct ground g = {.s = s, .is_fast = displace_is_fast(s->c), .has_laws = s->j->action == ACTION_RECLAIM};
+
+	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
+	want_of(s->c, &g.want);
+	g.tolls = mem_alloc((s->j->tree->q.n + 1) * sizeof(*g.tolls));
+	if (s->j->settings.profile != PROFILE_YUNIKORN && ledger_pdb_limit(s->c->ledger))
+		g.budgets = mem_alloc(ledger_pdb_limit(s->c->ledger) * sizeof(*g.budgets));
+	for (uint32_t i = 0; i < n; i++) {
+		ledger_mark mark = ledger_get_mark(s->c->ledger);
+		struct set_cost cost;
+
+		if (try_node(&g, nodes[i], &cost))
+			rank(&g, &cost, ret);
+		ledger_rollback(s->c->ledger, mark);
+	}
+	mem_free(g.tolls);
+	mem_free(g.budgets);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A PodDisruptionBudget that allows no more disruptions, those under way by our own decisions counted. */
+#include <inttypes.h>
+
+#include "rules/judge.h"
+#include "rules/words.h"
+
+static bool is_disrupted(const struct obj_pdb *o, name_id pod)
+{
+	for (uint32_t i = 0; i < o->n_disrupted; i++)
+		if (o->disrupted[i] == pod)
+			return true;
+	return false;
+}
+
+static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
+{
+	uint32_t n;
+	const pdb_id *pdbs = ledger_kin_pdbs(j->ledger, v->kin, &n);
+
+	(void)victim;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pdb *b = ledger_pdb(j->ledger, pdbs[i]);
+		struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
+
+		if (is_disrupted(b->obj, v->name) || b->obj->allowed - b->spent > 0)
+			continue;
+		says.num[0] = b->obj->allowed;
+		says.num[1] = b->spent;
+		says.num[2] = pdbs[i];
+		return says;
+	}
+	return rule_may_go();
+}
+
+static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	const struct ledger *l = words_ledger(c);
+	const struct names *names = vocab_names(ledger_vocab(l));
+	const struct obj_pdb *o = ledger_pdb(l, (pdb_id)v->num[2])->obj;
+
+	text_printf(out, "the budget %s/%s allows %" PRId64 " disruptions, %" PRId64 " of them spent", name_str(names, o->ns), name_str(names, o->name),
+		    v->num[0], v->num[1]);
+}
+
+const struct rule rule_budget = {RULE_BUDGET, judge, text};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Laws 2, 4 and 5. Work of a queue below its guarantee takes from queues above theirs, and takes none of them below it. Judged in the types the pod is short
+ * of, on the branches below the common ancestor: what moves inside an ancestor does not change it. What is taken by several victims together is the
+ * search's business; here a pod that is bigger than the excess on its own is out.
+ */
+#include <inttypes.h>
+
+#include "rules/judge.h"
+#include "rules/words.h"
+
+enum { ABOVE_NOT = 0, NOT_BELOW = 1, NO_GUARANTEE = 2, TOO_BIG = 3 };
+
+/* Law 5: every queue of the branch that guarantees a short type uses more than that. */
+static struct rule_verdict above(const struct judge *j, queue_id q, queue_id ancestor)
+{
+	for (; q != ancestor; q = queue_get(j->tree, q)->parent) {
+		const int64_t *used = ledger_queue_used(j->ledger, q);
+
+		for (uint64_t left = j->short_types; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
+
+			if (g > 0 && used[r] <= g)
+				return (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = ABOVE_NOT, .queue = q,
+							     .type = r, .until_ns = TIME_NONE, .num = {used[r], g}};
+		}
+	}
+	return rule_may_go();
+}
+
+static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
+{
+	struct queue_opinion *o = (struct queue_opinion *)(uintptr_t)judge_queue(j, v->queue);
+	struct rule_verdict why;
+
+	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
+		o->verdict = judge_entitled(j, o->ancestor, &why) ? above(j, v->queue, o->ancestor) : why;
+		if (o->verdict.rule == RULE_NONE)
+			o->verdict.reason = 1; /* asked and found fine */
+	}
+	return o->verdict;
+}
+
+/* Law 2 for this pod alone. */
+static struct rule_verdict too_big(const struct judge *j, const struct pod *v, queue_id ancestor)
+{
+	const struct res_list *u = &shape_get(j->vocab, v->shape)->usage;
+
+	for (queue_id q = v->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
+		const int64_t *used = ledger_queue_used(j->ledger, q);
+
+		for (uint64_t left = j->short_types; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t g = queue_guarantee(queue_get(j->tree, q), r), takes = r == RES_PODS ? 1 : res_list_get(u, r);
+
+			if (g > 0 && takes && used[r] - takes < g)
+				return (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = TOO_BIG, .queue = q, .type = r,
+							     .until_ns = TIME_NONE, .num = {used[r], g, takes}};
+		}
+	}
+	return rule_may_go();
+}
+
+static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
+{
+	struct rule_verdict says;
+
+	(void)victim;
+	if (v->queue == QUEUE_NONE)
+		return rule_may_go();
+	says = queue_verdict(j, v);
+	if (says.answer == IS_PROTECTED)
+		return says;
+	return too_big(j, v, judge_queue(j, v->queue)->ancestor);
+}
+
+static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	const char *queue = words_queue(c, v->queue), *type = words_type(c, v->type);
+	struct text used = {0}, g = {0}, left = {0}, takes = {0};
+
+	res_amount_text(v->type, v->num[0], &used);
+	res_amount_text(v->type, v->num[1], &g);
+	res_amount_text(v->type, v->num[2], &takes);
+	res_amount_text(v->type, v->num[0] - v->num[2], &left);
+	switch (v->reason) {
+	case ABOVE_NOT:
+		text_printf(out, "%s uses %s of %s guaranteed %s, which is not above it (law 5)", queue, text_str(&used), text_str(&g), type);
+		break;
+	case NOT_BELOW:
+		text_printf(out, "the waiting pod's queue %s uses %s of %s guaranteed %s and is not below it (law 4)", queue, text_str(&used),
+			    text_str(&g), type);
+		break;
+	case NO_GUARANTEE:
+		text_printf(out, "nothing guarantees %s to the waiting pod's queue %s below what both share (law 4)", type, queue);
+		break;
+	default:
+		text_printf(out, "%s uses %s of %s guaranteed %s; taking %s would leave %s (law 2)", queue, text_str(&used), text_str(&g), type,
+			    text_str(&takes), text_str(&left));
+		break;
+	}
+	text_free(&used);
+	text_free(&g);
+	text_free(&left);
+	text_free(&takes);
+}
+
+const struct rule rule_guarantee = {RULE_GUARANTEE, judge, text};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/judge.h"
+
+#include "units/duration.h"
+
+/* ---- which rules an action asks, in order ---- */
+
+static const struct rule *const reclaim_rules[] = {&rule_foreign,  &rule_daemonset,	 &rule_application, &rule_fence, &rule_policy,
+						   &rule_priority, &rule_preemptibility, &rule_guarantee,   &rule_budget, &rule_opt_out,
+						   &rule_driver,   NULL};
+static const struct rule *const preempt_rules[] = {&rule_foreign,  &rule_daemonset,	 &rule_application, &rule_policy,
+						   &rule_priority, &rule_preemptibility, &rule_budget,	    &rule_opt_out,
+						   &rule_driver,   NULL};
+static const struct rule *const displace_rules[] = {&rule_foreign,  &rule_daemonset,	  &rule_application, &rule_policy,
+						    &rule_priority, &rule_preemptibility, &rule_budget,	     NULL};
+static const struct rule *const required_rules[] = {&rule_foreign,	  &rule_daemonset, &rule_application, &rule_priority,
+						    &rule_preemptibility, &rule_budget,	   &rule_opt_out,     &rule_driver,
+						    NULL};
+static const struct rule *const quota_rules[] = {&rule_foreign, &rule_daemonset, &rule_preemptibility, &rule_budget,
+						 &rule_opt_out, &rule_driver,	 NULL};
+
+static const struct rule *const *rules_of(enum action a)
+{
+	switch (a) {
+	case ACTION_RECLAIM:
+		return reclaim_rules;
+	case ACTION_PREEMPT:
+		return preempt_rules;
+	case ACTION_REQUIRED_NODE:
+		return required_rules;
+	case ACTION_QUOTA:
+		return quota_rules;
+	default:
+		return displace_rules;
+	}
+}
+
+/* YuniKorn knows no preemptibility and asks no budget. */
+static bool is_off(const struct judge *j, enum rule_id id)
+{
+	return j->settings.profile == PROFILE_YUNIKORN && (id == RULE_PREEMPTIBILITY || id == RULE_BUDGET);
+}
+
+/* ---- the judge ---- */
+
+/* The first queue upwards with a fence, else the root. A fence on the root itself has no effect. */
+static queue_id fence_of(const struct queue_tree *t, queue_id q)
+{
+	while (q != QUEUE_ROOT && queue_get(t, q)->props.preemption_policy != POLICY_FENCE)
+		q = queue_get(t, q)->parent;
+	return q;
+}
+
+void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s, enum action action, pod_id pod,
+		int64_t now_ns)
+{
+	*j = (struct judge){.cluster = c, .ledger = l, .settings = *s, .action = action, .now_ns = now_ns, .pod = pod, .stamp = 1};
+	j->vocab = ledger_vocab(l);
+	j->names = vocab_names(ledger_vocab(l));
+	j->tree = ledger_queues(l);
+	j->n_opinions = j->tree->q.n;
+	j->opinions = mem_alloc((j->n_opinions + 1) * sizeof(*j->opinions));
+	if (pod == POD_NONE)
+		return;
+	j->p = ledger_pod(l, pod);
+	j->app = j->p->obj->app;
+	j->ns = kin_get(j->vocab, j->p->kin)->ns;
+	j->fence = j->p->queue == QUEUE_NONE ? QUEUE_ROOT : fence_of(j->tree, j->p->queue);
+}
+
+void judge_free(struct judge *j)
+{
+	mem_free(j->opinions);
+	j->opinions = NULL;
+}
+
+static bool never_preempts(const struct judge *j)
+{
+	const struct obj_class *class = cluster_class(j->cluster, j->p->obj->priority_class);
+
+	return shape_get(j->vocab, j->p->shape)->never_preempts || (class && class->never_preempts);
+}
+
+struct rule_verdict judge_preemptor(const struct judge *j)
+{
+	struct rule_verdict v = rule_says(IS_PROTECTED, RULE_DELAY);
+	int64_t delay = j->p->queue == QUEUE_NONE ? 0 : queue_get(j->tree, j->p->queue)->props.preemption_delay_ns;
+
+	if (never_preempts(j))
+		return rule_says(IS_PROTECTED, RULE_NEVER);
+	if (j->action != ACTION_RECLAIM || j->p->created_ns == TIME_NONE || j->now_ns >= j->p->created_ns + delay)
+		return rule_may_go();
+	v.until_ns = j->p->created_ns + delay;
+	v.queue = j->p->queue;
+	v.num[0] = delay;
+	v.num[1] = j->now_ns - j->p->created_ns;
+	return v;
+}
+
+void judge_look_at(struct judge *j, uint64_t short_types)
+{
+	if (j->short_types != short_types)
+		j->stamp++;
+	j->short_types = short_types;
+}
+
+struct rule_verdict judge_victim(struct judge *j, pod_id victim)
+{
+	const struct pod *v = ledger_pod(j->ledger, victim);
+	struct rule_verdict soft = rule_may_go();
+
+	for (const struct rule *const *r = rules_of(j->action); *r; r++) {
+		struct rule_verdict says;
+
+		if (is_off(j, (*r)->id))
+			continue;
+		says = (*r)->judge(j, victim, v);
+		if (says.answer == IS_PROTECTED)
+			return says;
+		if (says.answer == IS_SPARED && soft.answer == MAY_GO)
+			soft = says;
+	}
+	return soft;
+}
+
+/* ---- queues ---- */
+
+int64_t queue_guarantee(const struct queue *q, res_id r)
+{
+	return res_has(&q->spec.guaranteed, r) ? q->spec.guaranteed.v[r] : 0;
+}
+
+/* How priorities of q's pods look from just below ancestor. */
+static void adjust(const struct queue_tree *t, queue_id q, queue_id ancestor, bool *ret_is_fenced, int64_t *ret_shift)
+{
+	*ret_is_fenced = false;
+	*ret_shift = 0;
+	for (; q != ancestor && q != QUEUE_NONE; q = queue_get(t, q)->parent) {
+		const struct queue_props *p = &queue_get(t, q)->props;
+
+		if (p->is_priority_fence) {
+			*ret_is_fenced = true;
+			*ret_shift = p->priority_offset;
+		} else {
+			*ret_shift += p->priority_offset;
+		}
+	}
+}
+
+bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdict *ret_why)
+{
+	uint64_t owed = 0;
+
+	*ret_why = rule_says(IS_PROTECTED, RULE_GUARANTEE);
+	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
+		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q);
+
+		for (uint64_t left = j->short_types; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
+
+			if (g <= 0)
+				continue;
+			if (used[r] + claimed[r] >= g) {
+				*ret_why = (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = 1, .queue = q, .type = r,
+								 .until_ns = TIME_NONE, .num = {used[r] + claimed[r], g}};
+				return false;
+			}
+			owed |= UINT64_C(1) << r;
+		}
+	}
+	if (owed == j->short_types)
+		return true;
+	ret_why->reason = 2;
+	ret_why->queue = j->p->queue;
+	ret_why->type = (uint32_t)__builtin_ctzll(j->short_types & ~owed);
+	return false;
+}
+
+const struct queue_opinion *judge_queue(struct judge *j, queue_id q)
+{
+	struct queue_opinion *o;
+
+	assert(q < j->n_opinions);
+	o = &j->opinions[q];
+	if (o->stamp == j->stamp)
+		return o;
+	*o = (struct queue_opinion){.stamp = j->stamp, .verdict = rule_may_go()};
+	o->ancestor = j->p && j->p->queue != QUEUE_NONE ? queue_lca(j->tree, j->p->queue, q) : QUEUE_ROOT;
+	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
+	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
+	return o;
+}
+
+/* ---- words ---- */
+
+static const struct rule *const all_rules[] = {&rule_foreign,	     &rule_daemonset, &rule_application, &rule_fence,	&rule_policy, &rule_priority,
+					       &rule_preemptibility, &rule_guarantee, &rule_budget,	 &rule_opt_out, &rule_driver};
+
+static void delay_text(const struct rule_verdict *v, struct text *out)
+{
+	text_add(out, "it is ");
+	duration_text_short(v->num[1], out);
+	text_add(out, " old; its queue reclaims after ");
+	duration_text_short(v->num[0], out);
+}
+
+void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	if (v->rule == RULE_DELAY)
+		delay_text(v, out);
+	else if (v->rule == RULE_NEVER)
+		text_add(out, "its preemptionPolicy is Never");
+	for (size_t i = 0; i < sizeof(all_rules) / sizeof(*all_rules); i++)
+		if (all_rules[i]->id == v->rule)
+			all_rules[i]->text(c, v, out);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judge.h - asks all rules, in order, whether a running pod may go for a waiting one.
+ *
+ * A judge is made for one waiting pod and one action. What depends on the victim's queue alone (fences, policy, guarantees, how priorities are adjusted) is
+ * worked out once per queue and kept, so a cluster with many queues costs only for those that are looked at. Rules are tables, one file each; which of
+ * them an action asks is data (judge.c).
+ *
+ * Words of the laws: P is the waiting pod's leaf, V the victim's, A their lowest common ancestor; the branch of a leaf are it and its ancestors strictly
+ * below A. Short are the resource types the pod lacks on the node it would use or below the maximums on its path.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "rules/rule.h"
+
+struct rule_settings {
+	enum profile profile;
+	bool opt_out_is_hard;	  /* opted-out pods go for DaemonSet work alone */
+	bool guarantee_all_types; /* law 2 in every type the victims hold */
+	uint32_t n_scheduler_names;
+	const char *const *scheduler_names; /* whose pods are ours; none: all */
+};
+
+struct queue_opinion { /* what is known of one victim queue, for the present short types */
+	uint64_t stamp; /* of judge: 0 never */
+	queue_id ancestor; /* A */
+	struct rule_verdict verdict; /* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
+	bool is_fenced;	   /* priorities are replaced by priority_shift on the way to A */
+	int64_t priority_shift;
+	uint32_t distance;
+};
+
+struct judge {
+	const struct cluster *cluster;
+	const struct ledger *ledger;
+	const struct vocab *vocab;
+	const struct names *names;
+	const struct queue_tree *tree;
+	struct rule_settings settings;
+	enum action action;
+	int64_t now_ns;
+	pod_id pod;
+	const struct pod *p;
+	name_id app, ns;
+	queue_id fence; /* how far up the search for victims may go */
+	uint64_t short_types; /* set by judge_look_at */
+	struct queue_opinion *opinions; /* by queue id */
+	uint32_t n_opinions;
+	uint64_t stamp;
+};
+
+void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s, enum action action, pod_id pod,
+		int64_t now_ns);
+void judge_free(struct judge *j);
+
+/* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
+struct rule_verdict judge_preemptor(const struct judge *j);
+/* The short types of the node looked at next; opinions about queues are formed anew if they differ from the last. */
+void judge_look_at(struct judge *j, uint64_t short_types);
+/* All rules of the action in order: the first hard word, else the first soft one, else it may go. */
+struct rule_verdict judge_victim(struct judge *j, pod_id victim);
+/* The soft rules alone: is it opted out, is it a driver? */
+bool judge_opted_out(const struct judge *j, const struct pod *v);
+bool judge_is_driver(const struct judge *j, const struct pod *v);
+const struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
+
+/* Law 4: is the pod's queue, below ancestor, entitled to the short types? */
+bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdict *ret_why);
+/* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */
+int64_t queue_guarantee(const struct queue *q, res_id r);
+
+/* The sentence: "root.ads uses 12 of 10 guaranteed nvidia.com/gpu; taking 4 would leave 8". */
+void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out);
+
+/* ---- one rule ---- */
+
+struct rule {
+	enum rule_id id;
+	struct rule_verdict (*judge)(struct judge *j, pod_id victim, const struct pod *v);
+	void (*text)(const struct cluster *c, const struct rule_verdict *v, struct text *out);
+};
+
+extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority, rule_preemptibility, rule_guarantee,
+	rule_budget, rule_opt_out, rule_driver;
