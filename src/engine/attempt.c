@@ -188,7 +188,7 @@ static struct displace_options options_of(const struct attempt *a)
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
-void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
+static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
 	struct displace_options o = options_of(a);
 	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
