@@ -762,6 +762,19 @@ static void KF_1_the_sentence_of_a_pod_that_fits_nowhere(void **state)
 	text_free(&t);
 }
 
+static void KF_1_plugins_are_named_in_order(void **state)
+{
+	struct status s;
+	uint64_t both;
+
+	put_nodes("n");
+	cycle_start("NodeName", put_plain("p"));
+	both = UINT64_C(1) << framework_plugin_find(f.framework, "NodeName") |
+	       UINT64_C(1) << framework_plugin_find(f.framework, "NodeAffinity");
+	s = status_of_framework(CEDE_UNRESOLVABLE, FW_OUTSIDE, both);
+	assert_string_equal(status_of(&s), "UNRESOLVABLE node(s) didn't satisfy plugin(s) [NodeAffinity NodeName]");
+}
+
 static void KF_1_what_a_plugin_may_ask(void **state)
 {
 	put_node((struct node_text){.name = "n2", .has = "cpu=4 pods=10", .labels = "zone=1"});
@@ -822,6 +835,7 @@ int main(void)
 		SPY_TEST(KF_10_from_reserve_to_post_bind),
 		SPY_TEST(KF_1_pre_enqueue_stops_at_the_first_no),
 		SPY_TEST(KF_1_the_sentence_of_a_pod_that_fits_nowhere),
+		SPY_TEST(KF_1_plugins_are_named_in_order),
 		SPY_TEST(KF_1_what_a_plugin_may_ask),
 	};
 
