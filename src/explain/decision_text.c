@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "explain/plan_view.h"
+#include "rules/judge.h"
 #include "units/duration.h"
 #include "units/timestamp.h"
 
@@ -77,6 +78,19 @@ static void victims_inline(const struct plan_view *v, const struct decision *d, 
 		pod_path(v, d->victims[i].pod, out);
 }
 
+/* What holds it back itself, and until when. */
+static void own_rule_text(const struct decision *d, struct text *out)
+{
+	if (d->own_rule == RULE_NONE)
+		return;
+	text_printf(out, " It takes room from nobody (%s)", rule_text(d->own_rule));
+	if (d->until_ns != TIME_NONE) {
+		text_add(out, " until ");
+		timestamp_text(d->until_ns, out);
+	}
+	text_add_char(out, '.');
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -93,7 +107,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 	case OUTCOME_NOMINATED:
 		text_printf(out, " gets %s as soon as ", node_text(v, d->node));
 		victims_inline(v, d, out);
-		text_printf(out, " %s gone: ", d->n_victims == 1 ? "is" : "are");
+		text_add(out, !d->n_victims ? "what is leaving there is gone: " : d->n_victims == 1 ? " is gone: " : " are gone: ");
 		tie_text(v, d, out);
 		text_add_char(out, '.');
 		break;
@@ -102,6 +116,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		break;
 	default:
 		text_printf(out, " waits: %s", d->message ? d->message : "");
+		own_rule_text(d, out);
 		break;
 	}
 }
@@ -172,6 +187,44 @@ static void node_table(const struct plan_view *v, const struct decision *d, cons
 		detail_cell(v, &t, &d->nodes[i], d, words, is_wide);
 	}
 	table_print(&t, look, out);
+	table_free(&t);
+}
+
+enum { SPARED_SHOWN = 20 };
+
+static void protected_row(const struct plan_view *v, struct table *t, const struct protected_pod *x)
+{
+	struct text pod = {0}, why = {0};
+
+	pod_path(v, x->pod, &pod);
+	rule_verdict_text(v->cluster, &x->verdict, &why);
+	table_row(t);
+	table_cell(t, TONE_PLAIN, "%s", text_str(&pod));
+	table_cell(t, TONE_FAINT, "%s", queue_path(v, x->queue));
+	table_cell(t, TONE_PLAIN, "%s", node_text(v, x->node));
+	table_cell(t, TONE_PLAIN, "%s", rule_text((enum rule_id)x->verdict.rule));
+	table_cell(t, TONE_FAINT, "%s", text_str(&why));
+	text_free(&pod);
+	text_free(&why);
+}
+
+static void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
+{
+	struct table t = {0};
+
+	if (!d->n_protected)
+		return;
+	text_printf(out, "\nWho is left alone (%u)\n", d->n_protected);
+	table_column(&t, "POD", COLUMN_CUT);
+	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "RULE", 0);
+	table_column(&t, "BECAUSE", 0);
+	for (uint32_t i = 0; i < d->n_protected && i < SPARED_SHOWN; i++)
+		protected_row(v, &t, &d->protected[i]);
+	table_print(&t, look, out);
+	if (d->n_protected > SPARED_SHOWN)
+		text_printf(out, "and %u more: -o json\n", d->n_protected - SPARED_SHOWN);
 	table_free(&t);
 }
 

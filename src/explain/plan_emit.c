@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan as data. */
 #include "explain/plan_view.h"
+#include "rules/judge.h"
 #include "units/timestamp.h"
 
 static const struct names *names_of(const struct plan_view *v)
@@ -70,6 +71,15 @@ static void emit_victims(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
+static void emit_reason(const struct plan_view *v, struct emit *e, const struct rule_verdict *says)
+{
+	struct text t = {0};
+
+	rule_verdict_text(v->cluster, says, &t);
+	emit_set(e, "reason", text_str(&t));
+	text_free(&t);
+}
+
 static void emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	if (!d->n_protected)
@@ -83,6 +93,7 @@ static void emit_protected(const struct plan_view *v, struct emit *e, const stru
 		emit_set(e, "queue", queue_path(v, x->queue));
 		emit_set(e, "node", node_text(v, x->node));
 		emit_set(e, "rule", rule_text((enum rule_id)x->verdict.rule));
+		emit_reason(v, e, &x->verdict);
 		emit_time(e, "until", x->verdict.until_ns);
 		emit_end(e);
 	}

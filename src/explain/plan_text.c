@@ -44,15 +44,43 @@ static void heading(const struct look *look, struct text *out, const char *words
 
 /* ---- who has to go ---- */
 
-/* "displace: priority 10 below 100", and what else there is to know of it. */
+/* The soft rule that had to give way, in words. */
+static const char *against_text(enum rule_id overridden)
+{
+	switch (overridden) {
+	case RULE_BUDGET:
+		return ", against a disruption budget";
+	case RULE_OPT_OUT:
+		return ", though it opted out";
+	case RULE_DRIVER:
+		return ", though it is a driver";
+	default:
+		return "";
+	}
+}
+
+/* The law that let it go, and what else there is to know of it. */
 static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
-	int32_t mine = pod_of(v, d->pod)->priority, theirs = pod_of(v, x->pod)->priority;
-	bool breaks_budget = x->overridden == RULE_BUDGET;
+	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
+	const char *against = against_text(x->overridden), *leaving = pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "";
 
-	table_cell(t, breaks_budget ? TONE_BAD : TONE_PLAIN, "%s: priority %d below %d%s%s", action_text(d->action),
-		   theirs, mine, breaks_budget ? ", against a disruption budget" : "",
-		   pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "");
+	switch (d->action) {
+	case ACTION_RECLAIM:
+		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s%s", queue_path(v, d->queue), queue_path(v, x->queue), against,
+			   leaving);
+		break;
+	case ACTION_REQUIRED_NODE:
+		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s%s", against, leaving);
+		break;
+	case ACTION_QUOTA:
+		table_cell(t, tone, "quota: %s is above its maximum%s%s", queue_path(v, d->queue), against, leaving);
+		break;
+	default:
+		table_cell(t, tone, "%s: priority %d below %d%s%s", action_text(d->action), pod_of(v, x->pod)->priority,
+			   pod_of(v, d->pod)->priority, against, leaving);
+		break;
+	}
 }
 
 /* Two decisions may need the same pod gone; it is shown at the first of them. */
@@ -240,7 +268,9 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 
 static void cell_when(struct table *t, const struct decision *d)
 {
-	if (d->outcome == OUTCOME_NOMINATED)
+	if (d->outcome == OUTCOME_NOMINATED && !d->n_victims)
+		table_cell(t, TONE_WARN, "when leaving pods are gone");
+	else if (d->outcome == OUTCOME_NOMINATED)
 		table_cell(t, TONE_WARN, "when %u %s gone", d->n_victims, d->n_victims == 1 ? "pod is" : "pods are");
 	else if (d->cycle > 1)
 		table_cell(t, TONE_PLAIN, "in cycle %u", d->cycle);
