@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a move costs, and what a pod weighs: 5,000 nodes, 150,000 pods, four resource types besides the slots of nodes, and a queue five
- * levels below the root. "near" moves pods of few nodes again and again, as a search on one node does; "far" jumps about
- * the whole cluster, so that memory has its say.
+ * What a move costs, and what a pod weighs: 5,000 nodes, 150,000 pods, four resource types besides the slots of nodes,
+ * and a queue five levels below the root. "near" moves pods of few nodes again and again, as a search on one node does;
+ * "far" jumps about the whole cluster, so that memory has its say.
  *
  *	bench_ledger [RESULT.json]
  */

@@ -6,17 +6,19 @@
  *
  *	const struct cede_plugin cede_plugin = { .abi = CEDE_PLUGIN_ABI, .name = "my-plugin", .filter = my_filter };
  *
- * Build it as a shared object and name it under `plugins:` in a CedeConfiguration. cede's own filters and scores are such
- * tables too, one file each in src/filters/.
+ * Build it as a shared object and name it under `plugins:` in a CedeConfiguration. cede's own filters and scores are
+ * such tables too, one file each in src/filters/.
  *
- * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, preemption; else pre_score once,
- * score per node, normalize once; reserve, permit, pre_bind, bind, post_bind. Within a cycle a plugin keeps its own state: what pre_filter returns
- * through cede_set_state. State that depends on the pods of the cluster has add_pod and remove_pod: cede calls them for every pod that
- * appears on or leaves a node, also when it only tries what would happen and takes it back. You cannot forget to be called.
+ * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, preemption;
+ * else pre_score once, score per node, normalize once; reserve, permit, pre_bind, bind, post_bind. Within a cycle a
+ * plugin keeps its own state: what pre_filter returns through cede_set_state. State that depends on the pods of the
+ * cluster has add_pod and remove_pod: cede calls them for every pod that appears on or leaves a node, also when it only
+ * tries what would happen and takes it back. You cannot forget to be called.
  *
- * Rules: answers depend on the arguments only (no clock, no random source, no files), so that the same cluster gives the same decision;
- * filter and score do not change state. filter may be called from several threads at once. Pointers you get are good until you return. A plugin that breaks
- * the contract (a score outside 0..100 after normalize, an unknown code) is reported and switched off for the rest of the run.
+ * Rules: answers depend on the arguments only (no clock, no random source, no files), so that the same cluster gives
+ * the same decision; filter and score do not change state. filter may be called from several threads at once. Pointers
+ * you get are good until you return. A plugin that breaks the contract (a score outside 0..100 after normalize, an
+ * unknown code) is reported and switched off for the rest of the run.
  */
 #pragma once
 
@@ -61,7 +63,10 @@ struct cede_arg {
 };
 
 enum cede_plugin_flags {
-	/* filter depends on nothing but the pod's spec and the node's own object (labels, taints): asked once per kind of pod and node */
+	/*
+	 * filter depends on nothing but the pod's spec and the node's own object (labels, taints):
+	 * asked once per kind of pod and node
+	 */
 	CEDE_FILTER_IS_STATIC = 1 << 0,
 };
 
@@ -79,37 +84,48 @@ struct cede_plugin {
 	/* Order of waiting pods, <0: a first. Exactly one plugin has it. */
 	int (*queue_sort)(void *self, const struct cede_cycle *c, cede_pod a, cede_pod b);
 
-	/* Before filter: prepare state; SKIP: nothing to say about this pod; UNSCHEDULABLE/UNRESOLVABLE: no node at all. */
+	/*
+	 * Before filter: prepare state; SKIP: nothing to say about this pod;
+	 * UNSCHEDULABLE/UNRESOLVABLE: no node at all.
+	 */
 	struct cede_verdict (*pre_filter)(void *self, struct cede_cycle *c);
 	void (*add_pod)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node);
 	void (*remove_pod)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node);
-	/* A pod on a node begins to leave (it is still there), or stays after all. For those who tell such pods from others. */
+	/*
+	 * A pod on a node begins to leave (it is still there), or stays after all.
+	 * For those who tell such pods from others.
+	 */
 	void (*pod_leaving)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node, bool is_leaving);
 	struct cede_verdict (*filter)(void *self, const struct cede_cycle *c, cede_node node);
 
 	/* nodes: those that passed. SKIP: no scores from this plugin. */
 	struct cede_verdict (*pre_score)(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n);
 	int64_t (*score)(void *self, const struct cede_cycle *c, cede_node node);
-	/* Scores of the nodes of pre_score, in that order, to be brought into 0..CEDE_SCORE_MAX. NULL: they are there already. */
+	/*
+	 * Scores of the nodes of pre_score, in that order, to be brought into 0..CEDE_SCORE_MAX.
+	 * NULL: they are there already.
+	 */
 	void (*normalize)(void *self, const struct cede_cycle *c, const cede_node *nodes, int64_t *scores, size_t n);
 
 	struct cede_verdict (*reserve)(void *self, struct cede_cycle *c, cede_node node);
 	void (*unreserve)(void *self, struct cede_cycle *c, cede_node node); /* also if reserve was never reached */
 	struct cede_verdict (*permit)(void *self, struct cede_cycle *c, cede_node node, int64_t *ret_timeout_ns);
 	struct cede_verdict (*pre_bind)(void *self, struct cede_cycle *c, cede_node node);
-	struct cede_verdict (*bind)(void *self, struct cede_cycle *c, cede_node node); /* SKIP: let the next one do it */
+	/* SKIP: let the next one do it. */
+	struct cede_verdict (*bind)(void *self, struct cede_cycle *c, cede_node node);
 	void (*post_bind)(void *self, struct cede_cycle *c, cede_node node);
 
 	/*
-	 * Preemption: may this running pod go for the waiting one (SUCCESS), must it stay (UNSCHEDULABLE: protected by the rule called
-	 * as the plugin), or should it be spared while others do (SKIP)?
+	 * Preemption: may this running pod go for the waiting one (SUCCESS), must it stay (UNSCHEDULABLE: protected by
+	 * the rule called as the plugin), or should it be spared while others do (SKIP)?
 	 */
 	struct cede_verdict (*may_evict)(void *self, const struct cede_cycle *c, cede_pod victim);
 	/* Among victims that may go alike, who goes first: larger goes first. */
 	int64_t (*victim_order)(void *self, const struct cede_cycle *c, cede_pod victim);
 
-	/* Reason i of a verdict as text ("Insufficient cpu"); false if there is no i-th. NULL: reasons[verdict.reason]. */
-	bool (*reason_text)(void *self, const struct cede_cycle *c, struct cede_verdict v, size_t i, char *out, size_t size);
+	/* Reason i of a verdict as text ("Insufficient cpu"); false: no i-th. NULL: reasons[verdict.reason]. */
+	bool (*reason_text)(void *self, const struct cede_cycle *c, struct cede_verdict v, size_t i, char *out,
+			    size_t size);
 	const char *const *reasons;
 	size_t n_reasons;
 };
@@ -131,11 +147,12 @@ const char *cede_pod_name(const struct cede_cycle *c, cede_pod pod);
 const char *cede_pod_namespace(const struct cede_cycle *c, cede_pod pod);
 const char *cede_pod_label(const struct cede_cycle *c, cede_pod pod, const char *key); /* NULL: not there */
 int32_t cede_pod_priority(const struct cede_cycle *c, cede_pod pod);
-const char *cede_pod_queue(const struct cede_cycle *c, cede_pod pod); /* "root.a.b" */
+const char *cede_pod_queue(const struct cede_cycle *c, cede_pod pod);			  /* "root.a.b" */
 int64_t cede_pod_request(const struct cede_cycle *c, cede_pod pod, const char *resource); /* cpu in milli */
-int64_t cede_pod_started(const struct cede_cycle *c, cede_pod pod);	 /* INT64_MIN: never */
-int64_t cede_pod_checkpointed(const struct cede_cycle *c, cede_pod pod); /* annotation cede.dev/checkpointed-at; INT64_MIN: never */
-cede_node cede_pod_node(const struct cede_cycle *c, cede_pod pod);	 /* UINT32_MAX: none */
+int64_t cede_pod_started(const struct cede_cycle *c, cede_pod pod);			  /* INT64_MIN: never */
+/* What the annotation cede.dev/checkpointed-at says; INT64_MIN: nothing. */
+int64_t cede_pod_checkpointed(const struct cede_cycle *c, cede_pod pod);
+cede_node cede_pod_node(const struct cede_cycle *c, cede_pod pod); /* UINT32_MAX: none */
 
 size_t cede_node_count(const struct cede_cycle *c);
 cede_node cede_node_at(const struct cede_cycle *c, size_t i);

@@ -17,54 +17,54 @@
 
 #include "base/arena.h"
 
-#define ARRAY(type)                \
-	struct {                   \
-		type *v;           \
-		uint32_t n, cap;   \
+#define ARRAY(type)              \
+	struct {                 \
+		type *v;         \
+		uint32_t n, cap; \
 	}
 
-#define array_reserve(a, want)                                                        \
-	do {                                                                          \
-		uint32_t want_ = (want);                                              \
-		if (want_ > (a)->cap) {                                               \
-			(a)->cap = array_next_cap((a)->cap, want_);                   \
-			(a)->v = mem_resize((a)->v, (a)->cap, sizeof(*(a)->v));       \
-		}                                                                     \
+#define array_reserve(a, want)                                                  \
+	do {                                                                    \
+		uint32_t want_ = (want);                                        \
+		if (want_ > (a)->cap) {                                         \
+			(a)->cap = array_next_cap((a)->cap, want_);             \
+			(a)->v = mem_resize((a)->v, (a)->cap, sizeof(*(a)->v)); \
+		}                                                               \
 	} while (0)
 
-#define array_push(a, x)                                 \
-	do {                                             \
-		array_reserve((a), (a)->n + 1);          \
-		(a)->v[(a)->n++] = (x);                  \
+#define array_push(a, x)                        \
+	do {                                    \
+		array_reserve((a), (a)->n + 1); \
+		(a)->v[(a)->n++] = (x);         \
 	} while (0)
 
 #define array_pop(a) ((a)->v[--(a)->n])
 #define array_last(a) ((a)->v[(a)->n - 1])
 
 /* Insert keeping order; remove keeping order. i is checked. */
-#define array_insert(a, i, x)                                                                    \
-	do {                                                                                     \
-		uint32_t at_ = (i);                                                              \
-		assert(at_ <= (a)->n);                                                           \
-		array_reserve((a), (a)->n + 1);                                                  \
-		memmove((a)->v + at_ + 1, (a)->v + at_, ((a)->n - at_) * sizeof(*(a)->v));       \
-		(a)->v[at_] = (x);                                                               \
-		(a)->n++;                                                                        \
+#define array_insert(a, i, x)                                                              \
+	do {                                                                               \
+		uint32_t at_ = (i);                                                        \
+		assert(at_ <= (a)->n);                                                     \
+		array_reserve((a), (a)->n + 1);                                            \
+		memmove((a)->v + at_ + 1, (a)->v + at_, ((a)->n - at_) * sizeof(*(a)->v)); \
+		(a)->v[at_] = (x);                                                         \
+		(a)->n++;                                                                  \
 	} while (0)
 
-#define array_remove(a, i)                                                                       \
-	do {                                                                                     \
-		uint32_t at_ = (i);                                                              \
-		assert(at_ < (a)->n);                                                            \
-		memmove((a)->v + at_, (a)->v + at_ + 1, ((a)->n - at_ - 1) * sizeof(*(a)->v));   \
-		(a)->n--;                                                                        \
+#define array_remove(a, i)                                                                     \
+	do {                                                                                   \
+		uint32_t at_ = (i);                                                            \
+		assert(at_ < (a)->n);                                                          \
+		memmove((a)->v + at_, (a)->v + at_ + 1, ((a)->n - at_ - 1) * sizeof(*(a)->v)); \
+		(a)->n--;                                                                      \
 	} while (0)
 
-#define array_free(a)                        \
-	do {                                 \
-		mem_free((a)->v);            \
-		(a)->v = NULL;               \
-		(a)->n = (a)->cap = 0;       \
+#define array_free(a)                  \
+	do {                           \
+		mem_free((a)->v);      \
+		(a)->v = NULL;         \
+		(a)->n = (a)->cap = 0; \
 	} while (0)
 
 /* Doubles, starting at 8; aborts past 2^31 elements. */

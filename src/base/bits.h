@@ -17,7 +17,7 @@ void bits_set(struct bits *b, uint32_t i); /* grows */
 void bits_clear(struct bits *b, uint32_t i);
 void bits_reset(struct bits *b); /* empty, keeps memory */
 uint32_t bits_count(const struct bits *b);
-uint32_t bits_next(const struct bits *b, uint32_t from); /* first member >= from, UINT32_MAX if none */
+uint32_t bits_next(const struct bits *b, uint32_t from);     /* first member >= from, UINT32_MAX if none */
 bool bits_equal(const struct bits *a, const struct bits *b); /* as sets, whatever their capacity */
 
 static inline bool bits_has(const struct bits *b, uint32_t i)

@@ -24,8 +24,8 @@ struct err {
 };
 
 /*
- * Fill *e (if not NULL) and be code: `return err_fail(e, ERR_INPUT, "...", ...)`. A macro, so that compilers and analysers see that it
- * is never success.
+ * Fill *e (if not NULL) and be code: `return err_fail(e, ERR_INPUT, "...", ...)`. A macro, so that compilers and
+ * analysers see that it is never success.
  */
 #define err_fail(e, code, ...) (err_set((e), (code), __VA_ARGS__), err_same(code))
 static inline enum err_code err_same(enum err_code code)

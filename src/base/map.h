@@ -31,9 +31,9 @@ static inline uint64_t map_key2(uint32_t hi, uint32_t lo)
 	return (uint64_t)hi << 32 | lo;
 }
 
-uint32_t map_get(const struct map *m, uint64_t key); /* MAP_NONE if absent */
+uint32_t map_get(const struct map *m, uint64_t key);	   /* MAP_NONE if absent */
 void map_put(struct map *m, uint64_t key, uint32_t value); /* replaces; value is not MAP_NONE */
-bool map_del(struct map *m, uint64_t key); /* false if absent */
+bool map_del(struct map *m, uint64_t key);		   /* false if absent */
 void map_free(struct map *m);
 size_t map_bytes(const struct map *m);
 

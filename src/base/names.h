@@ -22,11 +22,11 @@ struct names;
 struct names *names_new(void);
 void names_free(struct names *p);
 
-name_id names_hold(struct names *p, const char *s, size_t len); /* intern and take a reference */
-name_id names_hold_str(struct names *p, const char *s);		/* NULL gives NAME_NONE */
+name_id names_hold(struct names *p, const char *s, size_t len);	      /* intern and take a reference */
+name_id names_hold_str(struct names *p, const char *s);		      /* NULL gives NAME_NONE */
 name_id names_find(const struct names *p, const char *s, size_t len); /* no reference; NAME_NONE if not held */
-void names_keep(struct names *p, name_id id);			/* one more reference */
-void names_drop(struct names *p, name_id id);			/* one less; NAME_NONE is fine */
+void names_keep(struct names *p, name_id id);			      /* one more reference */
+void names_drop(struct names *p, name_id id);			      /* one less; NAME_NONE is fine */
 
 const char *name_str(const struct names *p, name_id id); /* "" for NAME_NONE; valid while held */
 size_t name_len(const struct names *p, name_id id);

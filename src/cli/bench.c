@@ -2,9 +2,10 @@
 /*
  * cede bench preempt: how long a full preemption decision takes on a synthetic full cluster.
  *
- * A decision is everything the engine does for one waiting pod that fits nowhere: all filters on all nodes, who would have to go on each of them, the choice, the
- * evictions and the nomination. After each one the victims go for good, the pod takes its place, and then it goes too and new victims
- * come back where the old ones were: the cluster is full again and one node has changed, as it is in a cluster that lives.
+ * A decision is everything the engine does for one waiting pod that fits nowhere: all filters on all nodes, who would
+ * have to go on each of them, the choice, the evictions and the nomination. After each one the victims go for good, the
+ * pod takes its place, and then it goes too and new victims come back where the old ones were: the cluster is full
+ * again and one node has changed, as it is in a cluster that lives.
  */
 #include <stdlib.h>
 
@@ -68,8 +69,8 @@ static const struct argp_option argp_options[] = {
 	{"nodes", KEY_NODES, "N", 0, "Nodes of the cluster (default 5000)", 0},
 	{"pods-per-node", KEY_PODS, "K", 0, "Pods on each of them (default 4)", 0},
 	{"shape", KEY_SHAPE, "NAME", 0,
-	 "uniform (default): pods and nodes alike; mixed: three sizes, five priorities; affinity, spread: mixed, and "
-	 "the waiting pods have such constraints",
+	 "uniform (default): pods and nodes alike; mixed: three sizes, five priorities; "
+	 "affinity, spread: mixed, and the waiting pods have such constraints",
 	 0},
 	{"cycles", KEY_CYCLES, "C", 0, "Decisions to measure (default 200)", 0},
 	{"threads", KEY_THREADS, "T", 0, "Look at nodes with T threads (default 1)", 0},
@@ -77,9 +78,9 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const char doc[] = "Measure full preemption decisions of the engine on a synthetic full cluster: all filters on "
-			  "all nodes, every node's victims, the "
-			  "choice, the evictions. Between two decisions one node changes.";
+static const char doc[] = "Measure full preemption decisions of the engine on a synthetic full cluster: "
+			  "all filters on all nodes, every node's victims, the choice, the evictions. "
+			  "Between two decisions one node changes.";
 
 struct result {
 	int64_t *ns;
@@ -109,7 +110,7 @@ static int measure(const struct options *o, struct synthetic *s, struct engine *
 
 	r->ns = mem_alloc(o->decisions * sizeof(*r->ns));
 	for (uint32_t i = 0; i < o->decisions; i++) {
-		struct decisions d = {.arena = arena_new(64 * 1024)};
+		struct decisions d = {.arena = arena_new(1 << 16)};
 		struct err e;
 		int64_t began, took;
 

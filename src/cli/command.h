@@ -2,8 +2,8 @@
 /*
  * command.h - the commands of the program. One file each; a command is one row of the table in main.c.
  *
- * A command parses its own options (argp), prints on standard output, and returns one of the exit codes. argv[0] is "cede NAME", as it
- * should be in messages.
+ * A command parses its own options (argp), prints on standard output, and returns one of the exit codes. argv[0] is
+ * "cede NAME", as it should be in messages.
  */
 #pragma once
 

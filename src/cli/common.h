@@ -4,7 +4,8 @@
  *
  * The options come in two sets that a command takes as argp children and hands their structs to in ARGP_KEY_INIT:
  *
- *	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+ *	static const struct argp_child children[] = {
+ *		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
  *	case ARGP_KEY_INIT:
  *		state->child_inputs[0] = &o->input;
  *		state->child_inputs[1] = &o->output;
@@ -58,8 +59,8 @@ struct cli_cluster { /* what was read */
 };
 
 /*
- * Read all files, settings and objects. 0, or an exit code after the error was told. Notes go to standard error unless --quiet.
- * command: "cede show", for the message when no file is given.
+ * Read all files, settings and objects. 0, or an exit code after the error was told. Notes go to standard error unless
+ * --quiet. command: "cede show", for the message when no file is given.
  */
 int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret);
 void cli_cluster_free(struct cli_cluster *c); /* also after a failed load */

@@ -52,7 +52,7 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	struct err e;
 
 	*ret = (struct planned){0};
-	ret->plan.arena = arena_new(64 * 1024);
+	ret->plan.arena = arena_new(1 << 16);
 	if (o->threads)
 		c->config->threads = o->threads;
 	ret->engine = engine_new(c->cluster, c->config, NULL, 0, &e);

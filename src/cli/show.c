@@ -25,16 +25,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc[] = "Show the cluster as it was read: queues with what they use and were promised, nodes with "
-			  "what is free, what waits "
-			  "and what is leaving, groups and budgets. Nothing is decided and nothing is changed."
-			  "\vQueues are drawn as a tree; each resource is shown as used/guaranteed/max. A queue is "
-			  "'over' where it uses more "
-			  "than its guarantee, and 'short' where it uses less while work that asks for it waits. More "
-			  "than 40 nodes are shown by "
-			  "kind: what is free and what there is in all of them, and the most that is free on one. -o "
-			  "wide lists every node, and "
-			  "also what is running. -o json and -o yaml have everything, in exact numbers.";
+static const char doc[] =
+	"Show the cluster as it was read: queues with what they use and were promised, nodes with what is free, "
+	"what waits and what is leaving, groups and budgets. Nothing is decided and nothing is changed."
+	"\vQueues are drawn as a tree; each resource is shown as used/guaranteed/max. "
+	"A queue is 'over' where it uses more than its guarantee, "
+	"and 'short' where it uses less while work that asks for it waits. "
+	"More than 40 nodes are shown by kind: what is free and what there is in all of them, "
+	"and the most that is free on one. -o wide lists every node, and also what is running. "
+	"-o json and -o yaml have everything, in exact numbers.";
 
 static void print_view(const struct cluster_view *v, const struct cli_output *o)
 {

@@ -88,21 +88,25 @@ static void add_node(struct synthetic *s, uint32_t i)
 	must(cluster_put_node(s->cluster, &o, &e), &e);
 }
 
-static shape_id hold_shape(struct synthetic *s, int64_t cpu, int64_t memory, struct shape *draft)
+static shape_id hold_shape(struct synthetic *s, int64_t cpu, int64_t memory, struct shape draft)
 {
 	struct res_amount v[] = {{RES_CPU, cpu}, {RES_MEMORY, memory}};
 
-	draft->request = draft->usage = (struct res_list){2, v};
-	draft->nonzero_cpu_milli = cpu;
-	draft->nonzero_memory = memory;
-	draft->n_containers = 1;
-	return shape_hold(s->vocab, draft);
+	draft.request = draft.usage = (struct res_list){2, v};
+	draft.nonzero_cpu_milli = cpu;
+	draft.nonzero_memory = memory;
+	draft.n_containers = 1;
+	return shape_hold(s->vocab, &draft);
 }
 
-static void add_pod(struct synthetic *s, const char *name, const char *app, name_id node, int32_t priority, shape_id shape)
+static void add_pod(struct synthetic *s, const char *name, const char *app, name_id node, int32_t priority,
+		    shape_id shape)
 {
 	struct names *names = vocab_names(s->vocab);
-	struct obj_pod o = {.created_ns = SYNTHETIC_NOW_NS, .started_ns = TIME_NONE, .scheduled_ns = TIME_NONE, .deleted_ns = TIME_NONE,
+	struct obj_pod o = {.created_ns = SYNTHETIC_NOW_NS,
+			    .started_ns = TIME_NONE,
+			    .scheduled_ns = TIME_NONE,
+			    .deleted_ns = TIME_NONE,
 			    .checkpointed_ns = TIME_NONE};
 	const char *const labels[][2] = {{"app", app}};
 	struct err e;
@@ -132,7 +136,7 @@ static void add_running(struct synthetic *s, node_id node)
 	shape_id shape;
 
 	pod_size(s, &cpu, &memory);
-	shape = hold_shape(s, cpu, memory, &draft);
+	shape = hold_shape(s, cpu, memory, draft);
 	snprintf(name, sizeof(name), "pod-%08u", n++);
 	snprintf(app, sizeof(app), "app-%u", below(s, 20));
 	add_pod(s, name, app, ln->name, is_uniform(s) ? 0 : (int32_t)below(s, 5) * 10, shape);
@@ -225,7 +229,7 @@ void synthetic_submit(struct synthetic *s)
 	if (pods > (int64_t)s->o.pods_per_node)
 		pods = s->o.pods_per_node;
 	constrain(s, a, &bag, &draft);
-	shape = hold_shape(s, POD_CPU * pods, ((int64_t)POD_MEMORY_MI * pods) << 20, &draft);
+	shape = hold_shape(s, POD_CPU * pods, ((int64_t)POD_MEMORY_MI * pods) << 20, draft);
 	snprintf(name, sizeof(name), "wants-%08u", s->n_waiting++);
 	add_pod(s, name, "wants", NAME_NONE, 1000, shape);
 	s->waiting = cluster_find_pod(s->cluster, "bench", name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * synthetic.h - a made-up full cluster for measurements: every node is full of pods of lower priority, and one pod after the other comes that fits
- * nowhere. The same numbers give the same cluster everywhere.
+ * synthetic.h - a made-up full cluster for measurements: every node is full of pods of lower priority, and one pod
+ * after the other comes that fits nowhere. The same numbers give the same cluster everywhere.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * config.h - everything the engine's answers depend on beside the cluster and the time.
  *
- * Plain data with defaults. Readers (manifest/) fill it from CedeConfiguration, KubeSchedulerConfiguration and KAI's scheduler
- * configuration; the engine only reads it. All memory is the config's own.
+ * Plain data with defaults. Readers (manifest/) fill it from CedeConfiguration, KubeSchedulerConfiguration and KAI's
+ * scheduler configuration; the engine only reads it. All memory is the config's own.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ enum guarantee_types { GUARANTEE_SHORT, GUARANTEE_ALL };
 enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };
 enum reclaim_resolve { RESOLVE_LCA, RESOLVE_QUEUE }; /* whose reclaimMinRuntime counts: MR-5, MR-6 */
 
-struct plugin_file { /* a plugin to load */
+/* A plugin to load. */
+struct plugin_file {
 	const char *path, *where; /* where: "config.yaml:12:5" */
 	uint32_t n_args;
 	const char *const *arg_keys, *const *arg_values;
@@ -38,7 +39,8 @@ struct engine_config {
 	int32_t preemptibility_threshold;
 	enum preemptibility_reach preemptibility_reach;
 	bool min_runtime_covers_consolidation; /* true */
-	int64_t default_preempt_min_runtime_ns, default_reclaim_min_runtime_ns; /* 0: where no queue says anything (MR-3) */
+	/* 0: where no queue says anything (MR-3) */
+	int64_t default_preempt_min_runtime_ns, default_reclaim_min_runtime_ns;
 	enum reclaim_resolve reclaim_resolve;
 	/* actions */
 	enum reclaim_by reclaim_by;

@@ -2,8 +2,8 @@
 /*
  * decision.h - what the engine decided about one waiting pod, and everything needed to say why.
  *
- * Compact: ids and numbers; words are made on demand (explain/). Ids are the ledger's at the time of the decision; arrays live
- * in the plan's arena.
+ * Compact: ids and numbers; words are made on demand (explain/). Ids are the ledger's at the time of the decision;
+ * arrays live in the plan's arena.
  */
 #pragma once
 
@@ -29,11 +29,16 @@ struct protected_pod {
 };
 
 /* How one node fared: why it was refused, or what it would have cost. */
-enum node_fate { FATE_REFUSED, FATE_FEASIBLE, FATE_CANDIDATE /* fits after evictions */, FATE_NO_HELP /* evictions do not help */ };
+enum node_fate {
+	FATE_REFUSED,
+	FATE_FEASIBLE,
+	FATE_CANDIDATE, /* fits after evictions */
+	FATE_NO_HELP,	/* evictions do not help */
+};
 
 struct node_report {
 	node_id node;
-	uint8_t fate; /* enum node_fate */
+	uint8_t fate;	       /* enum node_fate */
 	struct status refusal; /* of the filters, before anybody is taken away */
 	struct status after;   /* FATE_NO_HELP: with everybody gone who may go */
 	int64_t score;	       /* FATE_FEASIBLE */
@@ -69,12 +74,12 @@ struct decision {
 	const struct victim *victims;
 	const struct protected_pod *protected;
 	const struct node_report *nodes; /* in scheduling order; only if reports were asked for */
-	enum rule_id own_rule; /* what holds back the pod itself: delay, never */
+	enum rule_id own_rule;		 /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
-	enum tie_break tie; /* why this node */
-	node_id runner_up;  /* NODE_NONE if none */
+	enum tie_break tie;	      /* why this node */
+	node_id runner_up;	      /* NODE_NONE if none */
 	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
-	const char *message; /* Kubernetes' own sentence; NULL if there is none */
+	const char *message;	      /* Kubernetes' own sentence; NULL if there is none */
 };
 
 struct decisions { /* a plan: decisions in the order they were taken */

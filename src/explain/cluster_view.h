@@ -2,9 +2,9 @@
 /*
  * cluster_view.h - a cluster as it stands, for people and for programs: the same facts as tables and as data.
  *
- * Everything is listed in an order that depends on names alone: queues as a tree by path, the rest by namespace and name, resource types
- * with GPUs first, then cpu, memory, and the others by name. What is shown of pods and groups (queue, priority, preemptibility, start) is what
- * the cluster resolved, not what the objects say.
+ * Everything is listed in an order that depends on names alone: queues as a tree by path, the rest by namespace and
+ * name, resource types with GPUs first, then cpu, memory, and the others by name. What is shown of pods and groups
+ * (queue, priority, preemptibility, start) is what the cluster resolved, not what the objects say.
  *
  * A view borrows the cluster: it is good until the cluster changes.
  */
@@ -16,7 +16,8 @@
 
 typedef ARRAY(uint32_t) id_list32;
 
-struct queue_facts {	       /* beside what the ledger knows */
+/* What is known of a queue beside what the ledger knows. */
+struct queue_facts {
 	struct res_vec wanted; /* what its waiting pods ask for, and those below it */
 };
 
@@ -57,8 +58,8 @@ const struct res_list *view_pod_amounts(const struct cluster_view *v, const stru
 bool view_is_gated(const struct cluster_view *v, const struct pod *p);
 
 /*
- * How a queue stands in a type it guarantees: more than that in use, or less while work that asks for it waits. A guarantee of nothing,
- * or without end, is none.
+ * How a queue stands in a type it guarantees: more than that in use, or less while work that asks for it waits. A
+ * guarantee of nothing, or without end, is none.
  */
 enum standing { STANDING_FINE, STANDING_OVER, STANDING_SHORT };
 enum standing view_standing(const struct cluster_view *v, queue_id q, res_id r);

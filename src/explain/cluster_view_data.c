@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The view as data. A field that has no value is left out, a list never; amounts are text, because they are exact quantities. */
+/*
+ * The view as data. A field that has no value is left out, a list never;
+ * amounts are text, because they are exact quantities.
+ */
 #include "explain/cluster_view.h"
 #include "units/duration.h"
 #include "units/timestamp.h"

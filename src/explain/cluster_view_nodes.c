@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of nodes. Where there are more than fit on a screen, nodes that are the same but for what runs on them share a line, which
- * sums them up and says how much is free on the one that has most: free GPUs on many nodes do not help a pod that wants eight on one.
+ * The table of nodes. Where there are more than fit on a screen, nodes that are the same but for what runs on them
+ * share a line, which sums them up and says how much is free on the one that has most: free GPUs on many nodes do not
+ * help a pod that wants eight on one.
  */
 #include <inttypes.h>
 

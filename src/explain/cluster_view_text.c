@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The view as tables, for a terminal of 100 columns and somebody who wants to see at once what is wrong: who has more than was promised,
- * who has less and waits, which nodes are full or ill. Long lists are cut after LINES_MAX lines; wide ones never.
+ * The view as tables, for a terminal of 100 columns and somebody who wants to see at once what is wrong: who has more
+ * than was promised, who has less and waits, which nodes are full or ill. Long lists are cut after LINES_MAX lines;
+ * wide ones never.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -584,7 +585,7 @@ static void summary(const struct page *p)
 
 void cluster_view_text(const struct cluster_view *v, const struct look *look, bool is_wide, struct text *out)
 {
-	struct page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new((size_t)64 * 1024)};
+	struct page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new(1 << 16)};
 
 	summary(&p);
 	queues(&p);

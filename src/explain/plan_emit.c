@@ -20,7 +20,8 @@ void pod_path(const struct plan_view *v, pod_id pod, struct text *out)
 
 const char *queue_path(const struct plan_view *v, queue_id q)
 {
-	return q == QUEUE_NONE ? "" : name_str(names_of(v), queue_get(ledger_queues(cluster_ledger(v->cluster)), q)->path);
+	return q == QUEUE_NONE ? ""
+			       : name_str(names_of(v), queue_get(ledger_queues(cluster_ledger(v->cluster)), q)->path);
 }
 
 const char *node_text(const struct plan_view *v, node_id n)

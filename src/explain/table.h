@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - tables of text for people: columns as wide as what is in them, headings on top, nothing at the end of a line.
+ * table.h - tables of text for people: columns as wide as what is in them, headings on top, nothing at the end of a
+ * line.
  *
  *	struct table t = {0};
  *	table_column(&t, "NODE", COLUMN_CUT);
@@ -9,8 +10,9 @@
  *	table_print(&t, &look, &out);
  *	table_free(&t);
  *
- * A column in which every cell is empty is left out. What comes from a cluster is not trusted: control characters, which could
- * move the cursor or forge a line, are written as \x1b. Zero-initialised is an empty table, which prints nothing.
+ * A column in which every cell is empty is left out. What comes from a cluster is not trusted: control characters,
+ * which could move the cursor or forge a line, are written as \x1b. Zero-initialised is an empty table, which prints
+ * nothing.
  */
 #pragma once
 
@@ -28,7 +30,8 @@ enum column_flags {
 
 enum tone { TONE_PLAIN, TONE_STRONG, TONE_FAINT, TONE_GOOD, TONE_WARN, TONE_BAD };
 
-struct look {		/* of the place where it will be read */
+/* What the place where it will be read can show. */
+struct look {
 	uint32_t width; /* columns of the terminal; 0: no end */
 	bool has_color;
 };
@@ -54,8 +57,8 @@ void table_column(struct table *t, const char *title, unsigned flags); /* before
 void table_row(struct table *t); /* the cells left out of the row before stay empty */
 void table_cell(struct table *t, enum tone tone, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
- * Where lines are longer than look->width, COLUMN_CUT columns lose their middles ("train-…-0"), the widest first, none below 12
- * columns or its title; a table that is still too wide is left so.
+ * Where lines are longer than look->width, COLUMN_CUT columns lose their middles ("train-…-0"), the widest first, none
+ * below 12 columns or its title; a table that is still too wide is left so.
  */
 void table_print(const struct table *t, const struct look *look, struct text *out);
 void table_free(struct table *t);

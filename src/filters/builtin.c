@@ -8,7 +8,7 @@ const struct cede_plugin default_preemption_plugin = {
 	.name = "DefaultPreemption",
 };
 
-#define TABLE(table, weight) &table,
+#define TABLE(table, weight) &(table),
 const struct cede_plugin *const builtin_plugins[] = {BUILTIN_PLUGINS(TABLE)};
 #undef TABLE
 const size_t builtin_plugin_count = sizeof(builtin_plugins) / sizeof(*builtin_plugins);

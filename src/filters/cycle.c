@@ -135,8 +135,8 @@ static bool was_stopped(const struct cede_cycle *c)
 }
 
 /*
- * A static plugin that skips this pod would let every node pass, so skipping does not change what is kept per shape. After a
- * PreFilter that stopped the others some have no state to answer from; nothing is asked or kept then.
+ * A static plugin that skips this pod would let every node pass, so skipping does not change what is kept per shape.
+ * After a PreFilter that stopped the others some have no state to answer from; nothing is asked or kept then.
  */
 static void fill_static(struct cede_cycle *c)
 {
@@ -151,7 +151,8 @@ static void fill_static(struct cede_cycle *c)
 void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
 {
 	assert(!f->cycle);
-	*c = (struct cede_cycle){.framework = f, .cluster = f->cluster, .ledger = f->ledger, .arena = a, .pod = pod, .now_ns = now_ns};
+	*c = (struct cede_cycle){
+		.framework = f, .cluster = f->cluster, .ledger = f->ledger, .arena = a, .pod = pod, .now_ns = now_ns};
 	c->vocab = ledger_vocab(f->ledger);
 	c->names = vocab_names(ledger_vocab(f->ledger));
 	c->p = ledger_pod(f->ledger, pod);
@@ -180,7 +181,8 @@ void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_add
 	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
 		const struct framework_plugin *p = plugin_at(c, i);
-		void (*hook)(void *, struct cede_cycle *, cede_pod, cede_node) = is_added ? p->table->add_pod : p->table->remove_pod;
+		void (*hook)(void *, struct cede_cycle *, cede_pod, cede_node) =
+			is_added ? p->table->add_pod : p->table->remove_pod;
 
 		if (hook && is_active(c, i))
 			hook(p->self, c, pod, node);
@@ -248,7 +250,8 @@ static bool holds_against(const struct cede_cycle *c, pod_id q)
 {
 	const struct pod *p = ledger_pod(c->ledger, q);
 
-	return q != c->pod && (p->claim == CLAIM_RESERVED || (p->claim == CLAIM_NOMINATED && p->priority >= c->priority));
+	return q != c->pod &&
+	       (p->claim == CLAIM_RESERVED || (p->claim == CLAIM_NOMINATED && p->priority >= c->priority));
 }
 
 static bool has_holders(const struct cede_cycle *c, const struct ledger_node *n)
@@ -299,7 +302,8 @@ static bool run_pre_scores(struct cede_cycle *c, const node_id *nodes, uint32_t 
 		if (v.code == CEDE_SKIP)
 			c->skip_score |= UINT64_C(1) << i;
 		else if (v.code != CEDE_SUCCESS)
-			return err_fail(e, ERR_INTERNAL, "running PreScore of plugin %s failed", p->table->name) == ERR_OK;
+			return err_fail(e, ERR_INTERNAL, "running PreScore of plugin %s failed", p->table->name) ==
+			       ERR_OK;
 	}
 	return true;
 }
@@ -322,7 +326,8 @@ static void score_one(struct cede_cycle *c, uint32_t plugin, const node_id *node
 		p->table->normalize(p->self, c, nodes, scores, n);
 }
 
-enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, int64_t *ret_totals, int64_t *per, struct err *e)
+enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, int64_t *ret_totals, int64_t *per,
+			   struct err *e)
 {
 	const struct framework *f = c->framework;
 	int64_t *scores = arena_n(c->arena, n + 1, int64_t);

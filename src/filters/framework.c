@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which plugins run where. kube-scheduler's rules for joining the defaults with a profile's configuration: `multiPoint` is a list for all points at
- * once; a point's own list comes first where a plugin stands in both, then the multiPoint plugins, then the rest of the point's own list.
+ * Which plugins run where. kube-scheduler's rules for joining the defaults with a profile's configuration: `multiPoint`
+ * is a list for all points at once; a point's own list comes first where a plugin stands in both, then the multiPoint
+ * plugins, then the rest of the point's own list.
  */
 #include "filters/framework.h"
 
@@ -11,9 +12,12 @@
 #include "filters/framework_internal.h"
 
 static const char *const point_names[POINT_COUNT] = {
-	[POINT_MULTI] = "multiPoint", [POINT_PRE_ENQUEUE] = "preEnqueue", [POINT_QUEUE_SORT] = "queueSort", [POINT_PRE_FILTER] = "preFilter",
-	[POINT_FILTER] = "filter",    [POINT_POST_FILTER] = "postFilter", [POINT_PRE_SCORE] = "preScore",   [POINT_SCORE] = "score",
-	[POINT_RESERVE] = "reserve",  [POINT_PERMIT] = "permit",	  [POINT_PRE_BIND] = "preBind",	    [POINT_BIND] = "bind",
+	[POINT_MULTI] = "multiPoint",	  [POINT_PRE_ENQUEUE] = "preEnqueue",
+	[POINT_QUEUE_SORT] = "queueSort", [POINT_PRE_FILTER] = "preFilter",
+	[POINT_FILTER] = "filter",	  [POINT_POST_FILTER] = "postFilter",
+	[POINT_PRE_SCORE] = "preScore",	  [POINT_SCORE] = "score",
+	[POINT_RESERVE] = "reserve",	  [POINT_PERMIT] = "permit",
+	[POINT_PRE_BIND] = "preBind",	  [POINT_BIND] = "bind",
 	[POINT_POST_BIND] = "postBind",
 };
 
@@ -66,10 +70,14 @@ static uint32_t list_find(const struct plugin_ref *v, uint32_t n, const char *na
 
 static bool is_disabled(const struct plugin_set *s, const char *name)
 {
-	return list_find(s->disabled, s->n_disabled, name) < s->n_disabled || list_find(s->disabled, s->n_disabled, "*") < s->n_disabled;
+	return list_find(s->disabled, s->n_disabled, name) < s->n_disabled ||
+	       list_find(s->disabled, s->n_disabled, "*") < s->n_disabled;
 }
 
-/* The default list with a profile's multiPoint put on top of it: disabled ones go, enabled ones replace in place or come last. */
+/*
+ * The default list with a profile's multiPoint put on top of it:
+ * disabled ones go, enabled ones replace in place or come last.
+ */
 static void multi_list(const struct framework *f, const struct plugin_set *custom, struct name_list *out)
 {
 	for (uint32_t i = 0; i < f->plugins.n; i++) {
@@ -92,7 +100,8 @@ static enum err_code unknown_plugin(const char *name, enum plugin_point point, s
 	return err_fail(e, ERR_INPUT, "plugins.%s: no plugin is called \"%s\"", point_names[point], name);
 }
 
-static enum err_code add_to_point(struct framework *f, enum plugin_point point, const struct plugin_ref *ref, bool is_explicit, struct err *e)
+static enum err_code add_to_point(struct framework *f, enum plugin_point point, const struct plugin_ref *ref,
+				  bool is_explicit, struct err *e)
 {
 	uint32_t i = framework_plugin_find(f, ref->name);
 
@@ -101,7 +110,8 @@ static enum err_code add_to_point(struct framework *f, enum plugin_point point, 
 	if (!implements(f->plugins.v[i].table, point)) {
 		if (!is_explicit)
 			return ERR_OK;
-		return err_fail(e, ERR_INPUT, "plugins.%s: plugin \"%s\" has nothing to do there", point_names[point], ref->name);
+		return err_fail(e, ERR_INPUT, "plugins.%s: plugin \"%s\" has nothing to do there", point_names[point],
+				ref->name);
 	}
 	if (f->plugins.v[i].points >> point & 1)
 		return ERR_OK;
@@ -112,8 +122,8 @@ static enum err_code add_to_point(struct framework *f, enum plugin_point point, 
 	return ERR_OK;
 }
 
-static enum err_code build_point(struct framework *f, const struct name_list *multi, enum plugin_point point, const struct plugin_set *own,
-				 struct err *e)
+static enum err_code build_point(struct framework *f, const struct name_list *multi, enum plugin_point point,
+				 const struct plugin_set *own, struct err *e)
 {
 	enum err_code rc = ERR_OK;
 
@@ -131,7 +141,8 @@ static enum err_code build_point(struct framework *f, const struct name_list *mu
 static enum err_code check_points(const struct framework *f, struct err *e)
 {
 	if (f->order[POINT_QUEUE_SORT].n != 1)
-		return err_fail(e, ERR_INPUT, "plugins.queueSort: exactly one plugin must order the waiting pods, found %u",
+		return err_fail(e, ERR_INPUT,
+				"plugins.queueSort: exactly one plugin must order the waiting pods, found %u",
 				f->order[POINT_QUEUE_SORT].n);
 	if (!f->order[POINT_BIND].n)
 		return err_fail(e, ERR_INPUT, "plugins.bind: at least one plugin must bind pods");
@@ -215,12 +226,16 @@ static enum err_code add_builtins(struct framework *f, struct err *e)
 	return ERR_OK;
 }
 
-struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra, uint32_t n_extra,
-				struct err *e)
+struct framework *framework_new(struct cluster *c, const struct kube_profile *profile,
+				const struct framework_plugin *extra, uint32_t n_extra, struct err *e)
 {
 	struct framework *f = mem_alloc(sizeof(*f));
-	struct ledger_listener listener = {
-		.ctx = f, .on_add = on_add, .on_remove = on_remove, .on_leaving = on_leaving, .on_node = on_node, .check = check};
+	struct ledger_listener listener = {.ctx = f,
+					   .on_add = on_add,
+					   .on_remove = on_remove,
+					   .on_leaving = on_leaving,
+					   .on_node = on_node,
+					   .check = check};
 	enum err_code rc;
 
 	f->cluster = c;
@@ -335,7 +350,8 @@ static int by_name(const void *a, const void *b, void *ctx)
 	const struct framework *f = ctx;
 	const struct names *names = vocab_names(ledger_vocab(f->ledger));
 
-	return name_cmp(names, ledger_node(f->ledger, *(const node_id *)a)->name, ledger_node(f->ledger, *(const node_id *)b)->name);
+	return name_cmp(names, ledger_node(f->ledger, *(const node_id *)a)->name,
+			ledger_node(f->ledger, *(const node_id *)b)->name);
 }
 
 const node_id *framework_nodes(struct framework *f, uint32_t *ret_n)

@@ -2,9 +2,9 @@
 /*
  * framework.h - runs plugins: which ones at which point, in which order, and what their answers add up to.
  *
- * A framework is built once from a profile's configuration (which plugins, their order, weights and arguments); a cycle is one attempt for one
- * pod on it. Between cycle_begin and cycle_end the cycle listens to the ledger, so that plugin state follows every simulated removal and return
- * (KF-2). At most one cycle is under way per framework.
+ * A framework is built once from a profile's configuration (which plugins, their order, weights and arguments); a cycle
+ * is one attempt for one pod on it. Between cycle_begin and cycle_end the cycle listens to the ledger, so that plugin
+ * state follows every simulated removal and return (KF-2). At most one cycle is under way per framework.
  *
  * Nodes are looked at in the order of their names, always all of them, so no answer depends on the order of arrival.
  */
@@ -28,16 +28,17 @@ struct framework_plugin { /* one plugin at work */
 	const struct cede_plugin *table;
 	void *self;
 	int32_t weight;	  /* of its score */
-	uint32_t points; /* bit set of enum plugin_point: where it runs */
+	uint32_t points;  /* bit set of enum plugin_point: where it runs */
 	bool is_disabled; /* broke the contract */
 };
 
 /*
- * extra: plugins loaded from files, in order; they join every point they implement unless the configuration says otherwise. Unknown plugin names in
- * the configuration and contradictions (no Bind plugin, two QueueSorts) are errors that say so.
+ * extra: plugins loaded from files, in order; they join every point they implement unless the configuration says
+ * otherwise. Unknown plugin names in the configuration and contradictions (no Bind plugin, two QueueSorts) are errors
+ * that say so.
  */
-struct framework *framework_new(struct cluster *c, const struct kube_profile *profile, const struct framework_plugin *extra,
-				uint32_t n_extra, struct err *e);
+struct framework *framework_new(struct cluster *c, const struct kube_profile *profile,
+				const struct framework_plugin *extra, uint32_t n_extra, struct err *e);
 void framework_free(struct framework *f);
 uint32_t framework_plugin_count(const struct framework *f);
 const struct framework_plugin *framework_plugin(const struct framework *f, uint32_t i);
@@ -59,12 +60,12 @@ struct status {
 
 enum framework_reason {
 	FW_NONE,
-	FW_OUTSIDE,	   /* not among the nodes PreFilter left; detail: bit set of the plugins */
-	FW_EMPTY,	   /* PreFilter plugins left no node at all; detail likewise */
-	FW_NO_VICTIMS,	   /* "No preemption victims found for incoming pod" */
-	FW_NOT_HELPFUL,	   /* "Preemption is not helpful for scheduling" */
-	FW_NO_NODES,	   /* "no nodes available to schedule pods" */
-	FW_NEEDLESS,	   /* "expected at least one victim pod on node ..." : it fits as it is; detail: the node */
+	FW_OUTSIDE,	/* not among the nodes PreFilter left; detail: bit set of the plugins */
+	FW_EMPTY,	/* PreFilter plugins left no node at all; detail likewise */
+	FW_NO_VICTIMS,	/* "No preemption victims found for incoming pod" */
+	FW_NOT_HELPFUL, /* "Preemption is not helpful for scheduling" */
+	FW_NO_NODES,	/* "no nodes available to schedule pods" */
+	FW_NEEDLESS,	/* "expected at least one victim pod on node ..." : it fits as it is; detail: the node */
 };
 
 static inline bool status_is_success(const struct status *s)
@@ -74,7 +75,8 @@ static inline bool status_is_success(const struct status *s)
 /* UNSCHEDULABLE, UNRESOLVABLE or PENDING: a refusal, not an error. */
 static inline bool status_is_rejection(const struct status *s)
 {
-	return s->verdict.code == CEDE_UNSCHEDULABLE || s->verdict.code == CEDE_UNRESOLVABLE || s->verdict.code == CEDE_PENDING;
+	return s->verdict.code == CEDE_UNSCHEDULABLE || s->verdict.code == CEDE_UNRESOLVABLE ||
+	       s->verdict.code == CEDE_PENDING;
 }
 static inline struct status status_of_framework(enum cede_code code, enum framework_reason reason, uint64_t detail)
 {
@@ -94,24 +96,25 @@ struct cede_cycle {
 	const struct kin *kin;
 	int32_t priority;
 	int64_t now_ns;
-	void **states; /* per plugin index */
+	void **states;			  /* per plugin index */
 	uint64_t skip_filter, skip_score; /* plugin index bits (at most 64 plugins) */
-	bool has_node_set; /* PreFilter restricted the nodes: */
+	bool has_node_set;		  /* PreFilter restricted the nodes: */
 	struct bits node_set;
-	uint64_t node_set_plugins; /* who did, by plugin index */
-	uint32_t running;	   /* index of the plugin whose PreFilter is running */
-	struct status pre_filter; /* a rejection of all nodes, or success */
-	bool is_dry_run; /* preemption looks at nodes in spite of it */
+	uint64_t node_set_plugins;  /* who did, by plugin index */
+	uint32_t running;	    /* index of the plugin whose PreFilter is running */
+	struct status pre_filter;   /* a rejection of all nodes, or success */
+	bool is_dry_run;	    /* preemption looks at nodes in spite of it */
 	struct cycle_value *values; /* cede_write */
-	const node_id *nodes; /* all live nodes in the order of their names */
+	const node_id *nodes;	    /* all live nodes in the order of their names */
 	uint32_t n_nodes;
 	const uint8_t *static_verdicts; /* by node id: STATIC_OK, or STATIC_REFUSED + index of the plugin */
 };
 enum { STATIC_UNKNOWN, STATIC_OK, STATIC_REFUSED };
 
 /*
- * Start a cycle for a waiting pod: runs the PreFilter plugins in order. One that skips is not asked again; UNRESOLVABLE stops at once,
- * UNSCHEDULABLE is remembered and the rest still run, so that their state is there for preemption. The arena is reset by the caller after cycle_end.
+ * Start a cycle for a waiting pod: runs the PreFilter plugins in order. One that skips is not asked again; UNRESOLVABLE
+ * stops at once, UNSCHEDULABLE is remembered and the rest still run, so that their state is there for preemption. The
+ * arena is reset by the caller after cycle_end.
  */
 void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns);
 void cycle_end(struct cede_cycle *c);
@@ -120,19 +123,27 @@ void cycle_end(struct cede_cycle *c);
 void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const node_id *nodes, uint32_t n);
 
 /*
- * Filter one node, first refusal wins. Nodes outside the PreFilter's set are UNRESOLVABLE. Without regard to claims: see cycle_fits.
+ * Filter one node, first refusal wins. Nodes outside the PreFilter's set are UNRESOLVABLE. Without regard to claims:
+ * see cycle_fits.
  */
 struct status cycle_filter(const struct cede_cycle *c, node_id node);
 /*
- * The two-pass rule: first with every other waiting pod of equal or higher priority that is nominated to the node counted as there, then without.
- * Places and vacates those pods in the ledger meanwhile (journalled and rolled back).
+ * The two-pass rule: first with every other waiting pod of equal or higher priority that is nominated to the node
+ * counted as there, then without. Places and vacates those pods in the ledger meanwhile (journalled and rolled back).
  */
 struct status cycle_fits(struct cede_cycle *c, node_id node);
 
-/* Scores of feasible nodes: totals into ret (n of them). With per, also weighted scores per plugin [plugin * n + i]. ERR_INTERNAL on a broken plugin. */
-enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, int64_t *ret_totals, int64_t *per, struct err *e);
+/*
+ * Scores of feasible nodes: totals into ret (n of them). With per, also weighted scores per plugin [plugin * n + i].
+ * ERR_INTERNAL on a broken plugin.
+ */
+enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t n, int64_t *ret_totals, int64_t *per,
+			   struct err *e);
 
-/* Reserve..PostBind for a node; on failure everything reserved is unreserved in reverse order and *ret says who refused. */
+/*
+ * Reserve..PostBind for a node; on failure everything reserved is unreserved in reverse order and *ret says who
+ * refused.
+ */
 bool cycle_bind(struct cede_cycle *c, node_id node, struct status *ret);
 struct status cycle_pre_enqueue(struct cede_cycle *c); /* all PreEnqueue plugins; first refusal */
 
@@ -141,8 +152,9 @@ bool status_reason(const struct cede_cycle *c, const struct status *s, size_t i,
 const char *status_plugin_name(const struct framework *f, const struct status *s);
 
 /*
- * Kubernetes' sentence: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)." A non-empty pre_filter_msg stands instead
- * of the histogram; post_filter_msg follows. Every reason of every status counts one; absent, if given, counts for the rest of n_all.
+ * Kubernetes' sentence: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)." A non-empty
+ * pre_filter_msg stands instead of the histogram; post_filter_msg follows. Every reason of every status counts one;
+ * absent, if given, counts for the rest of n_all.
  */
 struct status_count { /* equal answers of several nodes */
 	struct status s;

@@ -14,7 +14,8 @@ enum {
 	STATIC_SHAPES = 32, /* kinds of pods whose static answers are kept */
 };
 
-struct static_cache { /* of one shape, by node id; holds a reference to the shape, so its id cannot come to mean another */
+/* of one shape, by node id; holds a reference to the shape, so its id cannot come to mean another */
+struct static_cache {
 	shape_id shape;
 	uint32_t n;
 	uint8_t *verdicts;

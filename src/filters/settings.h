@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.h - which plugins run where, with which weights and arguments: the part of KubeSchedulerConfiguration v1 that filters and scores obey.
- * Plain data; whoever fills it owns the memory.
+ * settings.h - which plugins run where, with which weights and arguments: the part of KubeSchedulerConfiguration v1
+ * that filters and scores obey. Plain data; whoever fills it owns the memory.
  */
 #pragma once
 
@@ -53,7 +53,8 @@ struct default_spread { /* a default constraint: no selector */
 	bool is_hard;
 };
 
-struct plugin_args { /* all plugins' arguments, with their defaults */
+/* All plugins' arguments, with their defaults. */
+struct plugin_args {
 	int32_t hard_pod_affinity_weight; /* 1 */
 	bool ignore_preferred_terms_of_existing_pods;
 	bool has_added_affinity; /* NodeAffinityArgs.addedAffinity */

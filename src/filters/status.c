@@ -52,7 +52,8 @@ static void framework_reason_text(const struct framework *f, const struct cede_v
 		break;
 	case FW_NEEDLESS:
 		text_printf(out, "expected at least one victim pod on node \"%s\"",
-			    name_str(vocab_names(ledger_vocab(f->ledger)), ledger_node(f->ledger, (node_id)v->detail)->name));
+			    name_str(vocab_names(ledger_vocab(f->ledger)),
+				     ledger_node(f->ledger, (node_id)v->detail)->name));
 		break;
 	case FW_NONE:
 		break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups. All pods of a group are in one queue, because a gang is one claim. Where the group does not say which (or how it may be
- * interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first name, so that it does not matter
- * who came first.
+ * Groups. All pods of a group are in one queue, because a gang is one claim. Where the group does not say which (or how
+ * it may be interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first name,
+ * so that it does not matter who came first.
  */
 #include "ledger/resolve.h"
 
@@ -165,8 +165,8 @@ static bool has_same_podsets(const struct obj_group *a, const struct obj_group *
 }
 
 /*
- * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news (another leader
- * started it again).
+ * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news
+ * (another leader started it again).
  */
 static int64_t start_of_group(const struct group *old, int64_t said)
 {

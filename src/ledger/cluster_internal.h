@@ -2,10 +2,10 @@
 /*
  * cluster_internal.h - what the files of the cluster share. For src/ledger/cluster*.c and resolve.c only.
  *
- * What was said is kept in three places: pods, groups, nodes and budgets in the ledger; classes, namespaces and owners here; the
- * definitions of queues by source, as they came, here too (the tree holds what they give together). Everything resolved is a
- * function of that. cluster_objects.c keeps the registries, cluster_queues.c turns sets of queues into changes of the tree,
- * resolve.c holds the rules and changes nothing, cluster.c applies them.
+ * What was said is kept in three places: pods, groups, nodes and budgets in the ledger; classes, namespaces and owners
+ * here; the definitions of queues by source, as they came, here too (the tree holds what they give together).
+ * Everything resolved is a function of that. cluster_objects.c keeps the registries, cluster_queues.c turns sets of
+ * queues into changes of the tree, resolve.c holds the rules and changes nothing, cluster.c applies them.
  */
 #pragma once
 
@@ -18,18 +18,20 @@ struct owner_list { /* with a selector, in one namespace; by kind and name */
 	ARRAY(const struct obj_owner *) v;
 };
 
-struct queue_set { /* the definitions of one source, as they came */
+/* The definitions of one source, as they came. */
+struct queue_set {
 	struct arena *arena; /* holds the array and its strings */
 	struct queue_def *defs;
 	uint32_t n;
 };
 
-struct told { /* warnings */
+/* Warnings that were given. */
+struct told {
 	ARRAY(char *) texts; /* not read yet, from next on */
 	uint32_t next;
-	struct map hashes; /* of all texts ever given out, so that each is said once */
+	struct map hashes;	  /* of all texts ever given out, so that each is said once */
 	struct bits pods, groups; /* somebody found fault with them: looked at again when warnings are read */
-	char *last; /* given out, valid until the next */
+	char *last;		  /* given out, valid until the next */
 };
 
 struct cluster {
@@ -39,34 +41,37 @@ struct cluster {
 	struct cluster_options options;
 	name_id preemptibility_key, default_name; /* held */
 
-	ARRAY(struct obj_class *) classes; /* sorted by name */
-	const struct obj_class *default_class; /* of those that say so the one with the lowest value; NULL */
+	ARRAY(struct obj_class *) classes;	  /* sorted by name */
+	const struct obj_class *default_class;	  /* of those that say so the one with the lowest value; NULL */
 	ARRAY(struct obj_namespace *) namespaces; /* sorted by name */
 
 	ARRAY(struct obj_owner *) owners; /* by slot; NULL is a free slot */
 	ARRAY(uint32_t) free_owners;
-	struct map owner_by_name; /* namespace and name -> first slot of that name, of whatever kind */
+	struct map owner_by_name;   /* namespace and name -> first slot of that name, of whatever kind */
 	ARRAY(uint32_t) owner_next; /* by slot: the next of the same name; ID_NONE */
 	uint32_t n_owners;
 	struct owner_order *owner_order; /* by kind, namespace and name; made when somebody asks */
-	struct map selecting_by_ns; /* -> position in selecting */
+	struct map selecting_by_ns;	 /* -> position in selecting */
 	ARRAY(struct owner_list) selecting;
 
-	struct id_index by_group; /* pods by the group they name, there or not */
-	struct id_index by_owner; /* pods by namespace and name of their controller */
-	struct id_index by_nomination; /* waiting pods by the node they are nominated to */
+	struct id_index by_group;	  /* pods by the group they name, there or not */
+	struct id_index by_owner;	  /* pods by namespace and name of their controller */
+	struct id_index by_nomination;	  /* waiting pods by the node they are nominated to */
 	struct id_index owners_by_parent; /* owners' slots by namespace and name of their controller */
 	/* By group: the member with the first name. It speaks for the group where the group itself says nothing. */
 	ARRAY(pod_id) speakers;
 
 	struct queue_set sets[2]; /* YuniKorn, KAI */
-	bool is_draining; /* some queue may be */
+	bool is_draining;	  /* some queue may be */
 	struct told told;
 };
 
 /* ---- cluster.c ---- */
 
-/* Every call from outside: take the mark, change, then keep it (committed unless somebody outside holds a mark) or roll back to it. */
+/*
+ * Every call from outside: take the mark, change,
+ * then keep it (committed unless somebody outside holds a mark) or roll back to it.
+ */
 void cluster_keep(struct cluster *c, ledger_mark at_entry);
 
 bool cluster_find_names(const struct cluster *c, const char *ns, const char *name, name_id *ret_ns, name_id *ret_name);
@@ -77,7 +82,8 @@ void cluster_resolve_pod(struct cluster *c, pod_id pod);
 void cluster_resolve_owned(struct cluster *c, pod_id pod); /* and what its group takes from it */
 void cluster_resolve_namespace(struct cluster *c, name_id ns);
 void cluster_resolve_all(struct cluster *c);
-void cluster_detach_queue(struct cluster *c, queue_id q); /* its pods and groups are in no queue until they are resolved again */
+/* its pods and groups are in no queue until they are resolved again */
+void cluster_detach_queue(struct cluster *c, queue_id q);
 
 static inline const struct queue_tree *tree_of(const struct cluster *c)
 {
@@ -106,7 +112,7 @@ struct obj_group cluster_group_copy(const struct cluster *c, const struct obj_gr
 void cluster_find_speaker(struct cluster *c, group_id g);
 /* What follows from the group and its speaker. True if its pods have to follow. */
 bool cluster_settle_group(struct cluster *c, group_id g);
-void cluster_join_group(struct cluster *c, group_id g, pod_id pod); /* it is, or stays, a member; GROUP_NONE is fine */
+void cluster_join_group(struct cluster *c, group_id g, pod_id pod);  /* it is, or stays, a member; GROUP_NONE is fine */
 void cluster_leave_group(struct cluster *c, group_id g, pod_id pod); /* it was a member; by_group knows it is not */
 
 /* ---- cluster_objects.c ---- */
@@ -121,6 +127,8 @@ void told_free(struct told *t);
 /* ---- cluster_queues.c ---- */
 /* The queue of pods without one, made if need be. QUEUE_NONE: somebody made root.default.default a parent. */
 queue_id cluster_default_leaf(struct cluster *c);
-/* Drained queues go when nobody is in them; their pods and those that waited for room in the tree are resolved again. */
+/*
+ * Drained queues go when nobody is in them; their pods and those that waited for room in the tree are resolved again.
+ */
 void cluster_sweep_queues(struct cluster *c);
 void queue_set_free(struct queue_set *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classes, namespaces and owners. There are few classes and namespaces: sorted arrays do. Owners (a ReplicaSet for every version of every
- * Deployment) are many: a map, and an order that is made when somebody wants to see them all.
+ * Classes, namespaces and owners. There are few classes and namespaces: sorted arrays do. Owners (a ReplicaSet for
+ * every version of every Deployment) are many: a map, and an order that is made when somebody wants to see them all.
  */
 #include "ledger/cluster_internal.h"
 
@@ -312,7 +312,10 @@ static uint64_t parent_key(const struct cluster *c, const struct obj_owner *o)
 	return o->parent_name != NAME_NONE ? map_key2(ns_of(c, o->kin), o->parent_name) : 0;
 }
 
-/* Pods below an owner, over all levels. An owner has one parent, so even in a circle nobody is met more than CHAIN_MAX times. */
+/*
+ * Pods below an owner, over all levels.
+ * An owner has one parent, so even in a circle nobody is met more than CHAIN_MAX times.
+ */
 static void resolve_below(struct cluster *c, name_id kind, uint64_t key, int levels)
 {
 	for (pod_id id = id_index_first(&c->by_owner, key); id != ID_NONE; id = id_index_next(&c->by_owner, id))

@@ -2,11 +2,12 @@
 /*
  * Sets of queues become changes of the tree.
  *
- * The definitions of both sources are joined into a plan first: every queue there should be, with its path and everything it was told, parents
- * before their children. KAI's queues know their parents by name, so that is where circles and missing parents are found. Then the plan is
- * applied from the top down: a queue that is there is told anew, a KAI queue that is elsewhere moves with everything in it (its new parent
- * is in its final place already, so no move can make a circle), the rest is added; what is not in the plan is drained. Everything up to
- * there may fail and is rolled back. At last pods find their queues again, and drained queues without any go.
+ * The definitions of both sources are joined into a plan first: every queue there should be, with its path and
+ * everything it was told, parents before their children. KAI's queues know their parents by name, so that is where
+ * circles and missing parents are found. Then the plan is applied from the top down: a queue that is there is told
+ * anew, a KAI queue that is elsewhere moves with everything in it (its new parent is in its final place already, so no
+ * move can make a circle), the rest is added; what is not in the plan is drained. Everything up to there may fail and
+ * is rolled back. At last pods find their queues again, and drained queues without any go.
  */
 #include "ledger/resolve.h"
 
@@ -66,7 +67,7 @@ static void plan_free(struct plan *p)
 
 static enum err_code fail_at(struct err *e, enum err_code code, const char *where, const char *where_else)
 {
-	struct err was = {0};
+	struct err was;
 
 	if (e == NULL || (where == NULL && where_else == NULL))
 		return code;

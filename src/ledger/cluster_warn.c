@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects come in any order: a pod that names a class nobody knows is no news if the class comes with the next document. So resolving only
- * remembers with whom there was something wrong, and the words are made when warnings are read, if it is still so.
+ * Objects come in any order: a pod that names a class nobody knows is no news if the class comes with the next
+ * document. So resolving only remembers with whom there was something wrong, and the words are made when warnings are
+ * read, if it is still so.
  */
 #include "ledger/resolve.h"
 

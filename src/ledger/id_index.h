@@ -2,8 +2,8 @@
 /*
  * id_index.h - lists of ids by a 64-bit key: the pods that name a group, the pods of an owner.
  *
- * An id is in at most one list. Adding and taking out cost O(1) whatever the length of the list, so a controller of 100,000 pods that go
- * one by one is no trouble. The order inside a list says nothing. Zero-initialised is empty.
+ * An id is in at most one list. Adding and taking out cost O(1) whatever the length of the list, so a controller of
+ * 100,000 pods that go one by one is no trouble. The order inside a list says nothing. Zero-initialised is empty.
  */
 #pragma once
 

@@ -114,7 +114,10 @@ static void rows_widen(struct rows *r, uint32_t from, uint32_t to)
 	r->v = v;
 }
 
-/* Before a move that may bring a type into a row. Wider rows never become narrow again: nothing can tell the difference. */
+/*
+ * Before a move that may bring a type into a row.
+ * Wider rows never become narrow again: nothing can tell the difference.
+ */
 void ledger_fit_stride(struct ledger *l)
 {
 	uint32_t to = (l->types->n + 3) / 4 * 4;

@@ -2,11 +2,11 @@
 /*
  * ledger.h - the one mutable state of a cluster.
  *
- * Nodes, pods, queues, groups and budgets, in dense arrays addressed by ids. Every change is a move that is written
- * to a journal; ledger_rollback takes moves back in reverse and restores every byte of derived state, so a dry run is a mark, some
- * moves and a rollback, and nothing is ever cloned. Everything derived (room on nodes, use of queues on the whole path, counts of
- * groups, budgets) is kept true by the moves themselves. Listeners hear of every pod that appears on or
- * disappears from a node, on moves and on undoing them alike: state that depends on pods cannot drift (KF-2).
+ * Nodes, pods, queues, groups and budgets, in dense arrays addressed by ids. Every change is a move that is written to
+ * a journal; ledger_rollback takes moves back in reverse and restores every byte of derived state, so a dry run is a
+ * mark, some moves and a rollback, and nothing is ever cloned. Everything derived (room on nodes, use of queues on the
+ * whole path, counts of groups, budgets) is kept true by the moves themselves. Listeners hear of every pod that appears
+ * on or disappears from a node, on moves and on undoing them alike: state that depends on pods cannot drift (KF-2).
  *
  * States of a pod:
  *
@@ -14,10 +14,11 @@
  *	   ^                  |                 |
  *	   +-----vacate-------+-----vacate------+           finished: done, takes no room
  *
- * A waiting pod may claim room: nominated (advisory, as Kubernetes does) or reserved (holds against everybody). A leaving pod still takes
- * its room on the node and counts as gone everywhere else.
+ * A waiting pod may claim room: nominated (advisory, as Kubernetes does) or reserved (holds against everybody). A
+ * leaving pod still takes its room on the node and counts as gone everywhere else.
  *
- * What a pod takes: shape.usage (and one of RES_PODS) while placed or leaving, shape.request while it waits and claims room.
+ * What a pod takes: shape.usage (and one of RES_PODS) while placed or leaving, shape.request while it waits and claims
+ * room.
  *
  * One thread writes. Many may read while nobody writes. The ledger reads no clock; times are data.
  */
@@ -46,23 +47,25 @@ typedef uint32_t pdb_id;
 enum pod_state { POD_FREE /* the id is not in use */, POD_WAITING, POD_PLACED, POD_LEAVING, POD_FINISHED };
 enum claim { CLAIM_NONE, CLAIM_NOMINATED, CLAIM_RESERVED };
 
-struct pod { /* engine's part: 136 bytes or less; the rest of what the object said is in obj */
-	uint8_t state; /* enum pod_state */
-	uint8_t claim; /* enum claim, of a waiting pod */
+/* The engine's part: 136 bytes or less; the rest of what the object said is in obj. */
+struct pod {
+	uint8_t state;		/* enum pod_state */
+	uint8_t claim;		/* enum claim, of a waiting pod */
 	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
-	bool is_evicted; /* leaving because of ledger_evict, not because it was leaving when it came */
-	int32_t priority; /* effective */
-	node_id node;	  /* placed, leaving: where; waiting: where it claims room; else NODE_NONE */
-	queue_id queue;	  /* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
-	group_id group;	  /* GROUP_NONE: a pod on its own */
+	bool is_evicted;	/* leaving because of ledger_evict, not because it was leaving when it came */
+	int32_t priority;	/* effective */
+	node_id node;		/* placed, leaving: where; waiting: where it claims room; else NODE_NONE */
+	queue_id queue;		/* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
+	group_id group;		/* GROUP_NONE: a pod on its own */
 	podset_id podset;
 	shape_id shape;
 	kin_id kin;
 	name_id name;
 	int64_t started_ns; /* effective start, TIME_NONE if it never started */
 	int64_t created_ns; /* TIME_NONE if not known */
-	uint32_t node_pos;  /* its index in the node's list: pods while placed or leaving, claims while it claims room */
-	uint32_t queue_pos; /* bookkeeping of the leaf queue's list */
+	/* its index in the node's list: pods while placed or leaving, claims while it claims room */
+	uint32_t node_pos;
+	uint32_t queue_pos;  /* bookkeeping of the leaf queue's list */
 	struct obj_pod *obj; /* what the object said; owned by the ledger */
 };
 
@@ -83,7 +86,7 @@ struct pod_entry {
 struct podset {
 	name_id name;
 	group_id group;
-	int32_t min_member; /* at least 1 */
+	int32_t min_member;							/* at least 1 */
 	uint32_t n_pods, n_waiting, n_placed, n_leaving, n_finished, n_claimed; /* claimed: of the waiting */
 };
 
@@ -107,12 +110,13 @@ struct pdb {
 typedef ARRAY(pod_id) pod_list;
 
 struct ledger_node {
-	bool is_live;  /* the Node object is there; otherwise a ghost that still holds pods */
+	bool is_live;	      /* the Node object is there; otherwise a ghost that still holds pods */
 	struct obj_node *obj; /* NULL for a ghost */
-	name_id name; /* NAME_NONE: the id is not in use */
+	name_id name;	      /* NAME_NONE: the id is not in use */
 	/*
-	 * Changes whenever anything on the node does: its object, pods that come, go or leave, claims, start times of its pods.
-	 * Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0 while in use.
+	 * Changes whenever anything on the node does: its object, pods that come, go or leave, claims, start times of
+	 * its pods. Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0
+	 * while in use.
 	 */
 	uint64_t generation;
 	pod_list pods;	 /* placed and leaving, in order of arrival */
@@ -122,17 +126,19 @@ struct ledger_node {
 struct ledger;
 
 /*
- * Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. A pod that is
- * leaving when it appears is announced by on_add and then on_leaving(true); before on_remove of a leaving pod comes on_leaving(false):
- * who counts by calls counts right. What else the pod says (shape, kin, queue, group, priority) changes only while it is on no node, so
- * on_remove sees what on_add saw. A listener must not move anything.
+ * Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. A
+ * pod that is leaving when it appears is announced by on_add and then on_leaving(true); before on_remove of a leaving
+ * pod comes on_leaving(false): who counts by calls counts right. What else the pod says (shape, kin, queue, group,
+ * priority) changes only while it is on no node, so on_remove sees what on_add saw. A listener must not move anything.
  */
 struct ledger_listener {
 	void *ctx;
 	void (*on_add)(void *ctx, const struct ledger *l, pod_id pod, node_id node);	/* now on the node */
 	void (*on_remove)(void *ctx, const struct ledger *l, pod_id pod, node_id node); /* no longer on it */
-	void (*on_leaving)(void *ctx, const struct ledger *l, pod_id pod, bool leaving); /* placed <-> leaving; may be NULL */
-	void (*on_node)(void *ctx, const struct ledger *l, node_id node); /* its object changed, came or went; may be NULL */
+	/* placed <-> leaving; may be NULL */
+	void (*on_leaving)(void *ctx, const struct ledger *l, pod_id pod, bool leaving);
+	/* its object changed, came or went; may be NULL */
+	void (*on_node)(void *ctx, const struct ledger *l, node_id node);
 	/* For the self-check: recompute from scratch and compare. May be NULL. */
 	enum err_code (*check)(void *ctx, const struct ledger *l, struct err *e);
 };
@@ -152,23 +158,25 @@ const struct podset *ledger_podset(const struct ledger *l, podset_id id);
 uint32_t ledger_pdb_limit(const struct ledger *l);
 const struct pdb *ledger_pdb(const struct ledger *l, pdb_id id);
 const struct queue_tree *ledger_queues(const struct ledger *l);
-/* Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace; a missing one
- * none. For kins of pods that are in the ledger; for others the list is empty. */
+/*
+ * Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace; a
+ * missing one none. For kins of pods that are in the ledger; for others the list is empty.
+ */
 const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 
 /*
- * Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until the next move from outside.
- * Rows of one kind lie one after the other, ledger_stride apart. The stride is a multiple of 4, at least 8, and covers all types
- * that were known at the last move from outside or commit.
+ * Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until the next move
+ * from outside. Rows of one kind lie one after the other, ledger_stride apart. The stride is a multiple of 4, at least
+ * 8, and covers all types that were known at the last move from outside or commit.
  */
 uint32_t ledger_stride(const struct ledger *l);
 const int64_t *ledger_node_allocatable(const struct ledger *l, node_id n);
 const int64_t *ledger_node_used(const struct ledger *l, node_id n);    /* placed and leaving pods */
 const int64_t *ledger_node_leaving(const struct ledger *l, node_id n); /* of these, the leaving */
 const int64_t *ledger_node_claimed(const struct ledger *l, node_id n); /* by waiting pods, nominated and reserved */
-const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);	 /* placed pods of it and everything below */
+const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);  /* placed pods of it and everything below */
 const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q);
 const int64_t *ledger_queue_claimed(const struct ledger *l, queue_id q);
 uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q); /* pods waiting in it and below */
@@ -193,7 +201,10 @@ static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns);
 
-/* ---- the journal ---- (a rollback also gives nodes their old generations back; new moves take numbers never used before) */
+/*
+ * ---- the journal ----
+ * A rollback also gives nodes their old generations back; new moves take numbers never used before.
+ */
 typedef uint32_t ledger_mark;
 ledger_mark ledger_get_mark(const struct ledger *l);
 void ledger_rollback(struct ledger *l, ledger_mark to);
@@ -202,30 +213,42 @@ void ledger_commit(struct ledger *l);
 
 /*
  * ---- moves from outside: objects appear, change, vanish ----
- * All may be rolled back until committed. An id freed by a drop is reused only after commit (but for queues, whose tree gives a new
- * one the smallest free id at once). Objects are moved in: the content of *o is taken over and *o is left empty, as obj_*_drop leaves it; the struct itself stays the caller's. Adding a name that is there already is a bug (assert), and
- * so is changing namespace or name by a set.
+ * All may be rolled back until committed. An id freed by a drop is reused only after commit (but for queues, whose tree
+ * gives a new one the smallest free id at once). Objects are moved in: the content of *o is taken over and *o is left
+ * empty, as obj_*_drop leaves it; the struct itself stays the caller's. Adding a name that is there already is a bug
+ * (assert), and so is changing namespace or name by a set.
  */
 node_id ledger_node_add(struct ledger *l, struct obj_node *o); /* or brings a ghost of that name to life */
-/* For a pod whose node is not known (yet), or the node of that name. A ghost without pods and claims is gone after the next commit. */
+/*
+ * For a pod whose node is not known (yet), or the node of that name.
+ * A ghost without pods and claims is gone after the next commit.
+ */
 node_id ledger_node_ghost(struct ledger *l, name_id name);
 void ledger_node_set(struct ledger *l, node_id n, struct obj_node *o);
 void ledger_node_drop(struct ledger *l, node_id n); /* becomes a ghost while pods are on it; claims on it are dropped */
 node_id ledger_node_find(const struct ledger *l, name_id name); /* ghosts too */
 
-/* ERR_LIMIT if the sum over all pods of a type would pass 2^62; nothing is changed then and the object stays the caller's. */
-enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct pod_entry *entry, pod_id *ret, struct err *e);
+/*
+ * ERR_LIMIT if the sum over all pods of a type would pass 2^62;
+ * nothing is changed then and the object stays the caller's.
+ */
+enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct pod_entry *entry, pod_id *ret,
+			     struct err *e);
 /* A pod that stays on its node keeps its place there; one that was evicted and still leaves stays is_evicted. */
-enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, const struct pod_entry *entry, struct err *e);
+enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, const struct pod_entry *entry,
+			     struct err *e);
 void ledger_pod_drop(struct ledger *l, pod_id pod);
 pod_id ledger_pod_find(const struct ledger *l, name_id ns, name_id name);
 
-group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
+group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue, int32_t priority,
+			  enum preemptibility p);
 /*
- * Its podsets are the leaves of the sub-groups (no other names them as parent), in their order. Which they are may change only while the
- * group has no pods (otherwise drop and add); their minimums may always. A start once known stays; else the object's is taken.
+ * Its podsets are the leaves of the sub-groups (no other names them as parent), in their order. Which they are may
+ * change only while the group has no pods (otherwise drop and add); their minimums may always. A start once known
+ * stays; else the object's is taken.
  */
-void ledger_group_set(struct ledger *l, group_id g, struct obj_group *o, queue_id queue, int32_t priority, enum preemptibility p);
+void ledger_group_set(struct ledger *l, group_id g, struct obj_group *o, queue_id queue, int32_t priority,
+		      enum preemptibility p);
 void ledger_group_drop(struct ledger *l, group_id g); /* asserts: no pods */
 group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name);
 podset_id ledger_podset_find(const struct ledger *l, group_id g, name_id name); /* PODSET_NONE */
@@ -236,10 +259,11 @@ void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o);
 void ledger_pdb_drop(struct ledger *l, pdb_id id);
 pdb_id ledger_pdb_find(const struct ledger *l, name_id ns, name_id name);
 
-enum err_code ledger_queue_add(struct ledger *l, queue_id parent, const char *segment, size_t len, struct queue_spec *spec, queue_id *ret,
-			       struct err *e);
+enum err_code ledger_queue_add(struct ledger *l, queue_id parent, const char *segment, size_t len,
+			       struct queue_spec *spec, queue_id *ret, struct err *e);
 void ledger_queue_set(struct ledger *l, queue_id q, struct queue_spec *spec);
-enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_parent, struct err *e); /* use moves with it */
+/* use moves with it */
+enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_parent, struct err *e);
 void ledger_queue_drop(struct ledger *l, queue_id q); /* asserts: no children, no pods */
 void ledger_queue_drain(struct ledger *l, queue_id q, bool draining);
 
@@ -252,7 +276,9 @@ void ledger_unlisten(struct ledger *l, void *ctx);
 enum err_code ledger_check(const struct ledger *l, struct err *e);
 /* Run it after every move and every undone move, and abort on a difference: for tests. */
 void ledger_check_always(struct ledger *l, bool on);
-/* A fingerprint of all state, derived and not (but not of counters that only grow): equal before and after a rollback. */
+/*
+ * A fingerprint of all state, derived and not (but not of counters that only grow): equal before and after a rollback.
+ */
 uint64_t ledger_digest(const struct ledger *l);
 /* Bytes kept for pods: the engine's part, and what their objects, names, shapes and kins take apart. */
 struct ledger_memory {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budgets, and which pods they cover. A selector is tried once per kin: the ledger keeps the list of matching budgets for
- * every kin that has pods in it. The first pod of a kin has the list made, the last one takes it away, so that an id the
- * vocab gives to another kin later finds nothing of the old one.
+ * Budgets, and which pods they cover. A selector is tried once per kin: the ledger keeps the list of matching budgets
+ * for every kin that has pods in it. The first pod of a kin has the list made, the last one takes it away, so that an
+ * id the vocab gives to another kin later finds nothing of the old one.
  *
  * What is spent follows from the state alone: the pods on their way out by our own evictions that a budget covers
  * and does not list as disrupted itself (those its status has counted already).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fingerprint of all state, and the bytes it takes. What memory looks like (strides, capacities, addresses) leaves no trace
- * in the fingerprint; amounts of zero do not either, so that a type nobody has counts like one nobody knows.
+ * A fingerprint of all state, and the bytes it takes. What memory looks like (strides, capacities, addresses) leaves no
+ * trace in the fingerprint; amounts of zero do not either, so that a type nobody has counts like one nobody knows.
  */
 #include "ledger/ledger_internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups and their podsets. The podsets of a group are a run of consecutive ids; runs that become free are kept by their length.
+ * Groups and their podsets. The podsets of a group are a run of consecutive ids; runs that become free are kept by
+ * their length.
  */
 #include "ledger/ledger_internal.h"
 

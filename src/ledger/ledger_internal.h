@@ -3,9 +3,9 @@
  * ledger_internal.h - what the files of the ledger share. For src/ledger/ledger*.c only.
  *
  * Every change is one journal entry of some kind, and every kind knows how to take itself back (undo) and, if its entry
- * keeps something alive, how to let go of it when it can no longer be taken back (settle). Larger moves are rows of small
- * ones: a leaving pod that changes returns, is vacated, is swapped, is placed and leaves again. After each small move
- * everything derived is true.
+ * keeps something alive, how to let go of it when it can no longer be taken back (settle). Larger moves are rows of
+ * small ones: a leaving pod that changes returns, is vacated, is swapped, is placed and leaves again. After each small
+ * move everything derived is true.
  */
 #pragma once
 
@@ -69,7 +69,8 @@ struct rows {
 	uint32_t n, cap; /* rows */
 };
 
-struct queue_use {	 /* what the ledger knows of a queue besides its rows */
+/* What the ledger knows of a queue besides its rows. */
+struct queue_use {
 	queue_id parent; /* as in the tree, beside each other for the walk up */
 	uint32_t n_waiting;
 	pod_list pods;
@@ -157,7 +158,10 @@ static inline int64_t *row_of(const struct ledger *l, const struct rows *r, uint
 {
 	return r->v + (size_t)i * l->stride;
 }
-/* The compiler must know that writing a row changes neither the list nor the ledger: hence restrict, and lists by value. */
+/*
+ * The compiler must know that writing a row changes neither the list nor the ledger:
+ * hence restrict, and lists by value.
+ */
 static inline void row_add(int64_t *restrict row, struct res_list what)
 {
 	const struct res_amount *restrict v = what.v;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The small moves of pods. Each has a bare half that changes state and derived state and knows nothing of the journal, and is
- * the other's inverse: settle_on and lift_off, go and stay, hold and release, queue_up and queue_out. A move is the bare
- * half, a journal entry and the words to the listeners; its undo is the inverse half and the words back.
+ * The small moves of pods. Each has a bare half that changes state and derived state and knows nothing of the journal,
+ * and is the other's inverse: settle_on and lift_off, go and stay, hold and release, queue_up and queue_out. A move is
+ * the bare half, a journal entry and the words to the listeners; its undo is the inverse half and the words back.
  *
  * The inverse must find the place in the lists again: nodes keep order of arrival, so the index is written down; the
  * lists of queues have no order, so the last takes the place of the one that goes and steps back when it returns.

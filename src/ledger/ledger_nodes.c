@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes come, change and go. A node without an object is a ghost: the pods on it are still there. A dropped node is a ghost
- * like any other, and ghosts that hold nothing are swept away on commit; until then a node of that name finds its old id.
+ * Nodes come, change and go. A node without an object is a ghost: the pods on it are still there. A dropped node is a
+ * ghost like any other, and ghosts that hold nothing are swept away on commit; until then a node of that name finds its
+ * old id.
  */
 #include "ledger/ledger_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pods appear, change and vanish. A pod enters as a waiting one without a claim and is then moved to where its entry says;
- * it goes the same way back. So what a pod says of itself changes only while it is on no node and claims nothing, and there is one
- * place where room is taken and given back.
+ * Pods appear, change and vanish. A pod enters as a waiting one without a claim and is then moved to where its entry
+ * says; it goes the same way back. So what a pod says of itself changes only while it is on no node and claims nothing,
+ * and there is one place where room is taken and given back.
  */
 #include "ledger/ledger_internal.h"
 
@@ -121,7 +121,10 @@ static bool is_on_node(enum pod_state state)
 	return state == POD_PLACED || state == POD_LEAVING;
 }
 
-/* From waiting to where the entry says. A pod that was there before (was; NULL: it is new) gets its old place in the node's list. */
+/*
+ * From waiting to where the entry says.
+ * A pod that was there before (was; NULL: it is new) gets its old place in the node's list.
+ */
 static void settle_in(struct ledger *l, pod_id id, const struct pod_entry *entry, const struct pod *was)
 {
 	bool was_placed = was != NULL && is_on_node(was->state), had_claim = was != NULL && was->claim != CLAIM_NONE;

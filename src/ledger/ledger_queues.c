@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues. The tree (model/queue.h) knows structure and settings and can be put back as it was; the ledger adds what is used in each
- * queue and everything below it. A queue that moves takes its use along: away from the old ancestors, on to the new.
+ * Queues. The tree (model/queue.h) knows structure and settings and can be put back as it was; the ledger adds what is
+ * used in each queue and everything below it. A queue that moves takes its use along: away from the old ancestors, on
+ * to the new.
  */
 #include "ledger/ledger_internal.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two words on names of queues. A queue that nobody defines (the implicit root.default) is not found by its name: whether it is there
- * depends on who came before, and what a pod gets must not. Who asks for "root.default" while nobody defines it means the
- * queue of those without one. A queue that is being drained is there for work that has a node, and for nobody else.
+ * Two words on names of queues. A queue that nobody defines (the implicit root.default) is not found by its name:
+ * whether it is there depends on who came before, and what a pod gets must not. Who asks for "root.default" while
+ * nobody defines it means the queue of those without one. A queue that is being drained is there for work that has a
+ * node, and for nobody else.
  */
 #include "ledger/resolve.h"
 

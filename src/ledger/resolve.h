@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - the rules by which objects become entries of the ledger: which queue, group, priority, since when, interruptible or not.
+ * resolve.h - the rules by which objects become entries of the ledger: which queue, group, priority, since when,
+ * interruptible or not.
  *
  * They read the cluster and change nothing. Per profile:
  *
- *	          queue                               priority of a KAI group   start
- *	default   group, KAI label, YuniKorn label    group's class             annotation, status, condition, creation, now
- *	yunikorn  the same                            the same                  the same
- *	kai       group, KAI label                    the same                  annotation alone
- *	kubernetes  root.default for all              (no KAI groups)           status, now
+ *	            queue                             group's priority  start
+ *	default     group, KAI label, YuniKorn label  group's class    annotation, status, condition, creation, now
+ *	yunikorn    the same                          the same         the same
+ *	kai         group, KAI label                  the same         annotation alone
+ *	kubernetes  root.default for all              (no KAI groups)  status, now
  */
 #pragma once
 
@@ -44,13 +45,14 @@ struct default_place resolve_default(const struct queue_tree *t);
 /* The group it is in; *ret_podset goes with it. GROUP_NONE: on its own. */
 group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_id *ret_podset, uint32_t *complaints);
 
-int32_t resolve_priority(const struct cluster *c, const struct obj_pod *o, group_id group, queue_id queue, uint32_t *complaints);
-enum preemptibility resolve_preemptibility(const struct cluster *c, const struct obj_pod *o, group_id group, queue_id queue,
-					   int32_t priority, uint32_t *complaints);
+int32_t resolve_priority(const struct cluster *c, const struct obj_pod *o, group_id group, queue_id queue,
+			 uint32_t *complaints);
+enum preemptibility resolve_preemptibility(const struct cluster *c, const struct obj_pod *o, group_id group,
+					   queue_id queue, int32_t priority, uint32_t *complaints);
 int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group);
 
 /* Of a group as a whole; its speaker may be NULL (no members). */
 int32_t resolve_group_priority(const struct cluster *c, const struct obj_group *g, const struct obj_pod *speaker,
 			       uint32_t *complaints);
-enum preemptibility resolve_group_preemptibility(const struct cluster *c, const struct obj_group *g, const struct obj_pod *speaker,
-						 queue_id queue, int32_t priority);
+enum preemptibility resolve_group_preemptibility(const struct cluster *c, const struct obj_group *g,
+						 const struct obj_pod *speaker, queue_id queue, int32_t priority);

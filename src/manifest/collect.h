@@ -27,7 +27,7 @@ struct record { /* one object, read and not yet built */
 	const struct object_kind *kind;
 	struct place at;
 	uint32_t node_line, node_col; /* of a pod's spec.nodeName; 0: it has none */
-	void *obj; /* heap; NULL after it was moved into a cluster */
+	void *obj;		      /* heap; NULL after it was moved into a cluster */
 };
 
 /* How one kind of object is read, named, put into a cluster and let go. */
@@ -36,7 +36,8 @@ struct object_kind {
 	const char *api; /* apiVersion must begin so; "" for any */
 	uint32_t rank;	 /* order of building */
 	size_t size;
-	enum err_code (*read)(struct vocab *v, const struct object_source *src, const struct tree *t, void *ret, struct err *e);
+	enum err_code (*read)(struct vocab *v, const struct object_source *src, const struct tree *t, void *ret,
+			      struct err *e);
 	enum err_code (*put)(struct cluster *c, void *obj, struct err *e);
 	void (*drop)(struct vocab *v, void *obj);
 	void (*identity)(const struct vocab *v, const void *obj, name_id *ret_ns, name_id *ret_name);
@@ -59,10 +60,10 @@ struct unknown_kind {
 
 struct manifest {
 	struct vocab *vocab;
-	struct arena *strings; /* names of files, trees of settings, queue paths */
-	struct arena *scratch; /* of one object */
+	struct arena *strings;	/* names of files, trees of settings, queue paths */
+	struct arena *scratch;	/* of one object */
 	struct arena *document; /* of one document */
-	const char *file;      /* being read */
+	const char *file;	/* being read */
 	ARRAY(struct record) records;
 	struct map *seen; /* per object kind: (namespace, name) -> record */
 	ARRAY(struct queue_def) kai_queues;

@@ -142,7 +142,8 @@ enum err_code get_bool(const struct reader *r, const struct at *up, const char *
 	return ERR_OK;
 }
 
-enum err_code get_int(const struct reader *r, const struct at *up, const char *key, int64_t min, int64_t max, int64_t *ret, struct err *e)
+enum err_code get_int(const struct reader *r, const struct at *up, const char *key, int64_t min, int64_t max,
+		      int64_t *ret, struct err *e)
 {
 	struct at a = at_field(up, key);
 	char *end;
@@ -158,7 +159,8 @@ enum err_code get_int(const struct reader *r, const struct at *up, const char *k
 	if (*end || end == a.t->text)
 		return at_expected(r, &a, e, "a whole number");
 	if (errno || v < min || v > max)
-		return at_fail(r, &a, e, "expected a number from %" PRId64 " to %" PRId64 ", found %.40s", min, max, a.t->text);
+		return at_fail(r, &a, e, "expected a number from %" PRId64 " to %" PRId64 ", found %.40s", min, max,
+			       a.t->text);
 	*ret = v;
 	return ERR_OK;
 }
@@ -250,8 +252,8 @@ static void set_subject(struct reader *r, const char *kind, const char *ns, cons
 	snprintf(r->subject, sizeof(r->subject), "%s %s%s%s", kind, ns ? ns : "", ns && *ns ? "/" : "", name);
 }
 
-enum err_code get_identity(struct reader *r, const struct at *root, const char *kind, const char *default_ns, const char **ret_ns,
-			   const char **ret_name, struct err *e)
+enum err_code get_identity(struct reader *r, const struct at *root, const char *kind, const char *default_ns,
+			   const char **ret_ns, const char **ret_name, struct err *e)
 {
 	struct at meta = at_field(root, "metadata");
 	const char *name = NULL, *ns = NULL;
@@ -274,8 +276,8 @@ enum err_code get_identity(struct reader *r, const struct at *root, const char *
 	return ERR_OK;
 }
 
-enum err_code get_labels(const struct reader *r, const struct at *metadata, const char *key, struct name_bag *bag, struct label **ret,
-			 uint32_t *ret_n, struct err *e)
+enum err_code get_labels(const struct reader *r, const struct at *metadata, const char *key, struct name_bag *bag,
+			 struct label **ret, uint32_t *ret_n, struct err *e)
 {
 	struct at a = at_field(metadata, key);
 	uint32_t n = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files, folders and standard input. A file is read whole before anything in it is looked at, so that one that changes meanwhile cannot confuse. */
+/*
+ * Files, folders and standard input.
+ * A file is read whole before anything in it is looked at, so that one that changes meanwhile cannot confuse.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +82,8 @@ static bool has_manifest_name(const char *name)
 
 static enum err_code read_folder(struct manifest *m, const char *path, int depth, uint32_t *n_files, struct err *e);
 
-static enum err_code read_entry(struct manifest *m, const char *path, const char *name, int depth, uint32_t *n_files, struct err *e)
+static enum err_code read_entry(struct manifest *m, const char *path, const char *name, int depth, uint32_t *n_files,
+				struct err *e)
 {
 	struct stat st;
 

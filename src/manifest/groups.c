@@ -20,7 +20,8 @@ static enum err_code subgroup(const struct reader *r, const struct at *a, struct
 	for (uint32_t i = 0; i < o->n_subgroups; i++)
 		if (str_eq(name_str(r->names, o->subgroups[i].name), name))
 			return at_fail(r, &n, e, "\"%.60s\" is the name of another sub-group of this group", name);
-	*s = (struct obj_subgroup){name_bag_add_str(&o->bag, name), name_bag_add_str(&o->bag, parent), min < 1 ? 1 : (int32_t)min};
+	*s = (struct obj_subgroup){name_bag_add_str(&o->bag, name), name_bag_add_str(&o->bag, parent),
+				   min < 1 ? 1 : (int32_t)min};
 	o->n_subgroups++;
 	return ERR_OK;
 }
@@ -35,7 +36,8 @@ static uint32_t find_subgroup(const struct obj_group *o, name_id name)
 }
 
 /* Parents exist and lead to a top: walking up more steps than there are sub-groups means a circle. */
-static enum err_code subgroup_parents(const struct reader *r, const struct at *list, const struct obj_group *o, struct err *e)
+static enum err_code subgroup_parents(const struct reader *r, const struct at *list, const struct obj_group *o,
+				      struct err *e)
 {
 	for (uint32_t i = 0; i < o->n_subgroups; i++) {
 		struct at item = at_item(list, i), parent = at_field(&item, "parent");
@@ -46,7 +48,8 @@ static enum err_code subgroup_parents(const struct reader *r, const struct at *l
 
 			at = find_subgroup(o, up);
 			if (at == o->n_subgroups)
-				return at_fail(r, &parent, e, "no sub-group is called \"%.60s\"", name_str(r->names, up));
+				return at_fail(r, &parent, e, "no sub-group is called \"%.60s\"",
+					       name_str(r->names, up));
 			if (steps > o->n_subgroups)
 				return at_fail(r, &parent, e, "sub-groups are parents of each other in a circle");
 		}
@@ -68,7 +71,10 @@ static enum err_code subgroups(const struct reader *r, const struct at *spec, st
 	return subgroup_parents(r, &list, o, e);
 }
 
-/* An unreadable annotation is as good as none: it is written by machines, and tenants must not stop the reading with it. */
+/*
+ * An unreadable annotation is as good as none:
+ * it is written by machines, and tenants must not stop the reading with it.
+ */
 static void annotated_time(const struct reader *r, const struct at *annotations, const char *key, int64_t *ret)
 {
 	struct at a = at_field(annotations, key);
@@ -80,7 +86,8 @@ static void annotated_time(const struct reader *r, const struct at *annotations,
 
 static enum err_code kai_group(const struct reader *r, const struct at *root, struct obj_group *o, struct err *e)
 {
-	struct at spec = at_field(root, "spec"), meta = at_field(root, "metadata"), annotations = at_field(&meta, "annotations");
+	struct at spec = at_field(root, "spec"), meta = at_field(root, "metadata"),
+		  annotations = at_field(&meta, "annotations");
 	struct at preemptibility = at_field(&spec, "preemptibility");
 	int64_t min = 1;
 	const char *text = "";
@@ -91,7 +98,8 @@ static enum err_code kai_group(const struct reader *r, const struct at *root, st
 	TRY(get_name(r, &spec, "priorityClassName", &o->priority_class, e));
 	TRY(get_text(r, &spec, "preemptibility", &text, e));
 	if (*text && !preemptibility_parse(text, &o->preemptibility))
-		at_note(r, &preemptibility, "\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set", text);
+		at_note(r, &preemptibility,
+			"\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set", text);
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	annotated_time(r, &annotations, "kai.scheduler/last-start-timestamp", &o->started_ns);
 	annotated_time(r, &annotations, "kai.scheduler/stale-podgroup-timestamp", &o->stale_ns);
@@ -100,8 +108,9 @@ static enum err_code kai_group(const struct reader *r, const struct at *root, st
 
 static enum err_code k8s_group(const struct reader *r, const struct at *root, struct obj_group *o, struct err *e)
 {
-	struct at spec = at_field(root, "spec"), policy = at_field(&spec, "schedulingPolicy"), gang = at_field(&policy, "gang"),
-		  mode = at_field(&spec, "disruptionMode"), priority = at_field(&spec, "priority");
+	struct at spec = at_field(root, "spec"), policy = at_field(&spec, "schedulingPolicy"),
+		  gang = at_field(&policy, "gang"), mode = at_field(&spec, "disruptionMode"),
+		  priority = at_field(&spec, "priority");
 	const char *never = "";
 	int64_t min = 0;
 
@@ -140,13 +149,16 @@ static enum err_code read_group(struct reader *r, const struct tree *t, struct o
 	return o->is_k8s ? k8s_group(r, &root, o, e) : kai_group(r, &root, o, e);
 }
 
-enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_group *ret, struct err *e)
+enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_group *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
 
-	*ret = (struct obj_group){
-		.bag = name_bag_of(vocab_names(v)), .created_ns = TIME_NONE, .started_ns = TIME_NONE, .stale_ns = TIME_NONE};
+	*ret = (struct obj_group){.bag = name_bag_of(vocab_names(v)),
+				  .created_ns = TIME_NONE,
+				  .started_ns = TIME_NONE,
+				  .stale_ns = TIME_NONE};
 	rc = read_group(&r, t, ret, e);
 	if (rc)
 		obj_group_drop(v, ret);
@@ -157,7 +169,8 @@ enum err_code manifest_group(struct vocab *v, const struct object_source *src, c
 /* ---- KAI Queue ---- */
 
 /* MR-12: a bad duration on a Queue is reported and counts as not set. */
-static enum err_code queue_duration(const struct reader *r, const struct at *spec, const char *key, int64_t *ret, struct err *e)
+static enum err_code queue_duration(const struct reader *r, const struct at *spec, const char *key, int64_t *ret,
+				    struct err *e)
 {
 	struct at a = at_field(spec, key);
 	const char *text = NULL;
@@ -176,7 +189,8 @@ static enum err_code queue_duration(const struct reader *r, const struct at *spe
 	return ERR_OK;
 }
 
-static enum err_code share(const struct reader *r, const struct at *resources, const char *key, struct kai_share *ret, struct err *e)
+static enum err_code share(const struct reader *r, const struct at *resources, const char *key, struct kai_share *ret,
+			   struct err *e)
 {
 	struct at a = at_field(resources, key), limit = at_field(&a, "limit");
 
@@ -189,7 +203,8 @@ static enum err_code share(const struct reader *r, const struct at *resources, c
 	return ERR_OK;
 }
 
-static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def, struct err *e)
+static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def,
+				struct err *e)
 {
 	static const char *const keys[] = {[KAI_GPU] = "gpu", [KAI_CPU] = "cpu", [KAI_MEMORY] = "memory"};
 	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"),
@@ -221,8 +236,8 @@ static enum err_code read_queue(struct reader *r, const struct tree *t, struct a
 	return queue_duration(r, &spec, "reclaimMinRuntime", &q->reclaim_min_runtime_ns, e);
 }
 
-enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
-				 struct queue_def *ret, struct err *e)
+enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src,
+				 const struct tree *t, struct queue_def *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;

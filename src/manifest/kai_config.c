@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * KAI's scheduler configuration: actions, and tiers of plugins with arguments. KAI ends on an action it does not know, and goes on with a word in the
- * log where a plugin or a value is strange; so do we, with a note.
+ * KAI's scheduler configuration: actions, and tiers of plugins with arguments. KAI ends on an action it does not know,
+ * and goes on with a word in the log where a plugin or a value is strange; so do we, with a note.
  */
 #include <stdio.h>
 

@@ -2,26 +2,27 @@
 /* The kinds of objects a cluster is made of, one row each. */
 #include "manifest/collect.h"
 
-#define DEFINE_KIND(stem, ns_expr)                                                                                                      \
-	static enum err_code read_##stem(struct vocab *v, const struct object_source *src, const struct tree *t, void *ret, struct err *e) \
-	{                                                                                                                                  \
-		return manifest_##stem(v, src, t, ret, e);                                                                                 \
-	}                                                                                                                                  \
-	static enum err_code put_##stem(struct cluster *c, void *obj, struct err *e)                                                       \
-	{                                                                                                                                  \
-		return cluster_put_##stem(c, obj, e);                                                                                      \
-	}                                                                                                                                  \
-	static void drop_##stem(struct vocab *v, void *obj)                                                                                \
-	{                                                                                                                                  \
-		obj_##stem##_drop(v, obj);                                                                                                 \
-	}                                                                                                                                  \
-	static void identity_##stem(const struct vocab *v, const void *obj, name_id *ret_ns, name_id *ret_name)                            \
-	{                                                                                                                                  \
-		const struct obj_##stem *o = obj;                                                                                          \
-                                                                                                                                           \
-		(void)v;                                                                                                                   \
-		*ret_ns = (ns_expr);                                                                                                       \
-		*ret_name = o->name;                                                                                                       \
+#define DEFINE_KIND(stem, ns_expr)                                                                               \
+	static enum err_code read_##stem(struct vocab *v, const struct object_source *src, const struct tree *t, \
+					 void *ret, struct err *e)                                               \
+	{                                                                                                        \
+		return manifest_##stem(v, src, t, ret, e);                                                       \
+	}                                                                                                        \
+	static enum err_code put_##stem(struct cluster *c, void *obj, struct err *e)                             \
+	{                                                                                                        \
+		return cluster_put_##stem(c, obj, e);                                                            \
+	}                                                                                                        \
+	static void drop_##stem(struct vocab *v, void *obj)                                                      \
+	{                                                                                                        \
+		obj_##stem##_drop(v, obj);                                                                       \
+	}                                                                                                        \
+	static void identity_##stem(const struct vocab *v, const void *obj, name_id *ret_ns, name_id *ret_name)  \
+	{                                                                                                        \
+		const struct obj_##stem *o = obj;                                                                \
+                                                                                                                 \
+		(void)v;                                                                                         \
+		*ret_ns = (ns_expr);                                                                             \
+		*ret_name = o->name;                                                                             \
 	}
 
 DEFINE_KIND(pod, kin_get(v, o->kin)->ns)
@@ -32,10 +33,10 @@ DEFINE_KIND(pdb, o->ns)
 DEFINE_KIND(owner, kin_get(v, o->kin)->ns)
 DEFINE_KIND(group, o->ns)
 
-#define ROW(kind_text, api_text, rank_, stem)                                                                                  \
-	{                                                                                                                      \
-		.kind = kind_text, .api = api_text, .rank = rank_, .size = sizeof(struct obj_##stem), .read = read_##stem,     \
-		.put = put_##stem, .drop = drop_##stem, .identity = identity_##stem                                            \
+#define ROW(kind_text, api_text, rank_, stem)                                                               \
+	{                                                                                                   \
+		.kind = (kind_text), .api = (api_text), .rank = (rank_), .size = sizeof(struct obj_##stem), \
+		.read = read_##stem, .put = put_##stem, .drop = drop_##stem, .identity = identity_##stem    \
 	}
 
 /* rank: what others are resolved by comes first, which saves resolving twice. */

@@ -46,7 +46,9 @@ static enum err_code inter_pod_affinity(const struct args_reader *ar, const stru
 
 /* ---- NodeAffinity ---- */
 
-/* A term that would match no node is noted in a pod, whose author is somebody else; in a configuration it is a mistake. */
+/*
+ * A term that would match no node is noted in a pod, whose author is somebody else; in a configuration it is a mistake.
+ */
 static enum err_code node_term(const struct args_reader *ar, const struct at *a, struct node_term *ret, struct err *e)
 {
 	static const char *const keys[] = {"matchExpressions", "matchFields", NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * KubeSchedulerConfiguration v1: profiles with their plugins and arguments. Read as strictly as kube-scheduler does; what has no meaning for cede
- * (leader election, connections, parallelism, how many nodes to score) is checked and passed over. Whether a plugin exists is for
- * the framework to say.
+ * KubeSchedulerConfiguration v1: profiles with their plugins and arguments. Read as strictly as kube-scheduler does;
+ * what has no meaning for cede (leader election, connections, parallelism, how many nodes to score) is checked and
+ * passed over. Whether a plugin exists is for the framework to say.
  */
 #include <inttypes.h>
 #include <stdio.h>

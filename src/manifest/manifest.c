@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was read, document by document. Objects are kept with their positions until they are built into a cluster, so that what only shows then
- * (a pod on a node that is not there) can still be said with file and line.
+ * What was read, document by document. Objects are kept with their positions until they are built into a cluster, so
+ * that what only shows then (a pod on a node that is not there) can still be said with file and line.
  */
 #include "manifest/manifest.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,9 +17,9 @@ struct manifest *manifest_new(struct vocab *v)
 	struct manifest *m = mem_alloc(sizeof(*m));
 
 	m->vocab = v;
-	m->strings = arena_new(64 * 1024);
-	m->scratch = arena_new(16 * 1024);
-	m->document = arena_new(64 * 1024);
+	m->strings = arena_new(1 << 16);
+	m->scratch = arena_new(1 << 14);
+	m->document = arena_new(1 << 16);
 	m->seen = mem_alloc(object_kind_count * sizeof(*m->seen));
 	m->yunikorn.preemption_enabled = true;
 	return m;
@@ -69,10 +70,24 @@ static void keep_notes(struct manifest *m)
 	text_reset(&m->notes);
 }
 
+static __attribute__((format(printf, 3, 4))) void note_at(struct manifest *m, struct place at, const char *fmt, ...)
+{
+	struct text t = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_printf(&t, "%s:%u:%u: ", at.file, at.line, at.col);
+	text_vprintf(&t, fmt, ap);
+	va_end(ap);
+	array_push(&m->note_lines, arena_strndup(m->strings, text_str(&t), t.n));
+	text_free(&t);
+}
+
 /* ---- objects ---- */
 
 /* One name, one object: the second is refused and told where the first stands. */
-static enum err_code check_once(struct manifest *m, const struct object_kind *k, const void *obj, struct place at, struct err *e)
+static enum err_code check_once(struct manifest *m, const struct object_kind *k, const void *obj, struct place at,
+				struct err *e)
 {
 	struct map *seen = &m->seen[k - object_kinds];
 	const struct names *names = vocab_names(m->vocab);
@@ -87,8 +102,9 @@ static enum err_code check_once(struct manifest *m, const struct object_kind *k,
 		return ERR_OK;
 	}
 	first = &m->records.v[before].at;
-	return err_fail(e, ERR_INPUT, "%s:%u:%u: %s %s%s%s: metadata.name: already defined at %s:%u:%u", at.file, at.line, at.col, k->kind,
-			name_str(names, ns), ns ? "/" : "", name_str(names, name), first->file, first->line, first->col);
+	return err_fail(e, ERR_INPUT, "%s:%u:%u: %s %s%s%s: metadata.name: already defined at %s:%u:%u", at.file,
+			at.line, at.col, k->kind, name_str(names, ns), ns ? "/" : "", name_str(names, name),
+			first->file, first->line, first->col);
 }
 
 static struct object_source source_of(struct manifest *m)
@@ -127,8 +143,8 @@ static enum err_code take_kai_queue(struct manifest *m, const struct tree *t, st
 		if (!str_eq(m->kai_queues.v[i].kai_name, def.kai_name))
 			continue;
 		queue_spec_free(&def.spec);
-		return err_fail(e, ERR_INPUT, "%s: Queue %s: metadata.name: already defined at %s", def.where, def.kai_name,
-				m->kai_queues.v[i].where);
+		return err_fail(e, ERR_INPUT, "%s: Queue %s: metadata.name: already defined at %s", def.where,
+				def.kai_name, m->kai_queues.v[i].where);
 	}
 	array_push(&m->kai_queues, def);
 	return ERR_OK;
@@ -140,7 +156,8 @@ static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, str
 	struct yunikorn_config config;
 
 	if (m->has_yunikorn)
-		return err_fail(e, ERR_INPUT, "%s:%u:%u: partitions: a second queue configuration; the first is at %s:%u:%u", m->file,
+		return err_fail(e, ERR_INPUT,
+				"%s:%u:%u: partitions: a second queue configuration; the first is at %s:%u:%u", m->file,
 				t->line, t->col, m->yunikorn_at.file, m->yunikorn_at.line, m->yunikorn_at.col);
 	TRY(manifest_yunikorn(m->vocab, m->strings, &src, t, &config, e));
 	m->yunikorn = config;
@@ -182,8 +199,8 @@ const struct tree *tree_copy(struct arena *a, const struct tree *t)
 	return c;
 }
 
-static enum err_code apply_setting(struct vocab *v, const struct setting *s, const struct object_source *src, struct engine_config *config,
-				   struct err *e)
+static enum err_code apply_setting(struct vocab *v, const struct setting *s, const struct object_source *src,
+				   struct engine_config *config, struct err *e)
 {
 	if (s->kind == SETTING_CEDE)
 		return manifest_cede_config(src, s->root, config, e);
@@ -192,7 +209,9 @@ static enum err_code apply_setting(struct vocab *v, const struct setting *s, con
 	return manifest_kai_config(src, s->root, config, e);
 }
 
-/* Settings are kept as read and applied later; they are tried now, so that mistakes and notes come with the document. */
+/*
+ * Settings are kept as read and applied later; they are tried now, so that mistakes and notes come with the document.
+ */
 static enum err_code try_setting(struct manifest *m, const struct setting *s, struct err *e)
 {
 	struct object_source src = source_of(m);
@@ -209,8 +228,10 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 
 	for (uint32_t i = 0; i < m->settings.n; i++)
 		if ((int)m->settings.v[i].kind == kind)
-			return err_fail(e, ERR_INPUT, "%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u", m->file, t->line,
-					t->col, m->settings.v[i].file, m->settings.v[i].root->line, m->settings.v[i].root->col);
+			return err_fail(e, ERR_INPUT,
+					"%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u",
+					m->file, t->line, t->col, m->settings.v[i].file, m->settings.v[i].root->line,
+					m->settings.v[i].root->col);
 	TRY(try_setting(m, &s, e));
 	array_push(&m->settings, s);
 	return ERR_OK;
@@ -219,11 +240,12 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 static enum err_code take_plain(struct manifest *m, const struct tree *t, struct err *e);
 
 /* A text inside a ConfigMap is a document of its own; its positions count from its first line. */
-static enum err_code take_inner(struct manifest *m, const struct at *data, const char *key, const char *map_name, struct err *e)
+static enum err_code take_inner(struct manifest *m, const struct at *data, const char *key, const char *map_name,
+				struct err *e)
 {
 	struct at a = at_field(data, key);
 	const char *outer = m->file;
-	struct arena *doc_arena = arena_new(16 * 1024);
+	struct arena *doc_arena = arena_new(1 << 14);
 	struct tree_reader *reader;
 	struct tree_doc doc;
 	enum err_code rc = ERR_OK;
@@ -289,10 +311,12 @@ static bool is_empty_list(const char *kind, const struct tree *t)
 	const struct tree *items = tree_get(t, "items");
 	size_t n = strlen(kind);
 
-	return n >= 4 && str_eq(kind + n - 4, "List") && (!items || items->kind == TREE_NULL || (items->kind == TREE_LIST && !items->n));
+	return n >= 4 && str_eq(kind + n - 4, "List") &&
+	       (!items || items->kind == TREE_NULL || (items->kind == TREE_LIST && !items->n));
 }
 
-static enum err_code take_kind(struct manifest *m, const char *api, const char *kind, const struct tree *t, struct err *e)
+static enum err_code take_kind(struct manifest *m, const char *api, const char *kind, const struct tree *t,
+			       struct err *e)
 {
 	if (is_empty_list(kind, t))
 		return ERR_OK;
@@ -318,19 +342,23 @@ static enum err_code take_plain(struct manifest *m, const struct tree *t, struct
 		return take_yunikorn(m, t, e);
 	if (t->kind == TREE_MAP && (tree_get(t, "actions") || tree_get(t, "tiers")))
 		return take_setting(m, SETTING_KAI, t, e);
-	return err_fail(e, ERR_INPUT, "%s:%u:%u: kind: expected an object with apiVersion and kind, a queue configuration with partitions, or a "
-				      "scheduler configuration with actions and tiers; found %s",
-			m->file, t->line, t->col, t->kind == TREE_MAP ? "a map with none of these" : tree_kind_text(t->kind));
+	return err_fail(e, ERR_INPUT,
+			"%s:%u:%u: kind: expected an object with apiVersion and kind, a queue configuration with "
+			"partitions, or a scheduler configuration with actions and tiers; found %s",
+			m->file, t->line, t->col,
+			t->kind == TREE_MAP ? "a map with none of these" : tree_kind_text(t->kind));
 }
 
-static enum err_code text_field(const struct manifest *m, const struct tree *t, const char *key, const char **ret, struct err *e)
+static enum err_code text_field(const struct manifest *m, const struct tree *t, const char *key, const char **ret,
+				struct err *e)
 {
 	const struct tree *f = tree_get(t, key);
 
 	if (!f || f->kind == TREE_NULL)
 		return ERR_OK;
 	if (f->kind != TREE_STRING)
-		return err_fail(e, ERR_INPUT, "%s:%u:%u: %s: expected a string, found %s", m->file, f->line, f->col, key, tree_kind_text(f->kind));
+		return err_fail(e, ERR_INPUT, "%s:%u:%u: %s: expected a string, found %s", m->file, f->line, f->col,
+				key, tree_kind_text(f->kind));
 	*ret = f->text;
 	return ERR_OK;
 }
@@ -373,7 +401,6 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 
 /* ---- building ---- */
 
-
 static enum err_code build_queues(struct manifest *m, struct cluster *c, struct err *e)
 {
 	if (m->has_yunikorn)
@@ -393,8 +420,9 @@ static enum err_code put_failed(const struct manifest *m, const struct record *r
 	if (!e || e->code != ERR_NOTFOUND || !r->node_line)
 		err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
 	else
-		err_fail(e, ERR_INPUT, "%s:%u:%u: Pod %s/%s: spec.nodeName: there is no node \"%s\"", r->at.file, r->node_line, r->node_col,
-			 name_str(names, kin_get(m->vocab, pod->kin)->ns), name_str(names, pod->name), name_str(names, pod->node_name));
+		err_fail(e, ERR_INPUT, "%s:%u:%u: Pod %s/%s: spec.nodeName: there is no node \"%s\"", r->at.file,
+			 r->node_line, r->node_col, name_str(names, kin_get(m->vocab, pod->kin)->ns),
+			 name_str(names, pod->name), name_str(names, pod->node_name));
 	return ERR_INPUT;
 }
 
@@ -445,7 +473,8 @@ static void overbooked_text(const struct manifest *m, const struct ledger *l, no
 static struct place node_place(const struct manifest *m, name_id name)
 {
 	for (size_t k = 0; k < object_kind_count; k++) {
-		uint32_t i = str_eq(object_kinds[k].kind, "Node") ? map_get(&m->seen[k], map_key2(NAME_NONE, name)) : MAP_NONE;
+		uint32_t i = str_eq(object_kinds[k].kind, "Node") ? map_get(&m->seen[k], map_key2(NAME_NONE, name))
+								  : MAP_NONE;
 
 		if (i != MAP_NONE)
 			return m->records.v[i].at;
@@ -461,15 +490,14 @@ static void note_overbooked(struct manifest *m, struct cluster *c)
 
 	for (node_id id = 0; id < ledger_node_limit(l); id++) {
 		const struct ledger_node *n = ledger_node(l, id);
-		struct place at = node_place(m, n->name);
 
 		text_reset(&words);
 		if (n->is_live)
 			overbooked_text(m, l, id, &words);
 		if (words.n)
-			array_push(&m->note_lines,
-				   arena_printf(m->strings, "%s:%u:%u: Node %s: status.allocatable: its pods take more than it has: %s", at.file,
-						at.line, at.col, name_str(vocab_names(m->vocab), n->name), text_str(&words)));
+			note_at(m, node_place(m, n->name),
+				"Node %s: status.allocatable: its pods take more than it has: %s",
+				name_str(vocab_names(m->vocab), n->name), text_str(&words));
 	}
 	text_free(&words);
 }
@@ -479,8 +507,7 @@ static void note_unknown(struct manifest *m)
 	for (uint32_t i = 0; i < m->unknown.n; i++) {
 		const struct unknown_kind *u = &m->unknown.v[i];
 
-		array_push(&m->note_lines, arena_printf(m->strings, "%s:%u:%u: %s is not a kind cede reads; %u skipped", u->first.file,
-							u->first.line, u->first.col, u->kind, u->count));
+		note_at(m, u->first, "%s is not a kind cede reads; %u skipped", u->kind, u->count);
 	}
 	m->unknown.n = 0;
 }

@@ -14,7 +14,8 @@ void object_reader_end(struct reader *r);
 struct controller_ref { /* the owner reference with controller: true; "" where there is none */
 	const char *kind, *name, *uid;
 };
-enum err_code get_controller(const struct reader *r, const struct at *metadata, struct controller_ref *ret, struct err *e);
+enum err_code get_controller(const struct reader *r, const struct at *metadata, struct controller_ref *ret,
+			     struct err *e);
 enum owner_kind owner_kind_parse(const char *s);
 /* metadata.labels with a namespace ("" for cluster-wide objects). */
 enum err_code get_kin(const struct reader *r, const struct at *metadata, const char *ns, kin_id *ret, struct err *e);

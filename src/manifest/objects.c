@@ -105,8 +105,9 @@ static enum err_code node_conditions(const struct reader *r, const struct at *st
 
 static enum err_code read_node(struct reader *r, const struct tree *t, struct obj_node *o, struct err *e)
 {
-	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"), status = at_field(&root, "status"),
-		  allocatable = at_field(&status, "allocatable"), capacity = at_field(&status, "capacity");
+	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"),
+		  status = at_field(&root, "status"), allocatable = at_field(&status, "allocatable"),
+		  capacity = at_field(&status, "capacity");
 	const char *ns, *name;
 
 	TRY(get_identity(r, &root, "Node", NULL, &ns, &name, e));
@@ -122,7 +123,8 @@ static enum err_code read_node(struct reader *r, const struct tree *t, struct ob
 	return images(r, &status, o, e);
 }
 
-enum err_code manifest_node(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_node *ret, struct err *e)
+enum err_code manifest_node(struct vocab *v, const struct object_source *src, const struct tree *t,
+			    struct obj_node *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
@@ -137,8 +139,11 @@ enum err_code manifest_node(struct vocab *v, const struct object_source *src, co
 
 /* ---- Namespace ---- */
 
-/* A JSON map of quantities inside an annotation: {"cpu": "10", "memory": "20Gi"}. Broken ones are noted and left out. */
-static bool annotated_resources(const struct reader *r, const struct at *annotations, const char *key, struct res_vec *ret)
+/*
+ * A JSON map of quantities inside an annotation: {"cpu": "10", "memory": "20Gi"}. Broken ones are noted and left out.
+ */
+static bool annotated_resources(const struct reader *r, const struct at *annotations, const char *key,
+				struct res_vec *ret)
 {
 	struct at a = at_field(annotations, key);
 	const char *json = map_text(annotations->t, key);
@@ -177,15 +182,16 @@ static enum err_code read_namespace(struct reader *r, const struct tree *t, stru
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	o->parent_queue = names_hold_str(r->names, map_text(annotations.t, "yunikorn.apache.org/parentqueue"));
 	o->has_quota = annotated_resources(r, &annotations, "yunikorn.apache.org/namespace.quota", &o->quota);
-	o->has_guaranteed = annotated_resources(r, &annotations, "yunikorn.apache.org/namespace.guaranteed", &o->guaranteed);
+	o->has_guaranteed =
+		annotated_resources(r, &annotations, "yunikorn.apache.org/namespace.guaranteed", &o->guaranteed);
 	apps = map_text(annotations.t, "yunikorn.apache.org/namespace.maxApps");
 	if (apps)
 		o->max_apps = strtoull(apps, NULL, 10);
 	return ERR_OK;
 }
 
-enum err_code manifest_namespace(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_namespace *ret,
-				 struct err *e)
+enum err_code manifest_namespace(struct vocab *v, const struct object_source *src, const struct tree *t,
+				 struct obj_namespace *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
@@ -219,7 +225,8 @@ static enum err_code read_class(struct reader *r, const struct tree *t, struct o
 	return ERR_OK;
 }
 
-enum err_code manifest_class(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_class *ret, struct err *e)
+enum err_code manifest_class(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_class *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
@@ -249,7 +256,8 @@ static enum err_code disrupted(const struct reader *r, const struct at *status, 
 
 static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj_pdb *o, struct err *e)
 {
-	struct at root = at_root(t), spec = at_field(&root, "spec"), status = at_field(&root, "status"), selector = at_field(&spec, "selector");
+	struct at root = at_root(t), spec = at_field(&root, "spec"), status = at_field(&root, "status"),
+		  selector = at_field(&spec, "selector");
 	const char *ns, *name;
 
 	TRY(get_identity(r, &root, "PodDisruptionBudget", "default", &ns, &name, e));
@@ -263,7 +271,8 @@ static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj
 	return disrupted(r, &status, o, e);
 }
 
-enum err_code manifest_pdb(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pdb *ret, struct err *e)
+enum err_code manifest_pdb(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pdb *ret,
+			   struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
@@ -321,7 +330,8 @@ static enum err_code read_owner(struct reader *r, const struct tree *t, struct o
 	return owner_selector(r, &spec, o, e);
 }
 
-enum err_code manifest_owner(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_owner *ret, struct err *e)
+enum err_code manifest_owner(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_owner *ret, struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;

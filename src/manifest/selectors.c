@@ -53,8 +53,8 @@ static enum err_code match_labels(const struct reader *r, const struct at *a, st
 	return ERR_OK;
 }
 
-static enum err_code match_expression(const struct reader *r, const struct at *a, struct arena *arena, struct name_bag *bag,
-				      struct requirement *out, struct err *e)
+static enum err_code match_expression(const struct reader *r, const struct at *a, struct arena *arena,
+				      struct name_bag *bag, struct requirement *out, struct err *e)
 {
 	struct raw_requirement raw;
 	enum selector_op op;
@@ -99,13 +99,14 @@ enum err_code at_label_selector(const struct reader *r, const struct at *a, stru
 }
 
 /* Kubernetes keeps node terms it cannot parse and lets them match nothing. So do we, with a note. */
-static enum err_code node_requirements(const struct reader *r, const struct at *list, struct arena *arena, struct name_bag *bag,
-				       bool are_fields, struct node_term *term, struct err *e)
+static enum err_code node_requirements(const struct reader *r, const struct at *list, struct arena *arena,
+				       struct name_bag *bag, bool are_fields, struct node_term *term, struct err *e)
 {
 	uint32_t n = at_count(list), n_good = 0;
 	struct requirement *reqs = arena_n(arena, n + 1, struct requirement);
-	enum err_code (*make)(struct arena *, struct name_bag *, const char *, size_t, enum selector_op, const char *const *, const size_t *,
-			      uint32_t, struct requirement *, struct err *) = are_fields ? node_field_make : requirement_make;
+	enum err_code (*make)(struct arena *, struct name_bag *, const char *, size_t, enum selector_op,
+			      const char *const *, const size_t *, uint32_t, struct requirement *, struct err *) =
+		are_fields ? node_field_make : requirement_make;
 
 	TRY(at_want(r, list, TREE_LIST, e));
 	for (uint32_t i = 0; i < n; i++) {
@@ -117,7 +118,8 @@ static enum err_code node_requirements(const struct reader *r, const struct at *
 
 		TRY(read_raw(r, &a, &raw, e));
 		is_bad = !selector_op_parse(raw.op, !are_fields, &op) ||
-			 make(arena, bag, raw.key, strlen(raw.key), op, raw.values, raw.lens, raw.n, &reqs[n_good], &why);
+			 make(arena, bag, raw.key, strlen(raw.key), op, raw.values, raw.lens, raw.n, &reqs[n_good],
+			      &why);
 		if (is_bad) {
 			at_note(r, &a, "this term matches no node: %s", why.msg);
 			term->is_invalid = true;
@@ -135,8 +137,8 @@ static enum err_code node_requirements(const struct reader *r, const struct at *
 	return ERR_OK;
 }
 
-enum err_code at_node_term(const struct reader *r, const struct at *a, struct arena *arena, struct name_bag *bag, struct node_term *ret,
-			   struct err *e)
+enum err_code at_node_term(const struct reader *r, const struct at *a, struct arena *arena, struct name_bag *bag,
+			   struct node_term *ret, struct err *e)
 {
 	struct at exprs = at_field(a, "matchExpressions"), fields = at_field(a, "matchFields");
 

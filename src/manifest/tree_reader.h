@@ -58,7 +58,9 @@ struct tree_source {
 	/* To the next value of the map or list that was entered, or out of it (*ret_more false). */
 	enum err_code (*next_field)(struct tree_reader *r, bool is_first, struct tree_field *ret, bool *ret_more);
 	enum err_code (*next_item)(struct tree_reader *r, bool is_first, bool *ret_more);
-	/* After an item of `items`: set kind and api of the List from the fields behind it, if that can be had cheaply. */
+	/*
+	 * After an item of `items`: set kind and api of the List from the fields behind it, if that can be had cheaply.
+	 */
 	void (*look_ahead)(struct tree_reader *r);
 	/* The arena of the values built so far is about to go: save what later ones may refer to. */
 	enum err_code (*keep)(struct tree_reader *r);

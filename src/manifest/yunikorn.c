@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YuniKorn's queues.yaml. Keys nobody knows are refused, as YuniKorn does; values of properties are not, as YuniKorn does not either, but
- * what it would pass over in silence becomes a note.
+ * YuniKorn's queues.yaml. Keys nobody knows are refused, as YuniKorn does; values of properties are not, as YuniKorn
+ * does not either, but what it would pass over in silence becomes a note.
  */
 #include <ctype.h>
 #include <stdio.h>

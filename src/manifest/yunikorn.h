@@ -2,9 +2,10 @@
 /*
  * yunikorn.h - a `partitions:` document between reading and checking. Inside manifest/ only.
  *
- * Reading goes through a partition once, in the order written, and refuses what is wrong with a value by itself. What is wrong between
- * queues is found afterwards, on flat rows in which parents stand before their children. Messages speak of one queue at a time and
- * give the field as seen from there: "queues.yaml:9:23: queue root.ml: resources.max.memory: ...".
+ * Reading goes through a partition once, in the order written, and refuses what is wrong with a value by itself. What
+ * is wrong between queues is found afterwards, on flat rows in which parents stand before their children. Messages
+ * speak of one queue at a time and give the field as seen from there: "queues.yaml:9:23: queue root.ml:
+ * resources.max.memory: ...".
  */
 #pragma once
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must agree between queues: amounts and numbers of applications. All of it is about what was written, before zeros are read as "not set". */
+/*
+ * What must agree between queues: amounts and numbers of applications.
+ * All of it is about what was written, before zeros are read as "not set".
+ */
 #include <inttypes.h>
 
 #include "manifest/yunikorn.h"

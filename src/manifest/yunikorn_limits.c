@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits of users and groups. A name has one limit in a queue; "*" speaks for everybody without one and comes last. Below, a limit
- * may only be tighter than the one of the same name above it, or than that of "*" where the name is stated for the first time.
+ * Limits of users and groups. A name has one limit in a queue; "*" speaks for everybody without one and comes last.
+ * Below, a limit may only be tighter than the one of the same name above it, or than that of "*" where the name is
+ * stated for the first time.
  */
 #include <inttypes.h>
 

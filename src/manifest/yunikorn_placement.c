@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Placement rules. A rule runs after its parent, so a chain such as fixed -> tag -> user makes a path from left to right. What fixed rules put
- * in front of the first other one is known beforehand, and must be a place where the rest can go: a leaf if nothing follows, a parent
- * if something does, and existing unless the rule may create.
+ * Placement rules. A rule runs after its parent, so a chain such as fixed -> tag -> user makes a path from left to
+ * right. What fixed rules put in front of the first other one is known beforehand, and must be a place where the rest
+ * can go: a leaf if nothing follows, a parent if something does, and existing unless the rule may create.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * objects.h - what the objects of a cluster say: plain data, names interned, nothing resolved yet.
  *
  * Readers (manifest, kube) fill them, the cluster (ledger/cluster.h) takes them in and resolves names to ids. Every
- * object holds references to its names, shape and kin; obj_*_drop lets them go: a name_id that is a field of the object itself has a
- * reference of its own, names inside arrays and selectors are held by its bag. Passing an object to the cluster moves all of
- * it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the object.
+ * object holds references to its names, shape and kin; obj_*_drop lets them go: a name_id that is a field of the object
+ * itself has a reference of its own, names inside arrays and selectors are held by its bag. Passing an object to the
+ * cluster moves all of it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the object.
  */
 #pragma once
 
@@ -19,11 +19,20 @@
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
 enum tristate { UNSET = 0, YES, NO };
 enum preemptibility { PREEMPTIBILITY_UNSET, PREEMPTIBLE, NON_PREEMPTIBLE, SEMI_PREEMPTIBLE };
-const char *preemptibility_text(enum preemptibility p); /* "" when unset */
+const char *preemptibility_text(enum preemptibility p);		    /* "" when unset */
 bool preemptibility_parse(const char *s, enum preemptibility *ret); /* false: not a value */
 
-enum owner_kind { OWNER_NONE, OWNER_DEPLOYMENT, OWNER_REPLICASET, OWNER_STATEFULSET, OWNER_DAEMONSET, OWNER_JOB, OWNER_RC, OWNER_NODE,
-		  OWNER_OTHER };
+enum owner_kind {
+	OWNER_NONE,
+	OWNER_DEPLOYMENT,
+	OWNER_REPLICASET,
+	OWNER_STATEFULSET,
+	OWNER_DAEMONSET,
+	OWNER_JOB,
+	OWNER_RC,
+	OWNER_NODE,
+	OWNER_OTHER,
+};
 
 struct obj_pod {
 	name_id name, uid;
@@ -37,15 +46,15 @@ struct obj_pod {
 	enum pod_phase phase;
 	bool is_preempted; /* condition DisruptionTarget True, reason PreemptionByScheduler */
 	int64_t created_ns, started_ns, scheduled_ns, deleted_ns, checkpointed_ns; /* TIME_NONE if not there */
-	enum owner_kind owner_kind; /* the controller */
+	enum owner_kind owner_kind;						   /* the controller */
 	name_id owner_name, owner_uid;
-	name_id group;	  /* annotation pod-group-name, or spec.schedulingGroup.podGroupName */
-	bool group_is_k8s; /* the latter */
-	name_id subgroup; /* label kai.scheduler/subgroup-name */
-	name_id kai_queue, yunikorn_queue; /* as the pod's labels and annotations name them */
-	name_id app; /* YuniKorn application id if given */
-	name_id user; /* of yunikorn.apache.org/user.info */
-	enum tristate allows_preemption; /* annotation yunikorn.apache.org/allow-preemption */
+	name_id group;			    /* annotation pod-group-name, or spec.schedulingGroup.podGroupName */
+	bool group_is_k8s;		    /* the latter */
+	name_id subgroup;		    /* label kai.scheduler/subgroup-name */
+	name_id kai_queue, yunikorn_queue;  /* as the pod's labels and annotations name them */
+	name_id app;			    /* YuniKorn application id if given */
+	name_id user;			    /* of yunikorn.apache.org/user.info */
+	enum tristate allows_preemption;    /* annotation yunikorn.apache.org/allow-preemption */
 	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
 };
 
@@ -67,8 +76,8 @@ struct obj_node {
 
 struct obj_namespace {
 	name_id name;
-	kin_id kin; /* no namespace, the labels */
-	name_id parent_queue; /* annotation yunikorn.apache.org/parentqueue */
+	kin_id kin;			  /* no namespace, the labels */
+	name_id parent_queue;		  /* annotation yunikorn.apache.org/parentqueue */
 	struct res_vec quota, guaranteed; /* annotations …/namespace.quota, …/namespace.guaranteed */
 	bool has_quota, has_guaranteed;
 	uint64_t max_apps;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pod needs room for the larger of two moments: when everything runs (containers and sidecars together), and when the hungriest
- * init container runs (it, and the sidecars started before it). This is worked out over the containers three times where
- * the status counts (as specified, allocated and actual), and the largest of the three is taken: a resize moves several
- * containers at once, so the sums are compared and not the containers.
+ * A pod needs room for the larger of two moments: when everything runs (containers and sidecars together), and when the
+ * hungriest init container runs (it, and the sidecars started before it). This is worked out over the containers three
+ * times where the status counts (as specified, allocated and actual), and the largest of the three is taken: a resize
+ * moves several containers at once, so the sums are compared and not the containers.
  */
 #include "model/podreq.h"
 

@@ -3,8 +3,8 @@
  * podreq.h - what a pod asks for, computed from its containers as Kubernetes does (init containers in order, sidecars,
  * pod-level requests, overhead, in-place resizes).
  *
- * Exact quantities in, exact quantities out: the facts compare values before any rounding. The caller turns the result into
- * amounts. Types are named by strings here, because limits and unknown names take part too.
+ * Exact quantities in, exact quantities out: the facts compare values before any rounding. The caller turns the result
+ * into amounts. Types are named by strings here, because limits and unknown names take part too.
  */
 #pragma once
 
@@ -28,7 +28,8 @@ struct req_set { /* unordered as written; a name at most once */
 struct req_container {
 	bool is_init, is_sidecar; /* sidecar: an init container with restartPolicy Always */
 	struct req_set requests, limits;
-	bool has_allocated, has_actual; /* containerStatuses: allocatedResources, resources.requests; empty sets count as absent */
+	/* containerStatuses: allocatedResources, resources.requests; empty sets count as absent */
+	bool has_allocated, has_actual;
 	struct req_set allocated, actual;
 	struct req_set actual_limits; /* containerStatuses: resources.limits; empty: absent */
 };
@@ -42,20 +43,26 @@ struct req_pod {
 	bool resize_is_infeasible; /* PodResizePending with reason Infeasible: spec does not count */
 	bool has_pod_allocated, has_pod_actual;
 	struct req_set pod_allocated, pod_actual; /* status.allocatedResources, status.resources.requests */
-	struct req_set pod_actual_limits; /* status.resources.limits; empty: absent */
+	struct req_set pod_actual_limits;	  /* status.resources.limits; empty: absent */
 };
 
 /*
- * use_status: per type the largest of three sums over the containers: as specified, as allocated (where a container does not say:
- * as specified) and as actual (else as allocated, else as specified). With a resize that is infeasible the specified ones do not count.
- * use_pod_status (upstream's gate InPlacePodLevelResourcesVerticalScaling; only with use_status): the pod's own status, where it
- * has both, stands for the sums of its containers, and a pod-level request is the largest of spec and status, too.
+ * use_status: per type the largest of three sums over the containers: as specified, as allocated (where a container
+ * does not say: as specified) and as actual (else as allocated, else as specified). With a resize that is infeasible
+ * the specified ones do not count.
+ *
+ * use_pod_status (upstream's gate InPlacePodLevelResourcesVerticalScaling; only with use_status): the pod's own status,
+ * where it has both, stands for the sums of its containers, and a pod-level request is the largest of spec and status,
+ * too.
  */
 struct req_options {
 	bool without_overhead, without_pod_level;
-	bool use_status;      /* count max(spec, allocated, actual): for bound pods */
-	bool nonzero_default; /* cpu 100m and memory 200Mi for containers that do not state them; with pod-level requests only for what
-				 the whole pod does not state */
+	bool use_status; /* count max(spec, allocated, actual): for bound pods */
+	/*
+	 * cpu 100m and memory 200Mi for containers that do not state them; with pod-level requests only for what the
+	 * whole pod does not state
+	 */
+	bool nonzero_default;
 	bool use_pod_status;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which id a new queue gets is a function of the ids in use alone: the smallest that is free. So is everything else that
- * can be seen of the tree (children are sorted, arrays end at the last live id). Undoing changes in reverse order
+ * Which id a new queue gets is a function of the ids in use alone: the smallest that is free. So is everything else
+ * that can be seen of the tree (children are sorted, arrays end at the last live id). Undoing changes in reverse order
  * therefore brings back the very same tree.
  */
 #include "model/queue.h"

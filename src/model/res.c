@@ -110,7 +110,9 @@ enum err_code res_amount_of(res_id r, const struct quantity *q, int64_t *ret, st
 	return ERR_OK;
 }
 
-/* The largest unit, with one digit after the point where the number is not short in the unit below: "1536Mi", "31.4Gi". */
+/*
+ * The largest unit, with one digit after the point where the number is not short in the unit below: "1536Mi", "31.4Gi".
+ */
 static void bytes_text(uint64_t v, struct text *out)
 {
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};

@@ -2,15 +2,16 @@
 /*
  * res.h - resource types and amounts of them.
  *
- * A resource type is a small number: cpu, memory, ephemeral-storage and pods are fixed, the rest ("nvidia.com/gpu") get the next free
- * number when first seen and keep it. Units: cpu in thousandths of a core, everything else in whole units (bytes,
- * devices). A cluster knows at most RES_MAX types; one more is an input error.
+ * A resource type is a small number: cpu, memory, ephemeral-storage and pods are fixed, the rest ("nvidia.com/gpu") get
+ * the next free number when first seen and keep it. Units: cpu in thousandths of a core, everything else in whole units
+ * (bytes, devices). A cluster knows at most RES_MAX types; one more is an input error.
  *
- * Missing, zero and unlimited differ. A vector has a mask: a type outside it was not stated. A stated zero is a zero. In a
- * guarantee the value RES_UNLIMITED means "without end" (KAI's -1); in a maximum a missing type means "no limit".
+ * Missing, zero and unlimited differ. A vector has a mask: a type outside it was not stated. A stated zero is a zero.
+ * In a guarantee the value RES_UNLIMITED means "without end" (KAI's -1); in a maximum a missing type means "no limit".
  *
- * No amount that enters is larger than RES_AMOUNT_MAX, and the ledger keeps the sum over everything it holds below 2^62, so
- * sums of amounts never overflow and every addition can be undone exactly. The functions here saturate nevertheless.
+ * No amount that enters is larger than RES_AMOUNT_MAX, and the ledger keeps the sum over everything it holds below
+ * 2^62, so sums of amounts never overflow and every addition can be undone exactly. The functions here saturate
+ * nevertheless.
  */
 #pragma once
 
@@ -47,7 +48,10 @@ enum err_code res_name_check(const char *s, size_t len, struct err *e);
 /* Does the scheduler count it on nodes? cpu, memory, ephemeral-storage, pods, extended and prefixed ones. */
 bool res_name_is_counted(const char *s, size_t len);
 
-/* A quantity as an amount of r: cpu in milli, others rounded up. Negative or past int64_t: ERR_INPUT. Above RES_AMOUNT_MAX: cut to it. */
+/*
+ * A quantity as an amount of r: cpu in milli, others rounded up. Negative or past int64_t: ERR_INPUT.
+ * Above RES_AMOUNT_MAX: cut to it.
+ */
 enum err_code res_amount_of(res_id r, const struct quantity *q, int64_t *ret, struct err *e);
 /* "4", "500m", "16Gi", "2" as an operator wants to read it. RES_UNLIMITED: "unlimited". */
 void res_amount_text(res_id r, int64_t amount, struct text *out);
@@ -90,6 +94,6 @@ void res_vec_sub(struct res_vec *a, const struct res_vec *b); /* may go negative
 void res_vec_max(struct res_vec *a, const struct res_vec *b); /* per type the larger; union */
 void res_vec_min(struct res_vec *a, const struct res_vec *b); /* per type the smaller; a type only one has keeps it */
 bool res_vec_equal(const struct res_vec *a, const struct res_vec *b); /* masks too */
-bool res_vec_is_zero(const struct res_vec *a); /* nothing stated, or all zero */
+bool res_vec_is_zero(const struct res_vec *a);			      /* nothing stated, or all zero */
 /* "cpu 4, memory 16Gi, nvidia.com/gpu 2" in type order; "nothing" when empty. */
 void res_vec_text(const struct res_types *t, const struct res_vec *v, struct text *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes and kins are interned alike. Everything one says is written down as a row of 32-bit words (walk_*): equal rows are
- * equal things, the hash of the row finds it, and the same walk takes and lets go of the names. A live thing is one
+ * Shapes and kins are interned alike. Everything one says is written down as a row of 32-bit words (walk_*): equal rows
+ * are equal things, the hash of the row finds it, and the same walk takes and lets go of the names. A live thing is one
  * block of memory: a header, the struct, and behind it every array it points to. Nothing is kept of a dead one but its
  * free id.
  */

@@ -2,12 +2,12 @@
 /*
  * shape.h - what pods of one template have in common, kept once.
  *
- * A shape is everything in a pod's spec that decides where it may run: requests, selectors, affinities, tolerations, spread
- * constraints, ports, images. Thousands of pods share a few shapes, and waiting pods of one shape share filter results.
- * Shapes are immutable, counted, and equal shapes have equal ids.
+ * A shape is everything in a pod's spec that decides where it may run: requests, selectors, affinities, tolerations,
+ * spread constraints, ports, images. Thousands of pods share a few shapes, and waiting pods of one shape share filter
+ * results. Shapes are immutable, counted, and equal shapes have equal ids.
  *
- * A kin is a namespace with a set of labels: pods of one kin look the same to every selector (budgets, affinity, spread),
- * so a selector is tried once per kin instead of once per pod. Also immutable, counted and unique.
+ * A kin is a namespace with a set of labels: pods of one kin look the same to every selector (budgets, affinity,
+ * spread), so a selector is tried once per kin instead of once per pod. Also immutable, counted and unique.
  */
 #pragma once
 
@@ -25,7 +25,8 @@ typedef uint32_t kin_id;
 #define SHAPE_NONE UINT32_MAX
 #define KIN_NONE UINT32_MAX
 
-struct pod_term { /* one term of inter-pod (anti-)affinity */
+/* One term of inter-pod (anti-)affinity. */
+struct pod_term {
 	struct selector selector; /* missing: matches_nothing */
 	name_id topology_key;
 	uint32_t n_namespaces;
@@ -45,7 +46,7 @@ struct pod_terms {
 struct spread {
 	int32_t max_skew, min_domains; /* min_domains 0: not set */
 	name_id topology_key;
-	bool is_hard; /* DoNotSchedule */
+	bool is_hard;	       /* DoNotSchedule */
 	bool ignores_affinity; /* nodeAffinityPolicy Ignore (default Honor) */
 	bool honors_taints;    /* nodeTaintsPolicy Honor (default Ignore) */
 	struct selector selector;
@@ -88,9 +89,10 @@ struct shape {
 	uint32_t n_gates;
 	const name_id *gates; /* scheduling gates: present means gated */
 	name_id scheduler_name;
-	name_id runs_on; /* the one node its affinity names (metadata.name In [x]), as DaemonSet pods have; else NAME_NONE */
+	/* the one node its affinity names (metadata.name In [x]), as DaemonSet pods have; else NAME_NONE */
+	name_id runs_on;
 	bool never_preempts; /* preemptionPolicy: Never */
-	bool has_claims; /* volumes cede does not read */
+	bool has_claims;     /* volumes cede does not read */
 };
 
 struct kin {
@@ -107,8 +109,8 @@ struct names *vocab_names(struct vocab *v);
 struct res_types *vocab_res(struct vocab *v);
 
 /*
- * Intern a draft (its memory stays the caller's; names in it are kept by the vocab itself as needed) and take a reference.
- * Two drafts that say the same, field by field and in the same order, give the same id.
+ * Intern a draft (its memory stays the caller's; names in it are kept by the vocab itself as needed) and take a
+ * reference. Two drafts that say the same, field by field and in the same order, give the same id.
  */
 shape_id shape_hold(struct vocab *v, const struct shape *draft);
 void shape_keep(struct vocab *v, shape_id id);
@@ -121,7 +123,8 @@ kin_id kin_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n)
 void kin_keep(struct vocab *v, kin_id id);
 void kin_drop(struct vocab *v, kin_id id);
 const struct kin *kin_get(const struct vocab *v, kin_id id);
-uint32_t kin_limit(const struct vocab *v); /* all ids are below it; freed ones give ns NAME_NONE and no labels, is_live false */
+/* all ids are below it; freed ones give ns NAME_NONE and no labels, is_live false */
+uint32_t kin_limit(const struct vocab *v);
 bool kin_is_live(const struct vocab *v, kin_id id);
 
 size_t vocab_bytes(const struct vocab *v); /* shapes and kins, without names */

@@ -76,8 +76,9 @@ static bool whole_read(struct reader *r, uint64_t *ret)
 }
 
 /*
- * The fraction of a unit. Go computes it in floating point, so 0.3333333333333333333h is twenty minutes sharp there; the
- * same steps are taken here to come to the same nanosecond. Digits beyond what 63 bits hold are ignored, also as there.
+ * The fraction of a unit. Go computes it in floating point, so 0.3333333333333333333h is twenty minutes sharp there;
+ * the same steps are taken here to come to the same nanosecond. Digits beyond what 63 bits hold are ignored, also as
+ * there.
  */
 struct fraction {
 	uint64_t digits;

@@ -6,7 +6,8 @@
  *	  requirement: KF-6
  *	  because: a sentence
  *
- * Such a fact is run all the same. It counts as skipped while it differs; once it does not, the run fails, so that the list cannot rot.
+ * Such a fact is run all the same. It counts as skipped while it differs; once it does not, the run fails, so that the
+ * list cannot rot.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * conform DIR [--known FILE] [--only FILTER] [--verbose]
  *
- * Runs every fact below DIR: a folder per system, files of facts in it. A line per file, then one per system. Exit code 0: nothing failed,
- * 1: something did, 2: called wrongly or unreadable input.
+ * Runs every fact below DIR: a folder per system, files of facts in it. A line per file, then one per system. Exit code
+ * 0: nothing failed, 1: something did, 2: called wrongly or unreadable input.
  */
 #include <dirent.h>
 #include <errno.h>

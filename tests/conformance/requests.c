@@ -103,7 +103,10 @@ void run_container_aggregate(struct fact *f)
 	vocab_free(v);
 }
 
-/* As amounts, the way the ledger counts a pod on its node. (Where the facts switch pod-level resources off there are none.) */
+/*
+ * As amounts, the way the ledger counts a pod on its node.
+ * (Where the facts switch pod-level resources off there are none.)
+ */
 void run_scheduler_pod_resource(struct fact *f)
 {
 	struct vocab *v = vocab_new();

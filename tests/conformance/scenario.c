@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Facts that are small stories: pods come, the scheduler runs, pods go. One plan of the engine is one turn of the scheduler's loop. Victims
- * leave when they are chosen and are gone when the story says so, which is all that is left here of who deletes whom in the background.
+ * Facts that are small stories: pods come, the scheduler runs, pods go. One plan of the engine is one turn of the
+ * scheduler's loop. Victims leave when they are chosen and are gone when the story says so, which is all that is left
+ * here of who deletes whom in the background.
  */
 #include "engine/engine.h"
 #include "world.h"

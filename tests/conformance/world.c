@@ -124,8 +124,8 @@ static pod_id put_pod(struct world *w, struct obj_pod *o)
 }
 
 /*
- * A pod that asks for a node by name and yet waits is something only facts know: the name is put back once the cluster has
- * taken the pod for a waiting one.
+ * A pod that asks for a node by name and yet waits is something only facts know: the name is put back once the cluster
+ * has taken the pod for a waiting one.
  */
 pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting)
 {

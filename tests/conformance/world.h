@@ -6,8 +6,8 @@
  *	if (world_open(&w, f) && world_only(&w, names, n) && world_begin(&w, tree)) ...
  *	world_close(&w);
  *
- * Every step that fails says so in the fact and gives false. Objects may lack what an API server would have filled in; an object
- * without a namespace is in the namespace "". The ledger checks itself after every move.
+ * Every step that fails says so in the fact and gives false. Objects may lack what an API server would have filled in;
+ * an object without a namespace is in the namespace "". The ledger checks itself after every move.
  */
 #pragma once
 
@@ -35,7 +35,9 @@ bool world_open(struct world *w, struct fact *f);
 void world_close(struct world *w);
 
 bool world_put_node(struct world *w, const struct tree *t);
-/* A pod as written; with is_waiting without its node, so that it waits to be placed. POD_NONE if it could not be read. */
+/*
+ * A pod as written; with is_waiting without its node, so that it waits to be placed. POD_NONE if it could not be read.
+ */
 pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting);
 /* As written, with another name (NULL: its own). */
 pod_id world_put_named(struct world *w, const struct tree *t, const char *name);
@@ -49,7 +51,10 @@ void world_features(struct world *w);
 /* A profile of these plugins alone; a point in without (a bit of enum plugin_point) runs none of them. */
 bool world_only(struct world *w, const struct tree *plugins, uint32_t without);
 bool world_only_one(struct world *w, const char *plugin, uint32_t without);
-/* The default profile but for some plugins; names that cede does not have are fine. world_disable makes the profile and no framework. */
+/*
+ * The default profile but for some plugins; names that cede does not have are fine.
+ * world_disable makes the profile and no framework.
+ */
 void world_disable(struct world *w, const struct tree *disabled);
 bool world_default(struct world *w, const struct tree *disabled);
 
@@ -62,7 +67,10 @@ node_id world_node(const struct world *w, const char *name); /* NODE_NONE: no su
 const char *world_node_name(const struct world *w, node_id node);
 const char *world_pod_name(const struct world *w, pod_id pod);
 
-/* "Unschedulable: Insufficient cpu, Insufficient memory": a status in words, of the fact and of cede. In the fact's arena. */
+/*
+ * "Unschedulable: Insufficient cpu, Insufficient memory": a status in words, of the fact and of cede.
+ * In the fact's arena.
+ */
 const char *status_words(const struct world *w, const struct status *s);
 const char *status_words_expected(const struct fact *f, const struct tree *t);
 void same_status(struct world *w, const char *what, const struct tree *expected, const struct status *got);

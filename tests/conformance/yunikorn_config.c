@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts about YuniKorn's quantities and queues.yaml. Each config fact is written out as a document of its own and read as users' files are. */
+/*
+ * Facts about YuniKorn's quantities and queues.yaml.
+ * Each config fact is written out as a document of its own and read as users' files are.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 

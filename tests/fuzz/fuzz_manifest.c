@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a file of objects. What is refused is refused with words; whatever is read, built or refused, nothing stays behind: every name that
- * was held is let go in the end, but for the types of resources, which a vocab keeps.
+ * Any bytes as a file of objects. What is refused is refused with words; whatever is read, built or refused, nothing
+ * stays behind: every name that was held is let go in the end, but for the types of resources, which a vocab keeps.
  */
 #include <stdlib.h>
 #include <string.h>

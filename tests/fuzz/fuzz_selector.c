@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a selector. What is accepted must come back from its text as the same selector, in writing and in what it
- * matches; what is refused must leave nothing but words.
+ * Any bytes as a selector. What is accepted must come back from its text as the same selector, in writing and in what
+ * it matches; what is refused must leave nothing but words.
  */
 #include <stdlib.h>
 #include <string.h>

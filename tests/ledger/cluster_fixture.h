@@ -4,7 +4,8 @@
  *
  *	put_pod(&f, (struct pod_is){.name = "a", .node = "n1", .kai_queue = "team"});
  *
- * Everything left out is not said. Namespaces are "ns" unless given. Every step is checked: the ledger recomputes all it derives.
+ * Everything left out is not said. Namespaces are "ns" unless given. Every step is checked: the ledger recomputes all
+ * it derives.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger_fixture.h - a small cluster for tests of the ledger: three queues (root.a.x, root.a.y, root.b), resource type gpu, and
- * short ways to make objects. Everything a test makes goes into the ledger; fix_free finds leaks of names, shapes and kins.
+ * ledger_fixture.h - a small cluster for tests of the ledger: three queues (root.a.x, root.a.y, root.b), resource type
+ * gpu, and short ways to make objects. Everything a test makes goes into the ledger; fix_free finds leaks of names,
+ * shapes and kins.
  */
 #pragma once
 

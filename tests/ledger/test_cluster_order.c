@@ -2,9 +2,10 @@
 /*
  * The property the cluster is for: what is resolved depends on the objects that are there, not on the way they came.
  *
- * A world is a number for every object that may exist: 0 says it is not there, any other number is the seed of what it says. The same
- * world is reached in several orders, each with other versions of the objects on the way, with objects that come and go,
- * with sets of queues that are refused; every ledger is checked after every move. At the end all of them must read the same.
+ * A world is a number for every object that may exist: 0 says it is not there, any other number is the seed of what it
+ * says. The same world is reached in several orders, each with other versions of the objects on the way, with objects
+ * that come and go, with sets of queues that are refused; every ledger is checked after every move. At the end all of
+ * them must read the same.
  */
 #include "ledger/cluster_fixture.h"
 #include "rng.h"
@@ -316,7 +317,9 @@ static void walk(struct fix *f, const struct world *w, uint32_t n_detours, struc
 	}
 }
 
-/* Queues that are being drained know the past, and are meant to. Pods in them are sent round again, as after a restart. */
+/*
+ * Queues that are being drained know the past, and are meant to. Pods in them are sent round again, as after a restart.
+ */
 static void forget_the_past(struct fix *f, const struct world *w)
 {
 	bool again[SLOTS_MAX] = {false};

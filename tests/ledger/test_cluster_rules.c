@@ -216,8 +216,7 @@ static void PP_7_example_3_a_deployment_labels_its_pods(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_KAI, {.kai = "team", .gpu = GPU(4, -1)});
-	put_owner(&f,
-		  (struct owner_is){.kind = OWNER_DEPLOYMENT, .kind_name = "Deployment", .name = "shop"});
+	put_owner(&f, (struct owner_is){.kind = OWNER_DEPLOYMENT, .kind_name = "Deployment", .name = "shop"});
 	put_owner(&f, (struct owner_is){.kind = OWNER_REPLICASET,
 					.kind_name = "ReplicaSet",
 					.name = "shop-1",
@@ -241,8 +240,7 @@ static void PP_7_example_4_without_a_value_priority_decides(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_KAI, {.kai = "team", .gpu = GPU(4, -1)});
-	group_id g = put_group(
-		&f, (struct group_is){.name = "plain-build", .queue = "team", .class = "build"});
+	group_id g = put_group(&f, (struct group_is){.name = "plain-build", .queue = "team", .class = "build"});
 	put_pod(&f, (struct pod_is){.name = "p", .group = "plain-build"});
 	assert_int_equal(pod_of(&f, "p")->priority, 100);
 	assert_int_equal(pod_of(&f, "p")->preemptibility, NON_PREEMPTIBLE);

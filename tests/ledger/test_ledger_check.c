@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The self-check is only worth something if it sees what is broken: each row breaks one thing by hand. And listeners, which are told
- * of everything, so that what they keep cannot drift.
+ * The self-check is only worth something if it sees what is broken: each row breaks one thing by hand. And listeners,
+ * which are told of everything, so that what they keep cannot drift.
  */
 #include "ledger/ledger_fixture.h"
 #include "ledger/ledger_internal.h"

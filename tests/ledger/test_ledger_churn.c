@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A daemon sees pods come and go for months. A million of them pass through a small cluster here; nothing that the ledger keeps may
- * grow with the number that was ever there.
+ * A daemon sees pods come and go for months. A million of them pass through a small cluster here; nothing that the
+ * ledger keeps may grow with the number that was ever there.
  */
 #include "ledger/ledger_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_fixture.h - shapes for tests: drafts made from a number (the same number, the same draft, in other memory), and all
- * that a shape says as text, written here once more so that the code under test is not its own judge.
+ * shape_fixture.h - shapes for tests: drafts made from a number (the same number, the same draft, in other memory), and
+ * all that a shape says as text, written here once more so that the code under test is not its own judge.
  */
 #pragma once
 

@@ -13,8 +13,9 @@
 #include "rng.h"
 
 /*
- * Pods are written as "init cpu=1; side cpu=2 memory=1Gi; main cpu=3; overhead cpu=1". init, side and main begin a container; limits,
- * allocated, actual and actual-limits belong to the last one; the rest is of the pod. Init containers come first.
+ * Pods are written as "init cpu=1; side cpu=2 memory=1Gi; main cpu=3; overhead cpu=1". init, side and main begin a
+ * container; limits, allocated, actual and actual-limits belong to the last one; the rest is of the pod. Init
+ * containers come first.
  */
 struct draft {
 	struct arena *arena;

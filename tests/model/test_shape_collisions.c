@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Different shapes with one hash are so rare that no input would show whether they are kept apart. Here everything has one of
- * three hashes.
+ * Different shapes with one hash are so rare that no input would show whether they are kept apart. Here everything has
+ * one of three hashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

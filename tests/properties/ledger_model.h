@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger_model.h - a cluster as plain as it can be, and every move done to it and to a ledger alike. For test_ledger_rollback.c.
+ * ledger_model.h - a cluster as plain as it can be, and every move done to it and to a ledger alike. For
+ * test_ledger_rollback.c.
  *
- * The model knows things by small numbers, the ledger by names made of them ("pod3"); nothing is derived, so a mark is a copy.
+ * The model knows things by small numbers, the ledger by names made of them ("pod3"); nothing is derived, so a mark is
+ * a copy.
  */
 #pragma once
 

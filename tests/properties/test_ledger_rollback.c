@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long random rows of moves, of the engine and from outside, with nested marks, partial rollbacks and commits. Beside the ledger
- * runs a plain model that is copied whole where the ledger sets a mark: whatever is done, both must say the same, the
- * self-check must hold after every move, and a rollback must bring back the fingerprint of its mark.
+ * Long random rows of moves, of the engine and from outside, with nested marks, partial rollbacks and commits. Beside
+ * the ledger runs a plain model that is copied whole where the ledger sets a mark: whatever is done, both must say the
+ * same, the self-check must hold after every move, and a rollback must bring back the fingerprint of its mark.
  *
  * CEDE_N: how many rows (each of STEPS steps); CEDE_SECONDS: for how long instead.
  */

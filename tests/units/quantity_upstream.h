@@ -4,8 +4,8 @@
  * quantity.h on purpose. For tests that compare with facts recorded there.
  *
  *	String()      repeats some texts as they were written
- *	Value() etc.  of amounts held as big decimals: negative ones are cut to 64 bits of nano units, and what is then left
- *		      is rounded towards plus infinity
+ *	Value() etc.  of amounts held as big decimals: negative ones are cut to 64 bits of nano units,
+ *		      and what is then left is rounded towards plus infinity
  */
 #pragma once
 
