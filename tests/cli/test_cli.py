@@ -65,9 +65,11 @@ def man_pages(t):
             return f.read().replace("\\-", "-")
     names = re.findall(r"^  (\w+) ", cede("--help").out.split("Exit codes")[0], re.M)
     t.equal("cede(1) has every command", [n for n in names if not re.search(rf"^\.BR? {n}\b", page("cede.1"), re.M)], [])
-    for name in ("show",):
+    for name in (n for n in names if n not in ("help", "version")):
         options = set(re.findall(r"--[a-z][a-z-]*", cede(name, "--help").out))
-        t.equal(f"cede-{name}(1) has every option", sorted(o for o in options if o not in page(f"cede-{name}.1")), [])
+        told = set(re.findall(r"--[a-z][a-z-]*", page(f"cede-{name}.1")))
+        t.equal(f"cede-{name}(1) has every option, and no other", sorted(told ^ options), [])
+        t.true(f"cede(1) points to cede-{name}(1)", f".BR cede-{name} (1)" in page("cede.1"))
 
 
 def versions(t):
