@@ -239,4 +239,5 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 	text_free(&s);
 	if (words)
 		node_table(v, d, words, look, is_wide, out);
+	protected_table(v, d, look, out);
 }
