@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "engine/engine_internal.h"
+#include "engine/turn.h"
 
 struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
 			  uint32_t n_extra, struct err *e)
@@ -145,13 +146,22 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	return try_one(en, run, pod, 1, ret, e);
 }
 
-static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
-			     uint32_t cycle, struct decisions *ret, struct err *e)
+static bool has_queues(const struct engine *en)
 {
+	return en->config->profile == PROFILE_DEFAULT || en->config->profile == PROFILE_YUNIKORN;
+}
+
+/* By priority and age alone, or by queues. */
+static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting, uint32_t cycle,
+			     struct decisions *ret, struct err *e)
+{
+	struct turn *turn = has_queues(en) ? turn_new(en, waiting->v, waiting->n) : NULL;
 	enum err_code rc = ERR_OK;
 
 	for (uint32_t i = 0; !rc && i < waiting->n; i++)
-		rc = try_one(en, run, waiting->v[i], cycle, ret, e);
+		rc = try_one(en, run, turn ? turn_next(turn) : waiting->v[i], cycle, ret, e);
+	if (turn)
+		turn_free(turn);
 	return rc;
 }
 
