@@ -101,7 +101,7 @@ void waiting_update(struct waiting *w, pod_id pod, uint32_t actions, const struc
 void waiting_activate(struct waiting *w, pod_id pod, int64_t now_ns);
 /* Time passes: backoffs that ended (whole seconds), five-minute sleepers (looked for every 30 s). Call at least every second. */
 void waiting_flush(struct waiting *w, int64_t now_ns);
-/* When time alone would next make waiting_flush do something; INT64_MAX: never. */
+/* When time alone may next make waiting_flush move somebody; INT64_MAX: never. */
 int64_t waiting_next_ns(const struct waiting *w);
 uint32_t waiting_count(const struct waiting *w, enum waiting_place where);
 

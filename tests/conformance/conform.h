@@ -104,6 +104,10 @@ void run_filter_victims_with_pdb_violation(struct fact *f);
 void run_schedule(struct fact *f);
 void run_schedule_with_preemption(struct fact *f);
 
+/* backoff.c */
+void run_backoff_duration(struct fact *f);
+void run_backoff_time(struct fact *f);
+
 /* scenario.c */
 void run_scenario(struct fact *f);
 
