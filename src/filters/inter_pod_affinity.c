@@ -2,10 +2,12 @@
 /*
  * InterPodAffinity: with whom a pod must be in one domain of a topology, and with whom it must not.
  *
- * Affinity: in each term's domain of the node there must be a pod that all terms mean together. The first of pods that want each other would wait
- * for ever, so a pod that its own terms mean may start where no such pod is anywhere. Taking pods away never helps.
- * Anti-affinity: in no term's domain of the node may there be a pod that the term means; and it holds in both directions, so the terms of
- * pods that run already count too. Here taking pods away helps.
+ * Affinity: in each term's domain of the node there must be a pod that all terms mean together. The first of pods that
+ * want each other would wait for ever, so a pod that its own terms mean may start where no such pod is anywhere. Taking
+ * pods away never helps.
+ *
+ * Anti-affinity: in no term's domain of the node may there be a pod that the term means; and it holds in both
+ * directions, so the terms of pods that run already count too. Here taking pods away helps.
  */
 #include "filters/inter_pod_affinity.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inter_pod_affinity.h - what the filter and the score of InterPodAffinity share: which pods a term means, and sums per domain.
+ * inter_pod_affinity.h - what the filter and the score of InterPodAffinity share: which pods a term means, and sums per
+ * domain.
  *
- * A term means a pod if its selector matches the pod's labels and it is about the pod's namespace: one that is listed, one whose labels its
- * namespace selector matches, or, where neither is given, that of the term's owner.
+ * A term means a pod if its selector matches the pod's labels and it is about the pod's namespace: one that is listed,
+ * one whose labels its namespace selector matches, or, where neither is given, that of the term's owner.
  */
 #pragma once
 
@@ -29,12 +30,14 @@ struct waiting_terms {
 	struct waiting_term *v;
 };
 
-struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms, struct tally *into);
+struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms,
+				   struct tally *into);
 /* Its namespace selector finds described namespaces only, unless it is empty: then all. */
 bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, kin_id kin);
 bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, kin_id kin);
 /* Kins with pods on nodes that the term means, each once. Memory of a. */
-uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a, const kin_id **ret);
+uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a,
+			   const kin_id **ret);
 
 struct sums { /* over the domains of one topology */
 	struct sums *next;

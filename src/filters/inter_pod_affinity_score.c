@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The score of InterPodAffinity: preferred terms of the waiting pod, and those of pods that run already about it. Each adds its weight to (or,
- * anti-affinity, takes it from) the domain where the other pod is. Required affinity of running pods to the waiting one counts as
- * preferred, with the weight hardPodAffinityWeight.
+ * The score of InterPodAffinity: preferred terms of the waiting pod, and those of pods that run already about it. Each
+ * adds its weight to (or, anti-affinity, takes it from) the domain where the other pod is. Required affinity of running
+ * pods to the waiting one counts as preferred, with the weight hardPodAffinityWeight.
  */
 #include "filters/inter_pod_affinity.h"
 

@@ -12,8 +12,8 @@ static bool has_key(const struct selector *s, name_id key)
 }
 
 /*
- * matchLabelKeys and mismatchLabelKeys: the same (another) value of the label as the owner has. The API server writes them into the
- * selector, where the key cannot be otherwise, so a selector that has the key is one it has been through.
+ * matchLabelKeys and mismatchLabelKeys: the same (another) value of the label as the owner has. The API server writes
+ * them into the selector, where the key cannot be otherwise, so a selector that has the key is one it has been through.
  */
 static bool keys_agree(const struct pod_term *t, const struct labels *owner, const struct labels *other,
 		       bool is_mismatch)

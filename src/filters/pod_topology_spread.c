@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PodTopologySpread: pods that look alike are spread over the domains of a topology (zones, hosts) so that no domain has more than maxSkew more of
- * them than the one with the fewest.
+ * PodTopologySpread: pods that look alike are spread over the domains of a topology (zones, hosts) so that no domain
+ * has more than maxSkew more of them than the one with the fewest.
  *
- * Which nodes count: those with the keys of all hard constraints, and, as a constraint's policies say, only those that the pod's node affinity
- * allows and whose taints it tolerates. Which pods count: those of the pod's namespace that match and are not leaving. Where fewer domains
- * are there than minDomains the fewest is taken to be 0.
+ * Which nodes count: those with the keys of all hard constraints, and, as a constraint's policies say, only those that
+ * the pod's node affinity allows and whose taints it tolerates. Which pods count: those of the pod's namespace that
+ * match and are not leaving. Where fewer domains are there than minDomains the fewest is taken to be 0.
  *
- * Two things are as in kube-scheduler, though nobody would want them so. A pod that was leaving before the attempt began does not count; taking it away
- * in a dry run lowers its domain's count all the same. And an empty selector, which counts nobody, counts pods that come and go
- * during the attempt.
+ * Two things are as in kube-scheduler, though nobody would want them so. A pod that was leaving before the attempt
+ * began does not count; taking it away in a dry run lowers its domain's count all the same. And an empty selector,
+ * which counts nobody, counts pods that come and go during the attempt.
  */
 #include "filters/pod_topology_spread.h"
 
@@ -30,7 +30,7 @@ struct domains { /* of one constraint */
 	uint32_t n, n_there;
 	struct domain *v;
 	int32_t fewest;
-	/* how many domains have so many pods, beginning with lowest: the fewest is always known, whatever comes and goes */
+	/* how many domains have lowest, lowest + 1, ... pods: so the fewest is known, whatever comes and goes */
 	int32_t lowest;
 	uint32_t n_tallies;
 	uint32_t *tallies;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_topology_spread.h - what the filter and the score of PodTopologySpread share: the constraints of a pod, made ready for one cycle.
+ * pod_topology_spread.h - what the filter and the score of PodTopologySpread share: the constraints of a pod, made
+ * ready for one cycle.
  *
- * A pod without constraints of its own gets the default ones: a profile's list, or the system's two soft ones (hostname and zone). Those
- * have no selector; they count the pods of the pod's Services and of its ReplicaSet, ReplicationController or StatefulSet. A pod of none has
- * no default constraints.
+ * A pod without constraints of its own gets the default ones: a profile's list, or the system's two soft ones (hostname
+ * and zone). Those have no selector; they count the pods of the pod's Services and of its ReplicaSet,
+ * ReplicationController or StatefulSet. A pod of none has no default constraints.
  */
 #pragma once
 
@@ -43,8 +44,8 @@ bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r
 uint8_t spread_node(const struct cede_cycle *c, const struct spread_rules *rules, node_id node);
 
 /*
- * Pods that a rule counts: of the pod's namespace, matched, not leaving. For each that is on a live node and in state placed: fn. An empty selector
- * counts nobody.
+ * Calls fn with the node of every pod that a rule counts: of the pod's namespace, matched, not leaving. The node may be
+ * one that nobody described. An empty selector counts nobody.
  */
 typedef void (*spread_count)(void *ctx, node_id node);
 void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread_count fn, void *ctx);

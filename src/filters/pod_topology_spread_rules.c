@@ -28,8 +28,8 @@ static void add_all(struct selector_draft *d, const struct selector *s)
 }
 
 /*
- * The selector and the pod's own value of every one of the keys that it has a label for. Even a missing selector, which matches nothing
- * otherwise, counts as empty then.
+ * The selector and the pod's own value of every one of the keys that it has a label for. Even a missing selector, which
+ * matches nothing otherwise, counts as empty then.
  */
 static struct selector with_own_labels(const struct cede_cycle *c, struct arena *a, const struct spread *s)
 {
@@ -65,8 +65,8 @@ static const struct obj_owner *const *owners_of(const struct cede_cycle *c, uint
 }
 
 /*
- * All labels that the pod's Services select, and what its controller selects. Where a ReplicationController wants another value than a Service
- * does, its own holds.
+ * All labels that the pod's Services select, and what its controller selects. Where a ReplicationController wants
+ * another value than a Service does, its own holds.
  */
 static struct selector default_selector(const struct cede_cycle *c, struct arena *a)
 {

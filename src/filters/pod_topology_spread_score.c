@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The score of PodTopologySpread: soft constraints. A node costs, per constraint, the pods its domain has, times a weight that grows with the number of
- * domains (many small domains differ by less), plus what skew is allowed anyway. The node that costs least gets the most.
+ * The score of PodTopologySpread: soft constraints. A node costs, per constraint, the pods its domain has, times a
+ * weight that grows with the number of domains (many small domains differ by less), plus what skew is allowed anyway.
+ * The node that costs least gets the most.
  *
- * A pod's own constraints ignore nodes that lack one of the keys; they get 0. The system's defaults do not: without zones there is still a hostname, and
- * nodes without a zone are one domain.
+ * A pod's own constraints ignore nodes that lack one of the keys; they get 0. The system's defaults do not: without
+ * zones there is still a hostname, and nodes without a zone are one domain.
  */
 #include <math.h>
 
@@ -23,7 +24,7 @@ struct spread_score {
 	uint8_t *nodes; /* enum spread_node, by node id */
 };
 
-/* Domain of a node as the score sees it: with the system's defaults those without the label are in that of the empty value. */
+/* With the system's defaults nodes without the label are in the domain of the empty value. */
 static uint32_t soft_domain(const struct spread_score *s, const struct spread_rule *r, node_id node)
 {
 	uint32_t d = topology_domain(r->topology, node);

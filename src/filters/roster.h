@@ -2,8 +2,8 @@
 /*
  * roster.h - the pods on nodes, by what others' selectors see in them.
  *
- * A selector is tried once per kin; only pods of kins that match are looked at, and a pod that says nothing about other pods
- * costs nothing in a cluster where nobody does. Follows the ledger move by move.
+ * A selector is tried once per kin; only pods of kins that match are looked at, and a pod that says nothing about other
+ * pods costs nothing in a cluster where nobody does. Follows the ledger move by move.
  *
  *	for (kin_id k = roster_kin_first(r, ns); k != ID_NONE; k = roster_kin_next(r, k))
  *		for (pod_id p = roster_pod_first(r, k); p != ID_NONE; p = roster_pod_next(r, p))
@@ -18,7 +18,7 @@
 struct roster {
 	struct id_index by_kin;	  /* pods */
 	struct id_index by_ns;	  /* kins that have pods */
-	struct id_index by_terms; /* pods with (anti-)affinity to other pods, by shape and kin: their terms say the same */
+	struct id_index by_terms; /* pods with (anti-)affinity to others, by shape and kin: their terms say the same */
 };
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
@@ -76,7 +76,8 @@ struct framework;
 const struct roster *framework_roster(const struct framework *f);
 
 /*
- * What a selector says of each kin, asked once. Zeroed memory of kin_limit bytes from the cycle; kins beyond are asked every time. For one thread.
+ * What a selector says of each kin, asked once. Zeroed memory of kin_limit bytes from the cycle; kins beyond are asked
+ * every time. For one thread.
  */
 struct kin_memo {
 	uint8_t *v; /* 0: not asked yet, 1: no, 2: yes */

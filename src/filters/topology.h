@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.h - which domain of a topology each node is in: nodes with the same value of a label (zone, hostname) are in one domain.
+ * topology.h - which domain of a topology each node is in: nodes with the same value of a label (zone, hostname) are in
+ * one domain.
  *
- * Domains are small numbers, so that whoever counts something per domain counts in plain arrays. They are found once per key and follow every change
- * of a node afterwards. Domain 0 is the empty value; a number without nodes may be left over when nodes change.
+ * Domains are small numbers, so that whoever counts something per domain counts in plain arrays. They are found once
+ * per key and follow every change of a node afterwards. Domain 0 is the empty value; a number without nodes may be left
+ * over when nodes change.
  */
 #pragma once
 

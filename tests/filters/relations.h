@@ -39,8 +39,12 @@ static inline pod_id put_one(const char *name, const char *word, const struct sh
 	}
 	for (char *at = labels; *at; at++)
 		*at = *at == ',' ? ' ' : *at;
-	return put_pod((struct pod_text){
-		.name = name, .ns = ns, .node = *node ? node : NULL, .labels = labels, .is_leaving = is_leaving, .shape = shape});
+	return put_pod((struct pod_text){.name = name,
+					 .ns = ns,
+					 .node = *node ? node : NULL,
+					 .labels = labels,
+					 .is_leaving = is_leaving,
+					 .shape = shape});
 }
 
 static inline void put_pods(const char *s)
@@ -60,7 +64,8 @@ static inline pod_id pod_named(const char *name)
 static inline void put_namespace(const char *name, const char *labels)
 {
 	struct labels l = labels_of(labels);
-	struct obj_namespace o = {.name = names_hold_str(f.names, name), .kin = kin_hold(f.vocab, NAME_NONE, l.kv, l.n)};
+	struct obj_namespace o = {.name = names_hold_str(f.names, name),
+				  .kin = kin_hold(f.vocab, NAME_NONE, l.kv, l.n)};
 
 	assert_int_equal(cluster_put_namespace(f.cluster, &o, NULL), ERR_OK);
 }
@@ -81,8 +86,8 @@ static inline struct selector any_selector_of(const char *s)
 }
 
 /*
- * One term: weight:key selector, and before the selector @ns,ns (namespaces), ?selector (of namespaces), +key,key (matchLabelKeys) and -key,key
- * (mismatchLabelKeys): "5:zone @x,y ?team=a +ver app=a". Selectors have no blanks.
+ * One term: weight:key selector, and before the selector @ns,ns (namespaces), ?selector (of namespaces), +key,key
+ * (matchLabelKeys) and -key,key (mismatchLabelKeys): "5:zone @x,y ?team=a +ver app=a". Selectors have no blanks.
  */
 static inline struct pod_term term_of(const char *s)
 {
@@ -124,7 +129,10 @@ static inline struct pod_terms terms_of(const char *s)
 	return (struct pod_terms){n, v};
 }
 
-/* "zone 2 app=web": key, maxSkew, then any of soft, min=3 (minDomains), any-affinity, taints (policies), +ver (matchLabelKeys), and a selector. */
+/*
+ * "zone 2 app=web": key, maxSkew, then any of soft, min=3 (minDomains), any-affinity and taints (policies), +ver
+ * (matchLabelKeys), and a selector.
+ */
 static inline struct spread spread_of(const char *s)
 {
 	struct spread c = {.is_hard = true, .selector = SELECTOR_NOTHING};
@@ -167,7 +175,8 @@ static inline struct shape spreads_of(const char *s)
 /* What a plugin's filter says of every node in a cycle: "a=yes b=no x=never". */
 static inline const char *answers_in(const struct cede_cycle *c, const struct cede_plugin *plugin)
 {
-	static const char *const words[] = {[CEDE_SUCCESS] = "yes", [CEDE_UNSCHEDULABLE] = "no", [CEDE_UNRESOLVABLE] = "never"};
+	static const char *const words[] = {
+		[CEDE_SUCCESS] = "yes", [CEDE_UNSCHEDULABLE] = "no", [CEDE_UNRESOLVABLE] = "never"};
 	const char *ret = "";
 
 	for (uint32_t i = 0; i < c->n_nodes; i++)

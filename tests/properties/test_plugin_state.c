@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What plugins know of pods follows the ledger (KF-2): on random clusters, random rows of moves inside a cycle (place, vacate, evict, unevict,
- * rollback), and after each of them the filters of the running cycle must say what those of a fresh cycle on the same state say.
+ * What plugins know of pods follows the ledger (KF-2): on random clusters, random rows of moves inside a cycle (place,
+ * vacate, evict, unevict, rollback), and after each of them the filters of the running cycle must say what those of a
+ * fresh cycle on the same state say.
  *
- * Left out is what kube-scheduler does otherwise on purpose or not: moving pods that were leaving before the cycle began and empty selectors (both
- * only in PodTopologySpread), and a plugin that skipped the pod when the cycle began.
+ * Left out is what kube-scheduler does otherwise on purpose or not: moving pods that were leaving before the cycle
+ * began and empty selectors (both only in PodTopologySpread), and a plugin that skipped the pod when the cycle began.
  *
  * CEDE_N: how many clusters.
  */
