@@ -247,6 +247,37 @@ void emit_str(struct emit *e, const char *key, const char *value)
 	scalar_end(e);
 }
 
+/* A block says by its first line how far it is indented, and keeps no more than the last newline. */
+static bool is_block(const char *s)
+{
+	size_t n = strlen(s);
+	if (n < 2 || s[n - 1] != '\n' || s[n - 2] == '\n' || *s == ' ' || *s == '\n')
+		return false;
+	while (*s != '\0') {
+		uint32_t c = text_next(&s);
+		if (c == TEXT_BAD || (c != '\n' && must_escape(c)))
+			return false;
+	}
+	return true;
+}
+
+void emit_lines(struct emit *e, const char *key, const char *value)
+{
+	if (e->format != EMIT_YAML || value == NULL || !is_block(value)) {
+		emit_str(e, key, value);
+		return;
+	}
+	scalar_begin(e, key);
+	text_add(e->out, "|\n");
+	while (*value != '\0') {
+		size_t n = strcspn(value, "\n");
+		if (n > 0)
+			text_pad(e->out, ' ', yaml_column(e) + 2);
+		text_add_n(e->out, value, n + 1);
+		value += n + 1;
+	}
+}
+
 void emit_strf(struct emit *e, const char *key, const char *fmt, ...)
 {
 	struct text value = {0};

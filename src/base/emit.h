@@ -37,6 +37,8 @@ void emit_object(struct emit *e, const char *key);
 void emit_list(struct emit *e, const char *key);
 void emit_end(struct emit *e); /* of the innermost object or list */
 void emit_str(struct emit *e, const char *key, const char *value); /* NULL writes null */
+/* The same, but in YAML as a block of lines where the text is lines of plain characters and ends with one newline. */
+void emit_lines(struct emit *e, const char *key, const char *value);
 void emit_strf(struct emit *e, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void emit_int(struct emit *e, const char *key, int64_t value);
 /* The shortest text that reads back the same; NaN and the infinities are null. */

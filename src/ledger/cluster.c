@@ -454,6 +454,14 @@ void cluster_drop_pdb(struct cluster *c, const char *ns, const char *name)
 
 /* ---- asking ---- */
 
+const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_source source, uint32_t *ret_n)
+{
+	const struct queue_set *s = &c->sets[source == FROM_KAI];
+
+	*ret_n = s->n;
+	return s->defs;
+}
+
 const char *cluster_wanted_queue(const struct cluster *c, pod_id pod)
 {
 	const struct pod *p = ledger_pod(c->ledger, pod);

@@ -74,6 +74,9 @@ struct queue_def {
 };
 enum err_code cluster_put_queues(struct cluster *c, enum queue_source source, struct queue_def *defs, uint32_t n, struct err *e);
 
+/* The queues of one source as they were put, also those left out of the tree; for writing the cluster out again. */
+const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_source source, uint32_t *ret_n);
+
 /* Look-ups by the names people use. */
 pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
 const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */

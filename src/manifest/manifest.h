@@ -69,6 +69,21 @@ enum err_code manifest_kube_config(struct vocab *v, const struct object_source *
 				   struct err *e);
 enum err_code manifest_kai_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
 
-/* The whole cluster as normalised manifests that read back as the same cluster: YAML documents, or one JSON List. */
+/*
+ * The whole cluster as normalised manifests that read back, with the same options, as the same cluster: YAML documents,
+ * or one JSON List. Objects are in order of kind, namespace and name; writing what was read gives the same bytes again.
+ * Queues of a queues.yaml are a ConfigMap yunikorn-configs.
+ *
+ * It is the ledger that is written: a pod that was placed, evicted, vacated or got a claim since its object was read
+ * looks as if that had been carried out. An evicted one has a deletionTimestamp (the options' now, else a time that is
+ * known of it) and is listed by the budgets it spent; a reservation becomes a nomination.
+ *
+ * Not kept: fields nobody reads (other annotations, field managers, commands, volumes but for that there are some);
+ * which container asks for what (the first asks for the sums; annotation cede.dev/scoring-request has what they score
+ * with where that does not follow); the kind of owners that cede does not know ("Other"); what was wrong with a node
+ * selector term that matches nothing; API groups and versions; settings (profiles, placement rules, switches of a
+ * partition); the start of a scheduling.k8s.io PodGroup; queues that are being drained, and nodes that are gone while
+ * pods are on them (their pods are written, and are readable unless the options are strict).
+ */
 struct emit;
 void manifest_write(const struct cluster *c, struct emit *out);

@@ -180,6 +180,41 @@ static enum err_code amounts(const struct reader *r, const struct at *pod, const
 	return ERR_OK;
 }
 
+/* One of "cpu=150m,memory=400Mi". */
+static bool scoring_amount(const char *s, size_t len, int64_t *cpu_milli, int64_t *memory)
+{
+	bool is_cpu = len > 4 && !memcmp(s, "cpu=", 4), is_memory = len > 7 && !memcmp(s, "memory=", 7);
+	size_t skip = is_cpu ? 4 : 7;
+	struct quantity q;
+
+	if (!is_cpu && !is_memory)
+		return false;
+	return !quantity_parse(s + skip, len - skip, &q, NULL) &&
+	       !res_amount_of(is_cpu ? RES_CPU : RES_MEMORY, &q, is_cpu ? cpu_milli : memory, NULL);
+}
+
+/*
+ * What a pod scores with, where its containers do not tell it: manifests that cede wrote have sums of them only. It
+ * changes neither what the pod asks nor what it takes.
+ */
+static void read_scoring(const struct reader *r, const struct at *pod, struct shape *s)
+{
+	struct at meta = at_field(pod, "metadata"), annotations = at_field(&meta, "annotations"),
+		  a = at_field(&annotations, "cede.dev/scoring-request");
+	const char *text = map_text(annotations.t, "cede.dev/scoring-request");
+	int64_t cpu_milli = s->nonzero_cpu_milli, memory = s->nonzero_memory;
+
+	for (size_t len; text && *text; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		if (scoring_amount(text, len, &cpu_milli, &memory))
+			continue;
+		at_note(r, &a, "expected amounts such as cpu=150m,memory=400Mi; taken as not set");
+		return;
+	}
+	s->nonzero_cpu_milli = cpu_milli;
+	s->nonzero_memory = memory;
+}
+
 enum err_code pod_amounts(const struct reader *r, const struct at *pod, const struct req_pod *req, struct shape *s, struct err *e)
 {
 	struct req_set spec = pod_requests(r->scratch, req, &(struct req_options){0});
@@ -192,5 +227,6 @@ enum err_code pod_amounts(const struct reader *r, const struct at *pod, const st
 	TRY(amounts(r, pod, &nonzero, &list, e));
 	s->nonzero_cpu_milli = res_list_get(&list, RES_CPU);
 	s->nonzero_memory = res_list_get(&list, RES_MEMORY);
+	read_scoring(r, pod, s);
 	return ERR_OK;
 }
