@@ -38,13 +38,20 @@ static bool is_uniform(const struct synthetic *s)
 
 enum { POD_CPU = 900, POD_MEMORY_MI = 3072 };
 
-/* What a running pod takes: a quarter less or more where they are mixed. */
-static void pod_size(struct synthetic *s, int64_t *ret_cpu, int64_t *ret_memory)
+static int64_t pod_memory(int64_t pods)
 {
-	int64_t scale = is_uniform(s) ? 4 : 3 + (int64_t)below(s, 3);
+	return pods * ((int64_t)POD_MEMORY_MI << 20);
+}
 
-	*ret_cpu = POD_CPU * scale / 4;
-	*ret_memory = (int64_t)POD_MEMORY_MI * scale / 4 << 20;
+/* What a running pod takes: a quarter less or more where they are mixed, and never more than is free. */
+static void pod_size(struct synthetic *s, int64_t free_cpu, int64_t free_memory, int64_t *ret_cpu, int64_t *ret_memory)
+{
+	int64_t quarters = is_uniform(s) ? 4 : 3 + (int64_t)below(s, 3);
+
+	if (POD_CPU * quarters / 4 > free_cpu || pod_memory(quarters) / 4 > free_memory)
+		quarters = 4;
+	*ret_cpu = POD_CPU * quarters / 4;
+	*ret_memory = pod_memory(quarters) / 4;
 }
 
 static kin_id hold_labels(struct synthetic *s, const char *ns, const char *const (*kv)[2], uint32_t n)
@@ -82,9 +89,9 @@ static void add_node(struct synthetic *s, uint32_t i)
 	const char *const labels[][2] = {{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", zone}};
 	o.kin = hold_labels(s, "", labels, 2);
 	res_put(&o.allocatable, RES_CPU, (int64_t)POD_CPU * s->o.pods_per_node + 400);
-	res_put(&o.allocatable, RES_MEMORY, ((int64_t)POD_MEMORY_MI * s->o.pods_per_node + 1024) << 20);
+	res_put(&o.allocatable, RES_MEMORY, pod_memory(s->o.pods_per_node) + (INT64_C(1024) << 20));
 	res_put(&o.allocatable, RES_EPHEMERAL, INT64_C(1) << 40);
-	res_put(&o.allocatable, RES_PODS, s->o.pods_per_node + 8);
+	res_put(&o.allocatable, RES_PODS, s->o.pods_per_node * 3 / 2 + 8);
 	must(cluster_put_node(s->cluster, &o, &e), &e);
 }
 
@@ -126,7 +133,7 @@ static void add_pod(struct synthetic *s, const char *name, const char *app, name
 	must(cluster_put_pod(s->cluster, &o, &e), &e);
 }
 
-static void add_running(struct synthetic *s, node_id node)
+static void add_running(struct synthetic *s, node_id node, int64_t free_cpu, int64_t free_memory)
 {
 	static uint32_t n;
 	const struct ledger_node *ln = ledger_node(cluster_ledger(s->cluster), node);
@@ -135,7 +142,7 @@ static void add_running(struct synthetic *s, node_id node)
 	char name[32], app[16];
 	shape_id shape;
 
-	pod_size(s, &cpu, &memory);
+	pod_size(s, free_cpu, free_memory, &cpu, &memory);
 	shape = hold_shape(s, cpu, memory, draft);
 	snprintf(name, sizeof(name), "pod-%08u", n++);
 	snprintf(app, sizeof(app), "app-%u", below(s, 20));
@@ -150,20 +157,16 @@ static void free_of(const struct synthetic *s, node_id node, int64_t *ret_cpu, i
 	*ret_memory = ledger_node_allocatable(l, node)[RES_MEMORY] - ledger_node_used(l, node)[RES_MEMORY];
 }
 
-/* As many as the smallest still fit. */
+/* Until the smallest pod that waits does not fit any more. */
 static void fill(struct synthetic *s, node_id node)
 {
 	int64_t cpu, memory;
 
 	for (;;) {
 		free_of(s, node, &cpu, &memory);
-		if (cpu < POD_CPU * 5 / 4 - 1 && cpu < POD_CPU)
+		if (cpu < POD_CPU || memory < pod_memory(1))
 			return;
-		if (memory < (int64_t)POD_MEMORY_MI << 20)
-			return;
-		if (ledger_node(cluster_ledger(s->cluster), node)->pods.n >= s->o.pods_per_node + 1)
-			return;
-		add_running(s, node);
+		add_running(s, node, cpu, memory);
 	}
 }
 
