@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "engine/engine_internal.h"
+#include "engine/quota.h"
 #include "engine/turn.h"
 
 struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
@@ -203,6 +204,8 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 		if (cycle > 1)
 			let_go(en);
+		if (has_queues(en))
+			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (!waiting.n)

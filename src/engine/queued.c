@@ -7,7 +7,7 @@
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 
-static struct rule_settings settings_of(const struct engine_config *c)
+struct rule_settings engine_rule_settings(const struct engine_config *c)
 {
 	return (struct rule_settings){.profile = c->profile,
 				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
@@ -141,7 +141,7 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 /* One action over all nodes; true if somebody was found. */
 static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
 {
-	struct rule_settings settings = settings_of(h->a->en->config);
+	struct rule_settings settings = engine_rule_settings(h->a->en->config);
 	struct protected_list left = {.max = PROTECTED_MAX};
 	struct rule_verdict held;
 	bool is_found = false;
@@ -185,7 +185,7 @@ static bool hunt_all(struct hunt *h)
 	if (is_daemon(h->a))
 		return hunt(h, ACTION_REQUIRED_NODE, true);
 	for (int round = 0; round < rounds; round++) {
-		if (hunt(h, ACTION_RECLAIM, round == 1))
+		if (!h->a->en->config->reclaim_is_off && hunt(h, ACTION_RECLAIM, round == 1))
 			return true;
 		if (own != ACTION_NONE && hunt(h, own, round == 1))
 			return true;

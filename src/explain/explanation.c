@@ -68,12 +68,36 @@ static void age_text(const struct explanation *x, struct text *out)
 	duration_text_short(x->view->now_ns - since, out);
 }
 
-static void taken_sentence(const struct explanation *x, struct text *out)
+/* Why it may go, by the law of the action that takes it. */
+static void law_clause(const struct explanation *x, struct text *out)
 {
 	const struct decision *d = x->taken;
 	int32_t theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 
+	pod_path(x->view, d->pod, out);
+	if (d->action == ACTION_RECLAIM)
+		text_printf(out, " needs its room; %s is below its guarantee and %s above its own.", queue_path(x->view, d->queue),
+			    queue_path(x->view, self(x)->queue));
+	else if (d->action == ACTION_REQUIRED_NODE)
+		text_add(out, " is a DaemonSet's pod and must run there.");
+	else
+		text_printf(out, " needs its room and has the higher priority (%d, this pod has %d).", theirs, self(x)->priority);
+	text_add(out, " That node was chosen: ");
+	tie_text(x->view, d, out);
+	text_add(out, ".");
+}
+
+static void taken_sentence(const struct explanation *x, struct text *out)
+{
+	const struct decision *d = x->taken;
+	enum rule_id overridden = as_victim(d, x->pod)->overridden;
+
 	pod_path(x->view, x->pod, out);
+	if (d->pod == POD_NONE) {
+		text_printf(out, " has to go from %s: %s uses more than its maximum (%s).", node_text(x->view, self(x)->node),
+			    queue_path(x->view, d->queue), action_text(d->action));
+		return;
+	}
 	if (self(x)->state == POD_LEAVING) {
 		text_printf(out, " is on its way out of %s, and ", node_text(x->view, d->node));
 		pod_path(x->view, d->pod, out);
@@ -81,14 +105,13 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 		return;
 	}
 	text_printf(out, " has to go from %s: ", node_text(x->view, d->node));
-	pod_path(x->view, d->pod, out);
-	text_printf(out,
-		    " needs its room and has the higher priority (%d, this pod has %d). That node was chosen: ", theirs,
-		    self(x)->priority);
-	tie_text(x->view, d, out);
-	text_add(out, ".");
-	if (as_victim(d, x->pod)->overridden == RULE_BUDGET)
+	law_clause(x, out);
+	if (overridden == RULE_BUDGET)
 		text_add(out, " This goes against its disruption budget.");
+	else if (overridden == RULE_OPT_OUT)
+		text_add(out, " It opted out, but no node offers another way.");
+	else if (overridden == RULE_DRIVER)
+		text_add(out, " It is its application's driver, but no node offers another way.");
 }
 
 static void stronger_clause(const struct explanation *x, struct text *out)
@@ -234,7 +257,7 @@ void explanation_emit(struct explanation *x, struct emit *e)
 	emit_sentence(x, e);
 	if (x->own)
 		emit_own(x, e);
-	if (x->taken)
+	if (x->taken && x->taken->pod != POD_NONE)
 		emit_pod(x, e, "evictedFor", x->taken->pod);
 	emit_list(e, "nodes");
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)

@@ -114,7 +114,10 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 			table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->victims[k].queue));
 			table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->victims[k].node));
 			cell_duration(&t, d->victims[k].lost_ns);
-			cell_pod(v, &t, TONE_PLAIN, d->pod);
+			if (d->pod == POD_NONE)
+				table_cell(&t, TONE_PLAIN, "(%s)", queue_path(v, d->queue));
+			else
+				cell_pod(v, &t, TONE_PLAIN, d->pod);
 			cell_why(v, &t, d, &d->victims[k]);
 		}
 	}

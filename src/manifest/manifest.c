@@ -532,6 +532,10 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 
 enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e)
 {
+	if (m->has_yunikorn) {
+		config->reclaim_is_off = !m->yunikorn.preemption_enabled;
+		config->quota_is_on = m->yunikorn.quota_preemption_enabled;
+	}
 	for (uint32_t i = 0; i < m->settings.n; i++) {
 		const struct setting *s = &m->settings.v[i];
 		struct object_source src = {.name = s->file};

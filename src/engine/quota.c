@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/quota.h"
+
+#include <stdlib.h>
+
+#include "engine/search.h"
+
+/* ---- amounts ---- */
+
+static int64_t above_guarantee(const struct ledger *l, queue_id q, res_id r)
+{
+	int64_t g = queue_guarantee(queue_get(ledger_queues(l), q), r), used = ledger_queue_used(l, q)[r];
+
+	return g <= 0 ? used : used > g ? used - g : 0;
+}
+
+void quota_target(const struct ledger *l, queue_id q, struct res_vec *ret)
+{
+	const struct queue_tree *t = ledger_queues(l);
+	const struct res_vec *max = &queue_get(t, q)->spec.max;
+
+	*ret = (struct res_vec){0};
+	for (uint64_t left = max->mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t amount = ledger_queue_used(l, q)[r] - max->v[r];
+
+		for (queue_id up = q; amount > 0 && up != QUEUE_NONE; up = queue_get(t, up)->parent) {
+			int64_t excess = above_guarantee(l, up, r);
+
+			amount = excess < amount ? excess : amount;
+		}
+		if (amount > 0)
+			res_put(ret, r, amount);
+	}
+}
+
+void quota_share(const struct ledger *l, queue_id parent, queue_id child, const struct res_vec *target, struct res_vec *ret)
+{
+	const struct queue *p = queue_get(ledger_queues(l), parent);
+
+	*ret = (struct res_vec){0};
+	for (uint64_t left = target->mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t mine = above_guarantee(l, child, r), amount;
+		__int128 all = 0;
+
+		for (uint32_t i = 0; i < p->children.n; i++)
+			all += above_guarantee(l, p->children.v[i], r);
+		amount = all > 0 ? (int64_t)((__int128)mine * target->v[r] / all) : 0;
+		if (amount > 0)
+			res_put(ret, r, amount);
+	}
+}
+
+/* ---- victims of a leaf ---- */
+
+struct mate {
+	pod_id pod;
+	const struct pod *p;
+	int rank;	/* 0 regular, 1 driver, 2 opted out */
+	uint32_t match; /* percent of its types that are asked for */
+};
+
+static uint32_t type_match(const struct res_list *u, const struct res_vec *target)
+{
+	uint32_t hits = 0;
+
+	for (uint32_t i = 0; i < u->n; i++)
+		hits += res_has(target, u->v[i].type);
+	return u->n ? hits * 100 / u->n : 0;
+}
+
+static int by_order(const void *a, const void *b, void *ctx)
+{
+	const struct engine *en = ctx;
+	const struct names *names = vocab_names(ledger_vocab(en->ledger));
+	const struct mate *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->match != y->match)
+		return x->match > y->match ? -1 : 1;
+	if (x->p->priority != y->p->priority)
+		return x->p->priority < y->p->priority ? -1 : 1;
+	if (x->p->created_ns != y->p->created_ns)
+		return x->p->created_ns > y->p->created_ns ? -1 : 1;
+	return name_cmp(names, x->p->name, y->p->name);
+}
+
+static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target, struct mate *out)
+{
+	uint32_t n, count = 0;
+	const pod_id *pods = ledger_queue_pods(en->ledger, leaf, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *p = ledger_pod(en->ledger, pods[i]);
+		struct mate m = {.pod = pods[i], .p = p};
+
+		m.match = type_match(&shape_get(ledger_vocab(en->ledger), p->shape)->usage, target);
+		if (p->state != POD_PLACED || !m.match || judge_victim(j, pods[i]).answer == IS_PROTECTED)
+			continue;
+		m.rank = judge_opted_out(j, p) ? 2 : judge_is_driver(j, p) ? 1 : 0;
+		out[count++] = m;
+	}
+	if (count)
+		qsort_r(out, count, sizeof(*out), by_order, en);
+	return count;
+}
+
+/* Taken only if it fits in what is still to be given back, in every type that is asked for. */
+static bool fits_target(const struct res_list *u, const struct res_vec *left)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		if (res_has(left, u->v[i].type) && u->v[i].amount > left->v[u->v[i].type])
+			return false;
+	return true;
+}
+
+struct catch { /* victims found so far */
+	ARRAY(struct victim) v;
+};
+
+static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target, int64_t now_ns, struct catch *c)
+{
+	struct mate *mates;
+	struct res_vec left = *target;
+	uint32_t n;
+
+	ledger_queue_pods(en->ledger, leaf, &n);
+	mates = mem_alloc((n + 1) * sizeof(*mates));
+	n = gather(en, j, leaf, target, mates);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct res_list *u = &shape_get(ledger_vocab(en->ledger), mates[i].p->shape)->usage;
+		struct victim v = {.pod = mates[i].pod, .node = mates[i].p->node, .queue = leaf};
+
+		/* Budgets are spent by the evictions before this one. */
+		if (!fits_target(u, &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED)
+			continue;
+		for (uint32_t k = 0; k < u->n; k++)
+			if (res_has(&left, u->v[k].type))
+				left.v[u->v[k].type] -= u->v[k].amount;
+		v.lost_ns = lost_ns_of(mates[i].p, now_ns);
+		v.overridden = mates[i].rank == 2 ? RULE_OPT_OUT : mates[i].rank == 1 ? RULE_DRIVER : RULE_NONE;
+		array_push(&c->v, v);
+		ledger_evict(en->ledger, mates[i].pod);
+	}
+	mem_free(mates);
+}
+
+/* Shares of all children are worked out before the first of them loses anything. */
+static void take_from(struct engine *en, struct judge *j, queue_id q, const struct res_vec *target, int64_t now_ns, struct catch *c)
+{
+	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
+	struct res_vec *shares;
+
+	if (!queue->children.n) {
+		take_from_leaf(en, j, q, target, now_ns, c);
+		return;
+	}
+	shares = mem_alloc((queue->children.n + 1) * sizeof(*shares));
+	for (uint32_t i = 0; i < queue->children.n; i++)
+		quota_share(en->ledger, q, queue->children.v[i], target, &shares[i]);
+	for (uint32_t i = 0; i < queue->children.n; i++)
+		if (shares[i].mask)
+			take_from(en, j, queue->children.v[i], &shares[i], now_ns, c);
+	mem_free(shares);
+}
+
+/* ---- all queues ---- */
+
+static void record(struct engine *en, queue_id q, uint32_t cycle, const struct catch *c, struct decisions *ret)
+{
+	struct victim *v = arena_n(ret->arena, c->v.n + 1, struct victim);
+	struct decision d = {.pod = POD_NONE,
+			     .group = GROUP_NONE,
+			     .queue = q,
+			     .outcome = OUTCOME_EVICTED,
+			     .action = ACTION_QUOTA,
+			     .node = NODE_NONE,
+			     .runner_up = NODE_NONE,
+			     .cycle = cycle,
+			     .until_ns = TIME_NONE};
+
+	(void)en;
+	memcpy(v, c->v.v, c->v.n * sizeof(*v));
+	d.n_victims = c->v.n;
+	d.victims = v;
+	array_push(&ret->v, d);
+}
+
+static void run_queue(struct engine *en, struct judge *j, queue_id q, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+{
+	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
+	struct res_vec target;
+	struct catch c = {0};
+
+	if ((queue->spec.sources & FROM_YUNIKORN) && queue->props.quota_delay_ns > 0) {
+		quota_target(en->ledger, q, &target);
+		if (target.mask)
+			take_from(en, j, q, &target, now_ns, &c);
+		if (c.v.n)
+			record(en, q, cycle, &c, ret);
+		array_free(&c.v);
+	}
+	for (uint32_t i = 0; i < queue->children.n; i++)
+		run_queue(en, j, queue->children.v[i], now_ns, cycle, ret);
+}
+
+void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+{
+	struct rule_settings settings = engine_rule_settings(en->config);
+	struct judge j;
+
+	if (!en->config->quota_is_on)
+		return;
+	judge_init(&j, en->cluster, en->ledger, &settings, ACTION_QUOTA, POD_NONE, now_ns);
+	run_queue(en, &j, QUEUE_ROOT, now_ns, cycle, ret);
+	judge_free(&j);
+}
