@@ -37,6 +37,7 @@ struct ground { /* one search, all nodes */
 	node_id node;
 	struct mate *mates;
 	uint32_t n;
+	uint32_t left_from; /* where those left on this node begin among all */
 };
 
 /* ---- maximums on the pod's path ---- */
@@ -235,7 +236,7 @@ static void leave(struct ground *g, pod_id pod, const struct pod *p, const struc
 	struct protected_list *l = g->s->protected;
 	struct protected_pod x = {.pod = pod, .node = g->node, .queue = p->queue, .verdict = *says};
 
-	if (!l || l->v.n >= l->max || bits_has(&l->seen, pod))
+	if (!l || g->left_from >= l->max || bits_has(&l->seen, pod))
 		return;
 	bits_set(&l->seen, pod);
 	array_push(&l->v, x);
@@ -466,13 +467,36 @@ static void clear_leaving(struct ground *g)
 			ledger_vacate(g->s->c->ledger, n->pods.v[i]);
 }
 
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct cede_cycle *c = ctx;
+	const struct pod *x = ledger_pod(c->ledger, ((const struct protected_pod *)a)->pod);
+	const struct pod *y = ledger_pod(c->ledger, ((const struct protected_pod *)b)->pod);
+	int d = name_cmp(c->names, kin_get(c->vocab, x->kin)->ns, kin_get(c->vocab, y->kin)->ns);
+
+	return d ? d : name_cmp(c->names, x->name, y->name);
+}
+
+/* Who was left on this node, by name: pods stand on a node in the order they came, which nobody is to notice. */
+static void settle_left(struct ground *g)
+{
+	struct protected_list *l = g->s->protected;
+
+	if (!l || l->v.n == g->left_from)
+		return;
+	qsort_r(l->v.v + g->left_from, l->v.n - g->left_from, sizeof(*l->v.v), by_name, g->s->c);
+	l->v.n = l->v.n > l->max ? l->max : l->v.n;
+}
+
 static void gather(struct ground *g)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
 
 	g->n = 0;
+	g->left_from = g->s->protected ? g->s->protected->v.n : 0;
 	for (uint32_t i = 0; i < n->pods.n; i++)
 		consider(g, n->pods.v[i]);
+	settle_left(g);
 	if (g->n)
 		qsort_r(g->mates, g->n, sizeof(*g->mates), by_desert, g);
 }
