@@ -266,7 +266,7 @@ static pod_id put_owned(const char *labels, enum owner_kind kind, const char *ow
 
 static void KF_4_default_constraints(void **state)
 {
-	/* ln 5 for three hosts and for three zones (nodes without are one): 2 on a cost 2 * 1.609 + 2 + 2 * 1.609 + 4 */
+	/* ln 5 for three hosts and for three zones (nodes without are one): 2 on a are 2 * 1.609 + 2 + 2 * 1.609 + 4 */
 	static const struct {
 		const char *says, *service, *controller;
 		enum owner_kind kind;
