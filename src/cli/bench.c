@@ -21,7 +21,7 @@ struct options {
 	const char *what;
 };
 
-enum { KEY_NODES = 0x500, KEY_PODS, KEY_SHAPE, KEY_CYCLES, KEY_THREADS, KEY_SEED };
+enum { KEY_NODES = 0x500, KEY_PODS, KEY_SHAPE, KEY_CYCLES, KEY_THREADS, KEY_SEED, KEY_QUEUES };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -46,6 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_THREADS:
 		o->threads = cli_number(state, "threads", arg, 1, 64);
+		return 0;
+	case KEY_QUEUES:
+		o->cluster.queues = number(state, "queues", arg, 100000);
 		return 0;
 	case KEY_SEED:
 		o->cluster.seed = cli_number(state, "seed", arg, 0, UINT32_MAX);
@@ -74,6 +77,7 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"cycles", KEY_CYCLES, "C", 0, "Decisions to measure (default 200)", 0},
 	{"threads", KEY_THREADS, "T", 0, "Look at nodes with T threads (default 1)", 0},
+	{"queues", KEY_QUEUES, "N", 0, "Reclaim between N queues, five levels deep from ten on (default 0: none, default preemption by priority)", 0},
 	{"seed", KEY_SEED, "S", 0, "Another number, another cluster of the same kind (default 1)", 0},
 	{0},
 };
@@ -146,6 +150,7 @@ static void print_result(const struct options *o, const struct result *r)
 		emit_int(&e, "nodes", o->cluster.nodes);
 		emit_int(&e, "podsPerNode", o->cluster.pods_per_node);
 		emit_str(&e, "shape", synthetic_shape_text(o->cluster.shape));
+		emit_int(&e, "queues", o->cluster.queues);
 		emit_int(&e, "threads", o->threads);
 		emit_int(&e, "decisions", r->n);
 		emit_object(&e, "nsPerDecision");
@@ -184,7 +189,7 @@ int command_bench(int argc, char **argv)
 
 	cli_parse(&argp, argc, argv, &o);
 	config = engine_config_new();
-	config->profile = PROFILE_KUBERNETES;
+	config->profile = o.cluster.queues ? PROFILE_DEFAULT : PROFILE_KUBERNETES;
 	config->threads = o.threads;
 	synthetic_init(&s, &o.cluster);
 	en = engine_new(s.cluster, config, NULL, 0, &e);

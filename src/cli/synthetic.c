@@ -106,11 +106,64 @@ static shape_id hold_shape(struct synthetic *s, int64_t cpu, int64_t memory, str
 	return shape_hold(s->vocab, &draft);
 }
 
+/* ---- queues ---- */
+
+enum { LEVELS = 5 };
+
+/* Leaf i: the first is the one that waits, the others are above their guarantees. */
+static void leaf_path(const struct synthetic *s, uint32_t i, int depth, char *out, size_t size)
+{
+	int n = snprintf(out, size, "root.team-%03u", i);
+
+	for (int level = 2; s->o.queues >= 2 * LEVELS && level <= depth; level++)
+		n += snprintf(out + n, size - (size_t)n, ".level-%d", level);
+}
+
+static void add_queues(struct synthetic *s)
+{
+	int depth = s->o.queues >= 2 * LEVELS ? LEVELS : 1;
+	struct queue_def *defs;
+	char (*paths)[128];
+	uint32_t n = 0;
+	struct err e;
+
+	s->n_leaves = s->o.queues / (uint32_t)depth;
+	defs = mem_alloc((s->n_leaves * (uint32_t)depth + 1) * sizeof(*defs));
+	paths = mem_alloc((s->n_leaves * (uint32_t)depth + 1) * sizeof(*paths));
+	for (uint32_t i = 0; i < s->n_leaves; i++) {
+		for (int level = 1; level <= depth; level++) {
+			leaf_path(s, i, level, paths[n], sizeof(paths[n]));
+			defs[n].path = paths[n];
+			queue_spec_init(&defs[n].spec, vocab_names(s->vocab));
+			defs[n].spec.sources = FROM_YUNIKORN;
+			defs[n].spec.is_parent = level < depth;
+			if (level == depth)
+				res_put(&defs[n].spec.guaranteed, RES_CPU, i ? 100 : INT64_C(1) << 40);
+			if (level == depth)
+				res_put(&defs[n].spec.guaranteed, RES_MEMORY, i ? 1 << 20 : INT64_C(1) << 50);
+			n++;
+		}
+	}
+	must(cluster_put_queues(s->cluster, FROM_YUNIKORN, defs, n, &e), &e);
+	mem_free(defs);
+	mem_free(paths);
+}
+
+static name_id hold_queue(struct synthetic *s, bool is_waiting)
+{
+	char path[128];
+
+	if (!s->n_leaves)
+		return NAME_NONE;
+	leaf_path(s, is_waiting ? 0 : 1 + below(s, s->n_leaves - 1), LEVELS, path, sizeof(path));
+	return names_hold_str(vocab_names(s->vocab), path);
+}
+
 static void add_pod(struct synthetic *s, const char *name, const char *app, name_id node, int32_t priority,
 		    shape_id shape)
 {
 	struct names *names = vocab_names(s->vocab);
-	struct obj_pod o = {.created_ns = SYNTHETIC_NOW_NS,
+	struct obj_pod o = {.created_ns = SYNTHETIC_NOW_NS - 3600 * NS_PER_S,
 			    .started_ns = TIME_NONE,
 			    .scheduled_ns = TIME_NONE,
 			    .deleted_ns = TIME_NONE,
@@ -120,6 +173,7 @@ static void add_pod(struct synthetic *s, const char *name, const char *app, name
 
 	o.name = names_hold_str(names, name);
 	o.kin = hold_labels(s, "bench", labels, 1);
+	o.yunikorn_queue = hold_queue(s, node == NAME_NONE);
 	o.shape = shape;
 	o.has_priority = true;
 	o.priority = priority;
@@ -175,10 +229,12 @@ void synthetic_init(struct synthetic *s, const struct synthetic_options *o)
 	struct cluster_options options = cluster_options_default();
 
 	*s = (struct synthetic){.o = *o, .random = UINT64_C(0x9E3779B97F4A7C15) + o->seed, .waiting = POD_NONE};
-	options.profile = PROFILE_KUBERNETES;
+	options.profile = o->queues ? PROFILE_DEFAULT : PROFILE_KUBERNETES;
 	options.now_ns = SYNTHETIC_NOW_NS;
 	s->vocab = vocab_new();
 	s->cluster = cluster_new(s->vocab, &options);
+	if (o->queues)
+		add_queues(s);
 	for (uint32_t i = 0; i < o->nodes; i++)
 		add_node(s, i);
 	for (node_id n = 0; n < o->nodes; n++)

@@ -16,6 +16,7 @@ bool synthetic_shape_parse(const char *s, enum synthetic_shape *ret);
 
 struct synthetic_options {
 	uint32_t nodes, pods_per_node, seed;
+	uint32_t queues; /* 0: none, profile kubernetes; else so many, five levels deep from ten on, profile default */
 	enum synthetic_shape shape;
 };
 
@@ -25,6 +26,7 @@ struct synthetic {
 	struct cluster *cluster;
 	uint64_t random;
 	uint32_t n_waiting; /* made so far */
+	uint32_t n_leaves;
 	pod_id waiting;
 };
 
