@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->threads = cli_number(state, "threads", arg, 1, 64);
 		return 0;
 	case KEY_QUEUES:
-		o->cluster.queues = number(state, "queues", arg, 100000);
+		o->cluster.queues = cli_number(state, "queues", arg, 2, 100000);
 		return 0;
 	case KEY_SEED:
 		o->cluster.seed = cli_number(state, "seed", arg, 0, UINT32_MAX);
