@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gen_cluster.h - writes a made-up but lifelike cluster as its API server would show it: priority classes, queues,
- * namespaces, nodes and pods with the labels, environments, tolerations, volumes and statuses that real ones carry. The same numbers give
- * the same bytes.
+ * namespaces, nodes and pods with the labels, environments, tolerations, volumes and statuses that real ones carry. The
+ * same numbers give the same bytes.
  *
  *	struct gen_cluster g = {.n_nodes = 5000, .n_pods = 150000};
  *	gen_cluster_write(&g, &text, EMIT_JSON);  one List, as `kubectl get -o json` prints it

@@ -28,12 +28,13 @@ static void join(const char *const *words, char *out, size_t size)
 /* Position of the word among the known ones; ends the program if it is not there. */
 static unsigned one_of(const char *option, const char *word, const char *const *known, struct argp_state *state)
 {
-	const char *near_word = nearest_word(word, known);
+	int found = words_find(known, word);
+	const char *near_word;
 	char list[200];
 
-	for (unsigned i = 0; known[i]; i++)
-		if (str_eq(known[i], word))
-			return i;
+	if (found >= 0)
+		return (unsigned)found;
+	near_word = nearest_word(word, known);
 	join(known, list, sizeof(list));
 	if (near_word)
 		argp_error(state, "%s: '%s' is not one of %s; did you mean '%s'?", option, word, list, near_word);

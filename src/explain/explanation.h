@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explanation.h - everything there is to say about one pod in a plan: its own decision if it waits, who takes it if it runs, and what spares it.
+ * explanation.h - everything there is to say about one pod in a plan: its own decision if it waits, who takes it if it
+ * runs, and what spares it.
  */
 #pragma once
 

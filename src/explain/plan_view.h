@@ -2,8 +2,9 @@
 /*
  * plan_view.h - decisions for people and for programs.
  *
- * A plan is printed after its moves were taken back: ids in it are good, states in the ledger are those before the plan. What the operator wants to know
- * comes first: who has to go and why, then who waits and why, then who runs where.
+ * A plan is printed after its moves were taken back: ids in it are good, states in the ledger are those before the
+ * plan. What the operator wants to know comes first: who has to go and why, then who waits and why, then who runs
+ * where.
  */
 #pragma once
 
@@ -24,10 +25,13 @@ void plan_view_emit(const struct plan_view *v, struct emit *e);
 /* Tables. Many evictions for one shape of pod are grouped unless is_wide. */
 void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out);
 
-/* One decision in full: a sentence, then the table behind it if there are words for its statuses. is_wide: every victim of every node. */
+/*
+ * One decision in full: a sentence, then the table behind it if there are words for its statuses.
+ * is_wide: every victim of every node.
+ */
 struct cede_cycle;
-void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words, const struct look *look,
-		   bool is_wide, struct text *out);
+void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
+		   const struct look *look, bool is_wide, struct text *out);
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
 

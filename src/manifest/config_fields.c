@@ -42,14 +42,6 @@ enum err_code get_flag(const struct reader *r, const struct at *up, const char *
 	return ERR_OK;
 }
 
-int words_find(const char *const *words, const char *word)
-{
-	for (int i = 0; words[i]; i++)
-		if (str_eq(words[i], word))
-			return i;
-	return -1;
-}
-
 enum err_code at_word_expected(const struct reader *r, const struct at *a, const char *const *words, struct err *e)
 {
 	const char *text = scalar_text(a->t), *near_word = text ? nearest_word(text, words) : NULL;

@@ -29,4 +29,3 @@ enum err_code get_texts(const struct reader *r, const struct at *up, const char 
 enum err_code get_list(const struct reader *r, const struct at *up, const char *key, struct at *ret, struct err *e);
 /* The value of field i of a map, whatever it is. */
 struct at at_nth_field(const struct at *map, uint32_t i);
-int words_find(const char *const *words, const char *word); /* -1 */

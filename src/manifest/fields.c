@@ -355,27 +355,35 @@ static void known_words(const char *const *known, struct text *out)
 		text_printf(out, "%s%s", out->n ? ", " : "", *known);
 }
 
+int words_find(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (str_eq(words[i], word))
+			return i;
+	return -1;
+}
+
+static enum err_code unknown_field(const struct reader *r, const struct at *up, const struct tree_field *f,
+				   const char *const *known, struct err *e)
+{
+	struct tree here = {.kind = TREE_NULL, .line = f->line, .col = f->col};
+	struct at field = {.up = up, .t = &here, .key = f->key};
+	const char *near_word = nearest_word(f->key, known);
+	struct text words = {0};
+
+	if (near_word)
+		return at_fail(r, &field, e, "unknown field; did you mean \"%s\"?", near_word);
+	known_words(known, &words);
+	at_fail(r, &field, e, "unknown field; known here: %s", text_str(&words));
+	text_free(&words);
+	return ERR_INPUT;
+}
+
 enum err_code at_only(const struct reader *r, const struct at *a, const char *const *known, struct err *e)
 {
 	TRY(at_want(r, a, TREE_MAP, e));
-	for (uint32_t i = 0; a->t && i < a->t->n; i++) {
-		const struct tree_field *f = &a->t->fields[i];
-		struct tree here = {.kind = TREE_NULL, .line = f->line, .col = f->col};
-		struct at field = {.up = a, .t = &here, .key = f->key};
-		const char *near_word = nearest_word(f->key, known);
-		struct text words = {0};
-		uint32_t k = 0;
-
-		while (known[k] && !str_eq(known[k], f->key))
-			k++;
-		if (known[k])
-			continue;
-		if (near_word)
-			return at_fail(r, &field, e, "unknown field; did you mean \"%s\"?", near_word);
-		known_words(known, &words);
-		at_fail(r, &field, e, "unknown field; known here: %s", text_str(&words));
-		text_free(&words);
-		return ERR_INPUT;
-	}
+	for (uint32_t i = 0; a->t && i < a->t->n; i++)
+		if (words_find(known, a->t->fields[i].key) < 0)
+			return unknown_field(r, a, &a->t->fields[i], known, e);
 	return ERR_OK;
 }

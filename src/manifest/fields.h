@@ -105,3 +105,4 @@ enum err_code at_node_term(const struct reader *r, const struct at *a, struct ar
 enum err_code at_only(const struct reader *r, const struct at *a, const char *const *known, struct err *e);
 /* The nearest of the known words within a small edit distance, NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *known);
+int words_find(const char *const *words, const char *word); /* its index in the list; -1: not there */

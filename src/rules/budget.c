@@ -39,8 +39,8 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	const struct names *names = vocab_names(ledger_vocab(l));
 	const struct obj_pdb *o = ledger_pdb(l, (pdb_id)v->num[2])->obj;
 
-	text_printf(out, "the budget %s/%s allows %" PRId64 " disruptions, %" PRId64 " of them spent", name_str(names, o->ns), name_str(names, o->name),
-		    v->num[0], v->num[1]);
+	text_printf(out, "the budget %s/%s allows %" PRId64 " disruptions, %" PRId64 " of them spent",
+		    name_str(names, o->ns), name_str(names, o->name), v->num[0], v->num[1]);
 }
 
 const struct rule rule_budget = {RULE_BUDGET, judge, text};

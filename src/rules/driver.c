@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pod that keeps an application together goes last: one labelled spark-role: driver, or the oldest of an application with several pods. */
+/*
+ * The pod that keeps an application together goes last:
+ * one labelled spark-role: driver, or the oldest of an application with several pods.
+ */
 #include "rules/judge.h"
 
 static bool says_driver(const struct judge *j, const struct pod *v)
@@ -11,7 +14,8 @@ static bool says_driver(const struct judge *j, const struct pod *v)
 
 static bool is_older(const struct judge *j, const struct pod *a, const struct pod *b)
 {
-	int64_t x = a->created_ns == TIME_NONE ? INT64_MAX : a->created_ns, y = b->created_ns == TIME_NONE ? INT64_MAX : b->created_ns;
+	int64_t x = a->created_ns == TIME_NONE ? INT64_MAX : a->created_ns,
+		y = b->created_ns == TIME_NONE ? INT64_MAX : b->created_ns;
 
 	return x != y ? x < y : name_cmp(j->names, a->name, b->name) < 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Laws 2, 4 and 5. Work of a queue below its guarantee takes from queues above theirs, and takes none of them below it. Judged in the types the pod is short
- * of, on the branches below the common ancestor: what moves inside an ancestor does not change it. What is taken by several victims together is the
- * search's business; here a pod that is bigger than the excess on its own is out.
+ * Laws 2, 4 and 5. Work of a queue below its guarantee takes from queues above theirs, and takes none of them below it.
+ * Judged in the types the pod is short of, on the branches below the common ancestor: what moves inside an ancestor
+ * does not change it. What is taken by several victims together is the search's business; here a pod that is bigger
+ * than the excess on its own is out.
  */
 #include <inttypes.h>
 
@@ -22,8 +23,13 @@ static struct rule_verdict above(const struct judge *j, queue_id q, queue_id anc
 			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
 
 			if (g > 0 && used[r] <= g)
-				return (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = ABOVE_NOT, .queue = q,
-							     .type = r, .until_ns = TIME_NONE, .num = {used[r], g}};
+				return (struct rule_verdict){.answer = IS_PROTECTED,
+							     .rule = RULE_GUARANTEE,
+							     .reason = ABOVE_NOT,
+							     .queue = q,
+							     .type = r,
+							     .until_ns = TIME_NONE,
+							     .num = {used[r], g}};
 		}
 	}
 	return rule_may_go();
@@ -52,11 +58,17 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, q
 
 		for (uint64_t left = j->short_types; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
-			int64_t g = queue_guarantee(queue_get(j->tree, q), r), takes = r == RES_PODS ? 1 : res_list_get(u, r);
+			int64_t g = queue_guarantee(queue_get(j->tree, q), r),
+				takes = r == RES_PODS ? 1 : res_list_get(u, r);
 
 			if (g > 0 && takes && used[r] - takes < g)
-				return (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = TOO_BIG, .queue = q, .type = r,
-							     .until_ns = TIME_NONE, .num = {used[r], g, takes}};
+				return (struct rule_verdict){.answer = IS_PROTECTED,
+							     .rule = RULE_GUARANTEE,
+							     .reason = TOO_BIG,
+							     .queue = q,
+							     .type = r,
+							     .until_ns = TIME_NONE,
+							     .num = {used[r], g, takes}};
 		}
 	}
 	return rule_may_go();
@@ -86,18 +98,20 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	res_amount_text(v->type, v->num[0] - v->num[2], &left);
 	switch (v->reason) {
 	case ABOVE_NOT:
-		text_printf(out, "%s uses %s of %s guaranteed %s, which is not above it (law 5)", queue, text_str(&used), text_str(&g), type);
+		text_printf(out, "%s uses %s of %s guaranteed %s, which is not above it (law 5)", queue,
+			    text_str(&used), text_str(&g), type);
 		break;
 	case NOT_BELOW:
-		text_printf(out, "the waiting pod's queue %s uses %s of %s guaranteed %s and is not below it (law 4)", queue, text_str(&used),
-			    text_str(&g), type);
+		text_printf(out, "the waiting pod's queue %s uses %s of %s guaranteed %s and is not below it (law 4)",
+			    queue, text_str(&used), text_str(&g), type);
 		break;
 	case NO_GUARANTEE:
-		text_printf(out, "nothing guarantees %s to the waiting pod's queue %s below what both share (law 4)", type, queue);
+		text_printf(out, "nothing guarantees %s to the waiting pod's queue %s below what both share (law 4)",
+			    type, queue);
 		break;
 	default:
-		text_printf(out, "%s uses %s of %s guaranteed %s; taking %s would leave %s (law 2)", queue, text_str(&used), text_str(&g), type,
-			    text_str(&takes), text_str(&left));
+		text_printf(out, "%s uses %s of %s guaranteed %s; taking %s would leave %s (law 2)", queue,
+			    text_str(&used), text_str(&g), type, text_str(&takes), text_str(&left));
 		break;
 	}
 	text_free(&used);

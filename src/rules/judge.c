@@ -5,19 +5,20 @@
 
 /* ---- which rules an action asks, in order ---- */
 
-static const struct rule *const reclaim_rules[] = {&rule_foreign,  &rule_daemonset,	 &rule_application, &rule_fence, &rule_policy,
-						   &rule_priority, &rule_preemptibility, &rule_guarantee,   &rule_budget, &rule_opt_out,
-						   &rule_driver,   NULL};
-static const struct rule *const preempt_rules[] = {&rule_foreign,  &rule_daemonset,	 &rule_application, &rule_policy,
-						   &rule_priority, &rule_preemptibility, &rule_budget,	    &rule_opt_out,
-						   &rule_driver,   NULL};
-static const struct rule *const displace_rules[] = {&rule_foreign,  &rule_daemonset,	  &rule_application, &rule_policy,
-						    &rule_priority, &rule_preemptibility, &rule_budget,	     NULL};
-static const struct rule *const required_rules[] = {&rule_foreign,	  &rule_daemonset, &rule_application, &rule_priority,
-						    &rule_preemptibility, &rule_budget,	   &rule_opt_out,     &rule_driver,
-						    NULL};
-static const struct rule *const quota_rules[] = {&rule_foreign, &rule_daemonset, &rule_preemptibility, &rule_budget,
-						 &rule_opt_out, &rule_driver,	 NULL};
+static const struct rule *const reclaim_rules[] = {
+	&rule_foreign,	      &rule_daemonset, &rule_application, &rule_fence,	 &rule_policy, &rule_priority,
+	&rule_preemptibility, &rule_guarantee, &rule_budget,	  &rule_opt_out, &rule_driver, NULL};
+static const struct rule *const preempt_rules[] = {
+	&rule_foreign,	      &rule_daemonset, &rule_application, &rule_policy, &rule_priority,
+	&rule_preemptibility, &rule_budget,    &rule_opt_out,	  &rule_driver, NULL};
+static const struct rule *const displace_rules[] = {
+	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_policy,
+	&rule_priority, &rule_preemptibility, &rule_budget,	 NULL};
+static const struct rule *const required_rules[] = {&rule_foreign,  &rule_daemonset,	  &rule_application,
+						    &rule_priority, &rule_preemptibility, &rule_budget,
+						    &rule_opt_out,  &rule_driver,	  NULL};
+static const struct rule *const quota_rules[] = {
+	&rule_foreign, &rule_daemonset, &rule_preemptibility, &rule_budget, &rule_opt_out, &rule_driver, NULL};
 
 static const struct rule *const *rules_of(enum action a)
 {
@@ -51,10 +52,11 @@ static queue_id fence_of(const struct queue_tree *t, queue_id q)
 	return q;
 }
 
-void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s, enum action action, pod_id pod,
-		int64_t now_ns)
+void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
+		enum action action, pod_id pod, int64_t now_ns)
 {
-	*j = (struct judge){.cluster = c, .ledger = l, .settings = *s, .action = action, .now_ns = now_ns, .pod = pod, .stamp = 1};
+	*j = (struct judge){
+		.cluster = c, .ledger = l, .settings = *s, .action = action, .now_ns = now_ns, .pod = pod, .stamp = 1};
 	j->vocab = ledger_vocab(l);
 	j->names = vocab_names(ledger_vocab(l));
 	j->tree = ledger_queues(l);
@@ -162,8 +164,13 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdic
 			if (g <= 0)
 				continue;
 			if (used[r] + claimed[r] >= g) {
-				*ret_why = (struct rule_verdict){.answer = IS_PROTECTED, .rule = RULE_GUARANTEE, .reason = 1, .queue = q, .type = r,
-								 .until_ns = TIME_NONE, .num = {used[r] + claimed[r], g}};
+				*ret_why = (struct rule_verdict){.answer = IS_PROTECTED,
+								 .rule = RULE_GUARANTEE,
+								 .reason = 1,
+								 .queue = q,
+								 .type = r,
+								 .until_ns = TIME_NONE,
+								 .num = {used[r] + claimed[r], g}};
 				return false;
 			}
 			owed |= UINT64_C(1) << r;
@@ -194,8 +201,9 @@ const struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 
 /* ---- words ---- */
 
-static const struct rule *const all_rules[] = {&rule_foreign,	     &rule_daemonset, &rule_application, &rule_fence,	&rule_policy, &rule_priority,
-					       &rule_preemptibility, &rule_guarantee, &rule_budget,	 &rule_opt_out, &rule_driver};
+static const struct rule *const all_rules[] = {&rule_foreign, &rule_daemonset, &rule_application,    &rule_fence,
+					       &rule_policy,  &rule_priority,  &rule_preemptibility, &rule_guarantee,
+					       &rule_budget,  &rule_opt_out,   &rule_driver};
 
 static void delay_text(const struct rule_verdict *v, struct text *out)
 {

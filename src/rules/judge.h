@@ -2,12 +2,13 @@
 /*
  * judge.h - asks all rules, in order, whether a running pod may go for a waiting one.
  *
- * A judge is made for one waiting pod and one action. What depends on the victim's queue alone (fences, policy, guarantees, how priorities are adjusted) is
- * worked out once per queue and kept, so a cluster with many queues costs only for those that are looked at. Rules are tables, one file each; which of
- * them an action asks is data (judge.c).
+ * A judge is made for one waiting pod and one action. What depends on the victim's queue alone (fences, policy,
+ * guarantees, how priorities are adjusted) is worked out once per queue and kept, so a cluster with many queues costs
+ * only for those that are looked at. Rules are tables, one file each; which of them an action asks is data (judge.c).
  *
- * Words of the laws: P is the waiting pod's leaf, V the victim's, A their lowest common ancestor; the branch of a leaf are it and its ancestors strictly
- * below A. Short are the resource types the pod lacks on the node it would use or below the maximums on its path.
+ * Words of the laws: P is the waiting pod's leaf, V the victim's, A their lowest common ancestor; the branch of a leaf
+ * are it and its ancestors strictly below A. Short are the resource types the pod lacks on the node it would use or
+ * below the maximums on its path.
  */
 #pragma once
 
@@ -22,11 +23,13 @@ struct rule_settings {
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
 };
 
-struct queue_opinion { /* what is known of one victim queue, for the present short types */
-	uint64_t stamp; /* of judge: 0 never */
+/* What is known of one victim queue, for the present short types. */
+struct queue_opinion {
+	uint64_t stamp;	   /* of judge: 0 never */
 	queue_id ancestor; /* A */
-	struct rule_verdict verdict; /* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
-	bool is_fenced;	   /* priorities are replaced by priority_shift on the way to A */
+	/* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
+	struct rule_verdict verdict;
+	bool is_fenced; /* priorities are replaced by priority_shift on the way to A */
 	int64_t priority_shift;
 	uint32_t distance;
 };
@@ -43,15 +46,15 @@ struct judge {
 	pod_id pod;
 	const struct pod *p;
 	name_id app, ns;
-	queue_id fence; /* how far up the search for victims may go */
-	uint64_t short_types; /* set by judge_look_at */
+	queue_id fence;			/* how far up the search for victims may go */
+	uint64_t short_types;		/* set by judge_look_at */
 	struct queue_opinion *opinions; /* by queue id */
 	uint32_t n_opinions;
 	uint64_t stamp;
 };
 
-void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s, enum action action, pod_id pod,
-		int64_t now_ns);
+void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
+		enum action action, pod_id pod, int64_t now_ns);
 void judge_free(struct judge *j);
 
 /* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
@@ -81,5 +84,5 @@ struct rule {
 	void (*text)(const struct cluster *c, const struct rule_verdict *v, struct text *out);
 };
 
-extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority, rule_preemptibility, rule_guarantee,
-	rule_budget, rule_opt_out, rule_driver;
+extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority,
+	rule_preemptibility, rule_guarantee, rule_budget, rule_opt_out, rule_driver;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Law 1: opting out of preemption is a strong wish, not a promise; `opt-out: hard` leaves breaking it to DaemonSet work. */
+/*
+ * Law 1: opting out of preemption is a strong wish, not a promise;
+ * `opt-out: hard` leaves breaking it to DaemonSet work.
+ */
 #include "rules/judge.h"
 
 bool judge_opted_out(const struct judge *j, const struct pod *v)
@@ -25,7 +28,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
 	(void)c;
-	text_add(out, v->answer == IS_PROTECTED ? "it opted out of preemption" : "it opted out of preemption, and others do (law 1)");
+	text_add(out, v->answer == IS_PROTECTED ? "it opted out of preemption"
+						: "it opted out of preemption, and others do (law 1)");
 }
 
 const struct rule rule_opt_out = {RULE_OPT_OUT, judge, text};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Law 6. Between queues victims have a lower or equal priority, compared as the queues adjust them below their common ancestor; inside one queue,
- * and among pods without queues, strictly lower.
+ * Law 6. Between queues victims have a lower or equal priority, compared as the queues adjust them below their common
+ * ancestor; inside one queue, and among pods without queues, strictly lower.
  */
 #include <inttypes.h>
 
@@ -51,7 +51,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
 	(void)c;
-	text_printf(out, "its priority %" PRId64 " is %s %" PRId64 " (law 6)", v->num[0], v->reason ? "not below" : "above", v->num[1]);
+	text_printf(out, "its priority %" PRId64 " is %s %" PRId64 " (law 6)", v->num[0],
+		    v->reason ? "not below" : "above", v->num[1]);
 }
 
 const struct rule rule_priority = {RULE_PRIORITY, judge, text};

@@ -2,8 +2,9 @@
 /*
  * rule.h - may this running pod be taken away for that waiting one?
  *
- * The names of all rules, in the order they are asked: the first that speaks is the one people are told. A rule answers for
- * a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes only if nothing else works).
+ * The names of all rules, in the order they are asked: the first that speaks is the one people are told. A rule answers
+ * for a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes only
+ * if nothing else works).
  */
 #pragma once
 
@@ -32,14 +33,14 @@
 	X(DRIVER, "driver")                 \
 	X(THRASH, "thrash")
 
+#define X(id, text) RULE_##id,
 enum rule_id {
 	RULE_NONE,
-#define X(id, text) RULE_##id,
-	RULE_LIST(X)
-#undef X
+	RULE_LIST(X) /* in this order */
 	RULE_PLUGIN, /* a loaded plugin's own; the verdict says which */
 	RULE_COUNT,
 };
+#undef X
 const char *rule_text(enum rule_id r); /* "" for RULE_NONE */
 
 #define ACTION_LIST(X)                    \
@@ -52,24 +53,24 @@ const char *rule_text(enum rule_id r); /* "" for RULE_NONE */
 	X(QUOTA, "quota")                 \
 	X(STALE_GANG, "stale-gang")
 
+#define X(id, text) ACTION_##id,
 enum action {
 	ACTION_NONE,
-#define X(id, text) ACTION_##id,
-	ACTION_LIST(X)
-#undef X
+	ACTION_LIST(X) /* in this order */
 	ACTION_COUNT,
 };
+#undef X
 const char *action_text(enum action a);
 
 enum rule_answer { MAY_GO, IS_PROTECTED, IS_SPARED };
 
 struct rule_verdict {
-	uint8_t answer; /* enum rule_answer */
-	uint8_t rule;	/* enum rule_id; RULE_NONE when it may go */
-	uint8_t plugin; /* RULE_PLUGIN: index of the plugin */
-	uint8_t reason; /* which of the rule's sentences */
-	uint32_t queue; /* the queue it speaks of, QUEUE_NONE if none */
-	uint32_t type;	/* the resource type it speaks of */
+	uint8_t answer;	  /* enum rule_answer */
+	uint8_t rule;	  /* enum rule_id; RULE_NONE when it may go */
+	uint8_t plugin;	  /* RULE_PLUGIN: index of the plugin */
+	uint8_t reason;	  /* which of the rule's sentences */
+	uint32_t queue;	  /* the queue it speaks of, QUEUE_NONE if none */
+	uint32_t type;	  /* the resource type it speaks of */
 	int64_t until_ns; /* where time decides, else TIME_NONE */
 	int64_t num[3];	  /* the rule's numbers, for its sentence */
 };
@@ -80,5 +81,6 @@ static inline struct rule_verdict rule_may_go(void)
 }
 static inline struct rule_verdict rule_says(enum rule_answer answer, enum rule_id rule)
 {
-	return (struct rule_verdict){.answer = (uint8_t)answer, .rule = (uint8_t)rule, .queue = QUEUE_NONE, .until_ns = TIME_NONE};
+	return (struct rule_verdict){
+		.answer = (uint8_t)answer, .rule = (uint8_t)rule, .queue = QUEUE_NONE, .until_ns = TIME_NONE};
 }

@@ -14,7 +14,8 @@ static inline const char *words_queue(const struct cluster *c, queue_id q)
 {
 	const struct ledger *l = words_ledger(c);
 
-	return q == QUEUE_NONE ? "no queue" : name_str(vocab_names(ledger_vocab(l)), queue_get(ledger_queues(l), q)->path);
+	return q == QUEUE_NONE ? "no queue"
+			       : name_str(vocab_names(ledger_vocab(l)), queue_get(ledger_queues(l), q)->path);
 }
 static inline const char *words_type(const struct cluster *c, res_id r)
 {

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "ledger/cluster.h"
+#include "vocab_fixture.h"
 
 struct fix {
 	struct vocab *v;
@@ -47,12 +48,7 @@ static inline void fix_init(struct fix *f, enum profile profile)
 static inline void fix_free(struct fix *f)
 {
 	cluster_free(f->c);
-	assert_int_equal(shape_count(f->v), 0);
-	for (kin_id kin = 0; kin < kin_limit(f->v); kin++)
-		assert_false(kin_is_live(f->v, kin));
-	/* What remains are the names of the resource types, once each. */
-	assert_int_equal(names_count(f->names), vocab_res(f->v)->n);
-	vocab_free(f->v);
+	vocab_free_empty(f->v);
 }
 
 static inline name_id hold(struct fix *f, const char *s)

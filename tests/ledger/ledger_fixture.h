@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "ledger/ledger.h"
+#include "vocab_fixture.h"
 
 struct fix {
 	struct vocab *v;
@@ -57,12 +58,7 @@ static inline void fix_init(struct fix *f)
 static inline void fix_free(struct fix *f)
 {
 	ledger_free(f->l);
-	assert_int_equal(shape_count(f->v), 0);
-	for (kin_id kin = 0; kin < kin_limit(f->v); kin++)
-		assert_false(kin_is_live(f->v, kin));
-	/* What remains are the names of the resource types, once each. */
-	assert_int_equal(names_count(f->names), vocab_res(f->v)->n);
-	vocab_free(f->v);
+	vocab_free_empty(f->v);
 }
 
 static inline name_id fix_name(struct fix *f, const char *s)

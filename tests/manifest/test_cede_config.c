@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config_fixture.h"
-
-struct reading {
-	struct fixture f;
-	struct engine_config *config;
-	enum err_code rc;
-};
+#include "reading_fixture.h"
 
 static void read_doc(struct reading *r, const char *doc)
 {
-	const struct tree *t;
+	const struct tree *t = reading_begin(r, "cede.yaml", doc);
 
-	*r = (struct reading){.config = engine_config_new()};
-	fixture_init(&r->f, "cede.yaml");
-	t = fixture_tree(&r->f, doc);
-	r->rc = t ? manifest_cede_config(&r->f.src, t, r->config, &r->f.e) : r->f.e.code;
+	if (t)
+		r->rc = manifest_cede_config(&r->f.src, t, r->config, &r->f.e);
 	/* Everything the configuration needs must be its own by now. */
 	arena_reset(r->f.arena);
-}
-
-static void drop_doc(struct reading *r)
-{
-	engine_config_free(r->config);
-	fixture_free(&r->f);
 }
 
 static void defaults_are_those_of_the_interface(void **state)

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config_fixture.h"
+#include "reading_fixture.h"
 
 #define S NS_PER_S
 
-struct reading {
-	struct fixture f;
-	struct engine_config *config;
-	enum err_code rc;
-};
-
 static void read_doc(struct reading *r, const char *doc)
 {
-	const struct tree *t;
+	const struct tree *t = reading_begin(r, "kai.yaml", doc);
 
-	*r = (struct reading){.config = engine_config_new()};
-	fixture_init(&r->f, "kai.yaml");
-	t = fixture_tree(&r->f, doc);
-	r->rc = t ? manifest_kai_config(&r->f.src, t, r->config, &r->f.e) : r->f.e.code;
-}
-
-static void drop_doc(struct reading *r)
-{
-	engine_config_free(r->config);
-	fixture_free(&r->f);
+	if (t)
+		r->rc = manifest_kai_config(&r->f.src, t, r->config, &r->f.e);
 }
 
 #define HEAD "scheduler configuration: "

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config_fixture.h"
-
-struct reading {
-	struct fixture f;
-	struct engine_config *config;
-	enum err_code rc;
-};
+#include "reading_fixture.h"
 
 static void read_doc(struct reading *r, const char *doc)
 {
-	const struct tree *t;
+	const struct tree *t = reading_begin(r, "kube.yaml", doc);
 
-	*r = (struct reading){.config = engine_config_new()};
-	fixture_init(&r->f, "kube.yaml");
-	t = fixture_tree(&r->f, doc);
-	r->rc = t ? manifest_kube_config(r->f.vocab, &r->f.src, t, r->config, &r->f.e) : r->f.e.code;
+	if (t)
+		r->rc = manifest_kube_config(r->f.vocab, &r->f.src, t, r->config, &r->f.e);
 	arena_reset(r->f.arena);
-}
-
-static void drop_doc(struct reading *r)
-{
-	engine_config_free(r->config);
-	fixture_free(&r->f);
 }
 
 #define V1 "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
