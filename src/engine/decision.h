@@ -34,6 +34,8 @@ enum node_fate {
 	FATE_FEASIBLE,
 	FATE_CANDIDATE, /* fits after evictions */
 	FATE_NO_HELP,	/* evictions do not help */
+	FATE_SPARED,	/* by the rules not enough may go there */
+	FATE_SOON,	/* fits once whoever is leaving is gone */
 };
 
 struct node_report {

@@ -45,11 +45,19 @@ static void reserve(struct attempt *a, node_id node, enum action action)
 	ledger_reserve(a->c.ledger, node, a->c.pod);
 }
 
+/* The report of the i-th node, NULL if nobody asked for any. */
+static struct node_report *report_of(const struct attempt *a, uint32_t i)
+{
+	return a->d->n_nodes ? (struct node_report *)(uintptr_t)&a->d->nodes[i] : NULL;
+}
+
 static bool take_leaving_room(struct attempt *a)
 {
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		if (a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE || !fits_soon(a, a->c.nodes[i]))
 			continue;
+		if (report_of(a, i))
+			report_of(a, i)->fate = FATE_SOON;
 		a->d->tie = TIE_LEAVING;
 		reserve(a, a->c.nodes[i], ACTION_ALLOCATE);
 		return true;
@@ -59,14 +67,28 @@ static bool take_leaving_room(struct attempt *a)
 
 /* ---- taking room ---- */
 
-static uint32_t potential(struct attempt *a, node_id *ret)
-{
-	uint32_t n = 0;
+struct hunt { /* the tries of one attempt */
+	struct attempt *a;
+	node_id *nodes;
+	struct node_report **reports; /* of them; NULL if nobody asked */
+	uint32_t n;
+	uint64_t lacking;
+	struct protected_list all; /* of the actions that found nothing */
+};
 
-	for (uint32_t i = 0; i < a->c.n_nodes; i++)
-		if (a->statuses[i].verdict.code != CEDE_UNRESOLVABLE && a->statuses[i].verdict.code != CEDE_ERROR)
-			ret[n++] = a->c.nodes[i];
-	return n;
+static void potential(struct hunt *h)
+{
+	struct attempt *a = h->a;
+
+	h->nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
+	h->reports = a->d->n_nodes ? arena_n(a->c.arena, a->c.n_nodes + 1, struct node_report *) : NULL;
+	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
+		if (a->statuses[i].verdict.code == CEDE_UNRESOLVABLE || a->statuses[i].verdict.code == CEDE_ERROR)
+			continue;
+		if (h->reports)
+			h->reports[h->n] = report_of(a, i);
+		h->nodes[h->n++] = a->c.nodes[i];
+	}
 }
 
 static void mark_overridden(struct attempt *a, const struct judge *j)
@@ -76,7 +98,9 @@ static void mark_overridden(struct attempt *a, const struct judge *j)
 	for (uint32_t i = 0; i < a->d->n_victims; i++) {
 		const struct pod *p = ledger_pod(a->c.ledger, v[i].pod);
 
-		v[i].overridden = judge_opted_out(j, p) ? RULE_OPT_OUT : judge_is_driver(j, p) ? RULE_DRIVER : RULE_NONE;
+		v[i].overridden = judge_opted_out(j, p)	  ? RULE_OPT_OUT
+				  : judge_is_driver(j, p) ? RULE_DRIVER
+							  : RULE_NONE;
 	}
 }
 
@@ -90,14 +114,6 @@ static void carry_out(struct attempt *a, const struct search_result *r, const st
 		ledger_evict(a->c.ledger, r->victims[i]);
 	reserve(a, r->node, j->action);
 }
-
-struct hunt { /* the tries of one attempt */
-	struct attempt *a;
-	node_id *nodes;
-	uint32_t n;
-	uint64_t lacking;
-	struct protected_list all; /* of the actions that found nothing */
-};
 
 /* The winner tells what it had to leave; if nobody wins, everybody does. */
 static void keep_protected(struct attempt *a, const struct protected_list *l)
@@ -128,7 +144,13 @@ static void protected_free(struct protected_list *l)
 
 static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, struct protected_list *left)
 {
-	struct search s = {.c = &h->a->c, .j = j, .with_opted_out = with_opted_out, .lacking = h->lacking, .protected = left};
+	struct search s = {.c = &h->a->c,
+			   .j = j,
+			   .with_opted_out = with_opted_out,
+			   .lacking = h->lacking,
+			   .protected = left,
+			   .reports = h->reports,
+			   .keep = h->a->keep};
 	struct search_result r;
 
 	search_run(&s, h->nodes, h->n, &r);
@@ -198,8 +220,7 @@ static void take_room(struct attempt *a, uint64_t lacking)
 	struct hunt h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
 	bool is_found;
 
-	h.nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
-	h.n = potential(a, h.nodes);
+	potential(&h);
 	is_found = hunt_all(&h);
 	if (is_found) { /* what held it back for another action does not matter any more */
 		a->d->own_rule = RULE_NONE;
@@ -221,8 +242,8 @@ static void lacking_text(struct attempt *a, queue_id q, res_id r, struct text *o
 	res_amount_text(r, ledger_queue_used(l, q)[r] + ledger_queue_claimed(l, q)[r], &used);
 	res_amount_text(r, queue->spec.max.v[r], &max);
 	res_amount_text(r, r == RES_PODS ? 1 : res_list_get(&a->c.shape->request, r), &wants);
-	text_printf(out, "queue %s uses %s of at most %s %s and the pod wants %s.", name_str(a->c.names, queue->path), text_str(&used),
-		    text_str(&max), res_type_name(vocab_res(ledger_vocab(l)), r), text_str(&wants));
+	text_printf(out, "queue %s uses %s of at most %s %s and the pod wants %s.", name_str(a->c.names, queue->path),
+		    text_str(&used), text_str(&max), res_type_name(vocab_res(ledger_vocab(l)), r), text_str(&wants));
 	text_free(&used);
 	text_free(&max);
 	text_free(&wants);

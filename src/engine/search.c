@@ -29,10 +29,11 @@ struct ground { /* one search, all nodes */
 	struct search *s;
 	struct want want;
 	bool is_fast, has_laws;
-	uint64_t judged; /* types law 2 is judged in; depends on the node */
-	struct toll *tolls; /* by queue id */
+	uint64_t judged;	  /* types law 2 is judged in; depends on the node */
+	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
 	uint64_t stamp;
+	uint32_t stride; /* resource types there are */
 	int64_t room[RES_MAX]; /* of the node, per wanted type */
 	node_id node;
 	struct mate *mates;
@@ -47,7 +48,8 @@ static int64_t asks(const struct shape *shape, res_id r)
 	return r == RES_PODS ? 1 : res_list_get(&shape->request, r);
 }
 
-uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue, res_id *ret_type)
+uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
+		       res_id *ret_type)
 {
 	const struct queue_tree *t = ledger_queues(l);
 	uint64_t lacking = 0;
@@ -77,7 +79,7 @@ static int64_t *toll_of(struct ground *g, queue_id q)
 	struct toll *t = &g->tolls[q];
 
 	if (t->stamp != g->stamp) {
-		memset(t->v, 0, sizeof(t->v));
+		memset(t->v, 0, g->stride * sizeof(*t->v));
 		t->stamp = g->stamp;
 	}
 	return t->v;
@@ -90,13 +92,15 @@ static bool path_fits(struct ground *g)
 
 	for (queue_id q = j->p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
 		const struct res_vec *max = &queue_get(j->tree, q)->spec.max;
-		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q), *gone = toll_of(g, q);
+		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q),
+			      *gone = toll_of(g, q);
 
 		for (uint64_t left = max->mask & g->s->lacking; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
 			/* Where pods are really moved the ledger has counted them already. */
-			if (asks(shape, r) && used[r] + claimed[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
+			if (asks(shape, r) &&
+			    used[r] + claimed[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
 				return false;
 		}
 	}
@@ -179,12 +183,14 @@ static bool keeps_laws(struct ground *g, const struct mate *m)
 
 	if (!keeps_budgets(g, m))
 		return false;
-	for (queue_id q = g->has_laws ? m->p->queue : m->ancestor; q != m->ancestor; q = queue_get(j->tree, q)->parent) {
+	for (queue_id q = g->has_laws ? m->p->queue : m->ancestor; q != m->ancestor;
+	     q = queue_get(j->tree, q)->parent) {
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
 
 		for (uint64_t left = g->judged; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
-			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r), takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
+			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r),
+				takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
 
 			if (guaranteed > 0 && takes && used[r] - (g->is_fast ? gone[r] : 0) - takes < guaranteed)
 				return false;
@@ -360,8 +366,10 @@ static struct set_cost cost_of(struct ground *g)
 
 int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
 {
-	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below, a->highest, a->lost_work, a->distance, a->n, -a->earliest};
-	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below, b->highest, b->lost_work, b->distance, b->n, -b->earliest};
+	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below, a->highest,
+			     a->lost_work,   a->distance,  a->n,       -a->earliest};
+	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below, b->highest,
+			     b->lost_work,   b->distance,  b->n,       -b->earliest};
 
 	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
 		if (x[i] != y[i])
@@ -447,8 +455,8 @@ static uint64_t short_types(const struct ground *g)
 static void measure_room(struct ground *g)
 {
 	const struct ledger *l = g->s->c->ledger;
-	const int64_t *has = ledger_node_allocatable(l, g->node), *used = ledger_node_used(l, g->node), *leaving = ledger_node_leaving(l, g->node),
-		      *claimed = ledger_node_claimed(l, g->node);
+	const int64_t *has = ledger_node_allocatable(l, g->node), *used = ledger_node_used(l, g->node),
+		      *leaving = ledger_node_leaving(l, g->node), *claimed = ledger_node_claimed(l, g->node);
 
 	for (uint32_t k = 0; k < g->want.n; k++) {
 		res_id r = g->want.type[k];
@@ -555,9 +563,25 @@ static void rank(struct ground *g, const struct set_cost *cost, struct search_re
 	}
 }
 
+/* What became of one node, for people. A node that fits but for its queue's maximum still fits. */
+static void report(struct ground *g, bool is_found, struct node_report *r)
+{
+	pod_id *v = is_found ? arena_n(g->s->keep, g->n + 1, pod_id) : NULL;
+
+	if (!is_found && r->fate == FATE_REFUSED)
+		r->fate = FATE_SPARED;
+	if (!is_found)
+		return;
+	r->fate = FATE_CANDIDATE;
+	r->victims = v;
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->mates[i].goes)
+			v[r->n_victims++] = g->mates[i].pod;
+}
+
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct ground g = {.s = s, .is_fast = displace_is_fast(s->c), .has_laws = s->j->action == ACTION_RECLAIM};
+	struct ground g = {.s = s, .is_fast = displace_is_fast(s->c), .has_laws = s->j->action == ACTION_RECLAIM, .stride = ledger_stride(s->c->ledger)};
 
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
 	want_of(s->c, &g.want);
@@ -567,9 +591,12 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	for (uint32_t i = 0; i < n; i++) {
 		ledger_mark mark = ledger_get_mark(s->c->ledger);
 		struct set_cost cost;
+		bool is_found = try_node(&g, nodes[i], &cost);
 
-		if (try_node(&g, nodes[i], &cost))
+		if (is_found)
 			rank(&g, &cost, ret);
+		if (s->reports)
+			report(&g, is_found, s->reports[i]);
 		ledger_rollback(s->c->ledger, mark);
 	}
 	mem_free(g.tolls);

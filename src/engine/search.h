@@ -38,6 +38,8 @@ struct search {
 	uint64_t lacking; /* types the queues on the pod's path lack below their maximums */
 	/* Who had to be left, each once: filled if the arrays are there. */
 	struct protected_list *protected;
+	struct node_report **reports; /* of each node: what would have to go there; NULL: nobody asked */
+	struct arena *keep;	      /* for them */
 };
 
 struct protected_list {

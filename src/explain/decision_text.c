@@ -107,7 +107,9 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 	case OUTCOME_NOMINATED:
 		text_printf(out, " gets %s as soon as ", node_text(v, d->node));
 		victims_inline(v, d, out);
-		text_add(out, !d->n_victims ? "what is leaving there is gone: " : d->n_victims == 1 ? " is gone: " : " are gone: ");
+		text_add(out, !d->n_victims	  ? "what is leaving there is gone: "
+			      : d->n_victims == 1 ? " is gone: "
+						  : " are gone: ");
 		tie_text(v, d, out);
 		text_add_char(out, '.');
 		break;
@@ -136,6 +138,9 @@ static void fate_cell(const struct plan_view *v, struct table *t, const struct n
 		table_cell(t, r->node == d->node ? TONE_GOOD : TONE_PLAIN, "fits if %u %s", r->n_victims,
 			   r->n_victims == 1 ? "goes" : "go");
 		break;
+	case FATE_SOON:
+		table_cell(t, TONE_GOOD, "fits when leaving pods are gone");
+		break;
 	default:
 		status_message(words, &r->refusal, &s);
 		table_cell(t, TONE_WARN, "%s", text_str(&s));
@@ -158,6 +163,8 @@ static void detail_cell(const struct plan_view *v, struct table *t, const struct
 			pod_path(v, r->victims[i], &s);
 		if (r->n_violations)
 			text_printf(&s, " (%u against a budget)", r->n_violations);
+	} else if (r->fate == FATE_SPARED) {
+		text_add(&s, "not enough of its pods may go");
 	} else if (r->fate == FATE_NO_HELP) {
 		text_add(&s, "evictions do not help: ");
 		status_message(words, &r->after, &s);
@@ -208,7 +215,8 @@ static void protected_row(const struct plan_view *v, struct table *t, const stru
 	text_free(&why);
 }
 
-static void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
+static void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look,
+			    struct text *out)
 {
 	struct table t = {0};
 

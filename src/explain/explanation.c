@@ -76,12 +76,13 @@ static void law_clause(const struct explanation *x, struct text *out)
 
 	pod_path(x->view, d->pod, out);
 	if (d->action == ACTION_RECLAIM)
-		text_printf(out, " needs its room; %s is below its guarantee and %s above its own.", queue_path(x->view, d->queue),
-			    queue_path(x->view, self(x)->queue));
+		text_printf(out, " needs its room; %s is below its guarantee and %s above its own.",
+			    queue_path(x->view, d->queue), queue_path(x->view, self(x)->queue));
 	else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
 	else
-		text_printf(out, " needs its room and has the higher priority (%d, this pod has %d).", theirs, self(x)->priority);
+		text_printf(out, " needs its room and has the higher priority (%d, this pod has %d).", theirs,
+			    self(x)->priority);
 	text_add(out, " That node was chosen: ");
 	tie_text(x->view, d, out);
 	text_add(out, ".");
@@ -94,8 +95,8 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 
 	pod_path(x->view, x->pod, out);
 	if (d->pod == POD_NONE) {
-		text_printf(out, " has to go from %s: %s uses more than its maximum (%s).", node_text(x->view, self(x)->node),
-			    queue_path(x->view, d->queue), action_text(d->action));
+		text_printf(out, " has to go from %s: %s uses more than its maximum (%s).",
+			    node_text(x->view, self(x)->node), queue_path(x->view, d->queue), action_text(d->action));
 		return;
 	}
 	if (self(x)->state == POD_LEAVING) {
@@ -201,7 +202,9 @@ static void emit_node(struct explanation *x, struct emit *e, const struct node_r
 	static const char *const fates[] = {[FATE_REFUSED] = "refused",
 					    [FATE_FEASIBLE] = "fits",
 					    [FATE_CANDIDATE] = "fits-after-evictions",
-					    [FATE_NO_HELP] = "evictions-do-not-help"};
+					    [FATE_NO_HELP] = "evictions-do-not-help",
+					    [FATE_SPARED] = "not-enough-may-go",
+					    [FATE_SOON] = "fits-when-leaving-pods-are-gone"};
 
 	emit_object(e, NULL);
 	emit_str(e, "node", node_text(x->view, r->node));

@@ -63,12 +63,13 @@ static const char *against_text(enum rule_id overridden)
 static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
 	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
-	const char *against = against_text(x->overridden), *leaving = pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "";
+	const char *against = against_text(x->overridden),
+		   *leaving = pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "";
 
 	switch (d->action) {
 	case ACTION_RECLAIM:
-		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s%s", queue_path(v, d->queue), queue_path(v, x->queue), against,
-			   leaving);
+		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s%s", queue_path(v, d->queue),
+			   queue_path(v, x->queue), against, leaving);
 		break;
 	case ACTION_REQUIRED_NODE:
 		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s%s", against, leaving);
