@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "rules/judge.h"
 #include "units/duration.h"
 #include "units/timestamp.h"
 
@@ -19,6 +20,20 @@ static const struct victim *as_victim(const struct decision *d, pod_id pod)
 	return NULL;
 }
 
+/* What was said of the pod when somebody else looked for room; NULL if nothing was. */
+static const struct protected_pod *as_protected(const struct decision *d, pod_id pod)
+{
+	for (uint32_t i = 0; i < d->n_protected; i++)
+		if (d->protected[i].pod == pod)
+			return &d->protected[i];
+	return NULL;
+}
+
+static bool is_spared_from(const struct explanation *x, const struct decision *d)
+{
+	return d->pod != POD_NONE && d->cycle == 1 && as_protected(d, x->pod);
+}
+
 static void look_at(struct explanation *x, const struct decision *d)
 {
 	int32_t theirs;
@@ -29,6 +44,7 @@ static void look_at(struct explanation *x, const struct decision *d)
 		x->taken = d;
 	if (d->pod == POD_NONE || d->pod == x->pod || d->cycle > 1)
 		return;
+	x->n_spared += is_spared_from(x, d);
 	theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 	if (theirs <= self(x)->priority)
 		return;
@@ -129,6 +145,12 @@ static void stronger_clause(const struct explanation *x, struct text *out)
 	text_add(out, x->n_stronger == 1 ? "), but does not take its room." : "), but none takes its room.");
 }
 
+/* Where queues decide, a higher priority alone takes nothing. */
+static bool has_queues(enum profile p)
+{
+	return p == PROFILE_DEFAULT || p == PROFILE_YUNIKORN;
+}
+
 static void stays_sentence(const struct explanation *x, struct text *out)
 {
 	pod_path(x->view, x->pod, out);
@@ -142,7 +164,43 @@ static void stays_sentence(const struct explanation *x, struct text *out)
 	}
 	text_printf(out, " stays on %s, where it has been running", node_text(x->view, self(x)->node));
 	age_text(x, out);
-	stronger_clause(x, out);
+	if (x->n_spared)
+		text_printf(out, ": %u waiting %s not take its room.", x->n_spared,
+			    x->n_spared == 1 ? "pod may" : "pods may");
+	else if (has_queues(x->view->profile))
+		text_add(out, ": nothing that waits takes its room.");
+	else
+		stronger_clause(x, out);
+}
+
+static void spared_table(const struct explanation *x, const struct look *look, struct text *out)
+{
+	const struct decisions *p = x->view->plan;
+	struct table t = {0};
+
+	text_add_char(out, '\n');
+	table_column(&t, "WHO MAY NOT TAKE IT", COLUMN_CUT);
+	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "RULE", 0);
+	table_column(&t, "BECAUSE", 0);
+	for (uint32_t i = 0; i < p->v.n; i++) {
+		struct text pod = {0}, why = {0};
+
+		if (!is_spared_from(x, &p->v.v[i]))
+			continue;
+		pod_path(x->view, p->v.v[i].pod, &pod);
+		rule_verdict_text(x->view->cluster, &as_protected(&p->v.v[i], x->pod)->verdict, &why);
+		table_row(&t);
+		table_cell(&t, TONE_PLAIN, "%s", text_str(&pod));
+		table_cell(&t, TONE_FAINT, "%s", queue_path(x->view, p->v.v[i].queue));
+		table_cell(&t, TONE_PLAIN, "%s",
+			   rule_text((enum rule_id)as_protected(&p->v.v[i], x->pod)->verdict.rule));
+		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
+		text_free(&pod);
+		text_free(&why);
+	}
+	table_print(&t, look, out);
+	table_free(&t);
 }
 
 static void foreign_sentence(const struct explanation *x, struct text *out)
@@ -174,6 +232,8 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 	text_add_visible(out, text_str(&s));
 	text_add_char(out, '\n');
 	text_free(&s);
+	if (!x->taken && self(x)->state == POD_PLACED && x->n_spared)
+		spared_table(x, look, out);
 }
 
 /* ---- for programs ---- */
@@ -250,6 +310,25 @@ static void emit_own(struct explanation *x, struct emit *e)
 		emit_str(e, "rule", rule_text(d->own_rule));
 	if (d->message)
 		emit_str(e, "message", d->message);
+	plan_emit_protected(x->view, e, d);
+}
+
+static void emit_spared(struct explanation *x, struct emit *e)
+{
+	const struct decisions *p = x->view->plan;
+
+	emit_list(e, "sparedFrom");
+	for (uint32_t i = 0; i < p->v.n; i++) {
+		const struct protected_pod *s = as_protected(&p->v.v[i], x->pod);
+
+		if (!is_spared_from(x, &p->v.v[i]))
+			continue;
+		emit_object(e, NULL);
+		emit_pod(x, e, "pod", p->v.v[i].pod);
+		plan_emit_verdict(x->view, e, &s->verdict);
+		emit_end(e);
+	}
+	emit_end(e);
 }
 
 void explanation_emit(struct explanation *x, struct emit *e)
@@ -262,6 +341,8 @@ void explanation_emit(struct explanation *x, struct emit *e)
 		emit_own(x, e);
 	if (x->taken && x->taken->pod != POD_NONE)
 		emit_pod(x, e, "evictedFor", x->taken->pod);
+	if (x->n_spared && !x->taken)
+		emit_spared(x, e);
 	emit_list(e, "nodes");
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)
 		emit_node(x, e, &x->own->nodes[i]);

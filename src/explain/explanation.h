@@ -15,6 +15,7 @@ struct explanation {
 	const struct decision *taken; /* the first that needs it gone, NULL if none does */
 	uint32_t n_stronger;	      /* waiting pods of the plan with a higher priority, none of which takes it */
 	const struct decision *strongest;
+	uint32_t n_spared; /* waiting pods that looked for room and had to leave it */
 	struct arena *arena;
 	struct cede_cycle words; /* for the words of filters; only if has_words */
 	bool has_words;

@@ -72,16 +72,18 @@ static void emit_victims(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
-static void emit_reason(const struct plan_view *v, struct emit *e, const struct rule_verdict *says)
+void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct rule_verdict *says)
 {
 	struct text t = {0};
 
+	emit_set(e, "rule", rule_text((enum rule_id)says->rule));
 	rule_verdict_text(v->cluster, says, &t);
 	emit_set(e, "reason", text_str(&t));
+	emit_time(e, "until", says->until_ns);
 	text_free(&t);
 }
 
-static void emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d)
+void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	if (!d->n_protected)
 		return;
@@ -93,9 +95,7 @@ static void emit_protected(const struct plan_view *v, struct emit *e, const stru
 		emit_pod(v, e, "pod", x->pod);
 		emit_set(e, "queue", queue_path(v, x->queue));
 		emit_set(e, "node", node_text(v, x->node));
-		emit_set(e, "rule", rule_text((enum rule_id)x->verdict.rule));
-		emit_reason(v, e, &x->verdict);
-		emit_time(e, "until", x->verdict.until_ns);
+		plan_emit_verdict(v, e, &x->verdict);
 		emit_end(e);
 	}
 	emit_end(e);
@@ -127,7 +127,7 @@ static void emit_decision(const struct plan_view *v, struct emit *e, const struc
 	if (d->cycle > 1)
 		emit_int(e, "cycle", d->cycle);
 	emit_victims(v, e, d);
-	emit_protected(v, e, d);
+	plan_emit_protected(v, e, d);
 	emit_set(e, "rule", rule_text(d->own_rule));
 	emit_time(e, "until", d->until_ns);
 	emit_set(e, "message", d->message);

@@ -35,6 +35,11 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
 
+/* "rule", "reason", "until". */
+void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct rule_verdict *says);
+/* "protected": who had to be left, and why; nothing if there is nobody. */
+void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d);
+
 /* Helpers for both. */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
 const char *queue_path(const struct plan_view *v, queue_id q);		/* "" for none */
