@@ -73,8 +73,10 @@ static uint32_t type_match(const struct res_list *u, const struct res_vec *targe
 static int by_order(const void *a, const void *b, void *ctx)
 {
 	const struct engine *en = ctx;
+	const struct vocab *v = ledger_vocab(en->ledger);
 	const struct names *names = vocab_names(ledger_vocab(en->ledger));
 	const struct mate *x = a, *y = b;
+	int d;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
@@ -84,7 +86,8 @@ static int by_order(const void *a, const void *b, void *ctx)
 		return x->p->priority < y->p->priority ? -1 : 1;
 	if (x->p->created_ns != y->p->created_ns)
 		return x->p->created_ns > y->p->created_ns ? -1 : 1;
-	return name_cmp(names, x->p->name, y->p->name);
+	d = name_cmp(names, kin_get(v, x->p->kin)->ns, kin_get(v, y->p->kin)->ns);
+	return d ? d : name_cmp(names, x->p->name, y->p->name);
 }
 
 static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target, struct mate *out)
