@@ -19,7 +19,15 @@
 #include "ledger/ledger.h"
 
 /* What can wake a pod. Resource and action as in spec 3.8 and 3.9. */
-enum event_resource { EV_WILDCARD, EV_NODE, EV_ASSIGNED_POD, EV_UNSCHEDULED_POD, EV_TARGET_POD, EV_POD_GROUP, EV_OTHER };
+enum event_resource {
+	EV_WILDCARD,
+	EV_NODE,
+	EV_ASSIGNED_POD,
+	EV_UNSCHEDULED_POD,
+	EV_TARGET_POD,
+	EV_POD_GROUP,
+	EV_OTHER
+};
 enum event_action {
 	EV_ADD = 1 << 0,
 	EV_DELETE = 1 << 1,
@@ -34,8 +42,8 @@ enum event_action {
 	EV_POD_TOLERATION = 1 << 10,
 	EV_POD_GATES_GONE = 1 << 11,
 	/* nothing in particular changed: only who asks for all updates hears of it */
-	EV_UPDATE = EV_NODE_ALLOCATABLE | EV_NODE_LABEL | EV_NODE_TAINT | EV_NODE_CONDITION | EV_NODE_ANNOTATION | EV_POD_LABEL |
-		    EV_POD_SCALE_DOWN | EV_POD_SCALE_UP | EV_POD_TOLERATION | EV_POD_GATES_GONE,
+	EV_UPDATE = EV_NODE_ALLOCATABLE | EV_NODE_LABEL | EV_NODE_TAINT | EV_NODE_CONDITION | EV_NODE_ANNOTATION |
+		    EV_POD_LABEL | EV_POD_SCALE_DOWN | EV_POD_SCALE_UP | EV_POD_TOLERATION | EV_POD_GATES_GONE,
 };
 
 /*
@@ -44,12 +52,12 @@ enum event_action {
  */
 struct cluster_event {
 	enum event_resource resource;
-	uint32_t actions; /* of enum event_action */
-	pod_id pod;	  /* the pod or */
-	node_id node;	  /* node it is about; NONE if not one */
+	uint32_t actions;   /* of enum event_action */
+	pod_id pod;	    /* the pod or */
+	node_id node;	    /* node it is about; NONE if not one */
 	const void *before; /* struct obj_pod / obj_node before an update, or NULL */
-	bool is_bounded; /* a claim was given up: of no use to pods of higher priority than */
-	int32_t up_to;	 /* this, who never minded it */
+	bool is_bounded;    /* a claim was given up: of no use to pods of higher priority than */
+	int32_t up_to;	    /* this, who never minded it */
 };
 
 enum hint { HINT_SKIP, HINT_QUEUE };
@@ -73,10 +81,10 @@ struct waiting_options {
 	/* Plugins that hint knows, WAITING_PLUGINS_MAX at most; the strings outlive the queue. Any other that refuses a pod wakes it at every event. */
 	uint32_t n_plugins;
 	const char *const *plugins;
-	hint_fn hint;	       /* NULL: every event wakes */
-	interest_fn interest;  /* NULL: everybody listens to everything */
-	gate_fn gate;	       /* NULL: nobody is held back */
-	order_fn order;	       /* NULL: by priority, then time of arrival */
+	hint_fn hint;	      /* NULL: every event wakes */
+	interest_fn interest; /* NULL: everybody listens to everything */
+	gate_fn gate;	      /* NULL: nobody is held back */
+	order_fn order;	      /* NULL: by priority, then time of arrival */
 	const void *ctx;
 };
 struct waiting_options waiting_options_default(void); /* without callbacks */
@@ -84,7 +92,14 @@ struct waiting_options waiting_options_default(void); /* without callbacks */
 struct waiting *waiting_new(const struct ledger *l, const struct waiting_options *o);
 void waiting_free(struct waiting *w);
 
-enum waiting_place { WAITING_NOWHERE, WAITING_ACTIVE, WAITING_BACKOFF, WAITING_UNSCHEDULABLE, WAITING_GATED, WAITING_IN_FLIGHT };
+enum waiting_place {
+	WAITING_NOWHERE,
+	WAITING_ACTIVE,
+	WAITING_BACKOFF,
+	WAITING_UNSCHEDULABLE,
+	WAITING_GATED,
+	WAITING_IN_FLIGHT
+};
 
 void waiting_add(struct waiting *w, pod_id pod, int64_t now_ns); /* nothing happens if it is somewhere already */
 /* It is gone, or somebody else placed it. Call before its id can mean another pod; what is said of it later is ignored. */
@@ -94,7 +109,8 @@ enum waiting_place waiting_where(const struct waiting *w, pod_id pod);
 pod_id waiting_pop(struct waiting *w, int64_t now_ns);
 void waiting_done(struct waiting *w, pod_id pod);
 /* rejecters: names of the plugins that refused it (none: an error), pending: of these the ones without penalty. */
-void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters, uint32_t n, const bool *is_pending, int64_t now_ns);
+void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters, uint32_t n, const bool *is_pending,
+		    int64_t now_ns);
 void waiting_event(struct waiting *w, const struct cluster_event *ev, int64_t now_ns);
 /* The pod's own object changed: an event of EV_TARGET_POD with these actions. It finds its new place in the order, or enters if it was nowhere. */
 void waiting_update(struct waiting *w, pod_id pod, uint32_t actions, const struct obj_pod *before, int64_t now_ns);

@@ -36,6 +36,11 @@ BUILTIN_PLUGINS(BUILTIN_DECLARE)
 /* Default weight of a built-in's score, as above; 0 for any other table. */
 int32_t builtin_weight(const struct cede_plugin *p);
 
+/* NodePorts: do pods of these two shapes want the same port? */
+bool host_ports_clash(const struct shape *a, const struct shape *b);
+/* NodeResourcesFit: is the profile told not to look at this type? */
+bool resources_fit_ignores(const struct cede_cycle *c, res_id type);
+
 /*
  * Brings scores into 0..CEDE_SCORE_MAX in proportion to the largest, cutting fractions; reversed: the largest gets 0
  * and 0 the most. Where all are 0 they stay, or all get the most.

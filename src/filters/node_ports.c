@@ -48,7 +48,7 @@ static bool ports_clash(const struct host_port *a, const struct host_port *b)
 	       (a->ip == b->ip || a->ip == NAME_NONE || b->ip == NAME_NONE);
 }
 
-static bool shapes_clash(const struct shape *a, const struct shape *b)
+bool host_ports_clash(const struct shape *a, const struct shape *b)
 {
 	for (uint32_t i = 0; i < a->n_ports; i++)
 		for (uint32_t k = 0; k < b->n_ports; k++)
@@ -65,7 +65,7 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 	if (known && !((uint64_t)known->a & port_bits(c->shape)))
 		return cede_ok();
 	for (uint32_t i = 0; i < pods->n; i++)
-		if (shapes_clash(c->shape, shape_at(c, pods->v[i])))
+		if (host_ports_clash(c->shape, shape_at(c, pods->v[i])))
 			return cede_answer(CEDE_UNSCHEDULABLE, 0, 0);
 	return cede_ok();
 }

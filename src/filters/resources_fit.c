@@ -31,11 +31,13 @@ static bool is_extended(const char *name)
 	return strchr(name, '/') && !strstr(name, "kubernetes.io/") && strncmp(name, "requests.", 9) != 0;
 }
 
-static bool is_ignored(const struct plugin_args *args, const char *name)
+bool resources_fit_ignores(const struct cede_cycle *c, res_id type)
 {
+	const struct plugin_args *args = framework_args(c->framework);
+	const char *name = res_type_name(vocab_res(ledger_vocab(c->ledger)), type);
 	size_t group_len = strcspn(name, "/");
 
-	if (!is_extended(name))
+	if (type < RES_FIXED || !is_extended(name))
 		return false;
 	for (uint32_t i = 0; i < args->n_ignored_resources; i++)
 		if (str_eq(args->ignored_resources[i], name))
@@ -48,16 +50,13 @@ static bool is_ignored(const struct plugin_args *args, const char *name)
 
 static void asks_init(struct asks *ret, const struct cede_cycle *c)
 {
-	const struct plugin_args *args = framework_args(c->framework);
-	const struct res_types *types = vocab_res(ledger_vocab(c->ledger));
 	const struct res_list *request = &c->shape->request;
 
 	ret->n = 0;
 	for (uint32_t i = 0; i < request->n; i++) {
 		const struct res_amount *a = &request->v[i];
 
-		if (a->amount > 0 && a->type != RES_PODS &&
-		    !(a->type >= RES_FIXED && is_ignored(args, res_type_name(types, a->type))))
+		if (a->amount > 0 && a->type != RES_PODS && !resources_fit_ignores(c, a->type))
 			ret->v[ret->n++] = *a;
 	}
 }

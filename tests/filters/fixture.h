@@ -320,7 +320,8 @@ struct node_text {
 	bool is_cordoned;
 };
 
-static inline node_id put_node(struct node_text t)
+/* The object alone, for whoever wants to say what a node was before. */
+static inline struct obj_node node_object(struct node_text t)
 {
 	struct obj_node o = {.name = names_hold_str(f.names, t.name), .bag = name_bag_of(f.names)};
 	struct labels labels = labels_of(t.labels);
@@ -339,6 +340,13 @@ static inline node_id put_node(struct node_text t)
 		assert_int_equal(quantity_parse(size, strlen(size), &q, NULL), ERR_OK);
 		o.images[o.n_images++] = (struct obj_image){name_bag_add_str(&o.bag, w), quantity_value(&q)};
 	}
+	return o;
+}
+
+static inline node_id put_node(struct node_text t)
+{
+	struct obj_node o = node_object(t);
+
 	assert_int_equal(cluster_put_node(f.cluster, &o, NULL), ERR_OK);
 	return ledger_node_find(f.ledger, name_of(t.name));
 }
@@ -354,8 +362,11 @@ struct pod_text {
 	const char *preferred;
 	const char *tolerations, *ports, *images, *gates;
 	int32_t priority;
-	int64_t created_s; /* 0: not known */
-	bool is_leaving;
+	int64_t created_s, started_s; /* 0: not known */
+	const char *nominated;	      /* the node it was promised */
+	const char *priority_class;
+	bool is_leaving;   /* somebody deleted it, */
+	bool is_preempted; /* a scheduler did */
 	const struct shape *shape; /* to start from; NULL: empty */
 };
 
@@ -395,24 +406,33 @@ static inline shape_id shape_of(const struct pod_text *t)
 	return shape_hold(f.vocab, &s);
 }
 
+static inline struct obj_pod pod_object(struct pod_text t)
+{
+	struct labels labels = labels_of(t.labels);
+
+	return (struct obj_pod){
+		.name = names_hold_str(f.names, t.name),
+		.node_name = names_hold_str(f.names, t.node),
+		.nominated_node = names_hold_str(f.names, t.nominated),
+		.kin = kin_hold(f.vocab, name_of(t.ns ? t.ns : "default"), labels.kv, labels.n),
+		.shape = shape_of(&t),
+		.has_priority = !t.priority_class,
+		.priority = t.priority,
+		.priority_class = names_hold_str(f.names, t.priority_class),
+		.phase = t.node ? PHASE_RUNNING : PHASE_PENDING,
+		.created_ns = t.created_s ? t.created_s * NS_PER_S : TIME_NONE,
+		.started_ns = t.started_s ? t.started_s * NS_PER_S : TIME_NONE,
+		.scheduled_ns = TIME_NONE,
+		.deleted_ns = t.is_leaving || t.is_preempted ? NS_PER_S : TIME_NONE,
+		.is_preempted = t.is_preempted,
+		.checkpointed_ns = TIME_NONE,
+	};
+}
+
 static inline pod_id put_pod(struct pod_text t)
 {
 	const char *ns = t.ns ? t.ns : "default";
-	struct labels labels = labels_of(t.labels);
-	struct obj_pod o = {
-		.name = names_hold_str(f.names, t.name),
-		.node_name = names_hold_str(f.names, t.node),
-		.kin = kin_hold(f.vocab, name_of(ns), labels.kv, labels.n),
-		.shape = shape_of(&t),
-		.has_priority = true,
-		.priority = t.priority,
-		.phase = t.node ? PHASE_RUNNING : PHASE_PENDING,
-		.created_ns = t.created_s ? t.created_s * NS_PER_S : TIME_NONE,
-		.started_ns = TIME_NONE,
-		.scheduled_ns = TIME_NONE,
-		.deleted_ns = t.is_leaving ? NS_PER_S : TIME_NONE,
-		.checkpointed_ns = TIME_NONE,
-	};
+	struct obj_pod o = pod_object(t);
 
 	assert_int_equal(cluster_put_pod(f.cluster, &o, NULL), ERR_OK);
 	return cluster_find_pod(f.cluster, ns, t.name);
