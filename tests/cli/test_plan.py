@@ -57,7 +57,9 @@ def decision(objects, name, *args):
     return [d for d in plan(objects, *args)["decisions"] if d["pod"] == f"ns/{name}"][-1]
 
 
+KUBERNETES = ("--profile", "kubernetes")
 FULL = [node("n1"), pod("small", 4, 1, "n1"), pod("big", 4, 10)]
+EQUAL = [node("n1"), pod("same", 4, 10, "n1"), pod("big", 4, 10)]
 # Two waiting pods that need most of a node each, on one node: the second needs the first one's victims gone as well.
 CROWD = [node("n1", 30), *[pod(f"v-{i:02}", 1, 1, "n1") for i in range(30)], pod("a", 12, 10), pod("b", 12, 9)]
 
@@ -72,6 +74,8 @@ def goldens(t):
                                 (f"explain-gpu-{profile}.{ending}", cede("explain", *args, "web/report-0"))):
                 t.golden(f"{file}", file, found.out)
                 t.equal(f"{file}: exit code, and nothing to note", (found.code, found.err), (0, ""))
+    for name, what in (("language/eval-0", "takes room"), ("vision/sweep-4", "waits"), ("vision/sweep-3", "goes"), ("vision/notebook-ann", "stays")):
+        t.golden(f"explain: {name} {what}", f"explain-gpu-{what.replace(' ', '-')}.txt", cede("explain", "-f", EXAMPLE, *NOW, name).out)
     t.equal("text in profile default is what is shown unless told otherwise", cede("plan", "-f", EXAMPLE, *NOW).out,
             cede("plan", "-f", EXAMPLE, *NOW, "--profile", "default", "-o", "text").out)
 
@@ -90,7 +94,12 @@ def outcomes(t):
             {"pod": "ns/big", "queue": "root.default", "outcome": "nominated", "action": "displace", "node": "n1",
              "victims": [{"pod": "ns/small", "queue": "root.default", "node": "n1", "lostSeconds": 3600}],
              "message": "0/1 nodes are available: 1 Insufficient cpu."})
-    t.equal("no room, and nobody of lower priority: waiting", decision([node("n1"), pod("same", 4, 10, "n1"), pod("big", 4, 10)], "big"),
+    t.equal("no room, and nobody of lower priority: waiting", decision(EQUAL, "big"),
+            {"pod": "ns/big", "queue": "root.default", "outcome": "waiting", "victims": [],
+             "protected": [{"pod": "ns/same", "queue": "root.default", "node": "n1", "rule": "priority",
+                            "reason": "its priority 10 is not below 10 (law 6)"}],
+             "message": "0/1 nodes are available: 1 Insufficient cpu."})
+    t.equal("the same as kube-scheduler says it", decision(EQUAL, "big", *KUBERNETES),
             {"pod": "ns/big", "queue": "root.default", "outcome": "waiting", "victims": [],
              "message": "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
                         "1 No preemption victims found for incoming pod."})
@@ -106,38 +115,63 @@ def outcomes(t):
 
 def never(t):
     objects = FULL[:2] + [pod("big", 4, 10, preemptionPolicy="Never")]
-    found = decision(objects, "big")
-    t.equal("a pod that never preempts waits, and the rule is named", (found["outcome"], found.get("rule"), found["victims"]), ("waiting", "never", []))
+    for profile in ("default", "kubernetes"):
+        found = decision(objects, "big", "--profile", profile)
+        t.equal(f"a pod that never preempts waits, and the rule is named, in profile {profile}",
+                (found["outcome"], found.get("rule"), "until" in found, found["victims"]), ("waiting", "never", False, []))
     t.true("with Kubernetes' words", found["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), found["message"])
+    t.true("explain says so", " It takes room from nobody (never)" in run("explain", objects, "ns/big").out)
     t.equal("where there is room, the rule is silent", "rule" in decision([node("n1"), pod("p", preemptionPolicy="Never")], "p"), False)
 
 
 def budgets(t):
     labels = {"app": "db"}
     objects = [node("n1"), pod("db", 4, 1, "n1", labels=labels), budget("db", "db", 0), pod("big", 4, 10)]
-    found = decision(objects, "big", "--profile", "kubernetes")
+    found = decision(objects, "big", *KUBERNETES)
     t.equal("in profile kubernetes a budget is overridden where nothing else would do, and named",
             (found["outcome"], [(v["pod"], v.get("rule")) for v in found["victims"]]), ("nominated", [("ns/db", "budget")]))
-    t.true("text says so", ", against a disruption budget\n" in run("plan", objects, "--profile", "kubernetes").out)
-    t.true("explain says so", run("explain", objects, "--profile", "kubernetes", "ns/db").out.endswith(
+    t.true("text says so", ", against a disruption budget\n" in run("plan", objects, *KUBERNETES).out)
+    t.true("explain says so", run("explain", objects, *KUBERNETES, "ns/db").out.endswith(
         " This goes against its disruption budget.\n"))
     spare = objects + [node("n2"), pod("web", 4, 5, "n2")]
-    found = decision(spare, "big", "--profile", "kubernetes")
+    found = decision(spare, "big", *KUBERNETES)
     t.equal("a pod without budget goes first, though of higher priority", (found["node"], found["victims"][0]["pod"], "rule" in found["victims"][0]),
             ("n2", "ns/web", False))
     objects[2] = budget("db", "db", 1)
-    t.equal("a budget that allows it is not overridden", "rule" in decision(objects, "big", "--profile", "kubernetes")["victims"][0], False)
+    t.equal("a budget that allows it is not overridden", "rule" in decision(objects, "big", *KUBERNETES)["victims"][0], False)
+
+
+def tree(**guaranteed):
+    """A queues.yaml: leaves below root with what each is guaranteed of cpu."""
+    leaves = [{"name": name, "resources": {"guaranteed": {"vcore": cpu}} if cpu else {}} for name, cpu in guaranteed.items()]
+    return json.dumps({"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": leaves}]}]})
 
 
 def queues(t):
-    config = {"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": [{"name": "a"}, {"name": "default"}]}]}]}
-    mine, other = pod("mine", 4, 10, labels={"queue": "root.a"}), pod("other", 4, 1, "n1")
-    with Folder({"queues.json": json.dumps(config)}) as folder:
-        more = ["-f", os.path.join(folder, "queues.json")]
-        found = decision([node("n1"), other, mine], "mine", *more)
-        t.equal("work in a queue does not displace others in profile default", (found["queue"], found["outcome"]), ("root.a", "waiting"))
-        found = decision([node("n1"), other, mine], "mine", *more, "--profile", "kubernetes")
-        t.equal("but in profile kubernetes, where queues do not count", (found["queue"], found["outcome"]), ("root.default", "nominated"))
+    def of(queue, name, *args):
+        return pod(name, *args, labels={"queue": f"root.{queue}", "applicationId": name})
+    objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
+    with Folder({"promised.json": tree(a=2, b=2), "free.json": tree(a=0, b=0)}) as folder:
+        promised, free = ["-f", os.path.join(folder, "promised.json")], ["-f", os.path.join(folder, "free.json")]
+        found = decision(objects, "mine", *promised)
+        t.equal("a queue below its guarantee takes room from one above its own",
+                (found["queue"], found["outcome"], found["action"], [(v["pod"], v["queue"]) for v in found["victims"]]),
+                ("root.a", "nominated", "reclaim", [("ns/b-1", "root.b")]))
+        text = run("plan", objects, *promised).out
+        t.true("text names the law", "reclaim: root.a is below its guarantee, root.b above\n" in text, text)
+        found = decision(objects, "mine", *free)
+        t.equal("without a guarantee it takes nothing from other queues", (found["outcome"], {x["rule"] for x in found["protected"]}),
+                ("waiting", {"guarantee"}))
+        t.true("explain: who goes", " ns/mine needs its room; root.a is below its guarantee and root.b above its own. " in
+               run("explain", objects, *promised, "ns/b-1").out)
+        spared = run("explain", objects, *free, "ns/b-1")
+        t.true("explain: who is spared, from whom and why", re.match(
+            r"ns/b-1 stays on n1, where it has been running for 1h: 1 waiting pod may not take its room\.\n\n"
+            r"WHO MAY NOT TAKE IT  QUEUE   RULE       BECAUSE\nns/mine              root\.a  guarantee  .+\n$", spared.out), spared.out)
+        data = json.loads(run("explain", objects, *free, "ns/b-1", "-o", "json").out)["sparedFrom"]
+        t.equal("the same as data", [list(x) for x in data], [["pod", "rule", "reason"]])
+        found = decision(objects, "mine", *promised, *KUBERNETES)
+        t.equal("in profile kubernetes queues do not count", (found["queue"], found["outcome"]), ("root.default", "waiting"))
 
 
 def losses(t):
@@ -164,8 +198,8 @@ def cycles(t):
     t.true("text says when", re.search(r"^ns/big .* n1 +in cycle 2$", run("plan", FULL, "--cycles", "2").out, re.M))
     t.equal("so does explain", run("explain", FULL, "--cycles", "2", "ns/big").out, "ns/big goes to n1 in cycle 2: the node it was promised.\n")
     gone = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4)]
-    t.equal("who was leaving is gone in the second cycle as well", [(d["outcome"], d.get("cycle")) for d in plan(gone, "--cycles", "2")["decisions"]],
-            [("waiting", None), ("placed", 2)])
+    t.equal("who was leaving is gone in the second cycle as well, and its room is kept meanwhile", [(d["outcome"], d.get("cycle")) for d in plan(gone, "--cycles", "2")["decisions"]],
+            [("nominated", None), ("placed", 2)])
 
 
 def strict(t):
@@ -200,6 +234,7 @@ def same_bytes(t):
 
 DECISION = ["pod", "group", "queue", "outcome", "action", "node", "cycle", "victims", "protected", "rule", "until", "message"]
 VICTIM = ["pod", "queue", "node", "rule", "lostSeconds"]
+PROTECTED = ["pod", "queue", "node", "rule", "reason", "until"]
 
 
 def shape_faults(data):
@@ -213,12 +248,17 @@ def shape_faults(data):
             faults.append(f"{d['pod']}: a field without a value")
         if (d["outcome"] in ("placed", "nominated")) != ("action" in d) or ("action" in d) != ("node" in d):
             faults.append(f"{d['pod']}: {d['outcome']} with action {d.get('action')} and node {d.get('node')}")
-        if (d["outcome"] == "nominated") != bool(d["victims"]):
+        if bool(d["victims"]) != (d["outcome"] == "nominated" and d["action"] != "allocate"):
             faults.append(f"{d['pod']}: {d['outcome']} with {len(d['victims'])} victims")
         for v in d["victims"]:
             if [k for k in VICTIM if k in v] != list(v) or not {"pod", "queue", "node", "lostSeconds"} <= set(v) or not isinstance(v["lostSeconds"], int):
                 faults.append(f"{d['pod']}: victim {v}")
             victims.add(v["pod"])
+        for x in d.get("protected", []):
+            if [k for k in PROTECTED if k in x] != list(x) or not set(PROTECTED[:5]) <= set(x):
+                faults.append(f"{d['pod']}: protected {x}")
+        if len({x["pod"] for x in d.get("protected", [])}) != len(d.get("protected", [])):
+            faults.append(f"{d['pod']}: somebody is protected twice")
         last[d["pod"]] = d["outcome"]
     outcomes_of = list(last.values())
     counts = {o: outcomes_of.count(o) for o in ("placed", "nominated", "waiting", "gated")}
@@ -233,7 +273,8 @@ def data_shape(t):
     member["metadata"]["annotations"] = {"pod-group-name": "g"}
     for name, objects, args in (("placed, nominated, waiting and gated pods", FULL + [node("n2"), pod("p", 2), pod("q", 9, 99),
                                                                                        pod("g", schedulingGates=[{"name": "x"}])], []),
-                                ("victims that two pods need gone", CROWD, []), ("the same over three cycles", CROWD, ["--cycles", "3"])):
+                                ("victims that two pods need gone", CROWD, KUBERNETES),
+                                ("the same over three cycles", CROWD, [*KUBERNETES, "--cycles", "3"])):
         t.equal(f"{name}: shape and counts are right", shape_faults(plan(objects, *args)), [])
     for profile in ("default", "kubernetes"):
         t.equal(f"the example in profile {profile}: shape and counts are right",
@@ -246,10 +287,13 @@ def data_shape(t):
 
 
 def shared_victims(t):
-    found = plan(CROWD)
-    needs = {d["pod"]: {v["pod"] for v in d["victims"]} for d in found["decisions"]}
-    t.true("the second pod needs the victims of the first gone, too", needs["ns/a"] < needs["ns/b"], str(needs))
-    t.equal("each counts once", found["summary"]["victims"], len(needs["ns/b"]))
+    for profile, is_shared in (("default", False), ("kubernetes", True)):
+        found = plan(CROWD, "--profile", profile)
+        needs = {d["pod"]: {v["pod"] for v in d["victims"]} for d in found["decisions"]}
+        both = needs["ns/a"] & needs["ns/b"]
+        t.true(f"profile {profile}: a second pod {'needs' if is_shared else 'does not name'} the victims of the first again",
+               both == (needs["ns/a"] if is_shared else set()), str(needs))
+        t.equal(f"profile {profile}: each counts once", found["summary"]["victims"], 24)
 
 
 # ---- text ----
@@ -264,10 +308,10 @@ def many_victims(t):
            "  25  ns         root.default         1      1  1d1h  root.default\nEvery one of them: -o wide\n" in grouped and "ns/v-" not in grouped, grouped)
     t.true("-o wide lists every one", all(f"\nns/v-{i:02} " in wide for i in range(25)) and "Every one" not in wide, wide)
     twice = [node("n1", 30), node("n2", 30), *[pod(f"v-{i:02}", 1, 1, f"n{1 + i % 2}") for i in range(60)], *[pod(f"w-{i}", 12, 10) for i in range(4)]]
-    found = run("plan", twice).out
+    found = run("plan", twice, *KUBERNETES).out
     t.true("groups count every pod and every node once", re.search(r"^ +48  ns +root.default +1 +2 +2d ", found, re.M), found)
     held = [node("n1", 25), *[pod(f"v-{i:02}", 1, 1, "n1", labels={"app": "v"}) for i in range(25)], budget("v", "v", 20), pod("big", 25, 10)]
-    t.true("and how many go against a budget", re.search(r"AGAINST A BUDGET\n +25  ns .* 5\n", run("plan", held, "--profile", "kubernetes").out))
+    t.true("and how many go against a budget", re.search(r"AGAINST A BUDGET\n +25  ns .* 5\n", run("plan", held, *KUBERNETES).out))
 
 
 def words(t):
@@ -276,7 +320,7 @@ def words(t):
     t.equal("the first line is the summary", summary,
             "Plan at 2026-11-15T12:00:00Z, profile default: 0 placed, 1 nominated, 0 waiting, 0 gated; 1 pod has to go")
     old = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4, 5)]
-    found = run("plan", old, "--profile", "kubernetes").out
+    found = run("plan", old, *KUBERNETES).out
     t.true("who is already leaving is told apart", "ns/old" in found and "displace: priority 0 below 5, already leaving\n" in found, found)
     t.true("-o wide says why that node", "WHY THERE\nns/big  root.default        10  n1    when 1 pod is gone  no other node would do\n"
            in run("plan", FULL, "-o", "wide").out)
@@ -300,9 +344,9 @@ def reasons(t):
     for name, objects, words_of in WHY_THERE:
         if objects is not FULL:
             objects = objects + [pod("big", 4, 10)]
-        found = run("explain", objects, "--profile", "kubernetes", "ns/big").out
+        found = run("explain", objects, *KUBERNETES, "ns/big").out
         t.true(f"why there: {name}", words_of in found.splitlines()[0], found)
-        t.true(f"plan -o wide says the same: {name}", words_of in run("plan", objects, "--profile", "kubernetes", "-o", "wide").out)
+        t.true(f"plan -o wide says the same: {name}", words_of in run("plan", objects, *KUBERNETES, "-o", "wide").out)
     placed = run("explain", [node("n1"), node("n2"), pod("a", 2, 1, "n1"), pod("p")], "ns/p").out
     t.true("why there: the score", re.match(r"ns/p goes to n2 now: highest score \((\d+); next best n1: (\d+)\)\.\n\n"
                                             r"NODE  RESULT  MORE\nn1    fits    score \2\nn2    fits    score \1\n$", placed), placed)
@@ -315,14 +359,15 @@ def explain(t):
     for name, objects, args, sentence in (
             ("a pod that has to go", FULL, ["ns/small"], "ns/small has to go from n1: ns/big needs its room and has the higher priority "
              "(10, this pod has 1). That node was chosen: no other node would do.\n"),
-            ("a pod that stays", spared, ["ns/other"], "ns/other stays on n2, where it has been running for 1h: one waiting pod has a higher "
-             "priority (ns/big), but does not take its room.\n"),
-            ("a pod that nobody outranks", spared, ["ns/lofty"], "ns/lofty stays on n2, where it has been running for 1h: nothing that waits has a "
-             "priority above its 50.\n"),
-            ("one of several", spared + [pod("more", 1, 11)], ["ns/other"], "ns/other stays on n2, where it has been running for 1h: 2 waiting pods "
-             "have a higher priority (the first: ns/more), but none takes its room.\n"),
+            ("a pod that stays", spared, ["ns/other"], "ns/other stays on n2, where it has been running for 1h: nothing that waits takes its room.\n"),
+            ("a pod that stays, as kube-scheduler would have it", spared, [*KUBERNETES, "ns/other"], "ns/other stays on n2, where it has been running "
+             "for 1h: one waiting pod has a higher priority (ns/big), but does not take its room.\n"),
+            ("a pod that nobody outranks", spared, [*KUBERNETES, "ns/lofty"], "ns/lofty stays on n2, where it has been running for 1h: nothing that "
+             "waits has a priority above its 50.\n"),
+            ("one of several", spared + [pod("more", 1, 11)], [*KUBERNETES, "ns/other"], "ns/other stays on n2, where it has been running for 1h: "
+             "2 waiting pods have a higher priority (the first: ns/more), but none takes its room.\n"),
             ("a pod that is leaving", [node("n1"), leaving(pod("old", 1, 0, "n1"))], ["ns/old"], "ns/old is on its way out of n1.\n"),
-            ("a pod that is leaving, for somebody", [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4, 5)], ["ns/old"],
+            ("a pod that is leaving, for somebody", [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4, 5)], [*KUBERNETES, "ns/old"],
              "ns/old is on its way out of n1, and ns/p waits for its room.\n"),
             ("a gated pod", [node("n1"), pod("p", schedulingGates=[{"name": "x"}])], ["ns/p"],
              "ns/p is not tried: waiting for scheduling gates: [x].\n"),
@@ -340,7 +385,13 @@ def explain(t):
 def explain_nodes(t):
     objects = FULL + [node("n2"), pod("held", 4, 99, "n2"), node("n3", 2), node("n4")]
     objects[-1]["spec"] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
-    t.equal("every node, and what became of it", run("explain", objects, "ns/big").out.split("\n\n")[1],
+    t.equal("every node, and what became of it", run("explain", objects, "ns/big").out.split("\n\n")[1] + "\n",
+            "NODE  RESULT                            MORE\n"
+            "n1    fits if 1 goes                    ns/small\n"
+            "n2    Insufficient cpu                  not enough of its pods may go\n"
+            "n3    Insufficient cpu                  evictions cannot help\n"
+            "n4    node(s) had untolerated taint(s)  evictions cannot help\n")
+    t.equal("and as kube-scheduler sees it", run("explain", objects, *KUBERNETES, "ns/big").out.split("\n\n")[1],
             "NODE  RESULT                            MORE\n"
             "n1    fits if 1 goes                    ns/small\n"
             "n2    Insufficient cpu                  evictions do not help: No preemption victims found for incoming pod\n"
@@ -351,11 +402,18 @@ def explain_nodes(t):
         "kind": "Explanation", "pod": "ns/big", "sentence": "ns/big gets n1 as soon as ns/small is gone: no other node would do.",
         "outcome": "nominated", "action": "displace", "node": "n1",
         "message": "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.",
+        "protected": [{"pod": "ns/held", "queue": "root.default", "node": "n2", "rule": "priority", "reason": "its priority 99 is not below 10 (law 6)"}],
         "nodes": [{"node": "n1", "result": "fits-after-evictions", "reason": "Insufficient cpu", "victims": ["ns/small"], "budgetViolations": 0},
-                  {"node": "n2", "result": "evictions-do-not-help", "reason": "Insufficient cpu",
-                   "after": "No preemption victims found for incoming pod"},
+                  {"node": "n2", "result": "not-enough-may-go", "reason": "Insufficient cpu"},
                   {"node": "n3", "result": "refused", "reason": "Insufficient cpu"},
                   {"node": "n4", "result": "refused", "reason": "node(s) had untolerated taint(s)"}]})
+    data = json.loads(run("explain", objects, *KUBERNETES, "ns/big", "-o", "json").out)["nodes"]
+    t.equal("and as kube-scheduler sees it, as data", (len(data), data[1]), (4, {"node": "n2", "result": "evictions-do-not-help", "reason": "Insufficient cpu",
+                                                                               "after": "No preemption victims found for incoming pod"}))
+    soon = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4)]
+    t.equal("room that is being freed", run("explain", soon, "ns/p").out, "ns/p gets n1 as soon as what is leaving there is gone: room is being freed "
+            "there anyway.\n\nNODE  RESULT\nn1    fits when leaving pods are gone\n")
+    t.equal("the same as data", json.loads(run("explain", soon, "ns/p", "-o", "json").out)["nodes"][0]["result"], "fits-when-leaving-pods-are-gone")
     data = json.loads(run("explain", FULL, "ns/small", "-o", "json").out)
     t.equal("a pod that has to go, as data", (data["evictedFor"], "outcome" in data, data["nodes"]), ("ns/big", False, []))
     text, wide = run("explain", CROWD, "ns/a").out, run("explain", CROWD, "ns/a", "-o", "wide").out
