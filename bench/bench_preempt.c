@@ -7,7 +7,8 @@
  *	p50 p99	decisions after one node changed since the one before; what is known of the others is used again
  *	growth	of the times since the row above with as many pods on a node; as much as the nodes is linear
  *
- * Times are of the wall clock: other load of the machine is in them, and most of all in p99.
+ * Times are of the wall clock: other load of the machine is in them, and most of all in p99. Of the fast shapes each row
+ * is the best of three runs.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -36,6 +37,7 @@ static const struct {
 #define N_SIZES (sizeof(sizes) / sizeof(*sizes))
 #define N_SHAPES (sizeof(shapes) / sizeof(*shapes))
 
+#define FAST_RUNS 3
 /* Below this many, the 99th of a hundred says nothing. */
 #define P99_LEAST 100
 
@@ -102,19 +104,38 @@ static void read_row(const struct text *json, struct row *row)
 	arena_free(a);
 }
 
-static void measure(const char *cede, bool is_slow, struct row *row)
+static void run_once(const char *cede, const char *cycles, struct row *row)
 {
-	char nodes[16], pods[16], cycles[16];
+	char nodes[16], pods[16];
 	struct text json = {0};
 	snprintf(nodes, sizeof(nodes), "%u", row->size->nodes);
 	snprintf(pods, sizeof(pods), "%u", row->size->pods_per_node);
-	snprintf(cycles, sizeof(cycles), "%u", is_slow ? row->size->slow_cycles : row->size->fast_cycles);
 	const char *argv[] = {cede,   "bench",	 "preempt",  "--nodes",	 nodes,	 "--pods-per-node",
 			      pods,   "--shape", row->shape, "--cycles", cycles, "-o",
 			      "json", NULL};
 	run((char *const *)argv, &json);
 	read_row(&json, row);
 	text_free(&json);
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The best of some runs: the other load of a machine only ever adds, and the first decision comes once in a run. */
+static void measure(const char *cede, bool is_slow, struct row *row)
+{
+	char cycles[16];
+	snprintf(cycles, sizeof(cycles), "%u", is_slow ? row->size->slow_cycles : row->size->fast_cycles);
+	run_once(cede, cycles, row);
+	for (int i = 1; !is_slow && i < FAST_RUNS; i++) {
+		struct row again = *row;
+		run_once(cede, cycles, &again);
+		row->first_ms = least(row->first_ms, again.first_ms);
+		row->p50_ms = least(row->p50_ms, again.p50_ms);
+		row->p99_ms = least(row->p99_ms, again.p99_ms);
+	}
 }
 
 /* The last row before this one that has the same shape and as many pods on a node, or NULL. */
