@@ -38,6 +38,7 @@ void engine_free(struct engine *en)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
 	sweep_free(en->sweep);
+	judge_scratch_free(&en->scratch);
 	arena_free(en->arena);
 	text_free(&en->complaints);
 	mem_free(en);

@@ -8,6 +8,7 @@
 #include "engine/displace.h"
 #include "engine/engine.h"
 #include "engine/sweep.h"
+#include "rules/judge.h"
 
 struct engine {
 	struct cluster *cluster;
@@ -16,6 +17,7 @@ struct engine {
 	struct framework **frameworks; /* one for each kube profile */
 	struct arena *arena;	       /* of one attempt */
 	struct sweep *sweep;	       /* what nodes said before */
+	struct judge_scratch scratch;  /* of one search after the other */
 	struct text complaints;
 };
 
@@ -25,7 +27,6 @@ struct pod_list {
 };
 
 /* What rules have to know of the configuration. */
-struct rule_settings;
 struct rule_settings engine_rule_settings(const struct engine_config *c);
 
 /* One attempt for one waiting pod: decides, and makes the decision's moves in the ledger. What the decision points to lives in keep. */

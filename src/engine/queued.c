@@ -169,7 +169,8 @@ static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
 	bool is_found = false;
 	struct judge j;
 
-	judge_init(&j, h->a->en->cluster, h->a->c.ledger, &settings, action, h->a->c.pod, h->a->c.now_ns);
+	judge_init(&j, h->a->en->cluster, h->a->c.ledger, &settings, action, h->a->c.pod, h->a->c.now_ns,
+		   &h->a->en->scratch);
 	held = judge_preemptor(&j);
 	if (held.rule == RULE_NONE) {
 		is_found = search_with(h, &j, with_opted_out, &left);
@@ -181,7 +182,6 @@ static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
 		keep_protected(h->a, &left);
 	else
 		merge(&h->all, &left);
-	judge_free(&j);
 	protected_free(&left);
 	return is_found;
 }

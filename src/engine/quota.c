@@ -34,7 +34,8 @@ void quota_target(const struct ledger *l, queue_id q, struct res_vec *ret)
 	}
 }
 
-void quota_share(const struct ledger *l, queue_id parent, queue_id child, const struct res_vec *target, struct res_vec *ret)
+void quota_share(const struct ledger *l, queue_id parent, queue_id child, const struct res_vec *target,
+		 struct res_vec *ret)
 {
 	const struct queue *p = queue_get(ledger_queues(l), parent);
 
@@ -90,7 +91,8 @@ static int by_order(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(names, x->p->name, y->p->name);
 }
 
-static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target, struct mate *out)
+static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
+		       struct mate *out)
 {
 	uint32_t n, count = 0;
 	const pod_id *pods = ledger_queue_pods(en->ledger, leaf, &n);
@@ -119,11 +121,13 @@ static bool fits_target(const struct res_list *u, const struct res_vec *left)
 	return true;
 }
 
-struct catch { /* victims found so far */
+struct catch
+{ /* victims found so far */
 	ARRAY(struct victim) v;
 };
 
-static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target, int64_t now_ns, struct catch *c)
+static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
+			   int64_t now_ns, struct catch *c)
 {
 	struct mate *mates;
 	struct res_vec left = *target;
@@ -151,7 +155,8 @@ static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, co
 }
 
 /* Shares of all children are worked out before the first of them loses anything. */
-static void take_from(struct engine *en, struct judge *j, queue_id q, const struct res_vec *target, int64_t now_ns, struct catch *c)
+static void take_from(struct engine *en, struct judge *j, queue_id q, const struct res_vec *target, int64_t now_ns,
+		      struct catch *c)
 {
 	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
 	struct res_vec *shares;
@@ -191,7 +196,8 @@ static void record(struct engine *en, queue_id q, uint32_t cycle, const struct c
 	array_push(&ret->v, d);
 }
 
-static void run_queue(struct engine *en, struct judge *j, queue_id q, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+static void run_queue(struct engine *en, struct judge *j, queue_id q, int64_t now_ns, uint32_t cycle,
+		      struct decisions *ret)
 {
 	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
 	struct res_vec target;
@@ -216,7 +222,6 @@ void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisio
 
 	if (!en->config->quota_is_on)
 		return;
-	judge_init(&j, en->cluster, en->ledger, &settings, ACTION_QUOTA, POD_NONE, now_ns);
+	judge_init(&j, en->cluster, en->ledger, &settings, ACTION_QUOTA, POD_NONE, now_ns, &en->scratch);
 	run_queue(en, &j, QUEUE_ROOT, now_ns, cycle, ret);
-	judge_free(&j);
 }

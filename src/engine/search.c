@@ -9,7 +9,7 @@ struct mate { /* a running pod that may go */
 	pod_id pod;
 	const struct pod *p;
 	const struct res_list *usage;
-	queue_id ancestor;
+	const struct queue_opinion *opinion; /* of its queue */
 	bool is_opted_out, is_driver, goes;
 	int64_t lost_work, start;
 	uint32_t distance;
@@ -33,7 +33,7 @@ struct ground { /* one search, all nodes */
 	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
 	uint64_t stamp;
-	uint32_t stride; /* resource types there are */
+	uint32_t stride;       /* resource types there are */
 	int64_t room[RES_MAX]; /* of the node, per wanted type */
 	node_id node;
 	struct mate *mates;
@@ -109,16 +109,24 @@ static bool path_fits(struct ground *g)
 
 /* ---- taking and giving back ---- */
 
+static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sign)
+{
+	int64_t *gone = toll_of(g, q);
+
+	gone[RES_PODS] += sign;
+	for (uint32_t i = 0; i < m->usage->n; i++)
+		if (m->usage->v[i].type != RES_PODS)
+			gone[m->usage->v[i].type] += sign * m->usage->v[i].amount;
+}
+
+/* Where it will be asked for: queues that guarantee something, and shared ones if a maximum is in the way. */
 static void count_toll(struct ground *g, const struct mate *m, int sign)
 {
-	for (queue_id q = m->p->queue; q != QUEUE_NONE; q = queue_get(g->s->j->tree, q)->parent) {
-		int64_t *gone = toll_of(g, q);
-
-		gone[RES_PODS] += sign;
-		for (uint32_t i = 0; i < m->usage->n; i++)
-			if (m->usage->v[i].type != RES_PODS)
-				gone[m->usage->v[i].type] += sign * m->usage->v[i].amount;
-	}
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++)
+		add_toll(g, m, m->opinion->guards[i], sign);
+	for (queue_id q = g->s->lacking ? m->opinion->ancestor : QUEUE_NONE; q != QUEUE_NONE;
+	     q = queue_get(g->s->j->tree, q)->parent)
+		add_toll(g, m, q, sign);
 }
 
 static int32_t *spent_on(struct ground *g, pdb_id id)
@@ -183,8 +191,8 @@ static bool keeps_laws(struct ground *g, const struct mate *m)
 
 	if (!keeps_budgets(g, m))
 		return false;
-	for (queue_id q = g->has_laws ? m->p->queue : m->ancestor; q != m->ancestor;
-	     q = queue_get(j->tree, q)->parent) {
+	for (uint32_t i = 0; g->has_laws && i < m->opinion->n_guards; i++) {
+		queue_id q = m->opinion->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
 
 		for (uint64_t left = g->judged; left; left &= left - 1) {
@@ -280,8 +288,8 @@ static void consider(struct ground *g, pod_id pod)
 		return;
 	}
 	*m = (struct mate){.pod = pod, .p = p, .usage = &shape_get(g->s->c->vocab, p->shape)->usage};
-	m->ancestor = judge_queue(g->s->j, p->queue)->ancestor;
-	m->distance = judge_queue(g->s->j, p->queue)->distance;
+	m->opinion = judge_queue(g->s->j, p->queue);
+	m->distance = m->opinion->distance;
 	m->is_opted_out = says.rule == RULE_OPT_OUT;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
 	m->start = victim_start(g->s->c, p);
@@ -329,7 +337,8 @@ static bool is_below(struct ground *g, const struct mate *m)
 {
 	const struct judge *j = g->s->j;
 
-	for (queue_id q = m->p->queue; q != m->ancestor; q = queue_get(j->tree, q)->parent) {
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
+		queue_id q = m->opinion->guards[i];
 		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
 
@@ -581,7 +590,10 @@ static void report(struct ground *g, bool is_found, struct node_report *r)
 
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct ground g = {.s = s, .is_fast = displace_is_fast(s->c), .has_laws = s->j->action == ACTION_RECLAIM, .stride = ledger_stride(s->c->ledger)};
+	struct ground g = {.s = s,
+			   .is_fast = displace_is_fast(s->c),
+			   .has_laws = s->j->action == ACTION_RECLAIM,
+			   .stride = ledger_stride(s->c->ledger)};
 
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
 	want_of(s->c, &g.want);

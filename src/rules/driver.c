@@ -7,9 +7,10 @@
 
 static bool says_driver(const struct judge *j, const struct pod *v)
 {
-	name_id key = names_find(j->names, "spark-role", 10), driver = names_find(j->names, "driver", 6), value;
+	name_id value;
 
-	return key && driver && labels_get(&kin_get(j->vocab, v->kin)->labels, key, &value) && value == driver;
+	return j->spark_role && j->spark_driver &&
+	       labels_get(&kin_get(j->vocab, v->kin)->labels, j->spark_role, &value) && value == j->spark_driver;
 }
 
 static bool is_older(const struct judge *j, const struct pod *a, const struct pod *b)

@@ -13,9 +13,10 @@
 enum { ABOVE_NOT = 0, NOT_BELOW = 1, NO_GUARANTEE = 2, TOO_BIG = 3 };
 
 /* Law 5: every queue of the branch that guarantees a short type uses more than that. */
-static struct rule_verdict above(const struct judge *j, queue_id q, queue_id ancestor)
+static struct rule_verdict above(const struct judge *j, const struct queue_opinion *o)
 {
-	for (; q != ancestor; q = queue_get(j->tree, q)->parent) {
+	for (uint32_t i = 0; i < o->n_guards; i++) {
+		queue_id q = o->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q);
 
 		for (uint64_t left = j->short_types; left; left &= left - 1) {
@@ -41,7 +42,7 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 	struct rule_verdict why;
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
-		o->verdict = judge_entitled(j, o->ancestor, &why) ? above(j, v->queue, o->ancestor) : why;
+		o->verdict = judge_entitled(j, o->ancestor, &why) ? above(j, o) : why;
 		if (o->verdict.rule == RULE_NONE)
 			o->verdict.reason = 1; /* asked and found fine */
 	}
@@ -49,11 +50,12 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 }
 
 /* Law 2 for this pod alone. */
-static struct rule_verdict too_big(const struct judge *j, const struct pod *v, queue_id ancestor)
+static struct rule_verdict too_big(const struct judge *j, const struct pod *v, const struct queue_opinion *o)
 {
 	const struct res_list *u = &shape_get(j->vocab, v->shape)->usage;
 
-	for (queue_id q = v->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
+	for (uint32_t i = 0; i < o->n_guards; i++) {
+		queue_id q = o->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q);
 
 		for (uint64_t left = j->short_types; left; left &= left - 1) {
@@ -84,7 +86,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	says = queue_verdict(j, v);
 	if (says.answer == IS_PROTECTED)
 		return says;
-	return too_big(j, v, judge_queue(j, v->queue)->ancestor);
+	return too_big(j, v, judge_queue(j, v->queue));
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)

@@ -52,28 +52,44 @@ static queue_id fence_of(const struct queue_tree *t, queue_id q)
 	return q;
 }
 
-void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
-		enum action action, pod_id pod, int64_t now_ns)
+static void scratch_fit(struct judge_scratch *s, uint32_t n)
 {
-	*j = (struct judge){
-		.cluster = c, .ledger = l, .settings = *s, .action = action, .now_ns = now_ns, .pod = pod, .stamp = 1};
+	if (s->n < n) {
+		s->opinions = mem_resize(s->opinions, n, sizeof(*s->opinions));
+		memset(s->opinions + s->n, 0, (n - s->n) * sizeof(*s->opinions));
+		s->n = n;
+	}
+	s->stamp++;
+}
+
+void judge_scratch_free(struct judge_scratch *s)
+{
+	mem_free(s->opinions);
+	*s = (struct judge_scratch){0};
+}
+
+void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
+		enum action action, pod_id pod, int64_t now_ns, struct judge_scratch *scratch)
+{
+	*j = (struct judge){.cluster = c,
+			    .ledger = l,
+			    .settings = *s,
+			    .action = action,
+			    .now_ns = now_ns,
+			    .pod = pod,
+			    .scratch = scratch};
 	j->vocab = ledger_vocab(l);
 	j->names = vocab_names(ledger_vocab(l));
 	j->tree = ledger_queues(l);
-	j->n_opinions = j->tree->q.n;
-	j->opinions = mem_alloc((j->n_opinions + 1) * sizeof(*j->opinions));
+	j->spark_role = names_find(j->names, "spark-role", 10);
+	j->spark_driver = names_find(j->names, "driver", 6);
+	scratch_fit(scratch, j->tree->q.n);
 	if (pod == POD_NONE)
 		return;
 	j->p = ledger_pod(l, pod);
 	j->app = j->p->obj->app;
 	j->ns = kin_get(j->vocab, j->p->kin)->ns;
 	j->fence = j->p->queue == QUEUE_NONE ? QUEUE_ROOT : fence_of(j->tree, j->p->queue);
-}
-
-void judge_free(struct judge *j)
-{
-	mem_free(j->opinions);
-	j->opinions = NULL;
 }
 
 static bool never_preempts(const struct judge *j)
@@ -102,7 +118,7 @@ struct rule_verdict judge_preemptor(const struct judge *j)
 void judge_look_at(struct judge *j, uint64_t short_types)
 {
 	if (j->short_types != short_types)
-		j->stamp++;
+		j->scratch->stamp++;
 	j->short_types = short_types;
 }
 
@@ -188,14 +204,19 @@ const struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 {
 	struct queue_opinion *o;
 
-	assert(q < j->n_opinions);
-	o = &j->opinions[q];
-	if (o->stamp == j->stamp)
+	assert(q < j->scratch->n);
+	o = &j->scratch->opinions[q];
+	if (o->stamp == j->scratch->stamp)
 		return o;
-	*o = (struct queue_opinion){.stamp = j->stamp, .verdict = rule_may_go()};
+	o->stamp = j->scratch->stamp;
+	o->verdict = rule_may_go();
 	o->ancestor = j->p && j->p->queue != QUEUE_NONE ? queue_lca(j->tree, j->p->queue, q) : QUEUE_ROOT;
 	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
 	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
+	o->n_guards = 0;
+	for (; q != o->ancestor; q = queue_get(j->tree, q)->parent)
+		if (queue_get(j->tree, q)->spec.guaranteed.mask)
+			o->guards[o->n_guards++] = q;
 	return o;
 }
 

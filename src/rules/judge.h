@@ -32,7 +32,16 @@ struct queue_opinion {
 	bool is_fenced; /* priorities are replaced by priority_shift on the way to A */
 	int64_t priority_shift;
 	uint32_t distance;
+	uint32_t n_guards; /* queues of the victim's branch that guarantee anything, from the leaf up */
+	queue_id guards[QUEUE_DEPTH_MAX];
 };
+
+struct judge_scratch {			/* memory that judges use one after the other; zero-initialised */
+	struct queue_opinion *opinions; /* by queue id */
+	uint32_t n;
+	uint64_t stamp; /* only grows, so nothing has to be cleared */
+};
+void judge_scratch_free(struct judge_scratch *s);
 
 struct judge {
 	const struct cluster *cluster;
@@ -46,16 +55,14 @@ struct judge {
 	pod_id pod;
 	const struct pod *p;
 	name_id app, ns;
-	queue_id fence;			/* how far up the search for victims may go */
-	uint64_t short_types;		/* set by judge_look_at */
-	struct queue_opinion *opinions; /* by queue id */
-	uint32_t n_opinions;
-	uint64_t stamp;
+	queue_id fence;	      /* how far up the search for victims may go */
+	uint64_t short_types; /* set by judge_look_at */
+	struct judge_scratch *scratch;
+	name_id spark_role, spark_driver;
 };
 
 void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
-		enum action action, pod_id pod, int64_t now_ns);
-void judge_free(struct judge *j);
+		enum action action, pod_id pod, int64_t now_ns, struct judge_scratch *scratch);
 
 /* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
 struct rule_verdict judge_preemptor(const struct judge *j);
