@@ -60,6 +60,9 @@ void cluster_free(struct cluster *c)
 	id_index_free(&c->by_owner);
 	id_index_free(&c->by_nomination);
 	array_free(&c->speakers);
+	array_free(&c->vacated);
+	bits_free(&c->stale_leaves);
+	placement_free(c->placement);
 	queue_set_free(&c->sets[0]);
 	queue_set_free(&c->sets[1]);
 	told_free(&c->told);
@@ -78,10 +81,27 @@ const struct cluster_options *cluster_get_options(const struct cluster *c)
 	return &c->options;
 }
 
+void cluster_tidy(struct cluster *c)
+{
+	for (;;) {
+		if (c->is_unsettled) {
+			c->is_unsettled = c->is_blocked = false;
+			cluster_resolve_all(c);
+		}
+		bool dropped = cluster_sweep_vacated(c) && (c->is_blocked || c->is_reshaped);
+		if (c->is_draining)
+			dropped |= cluster_sweep_queues(c);
+		if (!dropped && !c->is_unsettled)
+			break;
+		c->is_unsettled = true;
+	}
+	cluster_refresh_dynamic(c);
+	c->is_reshaped = false;
+}
+
 void cluster_keep(struct cluster *c, ledger_mark at_entry)
 {
-	if (c->is_draining)
-		cluster_sweep_queues(c);
+	cluster_tidy(c);
 	if (at_entry == 0)
 		ledger_commit(c->ledger);
 }
@@ -92,7 +112,7 @@ static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
 {
 	const name_id held[] = {o->name,	   o->uid,	 o->node_name, o->nominated_node, o->priority_class,
 				o->owner_name,	   o->owner_uid, o->group,     o->subgroup,	  o->kai_queue,
-				o->yunikorn_queue, o->app,	 o->user};
+				o->yunikorn_queue, o->app,	 o->user,      o->user_groups};
 
 	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
 		names_keep(c->names, held[i]);
@@ -130,36 +150,38 @@ static bool entry_equal(const struct pod_entry *a, const struct pod_entry *b)
 
 void cluster_apply_entry(struct cluster *c, pod_id id, const struct pod_entry *entry)
 {
-	struct pod_entry now = cluster_entry_of(ledger_pod(c->ledger, id));
+	const struct pod *p = ledger_pod(c->ledger, id);
+	struct pod_entry now = cluster_entry_of(p);
 
 	if (entry_equal(&now, entry))
 		return;
-	struct obj_pod copy = pod_copy(c, ledger_pod(c->ledger, id)->obj);
+	struct obj_pod copy = pod_copy(c, p->obj);
 	enum err_code code = ledger_pod_set(c->ledger, id, &copy, entry, NULL);
 	assert(code == ERR_OK); /* the same amounts as before */
+	cluster_changed_queue(c, id, ns_of(c, p->kin), now.queue, entry->queue);
 }
 
 /* A group's pods are all in its queue. Finished pods are in none. */
-static queue_id queue_of(struct cluster *c, const struct obj_pod *o, enum pod_state state, group_id group)
+static queue_id queue_of(struct cluster *c, const struct obj_pod *o, enum pod_state state, group_id group,
+			 queue_id current)
 {
 	if (state == POD_FINISHED)
 		return QUEUE_NONE;
 	bool has_node = pod_is_on_node(state);
 	if (group != GROUP_NONE) {
 		queue_id q = ledger_group(c->ledger, group)->queue;
-		bool is_open = q == QUEUE_NONE || has_node || !queue_get(tree_of(c), q)->is_draining;
+		bool is_open = q == QUEUE_NONE || has_node || !queue_is_closing(tree_of(c), q);
 		return is_open ? q : QUEUE_NONE;
 	}
-	const struct obj_namespace *ns = cluster_namespace(c, ns_of(c, o->kin));
-	struct queue_answer a = resolve_queue(tree_of(c), c->options.profile, o, ns, NULL, has_node);
-	return a.is_default ? cluster_default_leaf(c) : a.queue;
+	struct queue_ask ask = {.pod = o, .has_node = has_node, .current = current};
+	return cluster_queue_for(c, &ask);
 }
 
-/* Everything about an entry but its state, its place and its start. */
+/* Everything about an entry but its state, its place and its start. It comes with the queue it is in. */
 static void resolve_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, uint32_t *complaints)
 {
 	entry->group = resolve_group(c, o, &entry->podset, complaints);
-	entry->queue = queue_of(c, o, entry->state, entry->group);
+	entry->queue = queue_of(c, o, entry->state, entry->group, entry->queue);
 	entry->priority = resolve_priority(c, o, entry->group, entry->queue, complaints);
 	entry->preemptibility = resolve_preemptibility(c, o, entry->group, entry->queue, entry->priority, complaints);
 }
@@ -201,8 +223,10 @@ void cluster_resolve_namespace(struct cluster *c, name_id ns)
 		if (ledger_group(c->ledger, g)->is_live && ledger_group(c->ledger, g)->obj->ns == ns)
 			cluster_settle_group(c, g);
 	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
-		if (ledger_pod(c->ledger, id)->state != POD_FREE && ns_of(c, ledger_pod(c->ledger, id)->kin) == ns)
+		if (ledger_pod(c->ledger, id)->state != POD_FREE && ns_of(c, ledger_pod(c->ledger, id)->kin) == ns) {
 			cluster_resolve_pod(c, id);
+			cluster_namespace_speaks(c, ledger_pod(c->ledger, id)->queue);
+		}
 }
 
 void cluster_detach_queue(struct cluster *c, queue_id q)
@@ -290,8 +314,11 @@ static node_id live_node(const struct cluster *c, name_id name)
 /* Where the object says it is. */
 static enum err_code place_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, struct err *e)
 {
-	*entry = (struct pod_entry){
-		.state = resolve_state(o), .node = NODE_NONE, .claim_node = NODE_NONE, .started_ns = TIME_NONE};
+	*entry = (struct pod_entry){.state = resolve_state(o),
+				    .node = NODE_NONE,
+				    .claim_node = NODE_NONE,
+				    .queue = QUEUE_NONE,
+				    .started_ns = TIME_NONE};
 	if (pod_is_on_node(entry->state)) {
 		entry->node = live_node(c, o->node_name);
 		if (entry->node == NODE_NONE && c->options.is_strict)
@@ -345,8 +372,10 @@ static enum err_code make_entry(struct cluster *c, const struct obj_pod *o, pod_
 	if (code != ERR_OK)
 		return code;
 	node_id said = entry->node;
-	if (old != POD_NONE)
+	if (old != POD_NONE) {
 		keep_moves(ledger_pod(c->ledger, old), o, entry);
+		entry->queue = ledger_pod(c->ledger, old)->queue;
+	}
 	resolve_entry(c, o, entry, complaints);
 	if (said != NODE_NONE)
 		entry->started_ns = resolve_start(c, o, entry->group);
@@ -379,6 +408,7 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 	struct pod_entry entry;
 
 	enum err_code code = make_entry(c, o, id, &entry, &complaints, e);
+	queue_id old_queue = id != POD_NONE ? ledger_pod(c->ledger, id)->queue : QUEUE_NONE;
 	if (code == ERR_OK)
 		code = id == POD_NONE ? ledger_pod_add(c->ledger, o, &entry, &id, e)
 				      : ledger_pod_set(c->ledger, id, o, &entry, e);
@@ -387,6 +417,7 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 		return code;
 	}
 	index_pod(c, id);
+	cluster_changed_queue(c, id, ns_of(c, ledger_pod(c->ledger, id)->kin), old_queue, entry.queue);
 	if (complaints != 0)
 		bits_set(&c->told.pods, id);
 	if (old_group != entry.group)
@@ -417,9 +448,13 @@ void cluster_drop_pod(struct cluster *c, const char *ns, const char *name)
 
 	if (id == POD_NONE)
 		return;
-	group_id g = ledger_pod(c->ledger, id)->group;
+	const struct pod *p = ledger_pod(c->ledger, id);
+	group_id g = p->group;
+	queue_id queue = p->queue;
+	name_id ns_name = ns_of(c, p->kin);
 	unindex_pod(c, id);
 	ledger_pod_drop(c->ledger, id);
+	cluster_changed_queue(c, POD_NONE, ns_name, queue, QUEUE_NONE);
 	cluster_leave_group(c, g, id);
 	cluster_keep(c, mark);
 }
@@ -462,18 +497,70 @@ const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_s
 	return s->defs;
 }
 
+/* Why it has none, as if it were waiting. */
+static struct queue_answer why_no_queue(const struct cluster *c, const struct pod *p, pod_id pod)
+{
+	pod_id speaker = p->group != GROUP_NONE ? speaker_of(c, p->group) : pod;
+	struct queue_ask ask = {
+		.pod = ledger_pod(c->ledger, speaker)->obj,
+		.group = p->group != GROUP_NONE ? ledger_group(c->ledger, p->group)->obj : NULL,
+		.current = QUEUE_NONE,
+	};
+	struct text path = {0};
+	struct queue_answer a = resolve_queue(c, &ask, &path);
+
+	text_free(&path);
+	return a;
+}
+
 const char *cluster_wanted_queue(const struct cluster *c, pod_id pod)
 {
 	const struct pod *p = ledger_pod(c->ledger, pod);
 
 	if (p->queue != QUEUE_NONE || p->state == POD_FINISHED)
 		return "";
-	const struct obj_group *g = p->group != GROUP_NONE ? ledger_group(c->ledger, p->group)->obj : NULL;
-	pod_id speaker = p->group != GROUP_NONE ? speaker_of(c, p->group) : pod;
-	const struct obj_pod *o = ledger_pod(c->ledger, speaker)->obj;
-	struct queue_answer a =
-		resolve_queue(tree_of(c), c->options.profile, o, cluster_namespace(c, ns_of(c, o->kin)), g, false);
+	struct queue_answer a = why_no_queue(c, p, pod);
 	return a.is_default ? "root.default.default" : name_str(c->names, a.wanted);
+}
+
+const char *cluster_queue_trouble(const struct cluster *c, pod_id pod)
+{
+	static const char *const words[] = {
+		[TROUBLE_NONE] = "",
+		[TROUBLE_UNKNOWN] = "there is no such queue",
+		[TROUBLE_PARENT] = "it is not a leaf",
+		[TROUBLE_DRAINING] = "it is being drained",
+		[TROUBLE_DENIED] = "its access lists do not let the user in",
+		[TROUBLE_NAME] = "there cannot be a queue of that name",
+		[TROUBLE_SPLIT] = "it is not a leaf, because other pods are in queues below it",
+	};
+	const struct pod *p = ledger_pod(c->ledger, pod);
+
+	if (p->queue != QUEUE_NONE || p->state == POD_FINISHED)
+		return "";
+	struct queue_answer a = why_no_queue(c, p, pod);
+	return words[a.is_default ? TROUBLE_PARENT : a.trouble];
+}
+
+/* ---- placement rules ---- */
+
+enum err_code cluster_put_placement(struct cluster *c, const struct placement_rule *rules, uint32_t n, struct err *e)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	struct placement *placement = n > 0 ? placement_new(rules, n, e) : NULL;
+
+	if (n > 0 && placement == NULL)
+		return ERR_INPUT;
+	placement_free(c->placement);
+	c->placement = placement;
+	c->is_unsettled = true;
+	cluster_keep(c, mark);
+	return ERR_OK;
+}
+
+const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t *ret_n)
+{
+	return placement_rules(c->placement, ret_n);
 }
 
 static uint32_t max3(uint32_t a, uint32_t b, uint32_t c)
@@ -498,4 +585,6 @@ void cluster_resync(struct cluster *c)
 		if (ledger_group(c->ledger, g)->is_live)
 			cluster_find_speaker(c, g);
 	c->is_draining = true;
+	c->vacated.n = 0;
+	bits_reset(&c->stale_leaves);
 }

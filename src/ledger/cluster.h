@@ -8,8 +8,8 @@
  *
  * Every cluster_* call that fails leaves everything as it was. A call that succeeds is committed, unless the ledger's journal was not
  * empty when it came: then somebody outside holds a mark, and committing is his. Who rolls the ledger back over calls made here
- * calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes, namespaces, owners and sets of
- * queues are not in the journal.
+ * calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes, namespaces, owners, sets of
+ * queues and placement rules are not in the journal.
  *
  * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet; a claim) outlives
  * a new version of the object that does not contradict it. A pod of the same name with another uid is another pod.
@@ -17,6 +17,7 @@
 #pragma once
 
 #include "ledger/ledger.h"
+#include "ledger/placement.h"
 
 enum profile { PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI };
 const char *profile_text(enum profile p);
@@ -77,6 +78,15 @@ enum err_code cluster_put_queues(struct cluster *c, enum queue_source source, st
 /* The queues of one source as they were put, also those left out of the tree; for writing the cluster out again. */
 const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_source source, uint32_t *ret_n);
 
+/*
+ * YuniKorn's placement rules (placement.h), copied. Without rules, but with queues of YuniKorn, pods go where they say
+ * ("provided"). Queues that a rule makes are made for the first pod and go with the last; what they have follows the
+ * child template above them and the annotations of their pods' namespaces. They are found by rules that may create, and
+ * by nobody else. root.default is never one of them. An expression that is none: ERR_INPUT, nothing changed.
+ */
+enum err_code cluster_put_placement(struct cluster *c, const struct placement_rule *rules, uint32_t n, struct err *e);
+const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t *ret_n);
+
 /* Look-ups by the names people use. */
 pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
 const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */
@@ -95,6 +105,8 @@ const struct obj_owner *cluster_owner_at(const struct cluster *c, uint32_t i);
 
 /* Why a pod has no queue: the name it asked for ("" if it has one). */
 const char *cluster_wanted_queue(const struct cluster *c, pod_id pod);
+/* And what is wrong with it, in words ("there is no such queue"). */
+const char *cluster_queue_trouble(const struct cluster *c, pod_id pod);
 /* Is it of KAI's world (PP-9): in a PodGroup, or in a queue that a KAI Queue object defines? */
 bool cluster_is_kai_world(const struct cluster *c, pod_id pod);
 

@@ -77,14 +77,12 @@ static void find_next_speaker(struct cluster *c, group_id g, pod_id but)
 	set_speaker(c, g, best);
 }
 
-static queue_id group_queue(struct cluster *c, const struct obj_group *o, const struct obj_pod *speaker)
+static queue_id group_queue(struct cluster *c, const struct obj_group *o, const struct obj_pod *speaker,
+			    queue_id current)
 {
-	const struct obj_namespace *ns = cluster_namespace(c, o->ns);
-	struct queue_answer a = resolve_queue(tree_of(c), c->options.profile, speaker, ns, o, true);
+	struct queue_ask ask = {.pod = speaker, .group = o, .has_node = true, .current = current};
 
-	if (!a.is_default)
-		return a.queue;
-	return speaker != NULL ? cluster_default_leaf(c) : QUEUE_NONE;
+	return cluster_queue_for(c, &ask);
 }
 
 /* What follows from the group and its speaker. True if its pods have to follow. */
@@ -94,18 +92,21 @@ bool cluster_settle_group(struct cluster *c, group_id id)
 	pod_id speaking = speaker_of(c, id);
 	const struct obj_pod *speaker = speaking != POD_NONE ? ledger_pod(c->ledger, speaking)->obj : NULL;
 	uint32_t complaints = 0;
-	queue_id queue = group_queue(c, g->obj, speaker);
+	queue_id queue = group_queue(c, g->obj, speaker, g->queue);
 	g = ledger_group(c->ledger, id);
 	int32_t priority = resolve_group_priority(c, g->obj, speaker, &complaints);
 	enum preemptibility p = resolve_group_preemptibility(c, g->obj, speaker, queue, priority);
 
 	if (complaints != 0)
 		bits_set(&c->told.groups, id);
-	bool follow = g->queue != queue || g->priority != priority;
+	queue_id old = g->queue;
+	bool follow = old != queue || g->priority != priority;
 	if (follow || g->preemptibility != p) {
 		struct obj_group copy = cluster_group_copy(c, g->obj);
 		ledger_group_set(c->ledger, id, &copy, queue, priority, p);
 	}
+	if (old != queue)
+		cluster_left_queue(c, old);
 	return follow;
 }
 
@@ -215,8 +216,10 @@ void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
 	if (id == GROUP_NONE)
 		return;
 	pod_id first = first_in_group(c, id);
+	queue_id queue = ledger_group(c->ledger, id)->queue;
 	detach_group(c, id);
 	ledger_group_drop(c->ledger, id);
+	cluster_left_queue(c, queue);
 	set_speaker(c, id, POD_NONE);
 	for (pod_id pod = first; pod != POD_NONE; pod = id_index_next(&c->by_group, pod))
 		cluster_resolve_pod(c, pod);

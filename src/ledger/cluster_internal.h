@@ -5,13 +5,15 @@
  * What was said is kept in three places: pods, groups, nodes and budgets in the ledger; classes, namespaces and owners
  * here; the definitions of queues by source, as they came, here too (the tree holds what they give together).
  * Everything resolved is a function of that. cluster_objects.c keeps the registries, cluster_queues.c turns sets of
- * queues into changes of the tree, resolve.c holds the rules and changes nothing, cluster.c applies them.
+ * queues into changes of the tree, cluster_dynamic.c makes queues for pods, resolve.c and resolve_placement.c hold the
+ * rules and change nothing, cluster.c applies them.
  */
 #pragma once
 
 #include "base/bits.h"
 #include "ledger/cluster.h"
 #include "ledger/id_index.h"
+#include "ledger/placement.h"
 
 struct owner_list { /* with a selector, in one namespace; by kind and name */
 	name_id ns; /* held */
@@ -61,8 +63,17 @@ struct cluster {
 	/* By group: the member with the first name. It speaks for the group where the group itself says nothing. */
 	ARRAY(pod_id) speakers;
 
-	struct queue_set sets[2]; /* YuniKorn, KAI */
-	bool is_draining;	  /* some queue may be */
+	struct queue_set sets[2];    /* YuniKorn, KAI */
+	struct placement *placement; /* NULL: no rules */
+	bool has_yunikorn, has_acl;  /* the set of YuniKorn is not empty; it has access lists */
+
+	/* What cluster_keep has to do. */
+	bool is_draining;	  /* some queue may be, or be needless for another reason */
+	bool is_reshaped;	  /* templates may be others, and parents leaves */
+	bool is_unsettled;	  /* all is to be resolved again */
+	bool is_blocked;	  /* somebody would have a queue if a dynamic one were gone */
+	ARRAY(queue_id) vacated;  /* dynamic queues that may be empty */
+	struct bits stale_leaves; /* dynamic ones, of which other namespaces may speak */
 	struct told told;
 };
 
@@ -82,8 +93,10 @@ void cluster_resolve_pod(struct cluster *c, pod_id pod);
 void cluster_resolve_owned(struct cluster *c, pod_id pod); /* and what its group takes from it */
 void cluster_resolve_namespace(struct cluster *c, name_id ns);
 void cluster_resolve_all(struct cluster *c);
-/* its pods and groups are in no queue until they are resolved again */
+/* Its pods and groups are in no queue until they are resolved again. */
 void cluster_detach_queue(struct cluster *c, queue_id q);
+/* Queues that are not needed go, and who depends on them is resolved again, until nothing changes. */
+void cluster_tidy(struct cluster *c);
 
 static inline const struct queue_tree *tree_of(const struct cluster *c)
 {
@@ -128,7 +141,20 @@ void told_free(struct told *t);
 /* The queue of pods without one, made if need be. QUEUE_NONE: somebody made root.default.default a parent. */
 queue_id cluster_default_leaf(struct cluster *c);
 /*
- * Drained queues go when nobody is in them; their pods and those that waited for room in the tree are resolved again.
+ * Queues that are drained or that nobody defines go when nobody is in them. True: some did, and all is to be resolved
+ * again.
  */
-void cluster_sweep_queues(struct cluster *c);
+bool cluster_sweep_queues(struct cluster *c);
 void queue_set_free(struct queue_set *s);
+
+/* ---- cluster_dynamic.c ---- */
+struct queue_ask;
+/* What resolve_queue says, made if need be. QUEUE_NONE: no queue. */
+queue_id cluster_queue_for(struct cluster *c, const struct queue_ask *ask);
+/* A pod has gone from one queue to another, or come, or gone (pod is POD_NONE then); QUEUE_NONE is fine. */
+void cluster_changed_queue(struct cluster *c, pod_id pod, name_id ns, queue_id from, queue_id to);
+void cluster_left_queue(struct cluster *c, queue_id q);	      /* a group has */
+void cluster_namespace_speaks(struct cluster *c, queue_id q); /* anew, of a pod in q */
+bool cluster_queue_has_groups(const struct cluster *c, queue_id q);
+bool cluster_sweep_vacated(struct cluster *c);	 /* true: some went */
+void cluster_refresh_dynamic(struct cluster *c); /* what they were told */

@@ -431,23 +431,15 @@ static bool is_implicit(const struct queue *q)
 	return q->spec.sources == FROM_NOBODY;
 }
 
-static bool has_groups(const struct cluster *c, queue_id q)
-{
-	for (group_id g = 0; g < ledger_group_limit(c->ledger); g++)
-		if (ledger_group(c->ledger, g)->is_live && ledger_group(c->ledger, g)->queue == q)
-			return true;
-	return false;
-}
-
 static bool is_needless(const struct cluster *c, queue_id id)
 {
 	const struct queue *q = queue_get(tree_of(c), id);
 	uint32_t n_pods;
 
-	if (!q->is_live || q->children.n > 0 || (!q->is_draining && !is_implicit(q)))
+	if (!q->is_live || q->children.n > 0 || (!q->is_draining && queue_is_defined(q)))
 		return false;
 	ledger_queue_pods(c->ledger, id, &n_pods);
-	return n_pods == 0 && (q->is_draining || !has_groups(c, id));
+	return n_pods == 0 && (q->is_draining || !cluster_queue_has_groups(c, id));
 }
 
 static void drop_queue(struct cluster *c, queue_id id)
@@ -465,7 +457,7 @@ static bool collapse_default(struct cluster *c)
 	if (inner == QUEUE_NONE || !is_implicit(queue_get(t, inner)) || queue_get(t, inner)->children.n > 0)
 		return false;
 	const struct queue *outer = queue_get(t, queue_get(t, inner)->parent);
-	if (outer->spec.is_parent || outer->children.n > 1)
+	if ((outer->spec.is_parent && queue_is_defined(outer)) || outer->children.n > 1)
 		return false;
 	drop_queue(c, inner);
 	return true;
@@ -485,21 +477,17 @@ static bool drop_needless(struct cluster *c)
 	return dropped;
 }
 
-void cluster_sweep_queues(struct cluster *c)
+bool cluster_sweep_queues(struct cluster *c)
 {
 	const struct queue_tree *t = tree_of(c);
+	bool dropped = false;
 
-	for (;;) {
-		bool dropped = false;
-		while (drop_needless(c) || collapse_default(c))
-			dropped = true;
-		if (!dropped)
-			break;
-		cluster_resolve_all(c); /* a parent may be a leaf now */
-	}
+	while (drop_needless(c) || collapse_default(c))
+		dropped = true; /* and a parent may be a leaf now */
 	c->is_draining = false;
 	for (queue_id id = 0; id < t->q.n; id++)
 		c->is_draining |= queue_get(t, id)->is_live && queue_get(t, id)->is_draining;
+	return dropped;
 }
 
 queue_id cluster_default_leaf(struct cluster *c)
@@ -551,6 +539,14 @@ static struct queue_set set_of(enum queue_source source, const struct queue_def 
 	return s;
 }
 
+static bool has_access_lists(const struct queue_set *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->defs[i].spec.submit_acl != NAME_NONE || s->defs[i].spec.admin_acl != NAME_NONE)
+			return true;
+	return false;
+}
+
 static enum err_code plan_and_apply(struct plan *p, const struct queue_set *yunikorn, const struct queue_set *kai,
 				    struct err *e)
 {
@@ -565,8 +561,9 @@ static enum err_code plan_and_apply(struct plan *p, const struct queue_set *yuni
 	}
 	for (uint32_t i = 0; i < p->warnings.n; i++)
 		cluster_warn(p->c, "%s", p->warnings.v[i]);
-	cluster_resolve_all(p->c);
-	cluster_sweep_queues(p->c);
+	p->c->has_yunikorn = yunikorn->n > 0;
+	p->c->has_acl = has_access_lists(yunikorn);
+	p->c->is_reshaped = p->c->is_unsettled = p->c->is_draining = true;
 	cluster_keep(p->c, mark);
 	return ERR_OK;
 }

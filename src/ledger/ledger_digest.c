@@ -49,6 +49,7 @@ static uint64_t mix_pod_object(uint64_t h, const struct obj_pod *o)
 				  o->yunikorn_queue,
 				  o->app,
 				  o->user,
+				  o->user_groups,
 				  o->allows_preemption,
 				  o->preemptibility};
 	const int64_t times[] = {o->created_ns, o->started_ns, o->scheduled_ns, o->deleted_ns, o->checkpointed_ns};

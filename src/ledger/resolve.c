@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two words on names of queues. A queue that nobody defines (the implicit root.default) is not found by its name:
- * whether it is there depends on who came before, and what a pod gets must not. Who asks for "root.default" while
- * nobody defines it means the queue of those without one. A queue that is being drained is there for work that has a
- * node, and for nobody else.
+ * Two words on names of queues. A queue that nobody defines (the implicit root.default, those made for pods by
+ * placement rules) is not found by its name: whether it is there depends on who came before, and what a pod gets must
+ * not. Who asks for "root.default" while nobody defines it means the queue of those without one. A queue that is being
+ * drained is there for work that has a node, and for nobody else.
  */
 #include "ledger/resolve.h"
 
@@ -44,15 +44,36 @@ static bool is_root_default(const char *name)
 	return strcasecmp(name, "default") == 0 || strcasecmp(name, "root.default") == 0;
 }
 
-static bool may_hold(const struct queue_tree *t, queue_id q, bool has_node)
+bool queue_is_closing(const struct queue_tree *t, queue_id q)
 {
-	return q != QUEUE_NONE && queue_get(t, q)->spec.sources != FROM_NOBODY &&
-	       (has_node || !queue_get(t, q)->is_draining);
+	for (; q != QUEUE_NONE; q = queue_get(t, q)->parent)
+		if (queue_get(t, q)->is_draining)
+			return true;
+	return false;
 }
 
-static struct queue_answer answer_leaf(const struct queue_tree *t, queue_id q, name_id wanted)
+static struct queue_answer no_queue(name_id wanted, enum queue_trouble trouble)
 {
-	return (struct queue_answer){.queue = queue_is_leaf(t, q) ? q : QUEUE_NONE, .wanted = wanted};
+	return (struct queue_answer){.queue = QUEUE_NONE, .wanted = wanted, .trouble = trouble};
+}
+
+static struct queue_answer default_queue(name_id wanted)
+{
+	return (struct queue_answer){.queue = QUEUE_NONE, .is_default = true, .wanted = wanted};
+}
+
+static bool is_there(const struct queue_tree *t, queue_id q)
+{
+	return q != QUEUE_NONE && queue_is_defined(queue_get(t, q));
+}
+
+static struct queue_answer answer_leaf(const struct queue_tree *t, queue_id q, name_id wanted, bool has_node)
+{
+	if (!has_node && queue_get(t, q)->is_draining)
+		return no_queue(wanted, TROUBLE_DRAINING);
+	if (!queue_is_leaf(t, q))
+		return no_queue(wanted, TROUBLE_PARENT);
+	return (struct queue_answer){.queue = q, .wanted = wanted};
 }
 
 static struct queue_answer by_path(const struct queue_tree *t, name_id wanted, bool has_node)
@@ -60,36 +81,43 @@ static struct queue_answer by_path(const struct queue_tree *t, name_id wanted, b
 	const char *name = name_str(t->names, wanted);
 	queue_id q = find_path(t, name);
 
-	if (may_hold(t, q, has_node))
-		return answer_leaf(t, q, wanted);
-	return (struct queue_answer){.queue = QUEUE_NONE, .is_default = is_root_default(name), .wanted = wanted};
+	if (is_there(t, q))
+		return answer_leaf(t, q, wanted, has_node);
+	return is_root_default(name) ? default_queue(wanted) : no_queue(wanted, TROUBLE_UNKNOWN);
 }
 
 /* KAI's names are those of Queue objects. In a cluster of mixed objects they may also be paths of queues.yaml. */
-static struct queue_answer by_kai_name(const struct queue_tree *t, enum profile profile, name_id wanted, bool has_node)
+static struct queue_answer by_kai_name(const struct cluster *c, name_id wanted, bool has_node)
 {
+	const struct queue_tree *t = tree_of(c);
 	queue_id q = queue_tree_find_kai(t, wanted);
 
-	if (may_hold(t, q, has_node))
-		return answer_leaf(t, q, wanted);
-	if (profile == PROFILE_KAI)
-		return (struct queue_answer){.queue = QUEUE_NONE, .wanted = wanted};
+	if (is_there(t, q) && (has_node || !queue_get(t, q)->is_draining))
+		return answer_leaf(t, q, wanted, has_node);
+	if (c->options.profile == PROFILE_KAI)
+		return no_queue(wanted, q != QUEUE_NONE ? TROUBLE_DRAINING : TROUBLE_UNKNOWN);
 	return by_path(t, wanted, has_node);
 }
 
-struct queue_answer resolve_queue(const struct queue_tree *t, enum profile profile, const struct obj_pod *pod,
-				  const struct obj_namespace *ns, const struct obj_group *group, bool has_node)
+struct queue_answer resolve_queue(const struct cluster *c, const struct queue_ask *ask, struct text *path)
 {
-	(void)ns; /* for rules that place by namespace */
-	if (profile != PROFILE_KUBERNETES) {
-		if (group != NULL && group->queue != NAME_NONE)
-			return by_kai_name(t, profile, group->queue, has_node);
-		if (pod != NULL && pod->kai_queue != NAME_NONE)
-			return by_kai_name(t, profile, pod->kai_queue, has_node);
-		if (pod != NULL && pod->yunikorn_queue != NAME_NONE && profile != PROFILE_KAI)
-			return by_path(t, pod->yunikorn_queue, has_node);
-	}
-	return (struct queue_answer){.queue = QUEUE_NONE, .is_default = true};
+	enum profile profile = c->options.profile;
+	const struct obj_pod *pod = ask->pod;
+
+	if (profile == PROFILE_KUBERNETES)
+		return default_queue(NAME_NONE);
+	if (ask->group != NULL && ask->group->queue != NAME_NONE)
+		return by_kai_name(c, ask->group->queue, ask->has_node);
+	if (pod == NULL)
+		return default_queue(NAME_NONE);
+	if (pod->kai_queue != NAME_NONE)
+		return by_kai_name(c, pod->kai_queue, ask->has_node);
+	if (profile == PROFILE_KAI)
+		return default_queue(NAME_NONE);
+	if (c->has_yunikorn || c->placement != NULL)
+		return resolve_placement(c, ask, path);
+	return pod->yunikorn_queue != NAME_NONE ? by_path(tree_of(c), pod->yunikorn_queue, ask->has_node)
+						: default_queue(NAME_NONE);
 }
 
 struct default_place resolve_default(const struct queue_tree *t)

@@ -6,10 +6,13 @@
  * They read the cluster and change nothing. Per profile:
  *
  *	            queue                             group's priority  start
- *	default     group, KAI label, YuniKorn label  group's class    annotation, status, condition, creation, now
+ *	default     group, KAI label, YuniKorn rules  group's class    annotation, status, condition, creation, now
  *	yunikorn    the same                          the same         the same
  *	kai         group, KAI label                  the same         annotation alone
  *	kubernetes  root.default for all              (no KAI groups)  status, now
+ *
+ * YuniKorn's rules are those of its queues.yaml, or "provided" if it has none; without a queues.yaml its label names a
+ * path.
  */
 #pragma once
 
@@ -25,15 +28,39 @@ enum complaint {
 
 enum pod_state resolve_state(const struct obj_pod *o);
 
-/* Which queue. The joint for placement rules: everything that names a queue is decided here and nowhere else. */
+/*
+ * Which queue. Everything that names a queue is decided here and nowhere else. The answer is a function of the objects,
+ * but for queues that are being drained: those keep the work that runs in them and take no other.
+ */
+struct queue_ask {
+	const struct obj_pod *pod;     /* of a group its speaker; NULL: it has none */
+	const struct obj_group *group; /* NULL: a pod on its own */
+	bool has_node;		       /* it runs; said of groups too, whose pods are judged one by one later */
+	queue_id current;	       /* where it is now; QUEUE_NONE */
+};
+/* Why there is no queue. */
+enum queue_trouble {
+	TROUBLE_NONE,
+	TROUBLE_UNKNOWN, /* no such queue, or no rule that makes it */
+	TROUBLE_PARENT,	 /* not a leaf */
+	TROUBLE_DRAINING,
+	TROUBLE_DENIED, /* by the access lists */
+	TROUBLE_NAME,	/* no name for a queue, or below a leaf */
+	TROUBLE_SPLIT,	/* made for pods, as a parent: others wanted queues below it */
+};
 struct queue_answer {
 	queue_id queue;	 /* QUEUE_NONE: there is no such leaf */
 	bool is_default; /* the queue of those without one; it may have to be made first (queue is QUEUE_NONE then) */
+	bool is_dynamic; /* the queue of *path; it may have to be made first, and so may those above it */
 	name_id wanted;	 /* the name that was given; NAME_NONE if none was */
+	enum queue_trouble trouble;
 };
-/* has_node: a queue that is being drained keeps work that has a node and takes no other. */
-struct queue_answer resolve_queue(const struct queue_tree *t, enum profile profile, const struct obj_pod *pod,
-				  const struct obj_namespace *ns, const struct obj_group *group, bool has_node);
+/* *path is overwritten; good only if is_dynamic. */
+struct queue_answer resolve_queue(const struct cluster *c, const struct queue_ask *ask, struct text *path);
+/* The part of YuniKorn's rules (resolve_placement.c). */
+struct queue_answer resolve_placement(const struct cluster *c, const struct queue_ask *ask, struct text *path);
+/* It or a queue above it is being drained. */
+bool queue_is_closing(const struct queue_tree *t, queue_id q);
 
 /* Where those without a queue go: root.default, or root.default.default below it. */
 struct default_place {

@@ -44,7 +44,7 @@ static void drop_names(struct vocab *v, const name_id *ids, size_t n)
 void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 {
 	DROP_NAMES(v, o->name, o->uid, o->node_name, o->nominated_node, o->priority_class, o->owner_name, o->owner_uid,
-		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user);
+		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user, o->user_groups);
 	kin_drop(v, o->kin);
 	shape_drop(v, o->shape);
 	*o = (struct obj_pod){.kin = KIN_NONE, .shape = SHAPE_NONE};

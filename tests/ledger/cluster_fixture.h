@@ -347,6 +347,32 @@ static inline queue_id find_queue(const struct fix *f, const char *path)
 	return queue_tree_find(ledger_queues(f->l), path, strlen(path));
 }
 
+/* All queues, depth first: path, sources (y, k, t: template, n: nobody), marks ("!" draining), number of pods. */
+static inline void add_tree(const struct fix *f, queue_id id, struct text *out)
+{
+	const struct queue *q = queue_get(ledger_queues(f->l), id);
+	uint32_t n_pods;
+
+	ledger_queue_pods(f->l, id, &n_pods);
+	text_printf(out, "%s %s%s%s%s%s", name_str(f->names, q->path), q->spec.sources & FROM_YUNIKORN ? "y" : "",
+		    q->spec.sources & FROM_KAI ? "k" : "", q->spec.sources & FROM_TEMPLATE ? "t" : "",
+		    q->spec.sources & FROM_NOBODY ? "n" : "", q->is_draining ? "!" : "");
+	if (n_pods > 0)
+		text_printf(out, " %u", n_pods);
+	text_add(out, "\n");
+	for (uint32_t i = 0; i < q->children.n; i++)
+		add_tree(f, q->children.v[i], out);
+}
+
+static inline void tree_is(const struct fix *f, const char *expected)
+{
+	struct text out = {0};
+
+	add_tree(f, QUEUE_ROOT, &out);
+	assert_string_equal(text_str(&out), expected);
+	text_free(&out);
+}
+
 /* All warnings, one a line. */
 static inline void warnings_are(struct fix *f, const char *expected)
 {

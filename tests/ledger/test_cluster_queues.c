@@ -2,32 +2,6 @@
 /* Sets of queues: joined, refused as wholes, changed while pods are in them. */
 #include "ledger/cluster_fixture.h"
 
-/* All queues, depth first: path, sources (y, k, n: nobody), marks ("!" draining), number of pods. */
-static void add_tree(const struct fix *f, queue_id id, struct text *out)
-{
-	const struct queue *q = queue_get(ledger_queues(f->l), id);
-	uint32_t n_pods;
-
-	ledger_queue_pods(f->l, id, &n_pods);
-	text_printf(out, "%s %s%s%s%s", name_str(f->names, q->path), q->spec.sources & FROM_YUNIKORN ? "y" : "",
-		    q->spec.sources & FROM_KAI ? "k" : "", q->spec.sources & FROM_NOBODY ? "n" : "",
-		    q->is_draining ? "!" : "");
-	if (n_pods > 0)
-		text_printf(out, " %u", n_pods);
-	text_add(out, "\n");
-	for (uint32_t i = 0; i < q->children.n; i++)
-		add_tree(f, q->children.v[i], out);
-}
-
-static void tree_is(const struct fix *f, const char *expected)
-{
-	struct text out = {0};
-
-	add_tree(f, QUEUE_ROOT, &out);
-	assert_string_equal(text_str(&out), expected);
-	text_free(&out);
-}
-
 /* ---- joining ---- */
 
 static void sets_become_one_tree(void **state)
@@ -370,33 +344,37 @@ static void a_parent_is_a_leaf_again_when_its_children_are_drained(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.b"});
-	put_pod(&f, (struct pod_is){.name = "inner", .yunikorn_queue = "a.b", .node = "n"});
+	put_pod(&f, (struct pod_is){.name = "inner", .yunikorn_queue = "root.a.b", .node = "n"});
 	put_pod(&f, (struct pod_is){.name = "outer", .yunikorn_queue = "a"});
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a"});
 	tree_is(&f, "root n\nroot.a y\nroot.a.b y! 1\n");
 	assert_string_equal(queue_path(&f, "outer"), "?a");
-	put_pod(&f, (struct pod_is){.name = "inner", .yunikorn_queue = "a.b", .node = "n", .phase = PHASE_FAILED});
+	put_pod(&f, (struct pod_is){.name = "inner", .yunikorn_queue = "root.a.b", .node = "n", .phase = PHASE_FAILED});
 	tree_is(&f, "root n\nroot.a y 1\n");
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.c"}); /* and a leaf that becomes a parent loses its pods */
 	assert_string_equal(queue_path(&f, "outer"), "?a");
 	fix_free(&f);
 }
 
-static void dynamic_queues_are_left_alone(void **state)
+static void GQ_14_sets_leave_dynamic_queues_alone(void **state)
 {
 	(void)state;
 	struct fix f;
-	struct queue_spec spec;
-	queue_id q;
 	fix_init(&f, PROFILE_DEFAULT);
+	const struct placement_rule rule = {.kind = PLACEMENT_PROVIDED, .may_create = true};
+	assert_int_equal(cluster_put_placement(f.c, &rule, 1, NULL), ERR_OK);
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a", .is_parent = true});
-	queue_spec_init(&spec, f.names);
-	spec.sources = FROM_TEMPLATE;
-	assert_int_equal(ledger_queue_add(f.l, find_queue(&f, "root.a"), "dyn", 3, &spec, &q, NULL), ERR_OK);
-	ledger_commit(f.l);
+	put_pod(&f, (struct pod_is){.name = "p", .yunikorn_queue = "root.a.dyn"});
+	queue_id q = find_queue(&f, "root.a.dyn");
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a", .is_parent = true}, {.path = "root.b"});
+	tree_is(&f, "root n\nroot.a y\nroot.a.dyn t 1\nroot.b y\n");
 	assert_int_equal(find_queue(&f, "root.a.dyn"), q);
-	assert_false(queue_get(ledger_queues(f.l), q)->is_draining);
+	/* One that is defined is dynamic no more; and again, when its definition goes while its pod waits. */
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.dyn", .guaranteed_cpu = 500});
+	tree_is(&f, "root n\nroot.a y\nroot.a.dyn y 1\n");
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.a", .is_parent = true});
+	tree_is(&f, "root n\nroot.a y\nroot.a.dyn t 1\n");
+	assert_int_equal(queue_get(ledger_queues(f.l), find_queue(&f, "root.a.dyn"))->spec.guaranteed.mask, 0);
 	fix_free(&f);
 }
 
@@ -474,7 +452,7 @@ int main(void)
 		cmocka_unit_test(a_name_may_pass_from_one_queue_to_another),
 		cmocka_unit_test(a_queue_without_a_source_is_drained),
 		cmocka_unit_test(a_parent_is_a_leaf_again_when_its_children_are_drained),
-		cmocka_unit_test(dynamic_queues_are_left_alone),
+		cmocka_unit_test(GQ_14_sets_leave_dynamic_queues_alone),
 		cmocka_unit_test(root_default_is_made_when_it_is_needed),
 		cmocka_unit_test(a_department_called_default_has_a_leaf_for_them),
 	};

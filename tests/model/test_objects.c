@@ -92,6 +92,7 @@ static void a_pod_lets_go_of_everything(void **state)
 	o.yunikorn_queue = fresh();
 	o.app = fresh();
 	o.user = fresh();
+	o.user_groups = fresh();
 	obj_pod_drop(v, &o);
 	obj_pod_drop(v, &o);
 }
