@@ -6,7 +6,10 @@
 struct options {
 	struct cli_input input;
 	struct cli_output output;
+	bool as_manifests;
 };
+
+enum { KEY_MANIFESTS = 0x200 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -17,6 +20,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->input;
 		state->child_inputs[1] = &o->output;
 		return 0;
+	case KEY_MANIFESTS:
+		o->as_manifests = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is not an option; files are read with -f %s", arg, arg);
 		return 0;
@@ -24,6 +30,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 }
+
+static const struct argp_option argp_options[] = {
+	{"manifests", KEY_MANIFESTS, NULL, 0,
+	 "Print the cluster as manifests that read back as the same cluster, "
+	 "in order and without what cede does not read: YAML, or a List with -o json",
+	 0},
+	{0},
+};
 
 static const char doc[] =
 	"Show the cluster as it was read: queues with what they use and were promised, nodes with what is free, "
@@ -51,23 +65,41 @@ static void print_view(const struct cluster_view *v, const struct cli_output *o)
 	text_free(&out);
 }
 
+static void print_manifests(const struct cluster *c, const struct cli_output *o)
+{
+	struct text out = {0};
+	struct emit e;
+
+	emit_init(&e, &out, cli_emit_format(o));
+	manifest_write(c, &e);
+	cli_print(&out);
+	text_free(&out);
+}
+
+static void print_cluster(const struct cli_cluster *c, const struct cli_output *o)
+{
+	struct cluster_view v;
+
+	cluster_view_init(&v, c->cluster, c->now_ns);
+	print_view(&v, o);
+	cluster_view_free(&v);
+}
+
 int command_show(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
 		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
-	const struct argp argp = {.parser = parse, .doc = doc, .children = children};
+	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct options o = {0};
 	struct cli_cluster c;
-	struct cluster_view v;
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
 	rc = cli_load(&o.input, argv[0], &c);
-	if (!rc) {
-		cluster_view_init(&v, c.cluster, c.now_ns);
-		print_view(&v, &o.output);
-		cluster_view_free(&v);
-	}
+	if (!rc && o.as_manifests)
+		print_manifests(c.cluster, &o.output);
+	else if (!rc)
+		print_cluster(&c, &o.output);
 	cli_cluster_free(&c);
 	cli_input_free(&o.input);
 	return rc;

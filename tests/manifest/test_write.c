@@ -112,6 +112,23 @@ static void objects_but_pods_and_queues(void **state)
 	RUN(rows);
 }
 
+/* Only lenient readers let it in, and it repels nobody; a strict one would refuse it. */
+static void a_taint_without_effect_is_left_out(void **state)
+{
+	struct fixture f;
+	struct obj_node o = {.n_taints = 1, .taints = mem_alloc(sizeof(*o.taints))};
+	struct err e = {0};
+
+	(void)state;
+	build(&f, "", options());
+	o.name = names_hold_str(vocab_names(f.vocab), "n1");
+	o.kin = kin_hold(f.vocab, NAME_NONE, NULL, 0);
+	o.bag = name_bag_of(vocab_names(f.vocab));
+	assert_int_equal(cluster_put_node(f.cluster, &o, &e), ERR_OK);
+	assert_null(strstr(output(&f, EMIT_YAML), "spec"));
+	end(&f);
+}
+
 static void PP_6_groups_publish_how_they_may_be_interrupted(void **state)
 {
 	static const struct row rows[] = {
@@ -483,6 +500,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_but_pods_and_queues),
+		cmocka_unit_test(a_taint_without_effect_is_left_out),
 		cmocka_unit_test(PP_6_groups_publish_how_they_may_be_interrupted),
 		cmocka_unit_test(queues_of_both_worlds),
 		cmocka_unit_test(queues_may_be_as_deep_as_they_can),

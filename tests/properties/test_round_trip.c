@@ -187,7 +187,7 @@ static void check_path(const char *path)
 	struct cluster_options o = cluster_options_default();
 	struct vocab *v = vocab_new();
 	struct manifest *m = manifest_new(v);
-	struct cluster *c;
+	struct cluster *c = NULL;
 	struct err e = {0};
 
 	o.is_strict = true;
