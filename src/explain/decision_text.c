@@ -78,10 +78,9 @@ static void victims_inline(const struct plan_view *v, const struct decision *d, 
 		pod_path(v, d->victims[i].pod, out);
 }
 
-/* What holds it back itself, and until when. */
-static void own_rule_text(const struct decision *d, struct text *out)
+void own_rule_text(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	if (d->own_rule == RULE_NONE)
+	if (d->own_rule == RULE_NONE || v->profile == PROFILE_KUBERNETES)
 		return;
 	text_printf(out, " It takes room from nobody (%s)", rule_text(d->own_rule));
 	if (d->until_ns != TIME_NONE) {
@@ -118,7 +117,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		break;
 	default:
 		text_printf(out, " waits: %s", d->message ? d->message : "");
-		own_rule_text(d, out);
+		own_rule_text(v, d, out);
 		break;
 	}
 }

@@ -263,6 +263,7 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 		if (d->message) {
 			text_add(out, "    ");
 			text_add_visible(out, d->message);
+			own_rule_text(v, d, out);
 			text_add_char(out, '\n');
 		}
 		text_free(&name);

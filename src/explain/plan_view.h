@@ -40,6 +40,9 @@ void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct r
 /* "protected": who had to be left, and why; nothing if there is nobody. */
 void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d);
 
+/* " It takes room from nobody (delay) until ...": what holds the pod back itself. Kubernetes' own message has it already. */
+void own_rule_text(const struct plan_view *v, const struct decision *d, struct text *out);
+
 /* Helpers for both. */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
 const char *queue_path(const struct plan_view *v, queue_id q);		/* "" for none */

@@ -137,21 +137,31 @@ def budgets(t):
     found = decision(spare, "big", *KUBERNETES)
     t.equal("a pod without budget goes first, though of higher priority", (found["node"], found["victims"][0]["pod"], "rule" in found["victims"][0]),
             ("n2", "ns/web", False))
+    found = decision(objects, "big")
+    t.equal("in profile default a budget protects, and is named", (found["outcome"], [(x["pod"], x["rule"]) for x in found["protected"]]),
+            ("waiting", [("ns/db", "budget")]))
     objects[2] = budget("db", "db", 1)
+    t.equal("a budget that allows it does not protect", decision(objects, "big")["outcome"], "nominated")
     t.equal("a budget that allows it is not overridden", "rule" in decision(objects, "big", *KUBERNETES)["victims"][0], False)
 
 
-def tree(**guaranteed):
-    """A queues.yaml: leaves below root with what each is guaranteed of cpu."""
-    leaves = [{"name": name, "resources": {"guaranteed": {"vcore": cpu}} if cpu else {}} for name, cpu in guaranteed.items()]
-    return json.dumps({"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": leaves}]}]})
+def tree(a=None, b=None, **partition):
+    """A queues.yaml: root.a and root.b with what else is said of each."""
+    leaves = [{"name": name, **(more or {})} for name, more in (("a", a), ("b", b))]
+    return json.dumps({"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": leaves}], **partition}]})
+
+
+def guaranteed(cpu, **more):
+    return {"resources": {"guaranteed": {"vcore": cpu}, **more}}
+
+
+def of(queue, name, *args):
+    return pod(name, *args, labels={"queue": f"root.{queue}", "applicationId": name})
 
 
 def queues(t):
-    def of(queue, name, *args):
-        return pod(name, *args, labels={"queue": f"root.{queue}", "applicationId": name})
     objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
-    with Folder({"promised.json": tree(a=2, b=2), "free.json": tree(a=0, b=0)}) as folder:
+    with Folder({"promised.json": tree(guaranteed(2), guaranteed(2)), "free.json": tree()}) as folder:
         promised, free = ["-f", os.path.join(folder, "promised.json")], ["-f", os.path.join(folder, "free.json")]
         found = decision(objects, "mine", *promised)
         t.equal("a queue below its guarantee takes room from one above its own",
@@ -172,6 +182,35 @@ def queues(t):
         t.equal("the same as data", [list(x) for x in data], [["pod", "rule", "reason"]])
         found = decision(objects, "mine", *promised, *KUBERNETES)
         t.equal("in profile kubernetes queues do not count", (found["queue"], found["outcome"]), ("root.default", "waiting"))
+
+
+def soft_rules(t):
+    """Rules that hold back the waiting pod, that give way at last, and decisions for nobody."""
+    objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
+    late = tree({**guaranteed(2), "properties": {"preemption.delay": "3h"}}, guaranteed(2))
+    lowered = tree(None, {**guaranteed(1, max={"vcore": 2}), "properties": {"quota.preemption.delay": "1m"}}, preemption={"quotapreemptionenabled": True})
+    with Folder({"late.json": late, "lowered.json": lowered, "promised.json": tree(guaranteed(2), guaranteed(2))}) as folder:
+        files = {name: ["-f", os.path.join(folder, f"{name}.json")] for name in ("late", "lowered", "promised")}
+        found = decision(objects, "mine", *files["late"])
+        t.equal("a pod whose queue has it wait: the rule, and until when", (found["outcome"], found.get("rule"), found.get("until")),
+                ("waiting", "delay", "2026-11-15T13:00:00Z"))
+        for command in (["plan"], ["explain", "ns/mine"]):
+            t.true(f"{command[0]} says so", " It takes room from nobody (delay) until 2026-11-15T13:00:00Z.\n" in
+                   run(command[0], objects, *files["late"], *command[1:]).out)
+        for one in objects[1:3]:
+            one["metadata"]["annotations"] = {"yunikorn.apache.org/allow-preemption": "false"}
+        found = decision(objects, "mine", *files["promised"])
+        t.equal("who opted out goes if nothing else works, and the rule is named", [v.get("rule") for v in found["victims"]], ["opt-out"])
+        t.true("text says so", ", though it opted out\n" in run("plan", objects, *files["promised"]).out)
+        found = plan(objects[:3], *files["lowered"])
+        t.equal("a queue above a lowered maximum gives back for nobody", [{k: v for k, v in d.items() if k != "victims"} for d in found["decisions"]],
+                [{"queue": "root.b", "outcome": "evicted", "action": "quota"}])
+        t.equal("and the victims count", found["summary"], {"placed": 0, "nominated": 0, "waiting": 0, "gated": 0, "victims": 1})
+        text = run("plan", objects[:3], *files["lowered"]).out
+        t.true("text names the queue", re.search(r"\(root\.b\) +quota: root\.b is above its maximum", text), text)
+        victim = found["decisions"][0]["victims"][0]["pod"]
+        t.true("explain as well", f"{victim} has to go from n1: root.b uses more than its maximum (quota)." in
+               run("explain", objects[:3], *files["lowered"], victim).out)
 
 
 def losses(t):
@@ -481,7 +520,7 @@ def bench(t):
 
 def main():
     t = Suite()
-    for part in (goldens, helps, outcomes, never, budgets, queues, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
+    for part in (goldens, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
                  reasons, explain, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()
