@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_preempt [OUT.json [CEDE]] - full preemption decisions from 1,000 nodes to 100,000: runs `cede bench preempt` for
- * every size and shape, each in a process of its own, and puts what they say into one table.
+ * bench_preempt [OUT.json [CEDE]] - full preemption decisions from 1,000 nodes to 100,000: runs `cede bench preempt`
+ * for every size and shape, each in a process of its own, and puts what they say into one table.
  *
  *	first	the decision on a cluster nobody has looked at yet: every node is new
  *	p50 p99	decisions after one node changed since the one before; what is known of the others is used again
  *	growth	of the times since the row above with as many pods on a node; as much as the nodes is linear
  *
- * Times are of the wall clock: other load of the machine is in them, and most of all in p99. Of the fast shapes each row
- * is the best of three runs.
+ * Times are of the wall clock: other load of the machine is in them, and most of all in p99. Of the fast shapes each
+ * row is the best of three runs.
  */
 #include <errno.h>
 #include <spawn.h>

@@ -35,7 +35,7 @@ struct emit {
 void emit_init(struct emit *e, struct text *out, enum emit_format format);
 void emit_object(struct emit *e, const char *key);
 void emit_list(struct emit *e, const char *key);
-void emit_end(struct emit *e); /* of the innermost object or list */
+void emit_end(struct emit *e);					   /* of the innermost object or list */
 void emit_str(struct emit *e, const char *key, const char *value); /* NULL writes null */
 /* The same, but in YAML as a block of lines where the text is lines of plain characters and ends with one newline. */
 void emit_lines(struct emit *e, const char *key, const char *value);

@@ -123,7 +123,7 @@ static void add_queues(struct synthetic *s)
 {
 	int depth = s->o.queues >= 2 * LEVELS ? LEVELS : 1;
 	struct queue_def *defs;
-	char (*paths)[128];
+	char(*paths)[128];
 	uint32_t n = 0;
 	struct err e;
 

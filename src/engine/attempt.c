@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One attempt for one waiting pod, as kube-scheduler makes it: its nominated node first, then all nodes; the best score wins; where nothing fits,
- * somebody of lower priority may have to go.
+ * One attempt for one waiting pod, as kube-scheduler makes it: its nominated node first, then all nodes; the best score
+ * wins; where nothing fits, somebody of lower priority may have to go.
  */
 #include <inttypes.h>
 
@@ -43,7 +43,8 @@ bool attempt_promise_fits(struct attempt *a)
 {
 	struct status s;
 
-	if (a->c.p->claim == CLAIM_NONE || !ledger_node(a->c.ledger, a->c.p->node)->is_live || !status_is_success(&a->c.pre_filter))
+	if (a->c.p->claim == CLAIM_NONE || !ledger_node(a->c.ledger, a->c.p->node)->is_live ||
+	    !status_is_success(&a->c.pre_filter))
 		return false;
 	s = cycle_fits(&a->c, a->c.p->node);
 	return status_is_success(&s);
@@ -113,21 +114,24 @@ static void no_candidates(struct attempt *a, const struct displace_node *tried, 
 	fit_error_text(&a->c, &fe, out);
 }
 
-void attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n)
+struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n)
 {
 	struct victim *v = arena_n(a->keep, n + 1, struct victim);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(a->c.ledger, victims[i]);
 
-		v[i] = (struct victim){.pod = victims[i], .node = node, .queue = p->queue, .lost_ns = lost_ns_of(p, a->c.now_ns)};
+		v[i] = (struct victim){
+			.pod = victims[i], .node = node, .queue = p->queue, .lost_ns = lost_ns_of(p, a->c.now_ns)};
 	}
 	a->d->n_victims = n;
 	a->d->victims = v;
+	return v;
 }
 
 /* Who violated a budget is known by splitting the victims again: the others had room in it. */
-static void mark_overridden(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
+static void mark_overridden(struct attempt *a, struct victim *v, const struct displace_node *best,
+			    const struct displace_options *o)
 {
 	bool *violates = arena_n(a->c.arena, best->n_victims + 1, bool);
 
@@ -136,7 +140,7 @@ static void mark_overridden(struct attempt *a, const struct displace_node *best,
 	pdb_split(&a->c, best->victims, best->n_victims, o->empty_selector_matches, violates);
 	for (uint32_t i = 0; i < best->n_victims; i++)
 		if (violates[i])
-			((struct victim *)a->d->victims)[i].overridden = RULE_BUDGET;
+			v[i].overridden = RULE_BUDGET;
 }
 
 /* Lower pods that were promised room on this node have to look again. */
@@ -156,8 +160,7 @@ static void clear_lower_nominations(struct attempt *a, node_id node)
 
 static void nominate(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
 {
-	attempt_take_victims(a, best->node, best->victims, best->n_victims);
-	mark_overridden(a, best, o);
+	mark_overridden(a, attempt_take_victims(a, best->node, best->victims, best->n_victims), best, o);
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = ACTION_DISPLACE;
 	a->d->node = best->node;
@@ -378,7 +381,8 @@ static void gate(struct attempt *a, const struct status *s)
 	a->d->message = attempt_keep_text(a, &t);
 }
 
-enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep, struct decision *ret, struct err *e)
+enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
+		      struct decision *ret, struct err *e)
 {
 	const struct pod *p = ledger_pod(en->ledger, pod);
 	struct attempt a = {.en = en, .keep = keep, .d = ret};

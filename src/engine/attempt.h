@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt.h - one attempt for one waiting pod: what attempt.c (as kube-scheduler) and queued.c (with queues) share; for engine/ alone.
+ * attempt.h - one attempt for one waiting pod: what attempt.c (as kube-scheduler) and queued.c (with queues) share; for
+ * engine/ alone.
  */
 #pragma once
 
@@ -18,12 +19,13 @@ struct attempt {
 	int64_t *scores; /* of the feasible */
 };
 
-const char *attempt_keep_text(struct attempt *a, struct text *t); /* moves it into keep and frees t */
-void attempt_filter(struct attempt *a);				   /* all nodes: statuses and feasible */
-bool attempt_promise_fits(struct attempt *a);			   /* the node it claims fits now */
+const char *attempt_keep_text(struct attempt *a, struct text *t);	      /* moves it into keep and frees t */
+void attempt_filter(struct attempt *a);					      /* all nodes: statuses and feasible */
+bool attempt_promise_fits(struct attempt *a);				      /* the node it claims fits now */
 enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e); /* among the feasible */
 void attempt_place(struct attempt *a, node_id node);
-void attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n); /* into the decision */
+/* Into the decision; what is given back is the decision's list, to be filled further. */
+struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n);
 void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried);
 bool attempt_in_default_queue(const struct attempt *a, queue_id q); /* the leaf of pods that name no queue */
 

@@ -44,7 +44,8 @@ struct engine_config {
 	enum reclaim_resolve reclaim_resolve;
 	/* actions */
 	enum reclaim_by reclaim_by;
-	bool reclaim_is_off, quota_is_on; /* a YuniKorn partition's preemption.enabled: false, quotapreemptionenabled: true */
+	/* a YuniKorn partition's preemption.enabled: false, quotapreemptionenabled: true */
+	bool reclaim_is_off, quota_is_on;
 	/* kube-scheduler */
 	uint32_t n_kube_profiles; /* at least one */
 	struct kube_profile *kube_profiles;

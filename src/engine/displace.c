@@ -2,8 +2,9 @@
 /*
  * Kubernetes' default preemption on one node at a time.
  *
- * The plain way (displace_try) moves pods in the ledger, so every filter and every plugin sees the node without them, and takes all moves back. Where only
- * resources can be in the way the same answer is computed from rows of numbers without moving anything: displace_fast.c.
+ * The plain way (displace_try) moves pods in the ledger, so every filter and every plugin sees the node without them,
+ * and takes all moves back. Where only resources can be in the way the same answer is computed from rows of numbers
+ * without moving anything: displace_fast.c.
  */
 #include "engine/displace.h"
 
@@ -131,7 +132,8 @@ static bool spends(struct map *left, const struct cede_cycle *c, pdb_id id, name
 	return (int64_t)b->obj->allowed - b->spent < (int64_t)used;
 }
 
-void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches, bool *ret_violates)
+void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches,
+	       bool *ret_violates)
 {
 	struct map used = {0};
 
@@ -163,7 +165,8 @@ uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o
 }
 
 /* Give back what need not go: the violating first, each class by importance. Marks who stays away. */
-static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const bool *violates, uint32_t n, bool *ret_goes)
+static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const bool *violates, uint32_t n,
+		     bool *ret_goes)
 {
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -180,7 +183,8 @@ static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, con
 	}
 }
 
-void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n, struct arena *a)
+void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n,
+		     struct arena *a)
 {
 	pod_id *victims;
 
@@ -268,8 +272,8 @@ static int64_t cost_of(const struct cede_cycle *c, const struct displace_node *v
 }
 
 /* <0: a is better. *ret_by: the criterion that told them apart. */
-static int compare(const struct cede_cycle *c, const struct displace_node *a, const struct displace_node *b, enum tie_break *ret_by,
-		   int64_t *ret_a, int64_t *ret_b)
+static int compare(const struct cede_cycle *c, const struct displace_node *a, const struct displace_node *b,
+		   enum tie_break *ret_by, int64_t *ret_a, int64_t *ret_b)
 {
 	static const enum tie_break criteria[] = {TIE_VIOLATIONS, TIE_HIGHEST, TIE_SUM, TIE_COUNT, TIE_START};
 
@@ -285,8 +289,8 @@ static int compare(const struct cede_cycle *c, const struct displace_node *a, co
 	return name_cmp(c->names, ledger_node(c->ledger, a->node)->name, ledger_node(c->ledger, b->node)->name);
 }
 
-uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v, uint32_t n, enum tie_break *ret_tie, uint32_t *ret_runner_up,
-		       int64_t *ret_mine, int64_t *ret_theirs)
+uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v, uint32_t n, enum tie_break *ret_tie,
+		       uint32_t *ret_runner_up, int64_t *ret_mine, int64_t *ret_theirs)
 {
 	uint32_t best = UINT32_MAX, second = UINT32_MAX;
 	enum tie_break by;
@@ -310,7 +314,8 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 	return best;
 }
 
-void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret)
+void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+		  struct displace_node *ret)
 {
 	if (displace_is_fast(c)) {
 		displace_fast(c, nodes, n, o, ret);

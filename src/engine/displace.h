@@ -2,9 +2,9 @@
 /*
  * displace.h - Kubernetes' default preemption, over all nodes.
  *
- * On each node where taking pods away may help: take away everything of lower priority, see whether the pod fits, then give back as much as
- * possible, budget-protected pods first, more important before less. Of all nodes take the one that hurts least (KF-6). Exhaustive,
- * and the same answer with any number of threads.
+ * On each node where taking pods away may help: take away everything of lower priority, see whether the pod fits, then
+ * give back as much as possible, budget-protected pods first, more important before less. Of all nodes take the one
+ * that hurts least (KF-6). Exhaustive, and the same answer with any number of threads.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ struct displace_node { /* the outcome of one node */
 struct displace_options {
 	uint32_t threads; /* 1: none beside the caller's */
 	queue_id only_in; /* victims are of this queue; QUEUE_NONE: of any */
-	bool empty_selector_matches; /* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
+	/* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
+	bool empty_selector_matches;
 	int64_t (*victim_order)(const void *ctx, pod_id pod); /* may be NULL: among equals larger goes first */
 	const void *order_ctx;
 };
@@ -33,14 +34,19 @@ const char *eligibility_text(enum eligibility e); /* Kubernetes' words */
 /* One node. Uses ledger moves and takes them all back. */
 struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o);
 /* Many: ret[i] for nodes[i]. Fast paths and threads give what displace_try would. */
-void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret);
+void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+		  struct displace_node *ret);
 /* The best of the candidates among them, UINT32_MAX if there is none; *tie says what decided. */
-uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v, uint32_t n, enum tie_break *ret_tie, uint32_t *ret_runner_up,
-		       int64_t *ret_mine, int64_t *ret_theirs);
+uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v, uint32_t n, enum tie_break *ret_tie,
+		       uint32_t *ret_runner_up, int64_t *ret_mine, int64_t *ret_theirs);
 
-/* Importance of two running pods: <0 if a is more important (goes later). Priority, then earlier start, then arrival. */
+/*
+ * Importance of two running pods: <0 if a is more important (goes later). Priority, then earlier start, then arrival.
+ */
 int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b);
 /*
- * Budgets: which of pods[] (in this order) would violate one; violates[i] set. Spends status.disruptionsAllowed in order.
+ * Budgets: which of pods[] (in this order) would violate one; violates[i] set. Spends status.disruptionsAllowed in
+ * order.
  */
-void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches, bool *ret_violates);
+void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches,
+	       bool *ret_violates);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preemption when only resources can be in the way: the same answer as moving pods in the ledger, computed from rows of numbers.
+ * Preemption when only resources can be in the way: the same answer as moving pods in the ledger, computed from rows of
+ * numbers.
  *
- * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static refuses it and the
- * amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the request does not fit in that, the node is out after
- * one pass over its pods. Otherwise pods are given back in order as long as the rest still holds the request. Nodes where somebody else has a claim go the plain way.
+ * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static
+ * refuses it and the amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the
+ * request does not fit in that, the node is out after one pass over its pods. Otherwise pods are given back in order as
+ * long as the rest still holds the request. Nodes where somebody else has a claim go the plain way.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,14 +23,16 @@ bool displace_is_fast(const struct cede_cycle *c)
 
 	for (uint32_t k = 0; k < n; k++) {
 		const struct framework_plugin *p = framework_plugin(c->framework, order[k]);
-		bool is_idle = (c->skip_filter >> order[k] & 1) || p->is_disabled || (p->table->flags & CEDE_FILTER_IS_STATIC);
+		bool is_idle =
+			(c->skip_filter >> order[k] & 1) || p->is_disabled || (p->table->flags & CEDE_FILTER_IS_STATIC);
 
 		if (p->table == &resources_fit_plugin)
 			has_fit = true;
 		else if (!is_idle)
 			return false;
 	}
-	return has_fit && !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
+	return has_fit && !framework_args(c->framework)->n_ignored_resources &&
+	       !framework_args(c->framework)->n_ignored_groups;
 }
 
 void want_of(const struct cede_cycle *c, struct want *w)
@@ -120,7 +124,8 @@ static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, i
 static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int64_t *room)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
-	const int64_t *allocatable = ledger_node_allocatable(j->c->ledger, node), *used = ledger_node_used(j->c->ledger, node);
+	const int64_t *allocatable = ledger_node_allocatable(j->c->ledger, node),
+		      *used = ledger_node_used(j->c->ledger, node);
 	const struct want *w = j->want;
 	int64_t take[RES_MAX];
 	uint32_t n = 0;
@@ -207,7 +212,7 @@ static void spread_over_threads(struct job *job, uint32_t n, uint32_t threads)
 	struct arena *arenas[THREADS_MAX];
 
 	for (uint32_t t = 0; t < threads; t++)
-		arenas[t] = arena_new(64 * 1024);
+		arenas[t] = arena_new(1 << 16);
 	run_parallel(job, n, threads, arenas);
 	for (uint32_t i = 0; i < n; i++)
 		adopt(job->c->arena, &job->ret[i]);
@@ -215,7 +220,8 @@ static void spread_over_threads(struct job *job, uint32_t n, uint32_t threads)
 		arena_free(arenas[t]);
 }
 
-void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret)
+void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+		   struct displace_node *ret)
 {
 	struct want want;
 	struct job job = {.c = c, .o = o, .want = &want, .nodes = nodes, .ret = ret, .to = n, .arena = c->arena};

@@ -16,7 +16,8 @@ static inline bool may_displace(const struct cede_cycle *c, const struct displac
 /* Pods that may go on the node, in order of arrival; ret has room for all its pods. */
 uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o, node_id node, pod_id *ret);
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
-void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n, struct arena *a);
+void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n,
+		     struct arena *a);
 
 struct want { /* the request as short lists, `pods` first */
 	uint32_t n;
@@ -27,4 +28,5 @@ void want_of(const struct cede_cycle *c, struct want *w);
 
 /* Can nothing but resources, and what does not depend on pods, be in this pod's way? */
 bool displace_is_fast(const struct cede_cycle *c);
-void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o, struct displace_node *ret);
+void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+		   struct displace_node *ret);

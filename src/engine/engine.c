@@ -17,7 +17,7 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->cluster = c;
 	en->ledger = cluster_ledger(c);
 	en->config = config;
-	en->arena = arena_new(256 * 1024);
+	en->arena = arena_new(1 << 18);
 	en->sweep = sweep_new();
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
@@ -80,8 +80,9 @@ static bool is_ours(const struct engine *en, const struct pod *p)
 }
 
 /*
- * Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by name. In profile
- * kubernetes pods that were promised room come after the others, as there they sleep until their victims are gone; their room is kept meanwhile.
+ * Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by
+ * name. In profile kubernetes pods that were promised room come after the others, as there they sleep until their
+ * victims are gone; their room is kept meanwhile.
  */
 static int by_turn(const void *a, const void *b, void *ctx)
 {
@@ -154,8 +155,8 @@ static bool has_queues(const struct engine *en)
 }
 
 /* By priority and age alone, or by queues. */
-static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting, uint32_t cycle,
-			     struct decisions *ret, struct err *e)
+static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
+			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
 	struct turn *turn = has_queues(en) ? turn_new(en, waiting->v, waiting->n) : NULL;
 	enum err_code rc = ERR_OK;

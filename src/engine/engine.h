@@ -2,8 +2,8 @@
 /*
  * engine.h - one cycle: try every waiting pod once, decide, and leave the ledger as it would be.
  *
- * A pure function of (cluster, configuration, now). Placements and evictions are made in the ledger (journalled, so that plan can
- * take them back); nothing else happens: drivers act on the decisions.
+ * A pure function of (cluster, configuration, now). Placements and evictions are made in the ledger (journalled, so
+ * that plan can take them back); nothing else happens: drivers act on the decisions.
  */
 #pragma once
 
@@ -13,24 +13,26 @@
 struct engine;
 
 /* extra: plugins loaded by whoever reads files (manifest/plugins.h); they must outlive the engine. */
-struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra, uint32_t n_extra,
-			  struct err *e);
+struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
+			  uint32_t n_extra, struct err *e);
 void engine_free(struct engine *en);
 struct framework *engine_framework(struct engine *en, pod_id pod); /* of the pod's profile */
 
 struct engine_run {
 	int64_t now_ns;
-	uint32_t cycles;     /* 1 at least */
-	pod_id report; /* fill decision.nodes for this pod; POD_NONE: for nobody */
+	uint32_t cycles; /* 1 at least */
+	pod_id report;	 /* fill decision.nodes for this pod; POD_NONE: for nobody */
 };
 /*
- * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and terminating pods are gone
- * before the next one, nominated pods are tried again, now stays. The ledger keeps the moves, uncommitted: roll back to the mark taken before.
+ * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and
+ * terminating pods are gone before the next one, nominated pods are tried again, now stays. The ledger keeps the moves,
+ * uncommitted: roll back to the mark taken before.
  */
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
 
 /* One attempt for one waiting pod, for drivers that know whose turn it is. */
-enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret, struct err *e);
+enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
+			 struct err *e);
 
 /* Names of plugins that were switched off or could not be loaded, a line each, "" if none. */
 const char *engine_complaints(struct engine *en);

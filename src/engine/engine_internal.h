@@ -29,5 +29,9 @@ struct pod_list {
 /* What rules have to know of the configuration. */
 struct rule_settings engine_rule_settings(const struct engine_config *c);
 
-/* One attempt for one waiting pod: decides, and makes the decision's moves in the ledger. What the decision points to lives in keep. */
-enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep, struct decision *ret, struct err *e);
+/*
+ * One attempt for one waiting pod: decides, and makes the decision's moves in the ledger.
+ * What the decision points to lives in keep.
+ */
+enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
+		      struct decision *ret, struct err *e);

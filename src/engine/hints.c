@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which event may wake a pod that a plugin refused. A hint may be generous: a pod tried in vain costs an attempt, one not tried sleeps
- * for five minutes.
+ * Which event may wake a pod that a plugin refused. A hint may be generous: a pod tried in vain costs an attempt, one
+ * not tried sleeps for five minutes.
  */
 #include "engine/hints.h"
 

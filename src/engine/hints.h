@@ -8,8 +8,9 @@
  *	struct waiting_options o = hints_options(&h);
  *	struct waiting *w = waiting_new(ledger, &o);
  *
- * A plugin without a row (one that was loaded from a file) is worth another try after every event. Events speak of the ledger as it is when they are told;
- * what an object was before comes with the event. Not to be called while an attempt is under way.
+ * A plugin without a row (one that was loaded from a file) is worth another try after every event. Events speak of the
+ * ledger as it is when they are told; what an object was before comes with the event. Not to be called while an attempt
+ * is under way.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/lineup.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "filters/builtin.h"
@@ -35,7 +36,8 @@ static int by_importance(const void *a, const void *b, void *ctx)
 {
 	const struct cede_cycle *c = ctx;
 	const struct lineup_pod *x = a, *y = b;
-	int64_t start_x = x->start == TIME_NONE ? c->now_ns : x->start, start_y = y->start == TIME_NONE ? c->now_ns : y->start;
+	int64_t start_x = x->start == TIME_NONE ? c->now_ns : x->start,
+		start_y = y->start == TIME_NONE ? c->now_ns : y->start;
 
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
@@ -151,7 +153,8 @@ static struct status lacks(const struct cede_cycle *c, const struct want *w, nod
 }
 
 /* Which of them would violate a budget; false: none has one. */
-static bool split(struct cede_cycle *c, const struct displace_options *o, const struct crew *crew, pod_id *pods, bool *violates)
+static bool split(struct cede_cycle *c, const struct displace_options *o, const struct crew *crew, pod_id *pods,
+		  bool *violates)
 {
 	bool has_any = false;
 	uint32_t n_pdbs;
@@ -170,8 +173,8 @@ static bool split(struct cede_cycle *c, const struct displace_options *o, const 
 	return has_any;
 }
 
-struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
-				     node_id node, bool *ret_is_lasting)
+struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, const struct displace_options *o,
+				     const struct want *w, node_id node, bool *ret_is_lasting)
 {
 	const struct lineup *l = lineup_of(all, c, node);
 	struct crew crew = crew_of(l, c, o);
@@ -185,6 +188,7 @@ struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, 
 		*ret_is_lasting = false;
 	if (!crew.n)
 		return r;
+	assert(w->n); /* the slot of the pod itself comes first */
 	for (uint32_t k = 0; k < w->n; k++)
 		room[k] = has[w->type[k]] - used[w->type[k]];
 	for (uint32_t i = 0; i < crew.n; i++)

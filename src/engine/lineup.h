@@ -2,8 +2,8 @@
 /*
  * lineup.h - the pods of a node in the order of their importance, kept until the node changes.
  *
- * The order (priority, start, name) does not depend on who waits, so all preemptors share it: those that may go for a pod of priority P are
- * a tail of it. For engine/ only.
+ * The order (priority, start, name) does not depend on who waits, so all preemptors share it: those that may go for a
+ * pod of priority P are a tail of it. For engine/ only.
  */
 #pragma once
 
@@ -35,8 +35,9 @@ void lineups_fit(struct lineups *l, uint32_t n_nodes); /* room for so many node 
 void lineups_free(struct lineups *l);
 
 /*
- * What displace_try would say of a node without claims, for a pod that displace_is_fast. *ret_is_lasting stays true if the answer depends on nothing but the pod's shape
- * and priority and the node's content; it is set to false where budgets or the time take part.
+ * What displace_try would say of a node without claims, for a pod that displace_is_fast. *ret_is_lasting stays true if
+ * the answer depends on nothing but the pod's shape and priority and the node's content; it is set to false where
+ * budgets or the time take part.
  */
-struct displace_node lineup_displace(struct lineups *l, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
-				     node_id node, bool *ret_is_lasting);
+struct displace_node lineup_displace(struct lineups *l, struct cede_cycle *c, const struct displace_options *o,
+				     const struct want *w, node_id node, bool *ret_is_lasting);

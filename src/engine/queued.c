@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One attempt where queues count (profiles default and yunikorn): place it if it fits now; wait for room that is being freed anyway; else take room from queues
- * above their guarantee, else from lower work of the own queue; opted-out pods only if nothing else works. Work that must run on one node looks there.
+ * One attempt where queues count (profiles default and yunikorn): place it if it fits now; wait for room that is being
+ * freed anyway; else take room from queues above their guarantee, else from lower work of the own queue; opted-out pods
+ * only if nothing else works. Work that must run on one node looks there.
  */
 #include "engine/attempt.h"
 
@@ -91,10 +92,8 @@ static void potential(struct hunt *h)
 	}
 }
 
-static void mark_overridden(struct attempt *a, const struct judge *j)
+static void mark_overridden(struct attempt *a, struct victim *v, const struct judge *j)
 {
-	struct victim *v = (struct victim *)(uintptr_t)a->d->victims;
-
 	for (uint32_t i = 0; i < a->d->n_victims; i++) {
 		const struct pod *p = ledger_pod(a->c.ledger, v[i].pod);
 
@@ -106,8 +105,7 @@ static void mark_overridden(struct attempt *a, const struct judge *j)
 
 static void carry_out(struct attempt *a, const struct search_result *r, const struct judge *j)
 {
-	attempt_take_victims(a, r->node, r->victims, r->n_victims);
-	mark_overridden(a, j);
+	mark_overridden(a, attempt_take_victims(a, r->node, r->victims, r->n_victims), j);
 	a->d->runner_up = r->second;
 	a->d->tie = r->second == NODE_NONE ? TIE_ONLY_ONE : TIE_COST;
 	for (uint32_t i = 0; i < r->n_victims; i++)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quota.h - a queue that uses more than its maximum, because the maximum was lowered, gives back what is above it (YuniKorn's quota preemption).
+ * quota.h - a queue that uses more than its maximum, because the maximum was lowered, gives back what is above it
+ * (YuniKorn's quota preemption).
  *
- * For managed queues with quota.preemption.delay, where the partition switches it on. Never more is taken than what is above the maximum, and never
- * what lies below a guarantee on the queue's path; a parent's excess is divided among its children by what each uses above its own guarantee. Regular pods go
- * before drivers, drivers before opted-out ones; then lower priority, then the younger.
+ * For managed queues with quota.preemption.delay, where the partition switches it on. Never more is taken than what is
+ * above the maximum, and never what lies below a guarantee on the queue's path; a parent's excess is divided among its
+ * children by what each uses above its own guarantee. Regular pods go before drivers, drivers before opted-out ones;
+ * then lower priority, then the younger.
  */
 #pragma once
 
@@ -13,7 +15,10 @@
 /* What the queue has to give back, per type; empty: nothing. */
 void quota_target(const struct ledger *l, queue_id q, struct res_vec *ret);
 /* The part of a parent's target that falls to one of its children. */
-void quota_share(const struct ledger *l, queue_id parent, queue_id child, const struct res_vec *target, struct res_vec *ret);
+void quota_share(const struct ledger *l, queue_id parent, queue_id child, const struct res_vec *target,
+		 struct res_vec *ret);
 
-/* All queues, from the root down: decisions with outcome evicted, appended to ret; victims are evicted in the ledger. */
+/*
+ * All queues, from the root down: decisions with outcome evicted, appended to ret; victims are evicted in the ledger.
+ */
 void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret);

@@ -184,7 +184,9 @@ static void give_back(struct ground *g, struct mate *m)
 	spend(g, m, -1);
 }
 
-/* Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them. */
+/*
+ * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
+ */
 static bool keeps_laws(struct ground *g, const struct mate *m)
 {
 	const struct judge *j = g->s->j;
@@ -417,7 +419,10 @@ static bool take_greedily(struct ground *g)
 	return false;
 }
 
-/* The first lawful set that is enough, fewer of the deserving first: subsets in the order of their bit patterns, least deserving as lowest bit. */
+/*
+ * The first lawful set that is enough, fewer of the deserving first:
+ * subsets in the order of their bit patterns, least deserving as lowest bit.
+ */
 static bool take_exactly(struct ground *g)
 {
 	if (g->n > EXACT_MAX)

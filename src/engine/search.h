@@ -2,13 +2,14 @@
 /*
  * search.h - the node search: who on which node has to go so that a waiting pod fits, by the rules.
  *
- * On each node: gather the running pods that may go, take away as many as the laws allow, least deserving first; if the pod then fits (all filters, and the maximums
- * of its queues), give back as many as possible, most deserving first. Whoever is left is needed. Of all nodes the set that costs least wins:
- * fewest opted-out pods, fewest drivers, no queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest
- * victims, youngest, name of the node. That is a total order; all nodes are looked at, always.
+ * On each node: gather the running pods that may go, take away as many as the laws allow, least deserving first; if the
+ * pod then fits (all filters, and the maximums of its queues), give back as many as possible, most deserving first.
+ * Whoever is left is needed. Of all nodes the set that costs least wins: fewest opted-out pods, fewest drivers, no
+ * queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest victims,
+ * youngest, name of the node. That is a total order; all nodes are looked at, always.
  *
- * If taking the least deserving first does not free enough within the laws, sets are tried one by one where there are few candidates: a node is
- * not overlooked because a small pod used up an excess that a bigger one needed.
+ * If taking the least deserving first does not free enough within the laws, sets are tried one by one where there are
+ * few candidates: a node is not overlooked because a small pod used up an excess that a bigger one needed.
  */
 #pragma once
 
@@ -35,7 +36,7 @@ struct search {
 	struct cede_cycle *c;
 	struct judge *j;
 	bool with_opted_out; /* they may be taken too */
-	uint64_t lacking; /* types the queues on the pod's path lack below their maximums */
+	uint64_t lacking;    /* types the queues on the pod's path lack below their maximums */
 	/* Who had to be left, each once: filled if the arrays are there. */
 	struct protected_list *protected;
 	struct node_report **reports; /* of each node: what would have to go there; NULL: nobody asked */
@@ -52,7 +53,8 @@ struct protected_list {
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret);
 
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
-uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue, res_id *ret_type);
+uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
+		       res_id *ret_type);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
 /* <0: a is better. */

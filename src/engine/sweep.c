@@ -8,7 +8,7 @@
 
 enum { KEYS = 8 }; /* kinds of waiting pods remembered */
 
-struct entry { /* what one node says to one kind of pod */
+struct entry {		     /* what one node says to one kind of pod */
 	uint64_t generation; /* 0: nothing known */
 	struct status filter;
 	struct status after; /* potential nodes: SUCCESS if it is a candidate */
@@ -27,7 +27,7 @@ struct key {
 struct memory { /* of one kind of pod */
 	struct key key;
 	uint64_t last_use;
-	struct vocab *vocab; /* where the reference to the shape is */
+	struct vocab *vocab;   /* where the reference to the shape is */
 	struct entry *entries; /* by node id */
 	uint32_t n;
 };
@@ -63,10 +63,14 @@ void sweep_free(struct sweep *s)
 
 static bool same_key(const struct key *a, const struct key *b)
 {
-	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority && a->only_in == b->only_in;
+	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority &&
+	       a->only_in == b->only_in;
 }
 
-/* The memory for this kind of pod; the one not used for longest makes room. Holds a reference to the shape, so its id stays its own. */
+/*
+ * The memory for this kind of pod; the one not used for longest makes room.
+ * Holds a reference to the shape, so its id stays its own.
+ */
 static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, const struct displace_options *o)
 {
 	struct key key = {c->framework, c->p->shape, c->priority, o->only_in};
@@ -74,7 +78,8 @@ static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, co
 	uint32_t n = ledger_node_limit(c->ledger);
 
 	for (int i = 0; i < KEYS && !(m->vocab && same_key(&m->key, &key)); i++)
-		if ((s->memories[i].vocab && same_key(&s->memories[i].key, &key)) || s->memories[i].last_use < m->last_use)
+		if ((s->memories[i].vocab && same_key(&s->memories[i].key, &key)) ||
+		    s->memories[i].last_use < m->last_use)
 			m = &s->memories[i];
 	if (!m->vocab || !same_key(&m->key, &key)) {
 		forget(m);
@@ -112,7 +117,8 @@ static void weigh(const struct cede_cycle *c, const struct displace_node *d, str
 	}
 }
 
-static void look(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w, node_id node, struct entry *e)
+static void look(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
+		 node_id node, struct entry *e)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	struct displace_node d;
@@ -210,8 +216,8 @@ static void tally_after(const struct memory *m, struct cede_cycle *c, struct swe
 	ret->after = keep_tally(c, &t, &ret->n_after);
 }
 
-static void settle(struct sweep *s, const struct memory *m, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
-		   struct sweep_result *ret)
+static void settle(struct sweep *s, const struct memory *m, struct cede_cycle *c, const struct displace_options *o,
+		   const struct want *w, struct sweep_result *ret)
 {
 	bool ignored;
 
@@ -248,7 +254,8 @@ bool sweep_run(struct sweep *s, struct cede_cycle *c, const struct displace_opti
 	struct memory *m;
 	struct want w;
 
-	if (!displace_is_fast(c) || o->victim_order || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
+	if (!displace_is_fast(c) || o->victim_order || !status_is_success(&c->pre_filter) || c->has_node_set ||
+	    !c->n_nodes)
 		return false;
 	*ret = (struct sweep_result){.best = NODE_NONE, .second = NODE_NONE};
 	m = memory_for(s, c, o);

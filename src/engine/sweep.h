@@ -2,10 +2,12 @@
 /*
  * sweep.h - looking at all nodes without looking again at what did not change.
  *
- * For a pod that only resources can stop, what a node says (fits, does not, would after these go) depends on the pod's shape and priority and on the node's
- * content. Both answers are kept per node, with the node's generation: a decision then looks anew only at nodes that changed since the last one for
- * a pod alike, and compares numbers for the rest. Nodes where somebody has a claim, where a budget covers a pod or where a pod does not say since when it runs
- * are always looked at anew. The answer is that of displace_try and displace_pick on every node; a property test holds it to that.
+ * For a pod that only resources can stop, what a node says (fits, does not, would after these go) depends on the pod's
+ * shape and priority and on the node's content. Both answers are kept per node, with the node's generation: a decision
+ * then looks anew only at nodes that changed since the last one for a pod alike, and compares numbers for the rest.
+ * Nodes where somebody has a claim, where a budget covers a pod or where a pod does not say since when it runs are
+ * always looked at anew. The answer is that of displace_try and displace_pick on every node; a property test holds it
+ * to that.
  */
 #pragma once
 
@@ -17,13 +19,14 @@ struct sweep *sweep_new(void);
 void sweep_free(struct sweep *s);
 
 struct sweep_result {
-	uint32_t n_feasible; /* nodes that fit now: nobody has to go */
-	node_id *feasible;   /* they, by name */
-	node_id best, second; /* candidates; NODE_NONE */
+	uint32_t n_feasible;	     /* nodes that fit now: nobody has to go */
+	node_id *feasible;	     /* they, by name */
+	node_id best, second;	     /* candidates; NODE_NONE */
 	struct displace_node winner; /* of best, victims in the cycle's arena */
 	enum tie_break tie;
 	int64_t mine, theirs;
-	uint32_t n_refusals, n_after; /* how often which answer: of the filters, and of preemption on potential nodes (if best is NODE_NONE) */
+	/* how often which answer: of the filters, and of preemption on potential nodes (if best is NODE_NONE) */
+	uint32_t n_refusals, n_after;
 	const struct status_count *refusals, *after; /* in the cycle's arena */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/turn.h"
 
-struct lane { /* of one queue */
+/* Of one queue. */
+struct lane {
 	ARRAY(pod_id) pods; /* a leaf's, in their order */
 	uint32_t next;
 	uint32_t untried; /* in it and below */
@@ -72,7 +73,9 @@ static int64_t held(const struct turn *t, queue_id q, res_id r)
 	return ledger_queue_used(t->l, q)[r] + ledger_queue_claimed(t->l, q)[r];
 }
 
-/* used/guaranteed of the most used guaranteed type; without a guarantee 1 and its largest share of the cluster on top. */
+/*
+ * used/guaranteed of the most used guaranteed type; without a guarantee 1 and its largest share of the cluster on top.
+ */
 static struct share share_of(const struct turn *t, queue_id q)
 {
 	const struct res_vec *g = &queue_get(t->tree, q)->spec.guaranteed;

@@ -2,8 +2,9 @@
 /*
  * turn.h - whose turn it is: the order of waiting work where queues count.
  *
- * Top-down from the root, among siblings with work that was not tried yet the one that is furthest below its guarantee; in the leaf by priority, age and name. Worked
- * out anew after each decision, because a placement changes who is furthest below. Profile yunikorn: by the queue's priority, then its share.
+ * Top-down from the root, among siblings with work that was not tried yet the one that is furthest below its guarantee;
+ * in the leaf by priority, age and name. Worked out anew after each decision, because a placement changes who is
+ * furthest below. Profile yunikorn: by the queue's priority, then its share.
  */
 #pragma once
 

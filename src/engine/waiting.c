@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a pod is: in the heap of active pods, in one of two heaps of pods that back off (those that met an error are apart, because nobody is to
- * pop them early), in the pool of those that sleep or are gated, or in flight. One record per pod id says where and why.
+ * Where a pod is: in the heap of active pods, in one of two heaps of pods that back off (those that met an error are
+ * apart, because nobody is to pop them early), in the pool of those that sleep or are gated, or in flight. One record
+ * per pod id says where and why.
  *
- * Plugins are bits: a record holds the set that refused its pod, and while the pod is in flight the set of those whose refusal
- * would be worth another try after what happened meanwhile. The last bit stands for all plugins nobody told us about.
+ * Plugins are bits: a record holds the set that refused its pod, and while the pod is in flight the set of those whose
+ * refusal would be worth another try after what happened meanwhile. The last bit stands for all plugins nobody told us
+ * about.
  */
 #include "engine/waiting.h"
 
@@ -230,7 +232,10 @@ static bool backs_off(const struct waiting *w, pod_id pod, int64_t now_ns)
 	return end >= now_ns - over - (over < 0 ? w->window_ns : 0);
 }
 
-/* A pod that is nowhere finds its place. Where backoff may be popped early nobody enters it who would be held back from active. */
+/*
+ * A pod that is nowhere finds its place.
+ * Where backoff may be popped early nobody enters it who would be held back from active.
+ */
 static void settle(struct waiting *w, pod_id pod, enum strategy s, int64_t now_ns)
 {
 	struct record *r = &w->records.v[pod];

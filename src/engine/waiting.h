@@ -2,14 +2,16 @@
 /*
  * waiting.h - the queue of waiting pods: who is tried next, who backs off, who sleeps until something changes.
  *
- * Three places, as in kube-scheduler: active (a heap in the order of the QueueSort), backoff (until a time), unschedulable (until an event that a
- * rejecting plugin cares for, or five minutes). Events that happen while a pod is being tried are not missed. Time is an argument
- * everywhere; nothing here reads a clock. Ties end in arrival order, and nothing depends on the order of ids.
+ * Three places, as in kube-scheduler: active (a heap in the order of the QueueSort), backoff (until a time),
+ * unschedulable (until an event that a rejecting plugin cares for, or five minutes). Events that happen while a pod is
+ * being tried are not missed. Time is an argument everywhere; nothing here reads a clock. Ties end in arrival order,
+ * and nothing depends on the order of ids.
  *
  * A pod that failed comes back with a new time of arrival, so retried pods stand behind fresh ones of their priority.
  *
- * What kube-scheduler keeps as a list of events while pods are in flight is kept here as answers: each event is judged at once, for every
- * plugin that could come to refuse the pod. Objects an event speaks of need not outlive the call, and an attempt that takes long costs no memory.
+ * What kube-scheduler keeps as a list of events while pods are in flight is kept here as answers: each event is judged
+ * at once, for every plugin that could come to refuse the pod. Objects an event speaks of need not outlive the call,
+ * and an attempt that takes long costs no memory.
  */
 #pragma once
 
@@ -47,8 +49,8 @@ enum event_action {
 };
 
 /*
- * Told after the ledger has the new state; a deletion before it loses the old one. A wildcard wakes everybody, or the pod it names, whatever
- * refused it; EV_TARGET_POD is about a waiting pod itself and wakes nobody else.
+ * Told after the ledger has the new state; a deletion before it loses the old one. A wildcard wakes everybody, or the
+ * pod it names, whatever refused it; EV_TARGET_POD is about a waiting pod itself and wakes nobody else.
  */
 struct cluster_event {
 	enum event_resource resource;
@@ -78,7 +80,10 @@ struct waiting_options {
 	int64_t initial_backoff_ns, max_backoff_ns; /* 1 s, 10 s */
 	int64_t flush_after_ns;			    /* 5 min in unschedulable */
 	bool pops_early;			    /* an empty active takes from backoff */
-	/* Plugins that hint knows, WAITING_PLUGINS_MAX at most; the strings outlive the queue. Any other that refuses a pod wakes it at every event. */
+	/*
+	 * Plugins that hint knows, WAITING_PLUGINS_MAX at most; the strings outlive the queue.
+	 * Any other that refuses a pod wakes it at every event.
+	 */
 	uint32_t n_plugins;
 	const char *const *plugins;
 	hint_fn hint;	      /* NULL: every event wakes */
@@ -102,7 +107,9 @@ enum waiting_place {
 };
 
 void waiting_add(struct waiting *w, pod_id pod, int64_t now_ns); /* nothing happens if it is somewhere already */
-/* It is gone, or somebody else placed it. Call before its id can mean another pod; what is said of it later is ignored. */
+/*
+ * It is gone, or somebody else placed it. Call before its id can mean another pod; what is said of it later is ignored.
+ */
 void waiting_remove(struct waiting *w, pod_id pod);
 enum waiting_place waiting_where(const struct waiting *w, pod_id pod);
 /* The next to try, POD_NONE if nobody is ready; it is then in flight until waiting_done or waiting_failed. */
@@ -112,10 +119,16 @@ void waiting_done(struct waiting *w, pod_id pod);
 void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters, uint32_t n, const bool *is_pending,
 		    int64_t now_ns);
 void waiting_event(struct waiting *w, const struct cluster_event *ev, int64_t now_ns);
-/* The pod's own object changed: an event of EV_TARGET_POD with these actions. It finds its new place in the order, or enters if it was nowhere. */
+/*
+ * The pod's own object changed: an event of EV_TARGET_POD with these actions.
+ * It finds its new place in the order, or enters if it was nowhere.
+ */
 void waiting_update(struct waiting *w, pod_id pod, uint32_t actions, const struct obj_pod *before, int64_t now_ns);
 void waiting_activate(struct waiting *w, pod_id pod, int64_t now_ns);
-/* Time passes: backoffs that ended (whole seconds), five-minute sleepers (looked for every 30 s). Call at least every second. */
+/*
+ * Time passes: backoffs that ended (whole seconds), five-minute sleepers (looked for every 30 s).
+ * Call at least every second.
+ */
 void waiting_flush(struct waiting *w, int64_t now_ns);
 /* When time alone may next make waiting_flush move somebody; INT64_MAX: never. */
 int64_t waiting_next_ns(const struct waiting *w);

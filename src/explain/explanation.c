@@ -59,7 +59,7 @@ void explanation_init(struct explanation *x, const struct plan_view *v, struct e
 	for (uint32_t i = 0; i < v->plan->v.n; i++)
 		look_at(x, &v->plan->v.v[i]);
 	if (x->own && x->own->n_nodes) {
-		x->arena = arena_new(64 * 1024);
+		x->arena = arena_new(1 << 16);
 		cycle_begin(&x->words, engine_framework(en, pod), x->arena, pod, v->now_ns);
 		x->has_words = true;
 	}

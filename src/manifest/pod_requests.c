@@ -60,7 +60,8 @@ static void requests_from_limits(const struct reader *r, struct req_container *c
 static enum err_code container_req(const struct reader *r, const struct at *a, const struct at *statuses, bool is_init,
 				   struct req_container *ret, struct err *e)
 {
-	struct at resources = at_field(a, "resources"), requests = at_field(&resources, "requests"), limits = at_field(&resources, "limits");
+	struct at resources = at_field(a, "resources"), requests = at_field(&resources, "requests"),
+		  limits = at_field(&resources, "limits");
 	const char *name = "", *policy = "";
 	struct at status, allocated, actual, actual_requests, actual_limits;
 
@@ -88,8 +89,9 @@ static enum err_code container_req(const struct reader *r, const struct at *a, c
 
 static enum err_code containers_req(const struct reader *r, const struct at *pod, struct req_pod *ret, struct err *e)
 {
-	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"), init = at_field(&spec, "initContainers"),
-		  main = at_field(&spec, "containers"), init_status = at_field(&status, "initContainerStatuses"),
+	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"),
+		  init = at_field(&spec, "initContainers"), main = at_field(&spec, "containers"),
+		  init_status = at_field(&status, "initContainerStatuses"),
 		  main_status = at_field(&status, "containerStatuses");
 	uint32_t n_init = at_count(&init);
 	struct req_container *v = arena_n(r->scratch, n_init + at_count(&main) + 1, struct req_container);
@@ -128,11 +130,11 @@ static bool has_condition(const struct at *status, const char *type, const char 
 
 enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_pod *ret, struct err *e)
 {
-	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"), overhead = at_field(&spec, "overhead"),
-		  resources = at_field(&spec, "resources"), requests = at_field(&resources, "requests"),
-		  limits = at_field(&resources, "limits"), allocated = at_field(&status, "allocatedResources"),
-		  actual = at_field(&status, "resources"), actual_requests = at_field(&actual, "requests"),
-		  actual_limits = at_field(&actual, "limits");
+	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"),
+		  overhead = at_field(&spec, "overhead"), resources = at_field(&spec, "resources"),
+		  requests = at_field(&resources, "requests"), limits = at_field(&resources, "limits"),
+		  allocated = at_field(&status, "allocatedResources"), actual = at_field(&status, "resources"),
+		  actual_requests = at_field(&actual, "requests"), actual_limits = at_field(&actual, "limits");
 
 	*ret = (struct req_pod){0};
 	TRY(at_want(r, &resources, TREE_MAP, e));
@@ -158,7 +160,8 @@ static int by_type(const void *a, const void *b)
 }
 
 /* Exact quantities to sorted amounts of the types that are counted. */
-static enum err_code amounts(const struct reader *r, const struct at *pod, const struct req_set *set, struct res_list *ret, struct err *e)
+static enum err_code amounts(const struct reader *r, const struct at *pod, const struct req_set *set,
+			     struct res_list *ret, struct err *e)
 {
 	struct res_amount *v = arena_n(r->scratch, set->n + 1, struct res_amount);
 	struct at spec = at_field(pod, "spec");
@@ -215,7 +218,8 @@ static void read_scoring(const struct reader *r, const struct at *pod, struct sh
 	s->nonzero_memory = memory;
 }
 
-enum err_code pod_amounts(const struct reader *r, const struct at *pod, const struct req_pod *req, struct shape *s, struct err *e)
+enum err_code pod_amounts(const struct reader *r, const struct at *pod, const struct req_pod *req, struct shape *s,
+			  struct err *e)
 {
 	struct req_set spec = pod_requests(r->scratch, req, &(struct req_options){0});
 	struct req_set usage = pod_requests(r->scratch, req, &(struct req_options){.use_status = true});

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-static enum err_code name_list(const struct reader *r, const struct at *a, struct name_bag *bag, uint32_t *ret_n, const name_id **ret,
-			       struct err *e)
+static enum err_code name_list(const struct reader *r, const struct at *a, struct name_bag *bag, uint32_t *ret_n,
+			       const name_id **ret, struct err *e)
 {
 	name_id *v = arena_n(r->scratch, at_count(a) + 1, name_id);
 
@@ -22,7 +22,8 @@ static enum err_code name_list(const struct reader *r, const struct at *a, struc
 	return ERR_OK;
 }
 
-static enum err_code pod_term(const struct reader *r, const struct at *a, struct name_bag *bag, struct pod_term *ret, struct err *e)
+static enum err_code pod_term(const struct reader *r, const struct at *a, struct name_bag *bag, struct pod_term *ret,
+			      struct err *e)
 {
 	struct at selector = at_field(a, "labelSelector"), namespaces = at_field(a, "namespaces"),
 		  ns_selector = at_field(a, "namespaceSelector"), match = at_field(a, "matchLabelKeys"),
@@ -46,8 +47,8 @@ static enum err_code pod_term(const struct reader *r, const struct at *a, struct
 	return name_list(r, &mismatch, bag, &ret->n_mismatch_keys, &ret->mismatch_keys, e);
 }
 
-static enum err_code required_terms(const struct reader *r, const struct at *affinity, struct name_bag *bag, struct pod_terms *ret,
-				    struct err *e)
+static enum err_code required_terms(const struct reader *r, const struct at *affinity, struct name_bag *bag,
+				    struct pod_terms *ret, struct err *e)
 {
 	struct at list = at_field(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
 	struct pod_term *terms = arena_n(r->scratch, at_count(&list) + 1, struct pod_term);
@@ -63,8 +64,8 @@ static enum err_code required_terms(const struct reader *r, const struct at *aff
 	return ERR_OK;
 }
 
-static enum err_code preferred_terms(const struct reader *r, const struct at *affinity, struct name_bag *bag, struct pod_terms *ret,
-				     struct err *e)
+static enum err_code preferred_terms(const struct reader *r, const struct at *affinity, struct name_bag *bag,
+				     struct pod_terms *ret, struct err *e)
 {
 	struct at list = at_field(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
 	struct pod_term *terms = arena_n(r->scratch, at_count(&list) + 1, struct pod_term);
@@ -80,7 +81,8 @@ static enum err_code preferred_terms(const struct reader *r, const struct at *af
 	return ERR_OK;
 }
 
-static enum err_code node_affinity(const struct reader *r, const struct at *affinity, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code node_affinity(const struct reader *r, const struct at *affinity, struct name_bag *bag,
+				   struct shape *s, struct err *e)
 {
 	struct at node = at_field(affinity, "nodeAffinity"),
 		  required = at_field(&node, "requiredDuringSchedulingIgnoredDuringExecution"),
@@ -111,9 +113,11 @@ static enum err_code node_affinity(const struct reader *r, const struct at *affi
 	return ERR_OK;
 }
 
-static enum err_code affinities(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code affinities(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+				struct err *e)
 {
-	struct at a = at_field(spec, "affinity"), pod = at_field(&a, "podAffinity"), anti = at_field(&a, "podAntiAffinity");
+	struct at a = at_field(spec, "affinity"), pod = at_field(&a, "podAffinity"),
+		  anti = at_field(&a, "podAntiAffinity");
 
 	TRY(at_want(r, &a, TREE_MAP, e));
 	TRY(node_affinity(r, &a, bag, s, e));
@@ -123,7 +127,8 @@ static enum err_code affinities(const struct reader *r, const struct at *spec, s
 	return preferred_terms(r, &anti, bag, &s->preferred_anti_affinity, e);
 }
 
-static enum err_code node_selector(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code node_selector(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+				   struct err *e)
 {
 	struct label *kv;
 	uint32_t n;
@@ -134,9 +139,11 @@ static enum err_code node_selector(const struct reader *r, const struct at *spec
 	return ERR_OK;
 }
 
-static enum err_code toleration(const struct reader *r, const struct at *a, struct name_bag *bag, struct toleration *ret, struct err *e)
+static enum err_code toleration(const struct reader *r, const struct at *a, struct name_bag *bag,
+				struct toleration *ret, struct err *e)
 {
-	static const char *const ops[] = {[TOLERATE_EQUAL] = "Equal", [TOLERATE_EXISTS] = "Exists", [TOLERATE_LT] = "Lt", [TOLERATE_GT] = "Gt"};
+	static const char *const ops[] = {
+		[TOLERATE_EQUAL] = "Equal", [TOLERATE_EXISTS] = "Exists", [TOLERATE_LT] = "Lt", [TOLERATE_GT] = "Gt"};
 	const char *key = "", *value = "", *op = "", *effect = "";
 	struct at o = at_field(a, "operator"), f = at_field(a, "effect");
 	bool is_known = false;
@@ -160,7 +167,8 @@ static enum err_code toleration(const struct reader *r, const struct at *a, stru
 	return ERR_OK;
 }
 
-static enum err_code tolerations(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code tolerations(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+				 struct err *e)
 {
 	struct at list = at_field(spec, "tolerations");
 	struct toleration *v = arena_n(r->scratch, at_count(&list) + 1, struct toleration);
@@ -177,8 +185,8 @@ static enum err_code tolerations(const struct reader *r, const struct at *spec, 
 }
 
 /* One of two words; absent is the first. */
-static enum err_code one_of(const struct reader *r, const struct at *up, const char *key, const char *usual, const char *other,
-			    bool *ret_is_other, struct err *e)
+static enum err_code one_of(const struct reader *r, const struct at *up, const char *key, const char *usual,
+			    const char *other, bool *ret_is_other, struct err *e)
 {
 	struct at a = at_field(up, key);
 	const char *s = usual;
@@ -192,7 +200,8 @@ static enum err_code one_of(const struct reader *r, const struct at *up, const c
 	return at_expected(r, &a, e, what);
 }
 
-static enum err_code spread(const struct reader *r, const struct at *a, struct name_bag *bag, struct spread *ret, struct err *e)
+static enum err_code spread(const struct reader *r, const struct at *a, struct name_bag *bag, struct spread *ret,
+			    struct err *e)
 {
 	struct at selector = at_field(a, "labelSelector"), keys = at_field(a, "matchLabelKeys");
 	const char *key = "";
@@ -217,7 +226,8 @@ static enum err_code spread(const struct reader *r, const struct at *a, struct n
 	return name_list(r, &keys, bag, &ret->n_match_keys, &ret->match_keys, e);
 }
 
-static enum err_code spreads(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code spreads(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+			     struct err *e)
 {
 	struct at list = at_field(spec, "topologySpreadConstraints");
 	struct spread *v = arena_n(r->scratch, at_count(&list) + 1, struct spread);
@@ -272,8 +282,8 @@ static name_id image_name(const struct reader *r, struct name_bag *bag, const ch
 	return name_bag_add_str(bag, arena_printf(r->scratch, "%s:latest", image));
 }
 
-static enum err_code container(const struct reader *r, const struct at *a, bool has_ports, bool is_host_network, struct name_bag *bag,
-			       struct containers *out, struct err *e)
+static enum err_code container(const struct reader *r, const struct at *a, bool has_ports, bool is_host_network,
+			       struct name_bag *bag, struct containers *out, struct err *e)
 {
 	struct at ports = at_field(a, "ports");
 	const char *image = "";
@@ -301,8 +311,8 @@ static bool is_sidecar(const struct at *container)
 	return policy && str_eq(policy, "Always");
 }
 
-static enum err_code all_containers(const struct reader *r, const struct at *spec, struct name_bag *bag, struct containers *out,
-				    struct err *e)
+static enum err_code all_containers(const struct reader *r, const struct at *spec, struct name_bag *bag,
+				    struct containers *out, struct err *e)
 {
 	struct at init = at_field(spec, "initContainers"), main = at_field(spec, "containers");
 	bool is_host_network = false;
@@ -323,7 +333,8 @@ static enum err_code all_containers(const struct reader *r, const struct at *spe
 	return ERR_OK;
 }
 
-static enum err_code containers(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code containers(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+				struct err *e)
 {
 	struct containers c = {0};
 	enum err_code rc = all_containers(r, spec, bag, &c, e);
@@ -347,7 +358,8 @@ static enum err_code containers(const struct reader *r, const struct at *spec, s
 	return rc;
 }
 
-static enum err_code gates(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+static enum err_code gates(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+			   struct err *e)
 {
 	struct at list = at_field(spec, "schedulingGates");
 	name_id *v = arena_n(r->scratch, at_count(&list) + 1, name_id);
@@ -370,7 +382,8 @@ static bool claims_volumes(const struct at *spec)
 	struct at volumes = at_field(spec, "volumes"), claims = at_field(spec, "resourceClaims");
 
 	for (uint32_t i = 0; i < at_count(&volumes); i++)
-		if (tree_get(volumes.t->items[i], "persistentVolumeClaim") || tree_get(volumes.t->items[i], "ephemeral"))
+		if (tree_get(volumes.t->items[i], "persistentVolumeClaim") ||
+		    tree_get(volumes.t->items[i], "ephemeral"))
 			return true;
 	return at_count(&claims) > 0;
 }
@@ -385,7 +398,8 @@ static name_id only_node(const struct shape *s)
 	return t->fields[0].values[0];
 }
 
-enum err_code pod_spec(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s, struct err *e)
+enum err_code pod_spec(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
+		       struct err *e)
 {
 	const char *scheduler = "default-scheduler";
 

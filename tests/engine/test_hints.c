@@ -3,10 +3,11 @@
  * Which event wakes a pod that which plugin refused. Nodes and pods are written as words:
  *
  *	node	a=b (label)  !k (taint, NoSchedule unless it says otherwise)  #cpu=4 (allocatable)  cordoned
- *	pod	a=b (label)  @n (its node)  ^n (the node it was promised)  #cpu=4 (asks)  %80 (port)  ~k (tolerates; ~ alone: all)
- *		?a=b (node selector)  *a=b (node affinity)  &g (gate)  /ns (namespace)
+ *	pod	a=b (label)  @n (its node)  ^n (the node it was promised)  #cpu=4 (asks)  %80 (port)
+ *		~k (tolerates; ~ alone: all)  ?a=b (node selector)  *a=b (node affinity)  &g (gate)  /ns (namespace)
  *
- * and what a pod says about others as one of "+zone app=a" (affinity), "-zone app=a" (anti-affinity), "=zone 1 app=a" (spread).
+ * and what a pod says about others as one of "+zone app=a" (affinity), "-zone app=a" (anti-affinity), "=zone 1 app=a"
+ * (spread).
  */
 #include "filters/relations.h"
 

@@ -7,7 +7,8 @@
  *	pop a		a is tried next; "pop -": nobody is ready
  *	done a		a was placed			fail a P Q?	P and Q refused it, Q without penalty
  *	error a		its attempt met an error	activate a	somebody wants it tried
- *	event P Q	something after which P's and Q's refusals are worth another try; "event" alone: of interest to nobody
+ *	event P Q	something after which P's and Q's refusals are worth another try
+ *	event		something that is of interest to nobody
  *	event P <=5	the same, for pods of priority 5 or less
  *	wild		everybody; "wild a": a alone	self a P	a's own object changed
  *	gate a G	G holds a back; "gate a": nobody does

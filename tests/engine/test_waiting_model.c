@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random rows of what can happen to waiting pods, beside a plain model: one list that is searched from end to end, and a log of all
- * events that a failed pod reads from where its attempt began. Both must say the same of every pod after every step, and pop the same.
+ * Random rows of what can happen to waiting pods, beside a plain model: one list that is searched from end to end, and
+ * a log of all events that a failed pod reads from where its attempt began. Both must say the same of every pod after
+ * every step, and pop the same.
  *
  * CEDE_N: how many rows.
  */
@@ -505,7 +506,10 @@ static void queue_and_model_agree(void **state)
 	print_message("%llu steps agree\n", (unsigned long long)n * STEPS);
 }
 
-/* A month of pods that come, fail, are woken and go, many events a pod: what is kept depends on the pods that are there. */
+/*
+ * A month of pods that come, fail, are woken and go, many events a pod:
+ * what is kept depends on the pods that are there.
+ */
 static void memory_does_not_grow_with_churn(void **state)
 {
 	size_t before = 0;

@@ -365,8 +365,8 @@ struct pod_text {
 	int64_t created_s, started_s; /* 0: not known */
 	const char *nominated;	      /* the node it was promised */
 	const char *priority_class;
-	bool is_leaving;   /* somebody deleted it, */
-	bool is_preempted; /* a scheduler did */
+	bool is_leaving;	   /* somebody deleted it, */
+	bool is_preempted;	   /* a scheduler did */
 	const struct shape *shape; /* to start from; NULL: empty */
 };
 
