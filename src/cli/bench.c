@@ -8,6 +8,7 @@
  * again and one node has changed, as it is in a cluster that lives.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "cli/common.h"
@@ -77,7 +78,8 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"cycles", KEY_CYCLES, "C", 0, "Decisions to measure (default 200)", 0},
 	{"threads", KEY_THREADS, "T", 0, "Look at nodes with T threads (default 1)", 0},
-	{"queues", KEY_QUEUES, "N", 0, "Reclaim between N queues, five levels deep from ten on (default 0: none, default preemption by priority)", 0},
+	{"queues", KEY_QUEUES, "N", 0,
+	 "Reclaim between N queues, five levels deep from ten on (default 0: none, default preemption by priority)", 0},
 	{"seed", KEY_SEED, "S", 0, "Another number, another cluster of the same kind (default 1)", 0},
 	{0},
 };
@@ -86,13 +88,26 @@ static const char doc[] = "Measure full preemption decisions of the engine on a 
 			  "all filters on all nodes, every node's victims, the choice, the evictions. "
 			  "Between two decisions one node changes.";
 
-struct result {
+struct series { /* of one clock; in the order of the decisions, then sorted */
 	int64_t *ns;
+	int64_t first_ns;
+};
+
+struct result {
+	struct series wall;
+	struct series cpu; /* of all threads together; with one thread, wall on a machine that has nothing else to do */
 	uint32_t n;
 	uint64_t victims;
-	int64_t first_ns;
 	double bytes_per_pod;
 };
+
+static int64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
 
 static int by_size(const void *a, const void *b)
 {
@@ -101,10 +116,16 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The smallest time that so many percent of the decisions did not exceed. */
-static int64_t percentile(const struct result *r, uint32_t percent)
+static void series_sort(struct series *s, uint32_t n)
 {
-	return r->ns[((uint64_t)r->n * percent + 99) / 100 - 1];
+	s->first_ns = s->ns[0];
+	qsort(s->ns, n, sizeof(*s->ns), by_size);
+}
+
+/* The smallest time that so many percent of the decisions did not exceed. */
+static int64_t percentile(const struct series *s, uint32_t n, uint32_t percent)
+{
+	return s->ns[((uint64_t)n * percent + 99) / 100 - 1];
 }
 
 static int measure(const struct options *o, struct synthetic *s, struct engine *en, struct result *r)
@@ -112,31 +133,43 @@ static int measure(const struct options *o, struct synthetic *s, struct engine *
 	struct clock clock = clock_system();
 	struct engine_run run = {.now_ns = SYNTHETIC_NOW_NS, .cycles = 1, .report = POD_NONE};
 
-	r->ns = mem_alloc(o->decisions * sizeof(*r->ns));
+	r->wall.ns = mem_alloc(o->decisions * sizeof(*r->wall.ns));
+	r->cpu.ns = mem_alloc(o->decisions * sizeof(*r->cpu.ns));
 	for (uint32_t i = 0; i < o->decisions; i++) {
 		struct decisions d = {.arena = arena_new(1 << 16)};
 		struct err e;
-		int64_t began, took;
+		int64_t began, cpu_began;
 
 		synthetic_submit(s);
+		cpu_began = cpu_now();
 		began = clock_now(&clock);
 		if (engine_try(en, &run, s->waiting, &d, &e))
 			return cli_fail(&e);
-		took = clock_now(&clock) - began;
+		r->wall.ns[r->n] = clock_now(&clock) - began;
+		r->cpu.ns[r->n] = cpu_now() - cpu_began;
 		if (d.v.n != 1 || d.v.v[0].outcome != OUTCOME_NOMINATED) {
 			err_set(&e, ERR_INTERNAL, "bench: a pod was not nominated: %s",
 				d.v.n ? d.v.v[0].message : "no decision");
 			return cli_fail(&e);
 		}
-		r->ns[r->n++] = took;
+		r->n++;
 		r->victims += d.v.v[0].n_victims;
 		synthetic_refill(s, &d.v.v[0]);
 		array_free(&d.v);
 		arena_free(d.arena);
 	}
-	r->first_ns = r->ns[0];
-	qsort(r->ns, r->n, sizeof(*r->ns), by_size);
+	series_sort(&r->wall, r->n);
+	series_sort(&r->cpu, r->n);
 	return 0;
+}
+
+static void emit_series(struct emit *e, const char *key, const struct series *s, uint32_t n)
+{
+	emit_object(e, key);
+	emit_int(e, "p50", percentile(s, n, 50));
+	emit_int(e, "p99", percentile(s, n, 99));
+	emit_int(e, "first", s->first_ns);
+	emit_end(e);
 }
 
 static void print_result(const struct options *o, const struct result *r)
@@ -153,11 +186,8 @@ static void print_result(const struct options *o, const struct result *r)
 		emit_int(&e, "queues", o->cluster.queues);
 		emit_int(&e, "threads", o->threads);
 		emit_int(&e, "decisions", r->n);
-		emit_object(&e, "nsPerDecision");
-		emit_int(&e, "p50", percentile(r, 50));
-		emit_int(&e, "p99", percentile(r, 99));
-		emit_int(&e, "first", r->first_ns);
-		emit_end(&e);
+		emit_series(&e, "nsPerDecision", &r->wall, r->n);
+		emit_series(&e, "cpuNsPerDecision", &r->cpu, r->n);
 		emit_double(&e, "victimsPerDecision", (double)r->victims / r->n);
 		emit_double(&e, "bytesPerPod", r->bytes_per_pod);
 		emit_end(&e);
@@ -166,9 +196,9 @@ static void print_result(const struct options *o, const struct result *r)
 			    "%u nodes x %u pods, %s, %u %s: %u decisions, p50 %.1f us, p99 %.1f us, first %.1f us; "
 			    "%.2f victims each; %.0f bytes a pod\n",
 			    o->cluster.nodes, o->cluster.pods_per_node, synthetic_shape_text(o->cluster.shape),
-			    o->threads, o->threads == 1 ? "thread" : "threads", r->n, (double)percentile(r, 50) / 1e3,
-			    (double)percentile(r, 99) / 1e3, (double)r->first_ns / 1e3, (double)r->victims / r->n,
-			    r->bytes_per_pod);
+			    o->threads, o->threads == 1 ? "thread" : "threads", r->n,
+			    (double)percentile(&r->wall, r->n, 50) / 1e3, (double)percentile(&r->wall, r->n, 99) / 1e3,
+			    (double)r->wall.first_ns / 1e3, (double)r->victims / r->n, r->bytes_per_pod);
 	}
 	cli_print(&out);
 	text_free(&out);
@@ -203,6 +233,7 @@ int command_bench(int argc, char **argv)
 	engine_free(en);
 	engine_config_free(config);
 	synthetic_free(&s);
-	mem_free(r.ns);
+	mem_free(r.wall.ns);
+	mem_free(r.cpu.ns);
 	return rc;
 }
