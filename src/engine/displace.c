@@ -32,7 +32,7 @@ static bool is_terminating_by_preemption(const struct pod *p)
 /* The pod's own word, or its class's, which the API server would have written into it. */
 static bool never_preempts(const struct cede_cycle *c)
 {
-	const struct obj_class *class = cluster_class(c->cluster, c->p->obj->priority_class);
+	const struct obj_class *class = cluster_pod_class(c->cluster, c->p->obj);
 
 	return c->shape->never_preempts || (class && class->never_preempts);
 }

@@ -67,7 +67,8 @@ static void build(struct lineup *l, struct cede_cycle *c, node_id node)
 					      .usage = &shape_get(c->vocab, p->shape)->usage};
 		l->has_unset_start |= p->started_ns == TIME_NONE;
 	}
-	qsort_r(l->v, l->n, sizeof(*l->v), by_importance, c);
+	if (l->n)
+		qsort_r(l->v, l->n, sizeof(*l->v), by_importance, c);
 	l->generation = n->generation;
 }
 

@@ -91,6 +91,8 @@ const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t
 pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
 const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */
 const struct obj_class *cluster_class(const struct cluster *c, name_id name);
+/* The class of a pod: the one it names, else the global default; NULL. Its policy and annotations count for the pod. */
+const struct obj_class *cluster_pod_class(const struct cluster *c, const struct obj_pod *o);
 const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, name_id ns, name_id name);
 /* All services and owners with a selector in a namespace, for default spread. */
 const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c, name_id ns, uint32_t *ret_n);

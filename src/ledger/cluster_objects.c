@@ -492,3 +492,8 @@ void cluster_objects_free(struct cluster *c)
 	array_free(&c->namespaces);
 	owners_free(c);
 }
+
+const struct obj_class *cluster_pod_class(const struct cluster *c, const struct obj_pod *o)
+{
+	return o->priority_class != NAME_NONE ? cluster_class(c, o->priority_class) : c->default_class;
+}

@@ -117,6 +117,7 @@ static void count_spent(struct ledger *l, pdb_id id)
 
 static void link_kins(struct ledger *l, pdb_id id)
 {
+	l->budget_generation++;
 	const struct obj_pdb *o = l->pdbs.v[id].obj;
 	l->pdb_ns.v[id] = o->ns;
 	for (kin_id kin = 0; kin < l->kins.n; kin++) {
@@ -127,6 +128,7 @@ static void link_kins(struct ledger *l, pdb_id id)
 
 static void unlink_kins(struct ledger *l, pdb_id id)
 {
+	l->budget_generation++;
 	l->pdb_ns.v[id] = NAME_NONE;
 	for (kin_id kin = 0; kin < l->kins.n; kin++)
 		kin_remove(&l->kins.v[kin], id);
@@ -260,4 +262,9 @@ void pdbs_free(struct ledger *l)
 	array_free(&l->pdb_ids.free);
 	array_free(&l->kins);
 	map_free(&l->pdb_by_name);
+}
+
+uint64_t ledger_budget_generation(const struct ledger *l)
+{
+	return l->budget_generation;
 }

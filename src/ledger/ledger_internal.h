@@ -121,6 +121,7 @@ struct ledger {
 	struct bits empty_ghosts; /* all of them and perhaps some that are no longer: looked at on commit */
 	bool has_empty_ghosts;
 	uint64_t last_generation;
+	uint64_t budget_generation; /* only grows, too */
 	struct rows allocatable, node_used, node_leaving, node_claimed;
 	wide capacity_wide[RES_MAX];
 	int64_t capacity[RES_MAX];

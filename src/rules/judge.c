@@ -94,7 +94,7 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 
 static bool never_preempts(const struct judge *j)
 {
-	const struct obj_class *class = cluster_class(j->cluster, j->p->obj->priority_class);
+	const struct obj_class *class = cluster_pod_class(j->cluster, j->p->obj);
 
 	return shape_get(j->vocab, j->p->shape)->never_preempts || (class && class->never_preempts);
 }

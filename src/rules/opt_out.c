@@ -11,7 +11,7 @@ bool judge_opted_out(const struct judge *j, const struct pod *v)
 
 	if (v->obj->allows_preemption != UNSET)
 		return v->obj->allows_preemption == NO;
-	class = cluster_class(j->cluster, v->obj->priority_class);
+	class = cluster_pod_class(j->cluster, v->obj);
 	return class && class->allows_preemption == NO;
 }
 
