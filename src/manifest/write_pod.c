@@ -107,16 +107,31 @@ static void scoring(struct writer *w, const struct shape *s, struct part *annota
 	emit_str(part_open(w, annotations), "cede.dev/scoring-request", text_str(&w->t));
 }
 
+static void write_user(const struct writer *w, const struct obj_pod *o, struct emit *e)
+{
+	const char *groups = str(w, o->user_groups);
+
+	emit_str(e, "user", str(w, o->user));
+	if (!*groups)
+		return;
+	emit_list(e, "groups");
+	for (size_t n; *groups; groups += n + (groups[n] == ',')) {
+		n = strcspn(groups, ",");
+		emit_strf(e, NULL, "%.*s", (int)n, groups);
+	}
+	emit_end(e);
+}
+
 static void user(struct writer *w, const struct obj_pod *o, struct part *annotations)
 {
 	struct text json = {0};
 	struct emit inner;
 
-	if (!o->user)
+	if (!o->user && !o->user_groups)
 		return;
 	emit_init(&inner, &json, EMIT_JSON_LINE);
 	emit_object(&inner, NULL);
-	emit_str(&inner, "user", str(w, o->user));
+	write_user(w, o, &inner);
 	emit_end(&inner);
 	json.s[--json.n] = 0; /* the newline */
 	emit_str(part_open(w, annotations), "yunikorn.apache.org/user.info", json.s);

@@ -93,39 +93,37 @@ struct doc {
 	const struct queue_def **v; /* by path, parents before children */
 	uint32_t n;
 	struct text out;
+	struct text lines; /* of the map being written by itself */
+	struct emit inner, *outer;
 };
 
-/* As an item of a list that begins at a column. */
-static void add_item(struct text *out, const struct text *item, size_t column)
+/* What is written between the two goes into a map of its own, which is then put at a column. */
+static void map_begin(struct doc *d)
 {
-	const char *s = text_str(item);
+	text_reset(&d->lines);
+	emit_init(&d->inner, &d->lines, EMIT_YAML);
+	d->outer = d->w->e;
+	d->w->e = &d->inner;
+	emit_object(&d->inner, NULL);
+}
 
-	for (bool is_first = true; *s; is_first = false) {
-		size_t n = strcspn(s, "\n") + 1;
-
-		text_pad(out, ' ', column);
-		text_add(out, is_first ? "- " : "  ");
-		text_add_n(out, s, n);
-		s += n;
+/* The first line after "- " if it is an item of a list. */
+static void map_end(struct doc *d, size_t column, bool is_item)
+{
+	emit_end(&d->inner);
+	d->w->e = d->outer;
+	for (const char *s = text_str(&d->lines); *s; s += strcspn(s, "\n") + 1) {
+		text_pad(&d->out, ' ', is_item ? column - 2 : column);
+		text_add(&d->out, is_item ? "- " : "");
+		text_add_n(&d->out, s, strcspn(s, "\n") + 1);
+		is_item = false;
 	}
 }
 
-static void add_settings(struct doc *d, const char *segment, size_t len, const struct queue_def *def, bool has_children,
-			 size_t column)
+static void add_key(struct doc *d, const char *key, size_t column)
 {
-	struct text item = {0};
-	struct emit inner, *outer = d->w->e;
-
-	emit_init(&inner, &item, EMIT_YAML);
-	d->w->e = &inner;
-	emit_object(&inner, NULL);
-	emit_strf(&inner, "name", "%.*s", (int)len, segment);
-	if (def)
-		settings(d->w, &def->spec, has_children);
-	emit_end(&inner);
-	d->w->e = outer;
-	add_item(&d->out, &item, column);
-	text_free(&item);
+	text_pad(&d->out, ' ', column);
+	text_printf(&d->out, "%s:\n", key);
 }
 
 static bool is_below(const struct doc *d, uint32_t i, const char *path, size_t len)
@@ -140,15 +138,84 @@ static uint32_t add_queue(struct doc *d, uint32_t i, size_t len, size_t column)
 	const struct queue_def *def = path[len] ? NULL : d->v[i++];
 	const char *dot = memrchr(path, '.', len), *segment = dot ? dot + 1 : path;
 
-	add_settings(d, segment, len - (size_t)(segment - path), def, is_below(d, i, path, len), column);
-	if (is_below(d, i, path, len)) {
-		text_pad(&d->out, ' ', column + 2);
-		text_add(&d->out, "queues:\n");
-	}
+	map_begin(d);
+	emit_strf(&d->inner, "name", "%.*s", (int)(path + len - segment), segment);
+	if (def)
+		settings(d->w, &def->spec, is_below(d, i, path, len));
+	map_end(d, column, true);
+	if (is_below(d, i, path, len))
+		add_key(d, "queues", column);
 	while (is_below(d, i, path, len))
 		i = add_queue(d, i, len + 1 + strcspn(d->v[i]->path + len + 1, "."), column + 2);
 	return i;
 }
+
+/* ---- YuniKorn: placement rules ---- */
+
+static void filter_names(struct writer *w, const char *key, const struct placement_names *v)
+{
+	struct part list = {.key = key, .is_list = true};
+
+	if (v->expression)
+		emit_str(part_open(w, &list), NULL, v->expression);
+	for (uint32_t i = 0; !v->expression && i < v->n; i++)
+		emit_str(part_open(w, &list), NULL, v->names[i]);
+	part_end(w, &list);
+}
+
+static bool names_nobody(const struct placement_names *v)
+{
+	return !v->expression && !v->n;
+}
+
+static void filter(struct writer *w, const struct placement_filter *f)
+{
+	if (!f->denies && names_nobody(&f->users) && names_nobody(&f->groups))
+		return;
+	emit_object(w->e, "filter");
+	emit_str(w->e, "type", f->denies ? "deny" : "allow");
+	filter_names(w, "users", &f->users);
+	filter_names(w, "groups", &f->groups);
+	emit_end(w->e);
+}
+
+static void rule(struct writer *w, const struct placement_rule *r)
+{
+	static const char *const words[] = {
+		[PLACEMENT_FIXED] = "fixed", [PLACEMENT_USER] = "user",		[PLACEMENT_PROVIDED] = "provided",
+		[PLACEMENT_TAG] = "tag",     [PLACEMENT_RECOVERY] = "recovery",
+	};
+
+	emit_str(w->e, "name", words[r->kind]);
+	write_true(w, "create", r->may_create);
+	write_text(w, "value", r->value ? r->value : "");
+	filter(w, &r->filter);
+}
+
+/* Each may have a parent, and that one a parent, as deep as one likes. */
+static void add_rule(struct doc *d, const struct placement_rule *r, size_t column)
+{
+	for (bool is_item = true; r; r = r->parent, column += 2, is_item = false) {
+		map_begin(d);
+		rule(d->w, r);
+		map_end(d, column, is_item);
+		if (r->parent)
+			add_key(d, "parent", column);
+	}
+}
+
+static void add_rules(struct doc *d)
+{
+	uint32_t n;
+	const struct placement_rule *rules = cluster_placement(d->w->c, &n);
+
+	if (n)
+		add_key(d, "placementrules", 2);
+	for (uint32_t i = 0; i < n; i++)
+		add_rule(d, &rules[i], 4);
+}
+
+/* ---- YuniKorn: the document ---- */
 
 /* A dot comes before every other letter, so that what is below a queue follows it at once. */
 static int by_path(const void *pa, const void *pb)
@@ -181,7 +248,8 @@ static void write_yunikorn(struct writer *w)
 	struct doc d = {.w = w, .v = v, .n = n};
 	sort_defs(defs, n, v, by_path);
 	text_add(&d.out, "partitions:\n- name: default\n  queues:\n");
-	add_queue(&d, 0, strlen("root"), 2);
+	add_queue(&d, 0, strlen("root"), 4);
+	add_rules(&d);
 	object_begin(w, "v1", "ConfigMap", "yunikorn", "yunikorn-configs", "");
 	metadata_end(w);
 	emit_object(w->e, "data");
@@ -189,6 +257,7 @@ static void write_yunikorn(struct writer *w)
 	emit_end(w->e);
 	object_end(w);
 	text_free(&d.out);
+	text_free(&d.lines);
 }
 
 /* ---- KAI ---- */

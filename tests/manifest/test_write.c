@@ -260,6 +260,49 @@ static void queues_of_both_worlds(void **state)
 	RUN(rows);
 }
 
+static void placement_rules_with_their_parents(void **state)
+{
+	static const char *const users[] = {"ann", "bob"};
+	const struct placement_rule fixed = {.kind = PLACEMENT_FIXED, .value = "root.q"},
+				    user = {.kind = PLACEMENT_USER, .may_create = true, .parent = &fixed},
+				    rules[] = {
+					    {.kind = PLACEMENT_TAG,
+					     .value = "namespace",
+					     .parent = &user,
+					     .filter = {.denies = true, .users = {.n = 2, .names = users}}},
+					    {.kind = PLACEMENT_PROVIDED, .filter.groups.expression = "dev.*"},
+				    };
+	struct err e = {0};
+	struct fixture f;
+
+	(void)state;
+	build(&f, "partitions: [{name: default, queues: [{name: q, parent: true}]}]\n", options());
+	assert_int_equal(cluster_put_placement(f.cluster, rules, COUNT(rules), &e), ERR_OK);
+	assert_string_equal(output(&f, EMIT_YAML), QUEUES_YAML ROOT "        queues:\n"
+								    "        - name: q\n"
+								    "          parent: true\n"
+								    "      placementrules:\n"
+								    "      - name: tag\n"
+								    "        value: namespace\n"
+								    "        filter:\n"
+								    "          type: deny\n"
+								    "          users:\n"
+								    "          - ann\n"
+								    "          - bob\n"
+								    "        parent:\n"
+								    "          name: user\n"
+								    "          create: true\n"
+								    "          parent:\n"
+								    "            name: fixed\n"
+								    "            value: root.q\n"
+								    "      - name: provided\n"
+								    "        filter:\n"
+								    "          type: allow\n"
+								    "          groups:\n"
+								    "          - dev.*\n");
+	end(&f);
+}
+
 /* Deeper than what emit can nest. */
 static void queues_may_be_as_deep_as_they_can(void **state)
 {
@@ -503,6 +546,7 @@ int main(void)
 		cmocka_unit_test(a_taint_without_effect_is_left_out),
 		cmocka_unit_test(PP_6_groups_publish_how_they_may_be_interrupted),
 		cmocka_unit_test(queues_of_both_worlds),
+		cmocka_unit_test(placement_rules_with_their_parents),
 		cmocka_unit_test(queues_may_be_as_deep_as_they_can),
 		cmocka_unit_test(a_pod_is_where_the_ledger_has_it),
 		cmocka_unit_test(a_claim_is_a_nomination),

@@ -292,6 +292,8 @@ static void what_a_hand_made_pod_says_becomes_labels(void **state)
 			    .shape = shape_hold(f.vocab, &draft),
 			    .kai_queue = names_hold_str(names, "team"),
 			    .app = names_hold_str(names, "app"),
+			    .user = names_hold_str(names, "ann"),
+			    .user_groups = names_hold_str(names, "dev,ops"),
 			    .preemptibility = NON_PREEMPTIBLE,
 			    .created_ns = TIME_NONE,
 			    .started_ns = TIME_NONE,
@@ -300,13 +302,16 @@ static void what_a_hand_made_pod_says_becomes_labels(void **state)
 			    .checkpointed_ns = TIME_NONE};
 	names_drop(names, ns);
 	assert_int_equal(cluster_put_pod(f.cluster, &o, &e), ERR_OK);
-	assert_string_equal(output(&f, EMIT_YAML), POD "  labels:\n"
-						       "    kai.scheduler/preemptibility: non-preemptible\n"
-						       "    kai.scheduler/queue: team\n"
-						       "  annotations:\n"
-						       "    yunikorn.apache.org/app-id: app\n"
-						       "spec:\n"
-						       "  containers: []\n" PENDING);
+	assert_string_equal(output(&f, EMIT_YAML),
+			    POD "  labels:\n"
+				"    kai.scheduler/preemptibility: non-preemptible\n"
+				"    kai.scheduler/queue: team\n"
+				"  annotations:\n"
+				"    yunikorn.apache.org/app-id: app\n"
+				"    yunikorn.apache.org/user.info: "
+				"\"{\\\"user\\\":\\\"ann\\\",\\\"groups\\\":[\\\"dev\\\",\\\"ops\\\"]}\"\n"
+				"spec:\n"
+				"  containers: []\n" PENDING);
 	end(&f);
 }
 

@@ -82,9 +82,9 @@ static inline void dump_pod_object(struct dump *d, const struct obj_pod *o, stru
 		    dump_name(d, o->priority_class), o->has_priority, o->priority, o->phase, o->owner_kind,
 		    dump_name(d, o->owner_name), dump_name(d, o->owner_uid), dump_name(d, o->group), o->group_is_k8s,
 		    dump_name(d, o->subgroup));
-	text_printf(t, " queues=%s/%s app=%s user=%s allows=%d preemptibility=%d", dump_name(d, o->kai_queue),
-		    dump_name(d, o->yunikorn_queue), dump_name(d, o->app), dump_name(d, o->user), o->allows_preemption,
-		    o->preemptibility);
+	text_printf(t, " queues=%s/%s app=%s user=%s/%s allows=%d preemptibility=%d", dump_name(d, o->kai_queue),
+		    dump_name(d, o->yunikorn_queue), dump_name(d, o->app), dump_name(d, o->user),
+		    dump_name(d, o->user_groups), o->allows_preemption, o->preemptibility);
 	text_printf(t, " checkpoint=%" PRId64 " scheduled=%" PRId64, o->checkpointed_ns, o->scheduled_ns);
 	if (!d->is_moved)
 		text_printf(t, " node=%s nominated=%s started=%" PRId64 " deleted=%" PRId64 " preempted=%d",

@@ -446,6 +446,45 @@ static inline void gen_queue(struct gen *g, const char *name, const struct room 
 	emit_end(&g->e);
 }
 
+static inline void gen_rule(struct gen *g, const char *key, int depth)
+{
+	static const char *const names[] = {"provided", "user", "tag", "recovery", "Fixed"};
+	const char *name = depth ? PICK(g, names) : names[rng_below(&g->r, 4)];
+
+	emit_object(&g->e, key);
+	emit_str(&g->e, "name", name);
+	emit_bool(&g->e, "create", true);
+	if (strcmp(name, "tag") == 0)
+		emit_str(&g->e, "value", "namespace");
+	if (strcmp(name, "Fixed") == 0)
+		emit_str(&g->e, "value", "made");
+	if (chance(g, 40)) {
+		emit_object(&g->e, "filter");
+		emit_str(&g->e, "type", chance(g, 50) ? "allow" : "deny");
+		emit_list(&g->e, "users");
+		emit_str(&g->e, NULL, chance(g, 50) ? "ann" : "a.*|b+");
+		emit_end(&g->e);
+		emit_list(&g->e, "groups");
+		emit_str(&g->e, NULL, "a");
+		emit_str(&g->e, NULL, "b");
+		emit_end(&g->e);
+		emit_end(&g->e);
+	}
+	if (depth < 3 && strcmp(name, "Fixed") != 0 && chance(g, 40))
+		gen_rule(g, "parent", depth + 1);
+	emit_end(&g->e);
+}
+
+static inline void gen_rules(struct gen *g)
+{
+	if (!chance(g, 40))
+		return;
+	emit_list(&g->e, "placementrules");
+	for (uint32_t n = rng_below(&g->r, 4); n--;)
+		gen_rule(g, NULL, 0);
+	emit_end(&g->e);
+}
+
 /* As a ConfigMap, which is at home in both formats. */
 static inline void gen_yunikorn(struct gen *g)
 {
@@ -461,6 +500,7 @@ static inline void gen_yunikorn(struct gen *g)
 	emit_list(&g->e, "queues");
 	gen_queue(g, "root", &room, 1, 0, 0);
 	emit_end(&g->e);
+	gen_rules(g);
 	emit_end(&g->e);
 	emit_end(&g->e);
 	emit_end(&g->e);
