@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random queue trees: every eviction by reclaim is judged by a second, slow and simple reading of the laws; where nothing was evicted, no lawful set
+ * on one node may exist; and with controllers that make evicted pods anew at once everything comes to rest (GQ-15, GQ-16).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "properties/story.h"
+#include "rng.h"
+
+enum { QUEUES = 24, NODES = 4, PODS = 400 };
+
+struct q { /* a queue, as the test knows it */
+	char path[64];
+	int64_t guaranteed, max; /* 0: none */
+	bool is_fence, is_leaf;
+	int parent; /* -1: root */
+};
+
+struct world {
+	struct rng r;
+	struct story s;
+	struct q q[QUEUES];
+	int n;
+	uint32_t n_pods;
+	uint64_t evictions, decisions;
+};
+
+/* ---- making one ---- */
+
+static void add_queue(struct world *w, int parent, int depth)
+{
+	struct q *q = &w->q[w->n];
+	int self = w->n, kids;
+
+	if (w->n == QUEUES)
+		return;
+	snprintf(q->path, sizeof(q->path), "%s.q%d", parent < 0 ? "root" : w->q[parent].path, w->n);
+	q->parent = parent;
+	q->guaranteed = rng_below(&w->r, 3) ? (int64_t)rng_below(&w->r, 9) : 0;
+	q->max = rng_below(&w->r, 5) ? 0 : 6 + (int64_t)rng_below(&w->r, 12);
+	q->is_fence = !rng_below(&w->r, 6);
+	w->n++;
+	kids = depth < 3 && rng_below(&w->r, 2) ? 1 + (int)rng_below(&w->r, 3) : 0;
+	for (int i = 0; i < kids; i++)
+		add_queue(w, self, depth + 1);
+	q->is_leaf = w->n == self + 1;
+}
+
+static int64_t subtree_guarantee(const struct world *w, int i)
+{
+	int64_t sum = 0;
+
+	if (w->q[i].guaranteed)
+		return w->q[i].guaranteed;
+	for (int k = i + 1; k < w->n; k++)
+		if (w->q[k].parent == i)
+			sum += subtree_guarantee(w, k);
+	return sum;
+}
+
+/* The reader refuses guarantees above maximums and sums above the parent's: bring them in line, from the leaves up. */
+static void make_valid(struct world *w)
+{
+	for (int i = w->n - 1; i >= 0; i--) {
+		struct q *q = &w->q[i];
+		int64_t sum = 0;
+
+		for (int k = i + 1; k < w->n; k++)
+			if (w->q[k].parent == i)
+				sum += subtree_guarantee(w, k);
+		for (int k = i + 1; k < w->n; k++)
+			if (w->q[k].parent == i && q->max && w->q[k].max > q->max)
+				w->q[k].max = q->max;
+		if (q->guaranteed && q->guaranteed < sum)
+			q->guaranteed = sum;
+		if (!q->guaranteed && sum && !rng_below(&w->r, 2))
+			q->guaranteed = sum;
+		if (q->max && q->max < (q->guaranteed > sum ? q->guaranteed : sum))
+			q->max = 0;
+	}
+	for (int i = 0; i < w->n; i++)
+		for (int up = w->q[i].parent; up >= 0; up = w->q[up].parent)
+			if (w->q[up].max && (!w->q[i].max || w->q[i].max > w->q[up].max) && w->q[i].max)
+				w->q[i].max = w->q[up].max;
+}
+
+static void drop_bad_maximums(struct world *w)
+{
+	for (int i = 0; i < w->n; i++)
+		for (int k = i; k >= 0; k = w->q[k].parent)
+			if (w->q[k].max && (w->q[k].max < subtree_guarantee(w, k) || w->q[k].max < w->q[i].guaranteed))
+				w->q[k].max = 0;
+}
+
+static void write_queues(struct world *w)
+{
+	for (int i = 0; i < w->n; i++) {
+		struct text t = {0};
+
+		text_add(&t, "delay 1ms");
+		if (w->q[i].guaranteed)
+			text_printf(&t, " guaranteed %" PRId64, w->q[i].guaranteed);
+		if (w->q[i].max)
+			text_printf(&t, " max %" PRId64, w->q[i].max);
+		text_add(&t, w->q[i].is_fence ? " fence" : "");
+		story_queue(&w->s, w->q[i].path, text_str(&t));
+		text_free(&t);
+	}
+}
+
+static const char *some_leaf(struct world *w)
+{
+	for (;;) {
+		int i = (int)rng_below(&w->r, (uint32_t)w->n);
+
+		if (w->q[i].is_leaf)
+			return w->q[i].path;
+	}
+}
+
+static void some_words(struct world *w, char *out, size_t size)
+{
+	snprintf(out, size, "priority %u age %u%s%s", rng_below(&w->r, 3), 60 + rng_below(&w->r, 1000),
+		 rng_below(&w->r, 8) ? "" : " opted-out", rng_below(&w->r, 4) ? "" : " app z");
+}
+
+static void add_pods(struct world *w)
+{
+	char name[16], node[8], words[64];
+
+	for (int n = 0; n < NODES; n++) {
+		int64_t room = 6 + (int64_t)rng_below(&w->r, 6);
+
+		snprintf(node, sizeof(node), "n%d", n);
+		story_node(&w->s, node, room);
+		while (room > 0) {
+			int64_t units = 1 + (int64_t)rng_below(&w->r, 3);
+
+			if (units > room)
+				break;
+			snprintf(name, sizeof(name), "r%u", w->n_pods++);
+			some_words(w, words, sizeof(words));
+			story_pod(&w->s, name, some_leaf(w), units, node, words);
+			room -= units;
+		}
+	}
+	for (uint32_t i = 3 + rng_below(&w->r, 5); i--;) {
+		snprintf(name, sizeof(name), "w%u", w->n_pods++);
+		some_words(w, words, sizeof(words));
+		story_pod(&w->s, name, some_leaf(w), 1 + (int64_t)rng_below(&w->r, 4), NULL, words);
+	}
+}
+
+static void make_world(struct world *w, uint64_t seed)
+{
+	*w = (struct world){.r = {seed}};
+	story_begin(&w->s);
+	while (w->n < 4)
+		add_queue(w, -1, 1);
+	make_valid(w);
+	drop_bad_maximums(w);
+	write_queues(w);
+	add_pods(w);
+	story_load(&w->s);
+	ledger_check_always(cluster_ledger(w->s.cluster), false);
+}
+
+/* ---- the slow reading ---- */
+
+static const struct pod *pod_at(const struct world *w, pod_id id)
+{
+	return ledger_pod(cluster_ledger(w->s.cluster), id);
+}
+
+static int queue_of(const struct world *w, const struct pod *p)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+	const char *path = name_str(vocab_names(w->s.vocab), queue_get(ledger_queues(l), p->queue)->path);
+
+	for (int i = 0; i < w->n; i++)
+		if (str_eq(w->q[i].path, path))
+			return i;
+	abort();
+}
+
+static int64_t units_of(const struct world *w, const struct pod *p)
+{
+	const struct shape *s = shape_get(w->s.vocab, p->shape);
+
+	return res_list_get(&s->request, res_types_find(vocab_res(w->s.vocab), STORY_UNIT, strlen(STORY_UNIT)));
+}
+
+static bool is_in(const struct world *w, int q, int ancestor) /* ancestor -1: root */
+{
+	for (; q >= 0 && q != ancestor; q = w->q[q].parent)
+		;
+	return q == ancestor;
+}
+
+static int lca(const struct world *w, int a, int b)
+{
+	while (a >= 0 && !is_in(w, b, a))
+		a = w->q[a].parent;
+	return a;
+}
+
+/* Use of a queue; with claims: what is promised counts too. */
+static int64_t used(const struct world *w, int q, bool with_claims)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+	int64_t sum = 0;
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *p = ledger_pod(l, i);
+		bool counts =
+			p->state == POD_PLACED || (with_claims && p->state == POD_WAITING && p->claim != CLAIM_NONE);
+
+		if (counts && is_in(w, queue_of(w, p), q))
+			sum += units_of(w, p);
+	}
+	return sum;
+}
+
+static int fence_of(const struct world *w, int q)
+{
+	while (q >= 0 && !w->q[q].is_fence)
+		q = w->q[q].parent;
+	return q;
+}
+
+/* Free units of a node once whoever leaves is gone, promises kept. */
+static int64_t room_of(const struct world *w, node_id n)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+	res_id r = res_types_find(vocab_res(w->s.vocab), STORY_UNIT, strlen(STORY_UNIT));
+	int64_t room = ledger_node_allocatable(l, n)[r];
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *p = ledger_pod(l, i);
+
+		if (p->node == n && (p->state == POD_PLACED || (p->state == POD_WAITING && p->claim != CLAIM_NONE)))
+			room -= units_of(w, p);
+	}
+	return room;
+}
+
+/* May this set, all on one node, lawfully go for pod p of queue q? NULL, or the law it breaks. `is_enough` tells if p fits then. */
+static const char *judge_set(const struct world *w, const struct pod *p, const pod_id *set, uint32_t n, bool *is_enough)
+{
+	int q = queue_of(w, p);
+	int64_t freed = 0;
+	const struct names *names = vocab_names(w->s.vocab);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *v = pod_at(w, set[i]);
+		int vq = queue_of(w, v), a = lca(w, q, vq);
+		bool is_owed = false;
+
+		freed += units_of(w, v);
+		if (vq == q)
+			return "own queue";
+		if (v->obj->app != NAME_NONE && v->obj->app == p->obj->app)
+			return "law 3";
+		if (!is_in(w, vq, fence_of(w, q)))
+			return "law 7";
+		if (v->priority > p->priority)
+			return "law 6";
+		for (int b = q; b != a; b = w->q[b].parent) {
+			if (w->q[b].guaranteed && used(w, b, true) >= w->q[b].guaranteed)
+				return "law 4";
+			is_owed |= w->q[b].guaranteed > 0;
+		}
+		if (!is_owed)
+			return "law 4, no guarantee";
+		for (int b = vq; b != a; b = w->q[b].parent) {
+			int64_t taken = 0;
+
+			for (uint32_t k = 0; k < n; k++)
+				if (is_in(w, queue_of(w, pod_at(w, set[k])), b))
+					taken += units_of(w, pod_at(w, set[k]));
+			if (w->q[b].guaranteed && used(w, b, false) <= w->q[b].guaranteed)
+				return "law 5";
+			if (w->q[b].guaranteed && used(w, b, false) - taken < w->q[b].guaranteed)
+				return "law 2";
+		}
+	}
+	(void)names;
+	*is_enough = n && room_of(w, pod_at(w, set[0])->node) + freed >= units_of(w, p);
+	for (int b = q; b >= 0 && *is_enough; b = w->q[b].parent) {
+		int64_t taken = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			if (is_in(w, queue_of(w, pod_at(w, set[k])), b))
+				taken += units_of(w, pod_at(w, set[k]));
+		if (w->q[b].max && used(w, b, true) - taken + units_of(w, p) > w->q[b].max)
+			*is_enough = false;
+	}
+	return NULL;
+}
+
+static uint32_t pods_on(const struct world *w, node_id n, pod_id *out)
+{
+	const struct ledger_node *ln = ledger_node(cluster_ledger(w->s.cluster), n);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ln->pods.n; i++)
+		if (pod_at(w, ln->pods.v[i])->state == POD_PLACED)
+			out[count++] = ln->pods.v[i];
+	return count;
+}
+
+/* Is there any lawful set on one node that is enough? */
+static bool exists_set(const struct world *w, const struct pod *p)
+{
+	for (node_id n = 0; n < NODES; n++) {
+		pod_id pods[32], set[32];
+		uint32_t count = pods_on(w, n, pods);
+
+		assert_true(count < 16);
+		for (uint32_t bits = 1; bits < 1u << count; bits++) {
+			uint32_t k = 0;
+			bool is_enough = false;
+
+			for (uint32_t i = 0; i < count; i++)
+				if (bits >> i & 1)
+					set[k++] = pods[i];
+			if (!judge_set(w, p, set, k, &is_enough) && is_enough)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- the property ---- */
+
+static pod_id next_waiting(const struct world *w, pod_id from)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	while (from < ledger_pod_limit(l) &&
+	       (ledger_pod(l, from)->state != POD_WAITING || ledger_pod(l, from)->claim != CLAIM_NONE))
+		from++;
+	return from < ledger_pod_limit(l) ? from : POD_NONE;
+}
+
+static void check_reclaim(struct world *w, uint64_t seed, const struct pod *p, const struct decision *d)
+{
+	pod_id set[64];
+	bool is_enough = false;
+	const char *broken;
+
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		set[i] = d->victims[i].pod;
+	broken = judge_set(w, p, set, d->n_victims, &is_enough);
+	if (broken || !is_enough)
+		fail_msg("seed %" PRIu64 ": %s: %s", seed, story_name(&w->s, d->pod),
+			 broken ? broken : "not enough was taken");
+	for (uint32_t i = 0; i < d->n_victims; i++) { /* nobody is spare */
+		pod_id less[64];
+		uint32_t k = 0;
+
+		for (uint32_t j = 0; j < d->n_victims; j++)
+			if (j != i)
+				less[k++] = set[j];
+		if (k && !judge_set(w, p, less, k, &is_enough) && is_enough)
+			fail_msg("seed %" PRIu64 ": %s did not have to go", seed, story_name(&w->s, set[i]));
+	}
+}
+
+/* One decision after the other: before it is made, what it may do is worked out here; then the two are compared. */
+static void one_world(uint64_t seed, uint64_t *decisions, uint64_t *evictions)
+{
+	struct engine_run run = {.now_ns = STORY_NOW_NS, .cycles = 1, .report = POD_NONE};
+	struct world w;
+
+	make_world(&w, seed);
+	for (pod_id pod = next_waiting(&w, 0); pod != POD_NONE; pod = next_waiting(&w, pod + 1)) {
+		struct ledger *l = cluster_ledger(w.s.cluster);
+		ledger_mark mark = ledger_get_mark(l);
+		struct decisions plan = {.arena = arena_new(4096)};
+		const struct decision *d;
+		bool could;
+		struct err e;
+
+		assert_int_equal(engine_try(w.s.engine, &run, pod, &plan, &e), ERR_OK);
+		d = &plan.v.v[0];
+		ledger_rollback(l, mark);
+		could = d->outcome == OUTCOME_WAITING && exists_set(&w, pod_at(&w, pod));
+		if (could)
+			fail_msg("seed %" PRIu64 ": %s waits though somebody could lawfully go", seed,
+				 story_name(&w.s, pod));
+		if (d->action == ACTION_RECLAIM)
+			check_reclaim(&w, seed, pod_at(&w, pod), d);
+		*evictions += d->n_victims;
+		++*decisions;
+		array_free(&plan.v);
+		assert_int_equal(engine_try(w.s.engine, &run, pod, &plan, &e), ERR_OK); /* and this time it stands */
+		array_free(&plan.v);
+		arena_free(plan.arena);
+	}
+	story_end(&w.s);
+}
+
+static uint64_t env_number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void GQ_2_to_7_hold_for_every_eviction_on_random_trees(void **state)
+{
+	uint64_t n = env_number("CEDE_N", 400), seconds = env_number("CEDE_SECONDS", 0), decisions = 0, evictions = 0;
+	time_t end = time(NULL) + (time_t)seconds;
+
+	(void)state;
+	for (uint64_t i = 1; i <= n || (seconds && time(NULL) < end); i++)
+		one_world(i, &decisions, &evictions);
+	print_message("laws: %" PRIu64 " decisions tried, %" PRIu64 " evictions, 0 violations\n", decisions, evictions);
+	assert_true(evictions > n / 10);
+}
+
+/* ---- loops ---- */
+
+static void submit(struct world *w, const char *text)
+{
+	struct object_source src = {.name = "again"};
+	struct tree_reader *r = tree_reader_new("again", text, strlen(text));
+	struct arena *a = arena_new(4096);
+	struct tree_doc doc;
+	struct obj_pod o;
+	struct err e;
+
+	story_must(tree_next(r, a, &doc, &e), &e);
+	story_must(manifest_pod(w->s.vocab, &src, doc.root, &o, &e), &e);
+	story_must(cluster_put_pod(w->s.cluster, &o, &e), &e);
+	tree_reader_free(r);
+	arena_free(a);
+}
+
+/* Its controller makes a pod anew that waits: same queue, size, priority, application; old enough to reclaim at once. */
+static void recreate(struct world *w, const struct pod *p)
+{
+	struct story one = {0};
+	char name[16], words[96];
+
+	snprintf(name, sizeof(name), "c%u", w->n_pods++);
+	snprintf(words, sizeof(words), "priority %d age 60%s%s", p->priority,
+		 p->obj->allows_preemption == NO ? " opted-out" : "", p->obj->app != NAME_NONE ? " app z" : "");
+	story_pod(&one, name, w->q[queue_of(w, p)].path, units_of(w, p), NULL, words);
+	submit(w, text_str(&one.objects));
+	text_free(&one.objects);
+}
+
+/* Everything the plan says happens; victims come back at once. How many were evicted. */
+static uint32_t live_one_cycle(struct world *w)
+{
+	struct engine_run run = {.now_ns = STORY_NOW_NS, .cycles = 1, .report = POD_NONE};
+	struct ledger *l = cluster_ledger(w->s.cluster);
+	struct decisions plan = {.arena = arena_new(16 * 1024)};
+	uint32_t evicted = 0;
+	struct err e;
+
+	story_must(engine_plan(w->s.engine, &run, &plan, &e), &e);
+	ledger_commit(l);
+	for (uint32_t i = 0; i < plan.v.n; i++) {
+		for (uint32_t k = 0; k < plan.v.v[i].n_victims; k++) {
+			pod_id victim = plan.v.v[i].victims[k].pod;
+			char name[32];
+
+			snprintf(name, sizeof(name), "%s", story_name(&w->s, victim));
+			recreate(w, pod_at(w, victim));
+			cluster_drop_pod(w->s.cluster, "d", name);
+			evicted++;
+		}
+	}
+	array_free(&plan.v);
+	arena_free(plan.arena);
+	return evicted;
+}
+
+static void GQ_15_recreating_controllers_come_to_rest(void **state)
+{
+	enum { LONG = 60, QUIET = 3 };
+	uint64_t n = env_number("CEDE_N", 150), evictions = 0;
+	uint32_t longest = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= n; seed++) {
+		struct world w;
+		uint32_t quiet = 0, cycle = 0;
+
+		make_world(&w, seed + 100000);
+		for (; quiet < QUIET && cycle < LONG; cycle++) {
+			uint32_t evicted = live_one_cycle(&w);
+
+			quiet = evicted ? 0 : quiet + 1;
+			evictions += evicted;
+		}
+		if (quiet < QUIET)
+			fail_msg("seed %" PRIu64 ": still evicting after %d cycles", seed, LONG);
+		longest = cycle > longest ? cycle : longest;
+		story_end(&w.s);
+	}
+	print_message("loops: %" PRIu64 " clusters, %" PRIu64
+		      " evictions, at rest after at most %u cycles, 0 violations\n",
+		      n, evictions, longest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(GQ_2_to_7_hold_for_every_eviction_on_random_trees),
+		cmocka_unit_test(GQ_15_recreating_controllers_come_to_rest),
+	};
+
+	return cmocka_run_group_tests_name("laws", tests, NULL, NULL);
+}
