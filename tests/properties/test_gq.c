@@ -104,7 +104,24 @@ static void GQ_2_no_queue_is_taken_below_its_guarantee(void **state)
 	}
 	story_pod(&s, "want", "root.prod", 4, NULL, NULL);
 	story_pod(&s, "want2", "root.prod", 2, NULL, "age 10");
-	expect(&s, "four of the eight may go, not six", "want reclaim n1 [t2 t3]; want2 waiting (delay)");
+	expect(&s, "each of the two may go, and both together", "want reclaim n1 [t2 t3]; want2 waiting (delay)");
+}
+
+static void GQ_2_holds_for_all_victims_together(void **state)
+{
+	struct story s;
+
+	(void)state;
+	two_queues(&s, "guaranteed 10", "guaranteed 4");
+	story_node(&s, "n1", 8);
+	for (int i = 0; i < 4; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		story_pod(&s, name, "root.test", 2, "n1", NULL);
+	}
+	story_pod(&s, "want", "root.prod", 6, NULL, NULL);
+	expect(&s, "each of the three may go alone, but not all of them", "want waiting");
 }
 
 static void GQ_3_never_from_the_own_application(void **state)
@@ -526,6 +543,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(GQ_1_an_opted_out_pod_goes_only_as_the_last_resort),
 		cmocka_unit_test(GQ_2_no_queue_is_taken_below_its_guarantee),
+		cmocka_unit_test(GQ_2_holds_for_all_victims_together),
 		cmocka_unit_test(GQ_3_never_from_the_own_application),
 		cmocka_unit_test(GQ_4_only_below_its_guarantee_a_queue_triggers),
 		cmocka_unit_test(GQ_5_only_queues_above_their_guarantee_lose),

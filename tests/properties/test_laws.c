@@ -154,7 +154,7 @@ static void add_pods(struct world *w)
 	for (uint32_t i = 3 + rng_below(&w->r, 5); i--;) {
 		snprintf(name, sizeof(name), "w%u", w->n_pods++);
 		some_words(w, words, sizeof(words));
-		story_pod(&w->s, name, some_leaf(w), 1 + (int64_t)rng_below(&w->r, 4), NULL, words);
+		story_pod(&w->s, name, some_leaf(w), 1 + (int64_t)rng_below(&w->r, 7), NULL, words);
 	}
 }
 
