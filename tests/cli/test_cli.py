@@ -206,7 +206,19 @@ def hostile_names(t):
     t.equal("data keeps them", json.loads(data)["pods"][0]["pod"], "default/a\x1b[2Jb\nc")
 
 
+def has_terminals():
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
 def terminals(t):
+    if not has_terminals():
+        t.skip("colours and widths of terminals", "there are no pseudo-terminals here")
+        return
     args = ["show", "-f", EXAMPLE, *NOW]
     plain = cede(*args).out
     colored, code = on_terminal(*args)
@@ -214,6 +226,10 @@ def terminals(t):
     t.equal("with NO_COLOR there is none", on_terminal(*args, NO_COLOR="1")[0], plain)
     t.equal("with --no-color there is none", on_terminal(*args, "--no-color")[0], plain)
     t.true("data has none", "\x1b" not in on_terminal(*args, "-o", "json")[0])
+    for more in (["plan"], ["explain", "language/eval-0"]):
+        colored, code = on_terminal(*more, *args[1:])
+        t.true(f"{more[0]}: on a terminal there is colour", "\x1b[3" in colored and code == 0, repr(colored[:200]))
+        t.equal(f"{more[0]}: and the words are the same", re.sub(r"\x1b\[[0-9;]*m", "", colored), on_terminal(*more, *args[1:], "--no-color")[0])
     narrow = on_terminal(*args, "--no-color", columns=80)[0]
     t.true("a narrow terminal gets narrow lines", max(map(len, narrow.splitlines()[1:])) <= 80 and "…" in narrow, narrow)
     t.equal("-o wide is never cut", on_terminal(*args, "-o", "wide", "--no-color", columns=60)[0], cede(*args, "-o", "wide").out)
