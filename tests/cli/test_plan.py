@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import NOW, Folder, Suite, cede  # noqa: E402
+from harness import NOW, SOURCE, Folder, Suite, cede  # noqa: E402
 
 EXAMPLE = "examples/gpu-cluster"
 FORMATS = (("text", "txt"), ("wide", "wide.txt"), ("json", "json"), ("yaml", "yaml"))
@@ -510,6 +510,9 @@ def bench(t):
     data = json.loads(found.out)
     t.equal("cede bench: what was measured", {k: data.get(k) for k in ("nodes", "podsPerNode", "shape", "threads", "decisions")},
             {"nodes": 20, "podsPerNode": 3, "shape": "uniform", "threads": 1, "decisions": 5})
+    with open(os.path.join(SOURCE, "docs", "man", "cede-bench.1"), encoding="utf-8") as f:
+        page = f.read()
+    t.equal("cede-bench(1) has every field", [k for k in [*data, *data["nsPerDecision"]] if not re.search(rf"^\.BR? {k}\b", page, re.M)], [])
     times = data["nsPerDecision"]
     t.true("and how long it took", 0 < times["p50"] <= times["p99"] and times["first"] <= times["p99"] and data["bytesPerPod"] > 0, found.out)
     for shape in ("uniform", "mixed", "affinity", "spread"):

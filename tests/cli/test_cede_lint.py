@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cede lint`: what is allowed and does not do what it seems to (GQ-14, GQ-16)."""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import Suite, cede  # noqa: E402
+
+NODE = """---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "8", memory: 16Gi, pods: "10"}}
+"""
+
+
+def queues(text):
+    return "partitions:\n- name: default\n  queues:\n  - name: root\n    queues:\n" + text + NODE
+
+
+ROWS = (
+    ("guarantees above what there is", queues("""    - name: a
+      resources: {guaranteed: {vcore: 6}}
+    - name: b
+      resources: {guaranteed: {vcore: 6}}
+"""), [("over-subscribed", "queue root", "12 of cpu are guaranteed and the cluster has 8: not every queue can get what it was promised, "
+        "and the last ones to ask will wait")]),
+    ("a guarantee no set of nodes can hold", queues("""    - name: a
+      resources: {guaranteed: {memory: 32Gi}}
+"""), [("impossible-guarantee", "queue root.a", "it guarantees 32Gi of memory and all nodes together have 16Gi"),
+       ("over-subscribed", "queue root", "32Gi of memory are guaranteed and the cluster has 16Gi: not every queue can get what it was "
+        "promised, and the last ones to ask will wait")]),
+    ("a fence around queues without a guarantee", queues("""    - name: a
+      properties: {preemption.policy: fence}
+    - name: b
+      resources: {guaranteed: {vcore: 1}}
+"""), [("dead-fence", "queue root.a", "its fence never matters: nothing inside has a guarantee, so nothing inside ever reclaims")]),
+    ("a fence with nothing outside", queues("""    - name: a
+      resources: {guaranteed: {vcore: 1}}
+      properties: {preemption.policy: fence}
+"""), [("dead-fence", "queue root.a", "its fence never matters: there is no other queue to keep its work away from")]),
+    ("a fence that matters", queues("""    - name: a
+      resources: {guaranteed: {vcore: 1}}
+      properties: {preemption.policy: fence}
+    - name: b
+"""), []),
+    ("work bigger than its queue, and than every node", queues("""    - name: a
+      resources: {max: {vcore: 4}}
+""") + """---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {queue: root.a}}
+spec: {containers: [{name: c, resources: {requests: {cpu: "9"}}}]}
+""", [("never-runs", "pod default/p", "it asks for 9 of cpu and its queue root.a may use at most 4"),
+      ("never-runs", "pod default/p", "no node is big enough, even empty: it asks for 9 of cpu")]),
+    ("a pod of a queue that does not exist", NODE + """---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {kai.scheduler/queue: nowhere}}
+spec: {containers: [{name: c}]}
+""", [("no-queue", "pod default/p", "its queue \"nowhere\" does not exist or is not a leaf: it waits for ever")]),
+)
+
+
+def findings(text):
+    found = cede("lint", "-f", "-", "-o", "json", stdin=text.encode())
+    if found.code:
+        return found.err
+    return [(f["rule"], f.get("subject", ""), f["text"]) for f in json.loads(found.out)["findings"]]
+
+
+def main():
+    t = Suite()
+    for name, text, expected in ROWS:
+        t.equal(name, findings(text), expected)
+    bad = queues("    - name: a\n      properties: {preemption.delay: soon}\n")
+    t.true("a property value that is not understood is a finding", any(f[0] == "input" and "preemption.delay" in f[2] for f in findings(bad)),
+           str(findings(bad)))
+    t.equal("--strict tells warnings by the exit code", cede("lint", "--strict", "-f", "-", stdin=ROWS[0][1].encode()).code, 1)
+    t.equal("and nothing to tell", cede("lint", "--strict", "-f", "-", stdin=ROWS[4][1].encode()).code, 0)
+    t.golden("cede lint --help", "help-lint.txt", cede("lint", "--help").out)
+    t.golden("the example cluster", "lint-gpu.txt", cede("lint", "-f", "examples/gpu-cluster").out)
+    t.end()
+
+
+if __name__ == "__main__":
+    main()
