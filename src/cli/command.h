@@ -22,6 +22,7 @@ struct command {
 
 int command_bench(int argc, char **argv);
 int command_explain(int argc, char **argv);
+int command_lint(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_version(int argc, char **argv);
