@@ -127,7 +127,7 @@ static void user(struct writer *w, const struct obj_pod *o, struct part *annotat
 	struct text json = {0};
 	struct emit inner;
 
-	if (!o->user && !o->user_groups)
+	if (!o->user)
 		return;
 	emit_init(&inner, &json, EMIT_JSON_LINE);
 	emit_object(&inner, NULL);
