@@ -166,9 +166,9 @@ bool acl_allows(const char *acl, const struct placement_user *user)
 
 /* ---- filters ---- */
 
-static bool names_have(const struct placement_names *names, struct word w)
+static bool names_have(const struct placement_names *names, struct word w, bool is_group)
 {
-	for (uint32_t i = 0; i < names->n; i++)
+	for (uint32_t i = 0; i < names->n && is_name(w, is_group); i++)
 		if (is_word(w, names->names[i]))
 			return true;
 	if (names->pattern == NULL)
@@ -182,10 +182,10 @@ static bool names_have(const struct placement_names *names, struct word w)
 
 static bool is_named(const struct placement_filter *f, const struct placement_user *user)
 {
-	if (names_have(&f->users, (struct word){user->name, strlen(user->name)}))
+	if (names_have(&f->users, (struct word){user->name, strlen(user->name)}, false))
 		return true;
 	for (const char *groups = user->groups; groups != NULL && *groups != '\0';)
-		if (names_have(&f->groups, next_word(&groups)))
+		if (names_have(&f->groups, next_word(&groups), true))
 			return true;
 	return false;
 }
@@ -195,7 +195,7 @@ static bool is_empty(const struct placement_names *names)
 	return names->n == 0 && names->pattern == NULL;
 }
 
-/* One that names nobody lets all pass, or none. */
+/* One without lists lets all pass, or none. */
 static bool filter_lets_pass(const struct placement_filter *f, const struct placement_user *user)
 {
 	if (is_empty(&f->users) && is_empty(&f->groups))
@@ -222,11 +222,19 @@ static bool is_full_path(const char *s)
 	return strncasecmp(s, "root", 4) == 0 && (s[4] == '.' || s[4] == '\0');
 }
 
+#define TAG_NAMESPACE "namespace"
+#define TAG_PARENT_QUEUE "namespace.parentqueue"
+
+bool placement_tag_is_known(const char *tag)
+{
+	return strcasecmp(tag, TAG_NAMESPACE) == 0 || strcasecmp(tag, TAG_PARENT_QUEUE) == 0;
+}
+
 static name_id tag_of(const struct placement_ask *ask, const char *tag)
 {
-	if (strcasecmp(tag, "namespace") == 0)
+	if (strcasecmp(tag, TAG_NAMESPACE) == 0)
 		return ask->ns;
-	return strcasecmp(tag, "namespace.parentqueue") == 0 ? ask->parent_queue : NAME_NONE;
+	return strcasecmp(tag, TAG_PARENT_QUEUE) == 0 ? ask->parent_queue : NAME_NONE;
 }
 
 /* What the rule makes a name of: "" if there is nothing. *ret_name: the same as the pod says it. */
@@ -320,13 +328,15 @@ static enum placement_verdict run(const struct placement_rule *r, const struct p
 		add_lower(path, value);
 	else
 		verdict = add_below(r, ask, value, path, ret_wanted);
-	if (verdict == PLACEMENT_PATH && !path_is_valid(path->s)) {
+	if (verdict != PLACEMENT_PATH)
+		return verdict;
+	if (!path_is_valid(path->s)) {
 		*ret_wanted = name;
 		return PLACEMENT_REFUSED;
 	}
 	/* The queue of those without one may be had by its name, whether somebody defines it or not. */
 	bool is_there = find_defined(ask, path) != QUEUE_NONE || (is_first && strcmp(path->s, "root.default") == 0);
-	return verdict != PLACEMENT_PATH || is_there || r->may_create ? verdict : PLACEMENT_NO;
+	return is_there || r->may_create ? PLACEMENT_PATH : PLACEMENT_NO;
 }
 
 enum placement_verdict placement_run(const struct placement_rule *rule, const struct placement_ask *ask,

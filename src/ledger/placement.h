@@ -27,7 +27,7 @@ enum placement_kind {
 
 struct pattern;
 
-struct placement_names { /* names, or one expression that says which */
+struct placement_names { /* as written, names or not; or one expression that says which */
 	uint32_t n;
 	const char *const *names;
 	const char *expression;	       /* NULL: the names count */
@@ -71,6 +71,8 @@ enum placement_verdict {
 	PLACEMENT_PATH,	   /* *path */
 	PLACEMENT_REFUSED, /* it makes no path that can be, and no other rule is asked */
 };
+/* Tags that pods can show, in any case. */
+bool placement_tag_is_known(const char *tag);
 /* *path is overwritten. Refused: *ret_wanted is the name it was about. */
 enum placement_verdict placement_run(const struct placement_rule *rule, const struct placement_ask *ask,
 				     struct text *path, name_id *ret_wanted);

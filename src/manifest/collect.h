@@ -68,6 +68,8 @@ struct manifest {
 	struct map *seen; /* per object kind: (namespace, name) -> record */
 	ARRAY(struct queue_def) kai_queues;
 	bool has_yunikorn;
+	bool yunikorn_is_default; /* it is of ConfigMap yunikorn-defaults */
+	bool is_in_defaults;	  /* that ConfigMap is being read */
 	struct place yunikorn_at;
 	struct yunikorn_config yunikorn;
 	bool queues_are_built;

@@ -12,6 +12,12 @@
 #include "manifest/collect.h"
 #include "manifest/object.h"
 
+static void drop_yunikorn(struct yunikorn_config *config)
+{
+	for (uint32_t i = 0; i < config->n; i++)
+		queue_spec_free(&config->queues[i].spec);
+}
+
 struct manifest *manifest_new(struct vocab *v)
 {
 	struct manifest *m = mem_alloc(sizeof(*m));
@@ -38,8 +44,8 @@ void manifest_free(struct manifest *m)
 	}
 	for (uint32_t i = 0; !m->queues_are_built && i < m->kai_queues.n; i++)
 		queue_spec_free(&m->kai_queues.v[i].spec);
-	for (uint32_t i = 0; !m->queues_are_built && i < m->yunikorn.n; i++)
-		queue_spec_free(&m->yunikorn.queues[i].spec);
+	if (!m->queues_are_built)
+		drop_yunikorn(&m->yunikorn);
 	for (size_t i = 0; i < object_kind_count; i++)
 		map_free(&m->seen[i]);
 	mem_free(m->seen);
@@ -150,19 +156,27 @@ static enum err_code take_kai_queue(struct manifest *m, const struct tree *t, st
 	return ERR_OK;
 }
 
+/* There is one, but for ConfigMap yunikorn-defaults, which counts where there is no other. */
 static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, struct err *e)
 {
 	struct object_source src = source_of(m);
 	struct yunikorn_config config;
 
-	if (m->has_yunikorn)
+	if (m->has_yunikorn && m->yunikorn_is_default == m->is_in_defaults)
 		return err_fail(e, ERR_INPUT,
 				"%s:%u:%u: partitions: a second queue configuration; the first is at %s:%u:%u", m->file,
 				t->line, t->col, m->yunikorn_at.file, m->yunikorn_at.line, m->yunikorn_at.col);
 	TRY(manifest_yunikorn(m->vocab, m->strings, &src, t, &config, e));
+	if (m->has_yunikorn && m->is_in_defaults) {
+		drop_yunikorn(&config);
+		return ERR_OK;
+	}
+	if (m->has_yunikorn)
+		drop_yunikorn(&m->yunikorn);
 	m->yunikorn = config;
 	m->yunikorn_at = place_of(m, t);
 	m->has_yunikorn = true;
+	m->yunikorn_is_default = m->is_in_defaults;
 	return ERR_OK;
 }
 
@@ -251,6 +265,7 @@ static enum err_code take_inner(struct manifest *m, const struct at *data, const
 	enum err_code rc = ERR_OK;
 
 	m->file = arena_printf(m->strings, "%s:%u (ConfigMap %s, %s)", outer, a.t->line, map_name, key);
+	m->is_in_defaults = str_eq(map_name, "yunikorn-defaults");
 	reader = tree_reader_new(m->file, a.t->text, a.t->n);
 	while (!(rc = tree_next(reader, doc_arena, &doc, e)) && doc.root)
 		if ((rc = take_plain(m, doc.root, e)))
@@ -258,6 +273,7 @@ static enum err_code take_inner(struct manifest *m, const struct at *data, const
 	tree_reader_free(reader);
 	arena_free(doc_arena);
 	m->file = outer;
+	m->is_in_defaults = false;
 	return rc;
 }
 
@@ -403,8 +419,10 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 
 static enum err_code build_queues(struct manifest *m, struct cluster *c, struct err *e)
 {
-	if (m->has_yunikorn)
+	if (m->has_yunikorn) {
 		TRY(cluster_put_queues(c, FROM_YUNIKORN, m->yunikorn.queues, m->yunikorn.n, e));
+		TRY(cluster_put_placement(c, m->yunikorn.rules, m->yunikorn.n_rules, e));
+	}
 	if (m->kai_queues.n)
 		TRY(cluster_put_queues(c, FROM_KAI, m->kai_queues.v, m->kai_queues.n, e));
 	m->queues_are_built = true;

@@ -56,7 +56,8 @@ struct yunikorn_config {
 	uint32_t n;
 	struct queue_def *queues; /* root first, parents before children */
 	bool preemption_enabled, quota_preemption_enabled;
-	const struct tree *placement_rules; /* NULL if none; kept as read */
+	uint32_t n_rules;
+	const struct placement_rule *rules; /* of placement, in the arena too */
 };
 enum err_code manifest_yunikorn(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
 				struct yunikorn_config *ret, struct err *e);
@@ -81,9 +82,9 @@ enum err_code manifest_kai_config(const struct object_source *src, const struct 
  * Not kept: fields nobody reads (other annotations, field managers, commands, volumes but for that there are some);
  * which container asks for what (the first asks for the sums; annotation cede.dev/scoring-request has what they score
  * with where that does not follow); the kind of owners that cede does not know ("Other"); what was wrong with a node
- * selector term that matches nothing; API groups and versions; settings (profiles, placement rules, switches of a
- * partition); the start of a scheduling.k8s.io PodGroup; queues that are being drained, and nodes that are gone while
- * pods are on them (their pods are written, and are readable unless the options are strict).
+ * selector term that matches nothing; API groups and versions; settings (profiles, switches of a partition); the start
+ * of a scheduling.k8s.io PodGroup; queues that are being drained, and nodes that are gone while pods are on them (their
+ * pods are written, and are readable unless the options are strict).
  */
 struct emit;
 void manifest_write(const struct cluster *c, struct emit *out);

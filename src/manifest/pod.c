@@ -103,15 +103,34 @@ static const char *first_text(const struct tree *labels, const struct tree *anno
 	return s;
 }
 
-/* {"user": "ann", "groups": [...]}: only the user matters here; a broken annotation is nobody's. */
+/* Names of groups have no commas; what has is none. */
+static name_id joined(const struct reader *r, const struct tree *list)
+{
+	struct text all = {0};
+	name_id id;
+
+	for (uint32_t i = 0; list && list->kind == TREE_LIST && i < list->n; i++) {
+		const struct tree *t = list->items[i];
+
+		if (t->kind == TREE_STRING && t->n && !strchr(t->text, ','))
+			text_printf(&all, "%s%s", all.n ? "," : "", t->text);
+	}
+	id = names_hold_str(r->names, text_str(&all));
+	text_free(&all);
+	return id;
+}
+
+/* {"user": "ann", "groups": ["dev"]}; a broken annotation is nobody's. */
 static void read_user(const struct reader *r, const char *json, struct obj_pod *o)
 {
 	struct tree_reader *reader = tree_reader_new("user.info", json, strlen(json));
 	struct tree_doc doc = {0};
 	const char *user;
 
-	if (!tree_next(reader, r->scratch, &doc, NULL) && (user = map_text(doc.root, "user")))
+	if (!tree_next(reader, r->scratch, &doc, NULL) && (user = map_text(doc.root, "user")) && *user) {
 		o->user = names_hold_str(r->names, user);
+		o->user_groups = joined(r, tree_get(doc.root, "groups"));
+	}
 	tree_reader_free(reader);
 }
 

@@ -137,10 +137,9 @@ static enum err_code read_partition(struct yk *y, const struct at *p, const char
 	TRY(read_partition_limits(y, p, e));
 	TRY(yk_check_resources(y, e));
 	speak_of_partition(y, name);
-	TRY(yk_check_placement(y, &rules, e));
+	TRY(yk_read_placement(y, &rules, ret, e));
 	TRY(check_node_sort(y, p, e));
 	TRY(yk_check_max_apps(y, e));
-	ret->placement_rules = at_count(&rules) ? rules.t : NULL;
 	return yk_check_limits(y, e);
 }
 
@@ -164,8 +163,6 @@ static void give(struct yk *y, struct yunikorn_config *ret)
 		ret->queues[i] = yk_row(y, i)->def;
 	}
 	y->queues.n = 0;
-	if (ret->placement_rules)
-		ret->placement_rules = tree_copy(y->arena, ret->placement_rules);
 }
 
 /* Ready for the next partition. */

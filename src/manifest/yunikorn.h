@@ -68,4 +68,4 @@ bool yk_name_is_valid(const char *s, bool is_group);
 bool yk_limits_equal(const struct queue_spec *a, const struct queue_spec *b);
 
 /* yunikorn_placement.c: rules, and whether the paths of fixed ones can exist. */
-enum err_code yk_check_placement(struct yk *y, const struct at *rules, struct err *e);
+enum err_code yk_read_placement(struct yk *y, const struct at *rules, struct yunikorn_config *ret, struct err *e);

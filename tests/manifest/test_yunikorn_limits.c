@@ -276,8 +276,9 @@ static void GQ_14_keeps_placement_rules_beyond_the_document(void **state)
 	assert_int_equal(manifest_yunikorn(r.f.vocab, r.f.arena, &r.f.src, d.root, &r.config, &r.f.e), ERR_OK);
 	tree_reader_free(reader);
 	arena_free(document);
-	assert_string_equal(tree_get(r.config.placement_rules->items[0], "value")->text, "namespace");
-	assert_string_equal(tree_get(r.config.placement_rules->items[0], "create")->text, "true");
+	assert_int_equal(r.config.n_rules, 1);
+	assert_string_equal(r.config.rules[0].value, "namespace");
+	assert_true(r.config.rules[0].may_create);
 	drop_doc(&r);
 }
 
