@@ -126,7 +126,10 @@ static bool number(const char **s, uint32_t *ret)
 	return true;
 }
 
-/* "{2}", "{2,}" or "{2,5}" at s. Gives its length and the larger number; 0: a brace is all it is. */
+/*
+ * "{2}", "{2,}" or "{2,5}" at s. Gives its length and the larger number, which is too large if they are the wrong way
+ * round; 0: a brace is all it is.
+ */
 static size_t count(const char *s, uint32_t *ret_most)
 {
 	const char *at = s + 1;
@@ -139,8 +142,8 @@ static size_t count(const char *s, uint32_t *ret_most)
 		at++;
 		number(&at, &most);
 	}
-	*ret_most = most > least ? most : least;
-	return *at == '}' && most >= least ? (size_t)(at + 1 - s) : 0;
+	*ret_most = most >= least ? most : LENGTH_MAX;
+	return *at == '}' ? (size_t)(at + 1 - s) : 0;
 }
 
 static bool repetition(struct translation *t)

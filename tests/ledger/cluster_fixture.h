@@ -84,7 +84,7 @@ static inline kin_id hold_kin(struct fix *f, const char *ns, const char *labels)
 
 struct pod_is {
 	const char *ns, *name, *uid, *labels, *node, *nominated, *class, *group, *k8s_group, *subgroup, *kai_queue,
-		*yunikorn_queue;
+		*yunikorn_queue, *user, *groups;
 	enum owner_kind owner_kind;
 	const char *owner;
 	enum pod_phase phase;
@@ -138,6 +138,8 @@ static inline struct obj_pod pod_object(struct fix *f, const struct pod_is *p)
 		.subgroup = hold(f, p->subgroup),
 		.kai_queue = hold(f, p->kai_queue),
 		.yunikorn_queue = hold(f, p->yunikorn_queue),
+		.user = hold(f, p->user),
+		.user_groups = hold(f, p->groups),
 		.preemptibility = label_value(p->labels),
 	};
 }
@@ -241,12 +243,33 @@ static inline void put_class(struct fix *f, const char *name, int32_t value, boo
 	assert_int_equal(cluster_put_class(f->c, &o, NULL), ERR_OK);
 }
 
+struct namespace_is {
+	const char *name, *parent_queue;
+	const int64_t *max_cpu, *guaranteed_cpu; /* in thousandths; NULL: not said */
+	uint64_t max_apps;
+};
+
+#define CPU(n) (&(const int64_t){n})
+
+static inline void put_namespace_as(struct fix *f, struct namespace_is n)
+{
+	struct obj_namespace o = {.name = hold(f, n.name),
+				  .kin = hold_kin(f, "", NULL),
+				  .parent_queue = hold(f, n.parent_queue),
+				  .has_quota = n.max_cpu != NULL,
+				  .has_guaranteed = n.guaranteed_cpu != NULL,
+				  .max_apps = n.max_apps};
+
+	if (n.max_cpu != NULL)
+		res_put(&o.quota, RES_CPU, *n.max_cpu);
+	if (n.guaranteed_cpu != NULL)
+		res_put(&o.guaranteed, RES_CPU, *n.guaranteed_cpu);
+	assert_int_equal(cluster_put_namespace(f->c, &o, NULL), ERR_OK);
+}
+
 static inline void put_namespace(struct fix *f, const char *name, const char *parent_queue)
 {
-	struct obj_namespace o = {
-		.name = hold(f, name), .kin = hold_kin(f, "", NULL), .parent_queue = hold(f, parent_queue)};
-
-	assert_int_equal(cluster_put_namespace(f->c, &o, NULL), ERR_OK);
+	put_namespace_as(f, (struct namespace_is){.name = name, .parent_queue = parent_queue});
 }
 
 struct owner_is {
@@ -289,7 +312,11 @@ struct queue_is {
 	const char *kai, *parent; /* KAI's */
 	int64_t guaranteed_cpu;	  /* YuniKorn's, in thousandths; 0: not stated */
 	bool is_parent;
-	const double *gpu; /* KAI's: quota, limit, weight; cpu and memory are unlimited */
+	const char *submit, *admin;  /* YuniKorn's access lists */
+	int64_t template_max_cpu;    /* YuniKorn's template, if it is not 0 */
+	const char *template_policy; /* its preemption.policy */
+	const char *delay;	     /* preemption.delay */
+	const double *gpu;	     /* KAI's: quota, limit, weight; cpu and memory are unlimited */
 	const char *where;
 };
 
@@ -303,6 +330,15 @@ static inline struct queue_def queue_object(struct fix *f, const struct queue_is
 	d.spec.is_parent = q->is_parent;
 	if (q->guaranteed_cpu != 0)
 		res_put(&d.spec.guaranteed, RES_CPU, q->guaranteed_cpu);
+	d.spec.submit_acl = name_bag_add_str(&d.spec.bag, q->submit);
+	d.spec.admin_acl = name_bag_add_str(&d.spec.bag, q->admin);
+	if (q->delay != NULL)
+		queue_prop_set(&d.spec.props, "preemption.delay", q->delay, NULL);
+	d.spec.has_template = q->template_max_cpu != 0;
+	if (d.spec.has_template)
+		res_put(&d.spec.child_template.max, RES_CPU, q->template_max_cpu);
+	if (q->template_policy != NULL)
+		queue_prop_set(&d.spec.child_template.props, "preemption.policy", q->template_policy, NULL);
 	if (q->kai != NULL)
 		d.spec.kai_name = name_bag_add_str(&d.spec.bag, q->kai);
 	if (q->gpu != NULL) {
@@ -341,6 +377,17 @@ static inline enum err_code try_queues(struct fix *f, enum queue_source source, 
 			fail_msg("%s", e_.msg);                             \
 	} while (0)
 #define put_no_queues(f, source) assert_int_equal(try_queues((f), (source), NULL, 0, NULL), ERR_OK)
+
+/* Placement rules. */
+#define put_rules(f, ...)                                                                 \
+	do {                                                                              \
+		const struct placement_rule r_[] = {__VA_ARGS__};                         \
+		struct err e_ = {0};                                                      \
+		if (cluster_put_placement((f)->c, r_, (uint32_t)N_OF(r_), &e_) != ERR_OK) \
+			fail_msg("%s", e_.msg);                                           \
+	} while (0)
+#define put_no_rules(f) assert_int_equal(cluster_put_placement((f)->c, NULL, 0, NULL), ERR_OK)
+#define RULE_OF(...) (&(const struct placement_rule){__VA_ARGS__})
 
 static inline queue_id find_queue(const struct fix *f, const char *path)
 {
