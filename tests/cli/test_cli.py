@@ -198,6 +198,29 @@ def settings(t):
         t.equal("--profile counts more", profile("--config", "c.yaml", "--profile", "yunikorn"), "yunikorn")
 
 
+# ---- lint ----
+
+def lint(t):
+    for format, ending in (("text", "txt"), ("json", "json")):
+        found = cede("lint", "-f", MIXED, "-o", format, *NOW)
+        t.golden(f"lint-mixed as {format}", f"lint-mixed.{ending}", found.out)
+        t.equal(f"lint-mixed as {format}: exit code; notes are findings", (found.code, found.err), (0, ""))
+    t.equal("--strict: a warning is exit code 1", cede("lint", "-f", MIXED, "--strict", *NOW).code, 1)
+    found = cede("lint", "-f", EXAMPLE, "--strict", *NOW)
+    t.equal("the example has nothing to find", (found.code, found.out), (0, "0 findings\n"))
+    note = "partitions:\n- name: default\n  queues:\n  - name: root\n    submitacl: '*'\n    queues:\n    - name: a\n      resources: {guaranteed: {vcore: 3}}\n"
+    with Folder({"n.yaml": NODE % "n", "q.yaml": note, "big.yaml": note.replace("3}", "5}")}) as folder:
+        fine = cede("lint", "-f", "n.yaml", "-f", "q.yaml", "--strict", cwd=folder)
+        t.equal("a promise that can be kept", (fine.code, fine.out), (0, "0 findings\n"))
+        bad = cede("lint", "-f", "n.yaml", "-f", "big.yaml", "--strict", cwd=folder)
+        t.true("a promise that cannot", bad.code == 1 and "warning impossible-guarantee: queue root.a: it guarantees 5 of cpu and all nodes together have 4\n"
+               in bad.out, bad.out)
+    pod = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a\\u001b[2Jb\\nc", "labels": {"queue": "root.x\\u001b[2J"}}, "spec": {"containers": []}}'
+    with Folder({"c.json": pod}) as folder:
+        text = cede("lint", "-f", "c.json", cwd=folder).out
+    t.true("names cannot move the cursor or forge lines", "a\\x1b[2Jb\\nc" in text and "\x1b" not in text, repr(text))
+
+
 # ---- output ----
 
 def hostile_names(t):
@@ -258,7 +281,7 @@ def lost_output(t):
 
 def main():
     t = Suite()
-    for part in (commands, man_pages, versions, usage, show, show_data, order, many, notes, settings, hostile_names, terminals, lost_output):
+    for part in (commands, man_pages, versions, usage, show, show_data, order, many, notes, settings, lint, hostile_names, terminals, lost_output):
         part(t)
     t.end()
 
