@@ -58,17 +58,22 @@ void quota_share(const struct ledger *l, queue_id parent, queue_id child, const 
 struct mate {
 	pod_id pod;
 	const struct pod *p;
-	int rank;	/* 0 regular, 1 driver, 2 opted out */
-	uint32_t match; /* percent of its types that are asked for */
+	const struct res_list *usage;
+	int rank; /* 0 regular, 1 driver, 2 opted out */
+	int64_t lost_work;
 };
 
-static uint32_t type_match(const struct res_list *u, const struct res_vec *target)
+static int64_t holds(const struct mate *m, res_id r)
 {
-	uint32_t hits = 0;
+	return r == RES_PODS ? 1 : res_list_get(m->usage, r);
+}
 
-	for (uint32_t i = 0; i < u->n; i++)
-		hits += res_has(target, u->v[i].type);
-	return u->n ? hits * 100 / u->n : 0;
+static bool holds_any(const struct mate *m, const struct res_vec *target)
+{
+	for (uint64_t left = target->mask; left; left &= left - 1)
+		if (holds(m, (res_id)__builtin_ctzll(left)))
+			return true;
+	return false;
 }
 
 static int by_order(const void *a, const void *b, void *ctx)
@@ -81,10 +86,10 @@ static int by_order(const void *a, const void *b, void *ctx)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	if (x->match != y->match)
-		return x->match > y->match ? -1 : 1;
 	if (x->p->priority != y->p->priority)
 		return x->p->priority < y->p->priority ? -1 : 1;
+	if (x->lost_work != y->lost_work)
+		return x->lost_work < y->lost_work ? -1 : 1;
 	if (x->p->created_ns != y->p->created_ns)
 		return x->p->created_ns > y->p->created_ns ? -1 : 1;
 	d = name_cmp(names, kin_get(v, x->p->kin)->ns, kin_get(v, y->p->kin)->ns);
@@ -99,11 +104,12 @@ static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const 
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(en->ledger, pods[i]);
-		struct mate m = {.pod = pods[i], .p = p};
+		struct mate m = {
+			.pod = pods[i], .p = p, .usage = &shape_get(ledger_vocab(en->ledger), p->shape)->usage};
 
-		m.match = type_match(&shape_get(ledger_vocab(en->ledger), p->shape)->usage, target);
-		if (p->state != POD_PLACED || !m.match || judge_victim(j, pods[i]).answer == IS_PROTECTED)
+		if (p->state != POD_PLACED || !holds_any(&m, target) || judge_victim(j, pods[i]).answer == IS_PROTECTED)
 			continue;
+		m.lost_work = lost_work_of(en->ledger, p, j->now_ns);
 		m.rank = judge_opted_out(j, p) ? 2 : judge_is_driver(j, p) ? 1 : 0;
 		out[count++] = m;
 	}
@@ -112,12 +118,23 @@ static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const 
 	return count;
 }
 
-/* Taken only if it fits in what is still to be given back, in every type that is asked for. */
-static bool fits_target(const struct res_list *u, const struct res_vec *left)
+/*
+ * Taken only if it fits in what is still to be given back, in every type that is asked for, and if no queue on the way
+ * up falls below its guarantee: what is asked of all children together may be more than they have above theirs.
+ */
+static bool may_go(const struct ledger *l, const struct mate *m, const struct res_vec *left)
 {
-	for (uint32_t i = 0; i < u->n; i++)
-		if (res_has(left, u->v[i].type) && u->v[i].amount > left->v[u->v[i].type])
+	const struct queue_tree *t = ledger_queues(l);
+
+	for (uint64_t types = left->mask; types; types &= types - 1) {
+		res_id r = (res_id)__builtin_ctzll(types);
+
+		if (holds(m, r) > left->v[r])
 			return false;
+		for (queue_id q = m->p->queue; holds(m, r) && q != QUEUE_NONE; q = queue_get(t, q)->parent)
+			if (holds(m, r) > above_guarantee(l, q, r))
+				return false;
+	}
 	return true;
 }
 
@@ -137,15 +154,13 @@ static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, co
 	mates = mem_alloc((n + 1) * sizeof(*mates));
 	n = gather(en, j, leaf, target, mates);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct res_list *u = &shape_get(ledger_vocab(en->ledger), mates[i].p->shape)->usage;
 		struct victim v = {.pod = mates[i].pod, .node = mates[i].p->node, .queue = leaf};
 
 		/* Budgets are spent by the evictions before this one. */
-		if (!fits_target(u, &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED)
+		if (!may_go(en->ledger, &mates[i], &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED)
 			continue;
-		for (uint32_t k = 0; k < u->n; k++)
-			if (res_has(&left, u->v[k].type))
-				left.v[u->v[k].type] -= u->v[k].amount;
+		for (uint64_t types = left.mask; types; types &= types - 1)
+			left.v[__builtin_ctzll(types)] -= holds(&mates[i], (res_id)__builtin_ctzll(types));
 		v.lost_ns = lost_ns_of(mates[i].p, now_ns);
 		v.overridden = mates[i].rank == 2 ? RULE_OPT_OUT : mates[i].rank == 1 ? RULE_DRIVER : RULE_NONE;
 		array_push(&c->v, v);

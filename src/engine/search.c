@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 enum { EXACT_MAX = 14 }; /* candidates on a node up to which all sets are tried if the plain way finds none */
+enum { WHOLE = 1000000 }; /* the share of who holds all there is */
 
 struct mate { /* a running pod that may go */
 	pod_id pod;
@@ -227,14 +228,17 @@ static bool fits(struct ground *g)
 /* ---- who may go ---- */
 
 /* Share of the cluster a pod holds, in millionths, added up over types: what a second of it is worth. */
-static int64_t worth(const struct ground *g, const struct res_list *usage)
+static int64_t worth(const struct ledger *l, const struct res_list *usage)
 {
-	const int64_t *capacity = ledger_capacity(g->s->c->ledger);
+	const int64_t *capacity = ledger_capacity(l);
 	int64_t sum = 0;
 
-	for (uint32_t i = 0; i < usage->n; i++)
-		if (capacity[usage->v[i].type] > 0)
-			sum += (int64_t)((__int128)usage->v[i].amount * 1000000 / capacity[usage->v[i].type]);
+	for (uint32_t i = 0; i < usage->n; i++) {
+		int64_t all = capacity[usage->v[i].type], has = usage->v[i].amount;
+
+		if (all > 0)
+			sum += has < all ? (int64_t)((__int128)has * WHOLE / all) : WHOLE;
+	}
 	return sum;
 }
 
@@ -245,6 +249,11 @@ int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
 	if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
 		since = p->obj->checkpointed_ns;
 	return since == TIME_NONE || since > now_ns ? 0 : now_ns - since;
+}
+
+int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns)
+{
+	return worth(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
 }
 
 static void leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
@@ -298,7 +307,7 @@ static void consider(struct ground *g, pod_id pod)
 	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
 		m->lost_work = (int64_t)p->priority + (INT64_C(1) << 31);
 	else
-		m->lost_work = worth(g, m->usage) * (lost_ns_of(p, g->s->c->now_ns) / NS_PER_S);
+		m->lost_work = lost_work_of(g->s->c->ledger, p, g->s->c->now_ns);
 	g->n++;
 }
 
@@ -368,7 +377,7 @@ static struct set_cost cost_of(struct ground *g)
 		cost.n_drivers += m->is_driver;
 		cost.n_below |= is_below(g, m);
 		cost.highest = m->p->priority > cost.highest ? m->p->priority : cost.highest;
-		cost.lost_work += m->lost_work;
+		cost.lost_work = res_add_sat(cost.lost_work, m->lost_work);
 		cost.distance += m->distance;
 		cost.earliest = m->start < cost.earliest ? m->start : cost.earliest;
 	}

@@ -57,5 +57,7 @@ uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct
 		       res_id *ret_type);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
+/* The same in seconds, times the share of the cluster that it holds in millionths, added up over types. */
+int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns);
 /* <0: a is better. */
 int set_cost_cmp(const struct set_cost *a, const struct set_cost *b);

@@ -17,8 +17,8 @@ static const struct rule *const displace_rules[] = {
 static const struct rule *const required_rules[] = {&rule_foreign,  &rule_daemonset,	  &rule_application,
 						    &rule_priority, &rule_preemptibility, &rule_budget,
 						    &rule_opt_out,  &rule_driver,	  NULL};
-static const struct rule *const quota_rules[] = {
-	&rule_foreign, &rule_daemonset, &rule_preemptibility, &rule_budget, &rule_opt_out, &rule_driver, NULL};
+static const struct rule *const quota_rules[] = {&rule_foreign, &rule_daemonset, &rule_policy, &rule_preemptibility,
+						 &rule_budget,	&rule_opt_out,	 &rule_driver, NULL};
 
 static const struct rule *const *rules_of(enum action a)
 {

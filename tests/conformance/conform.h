@@ -114,3 +114,14 @@ void run_scenario(struct fact *f);
 /* yunikorn_config.c */
 void run_yunikorn_quantity(struct fact *f);
 void run_yunikorn_config(struct fact *f);
+
+/* yunikorn_preemption.c */
+void run_yunikorn_generic(struct fact *f);
+void run_yunikorn_find_victims(struct fact *f);
+void run_yunikorn_required_node(struct fact *f);
+
+/* yunikorn_quota.c */
+void run_yunikorn_quota(struct fact *f);
+void run_yunikorn_quota_target(struct fact *f);
+void run_yunikorn_quota_split(struct fact *f);
+void run_yunikorn_sort_ask(struct fact *f);

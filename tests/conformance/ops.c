@@ -7,7 +7,8 @@
 #define NEEDS_GROUPS "not yet: needs pod groups"
 #define NEEDS_KAI "not yet: needs KAI's actions"
 #define NEEDS_FAIR_SHARE "not yet: needs fair shares"
-#define NEEDS_RECLAIM "not yet: needs preemption between queues"
+#define ITS_ARITHMETIC "numbers inside the original's search that cede, judging by laws 2, 4 and 5, does not have"
+#define ITS_CLOCKWORK "attempts, timers and reservations of the original's own loop, step by step"
 
 static const struct op ops[] = {
 	{"kubernetes", "quantity_parse", run_quantity_parse, NULL},
@@ -48,20 +49,20 @@ static const struct op ops[] = {
 
 	{"yunikorn", "quantity", run_yunikorn_quantity, NULL},
 	{"yunikorn", "config", run_yunikorn_config, NULL},
-	{"yunikorn", "generic", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "find-victims", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "preemptable", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "remaining", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "predicate-bool", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "score", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "flow", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "timing", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "e2e", NULL, NEEDS_RECLAIM},
-	{"yunikorn", "required-node", NULL, "not yet: needs preemption on a required node"},
-	{"yunikorn", "quota", NULL, "not yet: needs preemption by quota"},
-	{"yunikorn", "quota-target", NULL, "not yet: needs preemption by quota"},
-	{"yunikorn", "quota-split", NULL, "not yet: needs preemption by quota"},
-	{"yunikorn", "sort-ask", NULL, "not yet: needs preemption by quota"},
+	{"yunikorn", "generic", run_yunikorn_generic, NULL},
+	{"yunikorn", "find-victims", run_yunikorn_find_victims, NULL},
+	{"yunikorn", "required-node", run_yunikorn_required_node, NULL},
+	{"yunikorn", "quota", run_yunikorn_quota, NULL},
+	{"yunikorn", "quota-target", run_yunikorn_quota_target, NULL},
+	{"yunikorn", "quota-split", run_yunikorn_quota_split, NULL},
+	{"yunikorn", "sort-ask", run_yunikorn_sort_ask, NULL},
+	{"yunikorn", "preemptable", NULL, ITS_ARITHMETIC},
+	{"yunikorn", "remaining", NULL, ITS_ARITHMETIC},
+	{"yunikorn", "predicate-bool", NULL, ITS_ARITHMETIC},
+	{"yunikorn", "score", NULL, ITS_ARITHMETIC},
+	{"yunikorn", "flow", NULL, ITS_CLOCKWORK},
+	{"yunikorn", "timing", NULL, ITS_CLOCKWORK},
+	{"yunikorn", "e2e", NULL, "told in words for a live cluster, without data"},
 
 	{"kai", "actions", NULL, NEEDS_KAI},
 	{"kai", "minruntime", NULL, "not yet: needs minimum runtimes"},
