@@ -7,6 +7,7 @@
  * pod takes its place, and then it goes too and new victims come back where the old ones were: the cluster is full
  * again and one node has changed, as it is in a cluster that lives.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -125,6 +126,7 @@ static void series_sort(struct series *s, uint32_t n)
 /* The smallest time that so many percent of the decisions did not exceed. */
 static int64_t percentile(const struct series *s, uint32_t n, uint32_t percent)
 {
+	assert(n);
 	return s->ns[((uint64_t)n * percent + 99) / 100 - 1];
 }
 

@@ -4,8 +4,7 @@
  * amounts are text, because they are exact quantities.
  */
 #include "explain/cluster_view.h"
-#include "units/duration.h"
-#include "units/timestamp.h"
+#include "explain/emit_fields.h"
 
 static void emit_amount(struct emit *e, const struct cluster_view *v, res_id r, int64_t amount)
 {
@@ -49,34 +48,6 @@ static void emit_list_amounts(struct emit *e, const char *key, const struct clus
 
 	res_vec_add_list(&vec, l);
 	emit_vec(e, key, v, &vec);
-}
-
-static void emit_time(struct emit *e, const char *key, int64_t ns)
-{
-	struct text t = {0};
-
-	if (ns == TIME_NONE)
-		return;
-	timestamp_text(ns, &t);
-	emit_str(e, key, text_str(&t));
-	text_free(&t);
-}
-
-static void emit_duration(struct emit *e, const char *key, int64_t ns)
-{
-	struct text t = {0};
-
-	if (ns == TIME_NONE)
-		return;
-	duration_text(ns, &t);
-	emit_str(e, key, text_str(&t));
-	text_free(&t);
-}
-
-static void emit_some(struct emit *e, const char *key, const char *s)
-{
-	if (*s)
-		emit_str(e, key, s);
 }
 
 /* ---- queues ---- */

@@ -40,7 +40,10 @@ void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct r
 /* "protected": who had to be left, and why; nothing if there is nobody. */
 void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d);
 
-/* " It takes room from nobody (delay) until ...": what holds the pod back itself. Kubernetes' own message has it already. */
+/*
+ * " It takes room from nobody (delay) until ...": what holds the pod back itself.
+ * Kubernetes' own message has it already.
+ */
 void own_rule_text(const struct plan_view *v, const struct decision *d, struct text *out);
 
 /* Helpers for both. */

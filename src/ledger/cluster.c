@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine has moved since the object was written outlives a new version of the object that does not contradict it: a pod
- * that was placed here and is not bound there yet stays placed, a pod that was evicted and is not being deleted yet stays leaving, a claim stays while
- * the object names the same node as before. A pod of the same name and another uid is another pod.
+ * What the engine has moved since the object was written outlives a new version of the object that does not contradict
+ * it: a pod that was placed here and is not bound there yet stays placed, a pod that was evicted and is not being
+ * deleted yet stays leaving, a claim stays while the object names the same node as before. A pod of the same name and
+ * another uid is another pod.
  */
 #include "ledger/cluster.h"
 
@@ -71,7 +72,7 @@ void cluster_free(struct cluster *c)
 	mem_free(c);
 }
 
-struct ledger *cluster_ledger(struct cluster *c)
+struct ledger *cluster_ledger(const struct cluster *c)
 {
 	return c->ledger;
 }

@@ -2,17 +2,19 @@
 /*
  * cluster.h - takes in objects as they are written and keeps the ledger right.
  *
- * Objects come in any order and may change at any time: pods before their node, group, priority class or queue. The cluster
- * keeps what was said, resolves it (which queue, which group, which priority, since when, may it be interrupted) as the requirements say,
- * and resolves again what depends on an object that came, changed or went. A manifest is one batch; a daemon feeds it for months.
+ * Objects come in any order and may change at any time: pods before their node, group, priority class or queue. The
+ * cluster keeps what was said, resolves it (which queue, which group, which priority, since when, may it be
+ * interrupted) as the requirements say, and resolves again what depends on an object that came, changed or went. A
+ * manifest is one batch; a daemon feeds it for months.
  *
- * Every cluster_* call that fails leaves everything as it was. A call that succeeds is committed, unless the ledger's journal was not
- * empty when it came: then somebody outside holds a mark, and committing is his. Who rolls the ledger back over calls made here
- * calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes, namespaces, owners, sets of
- * queues and placement rules are not in the journal.
+ * Every cluster_* call that fails leaves everything as it was. A call that succeeds is committed, unless the ledger's
+ * journal was not empty when it came: then somebody outside holds a mark, and committing is his. Who rolls the ledger
+ * back over calls made here calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes,
+ * namespaces, owners, sets of queues and placement rules are not in the journal.
  *
- * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet; a claim) outlives
- * a new version of the object that does not contradict it. A pod of the same name with another uid is another pod.
+ * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet;
+ * a claim) outlives a new version of the object that does not contradict it. A pod of the same name with another uid is
+ * another pod.
  */
 #pragma once
 
@@ -38,7 +40,7 @@ struct cluster;
 
 struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o);
 void cluster_free(struct cluster *c);
-struct ledger *cluster_ledger(struct cluster *c);
+struct ledger *cluster_ledger(const struct cluster *c);
 const struct cluster_options *cluster_get_options(const struct cluster *c);
 /* Other options: resolves everything again. */
 void cluster_set_options(struct cluster *c, const struct cluster_options *o);
@@ -62,18 +64,19 @@ void cluster_drop_namespace(struct cluster *c, const char *name);
 void cluster_drop_owner(struct cluster *c, const char *kind, const char *ns, const char *name);
 
 /*
- * Queues come as whole sets, because they are validated as wholes: the queues of one source replace those of the same source. A queue
- * that loses its last source is drained, and dropped when no pod is in it: pods that have a node stay in it, waiting ones are in none.
- * Two definitions that disagree, and parents in a circle: ERR_CONFLICT, nothing changed. A KAI queue whose parent is not there is left out
- * with everything below it, with a warning.
+ * Queues come as whole sets, because they are validated as wholes: the queues of one source replace those of the same
+ * source. A queue that loses its last source is drained, and dropped when no pod is in it: pods that have a node stay
+ * in it, waiting ones are in none. Two definitions that disagree, and parents in a circle: ERR_CONFLICT, nothing
+ * changed. A KAI queue whose parent is not there is left out with everything below it, with a warning.
  */
 struct queue_def {
-	const char *path;   /* YuniKorn: "root.a.b" in lower case; KAI: NULL */
+	const char *path;		   /* YuniKorn: "root.a.b" in lower case; KAI: NULL */
 	const char *kai_name, *kai_parent; /* KAI: names of Queue objects; parent "" is a top queue */
-	struct queue_spec spec; /* moved in on success */
-	const char *where;  /* "queues.yaml:12:9", for errors; may be NULL */
+	struct queue_spec spec;		   /* moved in on success */
+	const char *where;		   /* "queues.yaml:12:9", for errors; may be NULL */
 };
-enum err_code cluster_put_queues(struct cluster *c, enum queue_source source, struct queue_def *defs, uint32_t n, struct err *e);
+enum err_code cluster_put_queues(struct cluster *c, enum queue_source source, struct queue_def *defs, uint32_t n,
+				 struct err *e);
 
 /* The queues of one source as they were put, also those left out of the tree; for writing the cluster out again. */
 const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_source source, uint32_t *ret_n);
@@ -96,8 +99,10 @@ const struct obj_class *cluster_pod_class(const struct cluster *c, const struct 
 const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, name_id ns, name_id name);
 /* All services and owners with a selector in a namespace, for default spread. */
 const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c, name_id ns, uint32_t *ret_n);
-/* All classes, namespaces and owners in name order (owners: kind, namespace, name), for writing the cluster out again. The first
- * look at owners after a change sorts them, so it is for one thread. */
+/*
+ * All classes, namespaces and owners in name order (owners: kind, namespace, name), for writing the cluster out again.
+ * The first look at owners after a change sorts them, so it is for one thread.
+ */
 uint32_t cluster_class_count(const struct cluster *c);
 const struct obj_class *cluster_class_at(const struct cluster *c, uint32_t i);
 uint32_t cluster_namespace_count(const struct cluster *c);
@@ -113,7 +118,7 @@ const char *cluster_queue_trouble(const struct cluster *c, pod_id pod);
 bool cluster_is_kai_world(const struct cluster *c, pod_id pod);
 
 /*
- * Things worth a warning that resolving found ("pod a/b: unknown priority class x") and that are still so, each once; cleared by reading.
- * NULL: no more. The text is good until the next call.
+ * Things worth a warning that resolving found ("pod a/b: unknown priority class x") and that are still so, each once;
+ * cleared by reading. NULL: no more. The text is good until the next call.
  */
 const char *cluster_next_warning(struct cluster *c);

@@ -163,7 +163,10 @@ const struct queue_tree *ledger_queues(const struct ledger *l);
  * missing one none. For kins of pods that are in the ledger; for others the list is empty.
  */
 const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n);
-/* Changes whenever a budget comes to cover other pods than before: caches of who is covered by none are good while it is the same. */
+/*
+ * Changes whenever a budget comes to cover other pods than before:
+ * caches of who is covered by none are good while it is the same.
+ */
 uint64_t ledger_budget_generation(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);

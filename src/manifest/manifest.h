@@ -2,10 +2,10 @@
 /*
  * manifest.h - files of objects in, a cluster and a configuration out; and back.
  *
- * Reading collects; manifest_build makes a cluster of it, all or nothing. The first mistake ends the reading
- * with "file:line:column: kind name: field: what was expected". Unknown kinds are skipped with one note per kind; unknown fields of objects are
- * ignored; unknown fields of configuration are refused with "did you mean". Things that are odd but real (a node with less
- * room than its pods take, an unset KAI limit) become notes.
+ * Reading collects; manifest_build makes a cluster of it, all or nothing. The first mistake ends the reading with
+ * "file:line:column: kind name: field: what was expected". Unknown kinds are skipped with one note per kind; unknown
+ * fields of objects are ignored; unknown fields of configuration are refused with "did you mean". Things that are odd
+ * but real (a node with less room than its pods take, an unset KAI limit) become notes.
  */
 #pragma once
 
@@ -24,12 +24,16 @@ enum err_code manifest_read(struct manifest *m, const char *path, struct err *e)
 enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e);
 
 /*
- * A cluster of everything read so far: all of it, or an error and nothing. The objects move into it; the manifest keeps settings and notes.
- * Duplicate names, pods on nodes that are not there, cycles and contradictions of queues are errors that say where.
+ * A cluster of everything read so far: all of it, or an error and nothing. The objects move into it; the manifest keeps
+ * settings and notes. Duplicate names, pods on nodes that are not there, cycles and contradictions of queues are errors
+ * that say where.
  */
 enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e);
 
-/* Put the settings found in the documents (CedeConfiguration, KubeSchedulerConfiguration, KAI's scheduler configuration) on top of config. */
+/*
+ * Put the settings found in the documents (CedeConfiguration, KubeSchedulerConfiguration,
+ * KAI's scheduler configuration) on top of config.
+ */
 enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e);
 
 uint32_t manifest_note_count(const struct manifest *m);
@@ -37,19 +41,25 @@ const char *manifest_note(const struct manifest *m, uint32_t i);
 
 /* One object, for readers of other streams (the API server, facts): as above, but straight into o. */
 struct object_source {
-	const char *name; /* of the file or stream */
-	struct text *notes; /* a line each; may be NULL */
+	const char *name;      /* of the file or stream */
+	struct text *notes;    /* a line each; may be NULL */
 	struct arena *scratch; /* for drafts, reset after each object; NULL: one is made each time */
 	bool is_lenient; /* names, namespaces and other things the API server would have filled in may be missing */
 };
-enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret, struct err *e);
-enum err_code manifest_node(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_node *ret, struct err *e);
-enum err_code manifest_namespace(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_namespace *ret,
-				 struct err *e);
-enum err_code manifest_class(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_class *ret, struct err *e);
-enum err_code manifest_pdb(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pdb *ret, struct err *e);
-enum err_code manifest_owner(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_owner *ret, struct err *e);
-enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_group *ret, struct err *e);
+enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret,
+			   struct err *e);
+enum err_code manifest_node(struct vocab *v, const struct object_source *src, const struct tree *t,
+			    struct obj_node *ret, struct err *e);
+enum err_code manifest_namespace(struct vocab *v, const struct object_source *src, const struct tree *t,
+				 struct obj_namespace *ret, struct err *e);
+enum err_code manifest_class(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_class *ret, struct err *e);
+enum err_code manifest_pdb(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pdb *ret,
+			   struct err *e);
+enum err_code manifest_owner(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_owner *ret, struct err *e);
+enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t,
+			     struct obj_group *ret, struct err *e);
 
 /* A document with `partitions:`: every rule of YuniKorn's own validation. Paths and names live in arena a. */
 struct yunikorn_config {
@@ -62,13 +72,18 @@ struct yunikorn_config {
 enum err_code manifest_yunikorn(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
 				struct yunikorn_config *ret, struct err *e);
 /* A KAI Queue object. */
-enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src, const struct tree *t,
-				 struct queue_def *ret, struct err *e);
-/* Configuration documents on top of an engine_config: all of a document, or an error and nothing. The vocab must outlive the config. */
-enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
-enum err_code manifest_kube_config(struct vocab *v, const struct object_source *src, const struct tree *t, struct engine_config *config,
+enum err_code manifest_kai_queue(struct vocab *v, struct arena *a, const struct object_source *src,
+				 const struct tree *t, struct queue_def *ret, struct err *e);
+/*
+ * Configuration documents on top of an engine_config: all of a document, or an error and nothing.
+ * The vocab must outlive the config.
+ */
+enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
 				   struct err *e);
-enum err_code manifest_kai_config(const struct object_source *src, const struct tree *t, struct engine_config *config, struct err *e);
+enum err_code manifest_kube_config(struct vocab *v, const struct object_source *src, const struct tree *t,
+				   struct engine_config *config, struct err *e);
+enum err_code manifest_kai_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
+				  struct err *e);
 
 /*
  * The whole cluster as normalised manifests that read back, with the same options, as the same cluster: YAML documents,

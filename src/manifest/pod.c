@@ -18,8 +18,13 @@ static const struct {
 	const char *text;
 	enum owner_kind kind;
 } owner_kinds[] = {
-	{"ReplicaSet", OWNER_REPLICASET}, {"StatefulSet", OWNER_STATEFULSET}, {"DaemonSet", OWNER_DAEMONSET}, {"Job", OWNER_JOB},
-	{"Deployment", OWNER_DEPLOYMENT}, {"ReplicationController", OWNER_RC}, {"Node", OWNER_NODE},
+	{"ReplicaSet", OWNER_REPLICASET},
+	{"StatefulSet", OWNER_STATEFULSET},
+	{"DaemonSet", OWNER_DAEMONSET},
+	{"Job", OWNER_JOB},
+	{"Deployment", OWNER_DEPLOYMENT},
+	{"ReplicationController", OWNER_RC},
+	{"Node", OWNER_NODE},
 };
 
 enum owner_kind owner_kind_parse(const char *s)
@@ -30,7 +35,8 @@ enum owner_kind owner_kind_parse(const char *s)
 	return *s ? OWNER_OTHER : OWNER_NONE;
 }
 
-enum err_code get_controller(const struct reader *r, const struct at *metadata, struct controller_ref *ret, struct err *e)
+enum err_code get_controller(const struct reader *r, const struct at *metadata, struct controller_ref *ret,
+			     struct err *e)
 {
 	struct at list = at_field(metadata, "ownerReferences");
 
@@ -92,7 +98,8 @@ static enum err_code status_fields(const struct reader *r, const struct at *stat
 }
 
 /* The first that is there of a label, an annotation, and more labels. */
-static const char *first_text(const struct tree *labels, const struct tree *annotations, const char *both, const char *const *more_labels)
+static const char *first_text(const struct tree *labels, const struct tree *annotations, const char *both,
+			      const char *const *more_labels)
 {
 	const char *s = map_text(labels, both);
 
@@ -146,21 +153,25 @@ static enum err_code checkpoint(const struct reader *r, const struct at *annotat
 
 static enum err_code tags(const struct reader *r, const struct at *metadata, struct obj_pod *o, struct err *e)
 {
-	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL}, *const queue_labels[] = {"queue", NULL};
+	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL};
+	static const char *const queue_labels[] = {"queue", NULL};
 	struct at labels = at_field(metadata, "labels"), annotations = at_field(metadata, "annotations");
-	const char *preemptibility = map_text(labels.t, "kai.scheduler/preemptibility"), *user;
+	const char *preemptibility = map_text(labels.t, "kai.scheduler/preemptibility"), *user, *app, *queue;
 
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	TRY(checkpoint(r, &annotations, o, e));
-	o->app = names_hold_str(r->names, first_text(labels.t, annotations.t, "yunikorn.apache.org/app-id", app_labels));
-	o->yunikorn_queue = names_hold_str(r->names, first_text(labels.t, annotations.t, "yunikorn.apache.org/queue", queue_labels));
+	app = first_text(labels.t, annotations.t, "yunikorn.apache.org/app-id", app_labels);
+	queue = first_text(labels.t, annotations.t, "yunikorn.apache.org/queue", queue_labels);
+	o->app = names_hold_str(r->names, app);
+	o->yunikorn_queue = names_hold_str(r->names, queue);
 	o->kai_queue = names_hold_str(r->names, map_text(labels.t, "kai.scheduler/queue"));
 	o->subgroup = names_hold_str(r->names, map_text(labels.t, "kai.scheduler/subgroup-name"));
 	o->allows_preemption = allow_preemption(map_text(annotations.t, "yunikorn.apache.org/allow-preemption"));
 	if (preemptibility && !preemptibility_parse(preemptibility, &o->preemptibility)) {
 		struct at a = at_field(&labels, "kai.scheduler/preemptibility");
 
-		at_note(r, &a, "\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set", preemptibility);
+		at_note(r, &a, "\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set",
+			preemptibility);
 	}
 	user = map_text(annotations.t, "yunikorn.apache.org/user.info");
 	if (user)
@@ -170,8 +181,8 @@ static enum err_code tags(const struct reader *r, const struct at *metadata, str
 
 static enum err_code group_of(const struct reader *r, const struct at *root, struct obj_pod *o, struct err *e)
 {
-	struct at spec = at_field(root, "spec"), group = at_field(&spec, "schedulingGroup"), meta = at_field(root, "metadata"),
-		  annotations = at_field(&meta, "annotations");
+	struct at spec = at_field(root, "spec"), group = at_field(&spec, "schedulingGroup"),
+		  meta = at_field(root, "metadata"), annotations = at_field(&meta, "annotations");
 
 	o->group = names_hold_str(r->names, map_text(annotations.t, "pod-group-name"));
 	if (o->group || !group.t)
@@ -213,7 +224,8 @@ enum err_code get_kin(const struct reader *r, const struct at *metadata, const c
 
 static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj_pod *o, struct err *e)
 {
-	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"), status = at_field(&root, "status");
+	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"),
+		  status = at_field(&root, "status");
 	struct at priority = at_field(&spec, "priority");
 	struct controller_ref owner;
 	const char *ns, *name;
@@ -238,7 +250,8 @@ static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj
 	return status_fields(r, &status, o, e);
 }
 
-enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret, struct err *e)
+enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret,
+			   struct err *e)
 {
 	struct reader r = object_reader(v, src);
 	enum err_code rc;

@@ -53,8 +53,8 @@ struct obj_pod {
 	name_id subgroup;		    /* label kai.scheduler/subgroup-name */
 	name_id kai_queue, yunikorn_queue;  /* as the pod's labels and annotations name them */
 	name_id app;			    /* YuniKorn application id if given */
-	name_id user; /* of yunikorn.apache.org/user.info */
-	name_id user_groups; /* of the same, joined by commas */
+	name_id user;			    /* of yunikorn.apache.org/user.info */
+	name_id user_groups;		    /* of the same, joined by commas */
 	enum tristate allows_preemption;    /* annotation yunikorn.apache.org/allow-preemption */
 	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
 };

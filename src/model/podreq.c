@@ -255,7 +255,7 @@ static void set_defaults(struct calc *c)
 {
 	static const struct req_entry defaults[] = {
 		{"cpu", {.nano = 100 * MILLI, .format = QUANTITY_DECIMAL_SI}},
-		{"memory", {.nano = 200 * 1024 * 1024 * UNIT, .format = QUANTITY_BINARY_SI}},
+		{"memory", {.nano = 200 * UNIT * 1024 * 1024, .format = QUANTITY_BINARY_SI}},
 	};
 	if (!c->options->nonzero_default)
 		return;

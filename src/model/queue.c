@@ -23,10 +23,15 @@ static bool is_upper(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
+static char lower(char c)
+{
+	return (char)(is_upper(c) ? c + ('a' - 'A') : c);
+}
+
 static void add_lower(struct text *out, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		text_add_char(out, is_upper(s[i]) ? (char)(s[i] + ('a' - 'A')) : s[i]);
+		text_add_char(out, lower(s[i]));
 }
 
 void queue_segment_text(const char *name, size_t len, struct text *out)

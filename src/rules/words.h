@@ -8,7 +8,7 @@
 
 static inline const struct ledger *words_ledger(const struct cluster *c)
 {
-	return cluster_ledger((struct cluster *)(uintptr_t)c);
+	return cluster_ledger(c);
 }
 static inline const char *words_queue(const struct cluster *c, queue_id q)
 {

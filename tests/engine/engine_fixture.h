@@ -7,12 +7,14 @@
  *
  * Things are separated by semicolons:
  *	node NAME  cpu=4 memory=8Gi pods=9 (pods: 110 unless told)  zone=a (a label)  !k (a taint, NoSchedule)  cordoned
- *	pod NAME[@NODE] PRIORITY  cpu=2 ...  .app=a (a label)  +10 (runs since second 10)  <10 (was made then)  ^n (promised n)
- *		~ (being deleted)  ~~ (preempted and being deleted)  %80 (host port)  never  class=x  ?zone=a (node selector)
+ *	pod NAME[@NODE] PRIORITY  cpu=2 ...  .app=a (a label)  +10 (runs since second 10)  <10 (was made then)
+ *		^n (promised n)  ~ (being deleted)  ~~ (preempted and being deleted)  %80 (host port)  never  class=x
+ *		?zone=a (node selector)
  *	pdb NAME SELECTOR ALLOWED ("-" is the empty selector; NAME* is a pod already disrupted)
  *	class NAME VALUE [never]
  *
- * A plan is one word for each decision: p->n placed, p=>n:a,b nominated after a and b, "p waits", "p gated"; " / " stands between cycles.
+ * A plan is one word for each decision: p->n placed, p=>n:a,b nominated after a and b, "p waits", "p gated"; " / "
+ * stands between cycles.
  */
 #pragma once
 

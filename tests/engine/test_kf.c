@@ -155,8 +155,8 @@ static void KF_5_nobody_goes_where_taking_him_away_changes_nothing(void **state)
 	put_cluster("node n cpu=2; pod a@n 1 cpu=1; pod p 5 cpu=1");
 	assert_string_equal(plan(1), "p waits");
 	engine_reset();
-	put_cluster(
-		"node n cpu=2; pod a@n 1 cpu=1; pod p 5 cpu=2"); /* here it does, and the rest of the filters is asked */
+	/* here it does, and the rest of the filters is asked */
+	put_cluster("node n cpu=2; pod a@n 1 cpu=1; pod p 5 cpu=2");
 	assert_string_equal(plan(1), "p=>n:a");
 }
 
@@ -316,7 +316,10 @@ static void KF_8_lower_promises_on_the_node_are_cleared(void **state)
 	(void)state;
 	for (int way = 0; way < WAYS; way++) {
 		en.way = (enum way)way;
-		/* l was promised a's room; m is promised room elsewhere, e what is left and as important as p; p takes a's room first */
+		/*
+		 * l was promised a's room; m is promised room elsewhere, e what is left and as important as p;
+		 * p takes a's room first
+		 */
 		put_cluster("node n cpu=4; node o cpu=1; pod a@n 1 cpu=2; pod b@n 9 cpu=1; pod c@o 9 cpu=1;"
 			    "pod l 3 cpu=2 ^n; pod e 5 cpu=1 ^n; pod m 3 cpu=1 ^o; pod p 5 cpu=2");
 		assert_non_null(strstr(plan(1), "p=>n:a"));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * displace_model.h - default preemption said again as plainly as possible: arrays searched from end to end, nothing kept, nothing shared with
- * the engine. For clusters of nodes with cpu, memory, places and taints, and pods with host ports, budgets and promises.
+ * displace_model.h - default preemption said again as plainly as possible: arrays searched from end to end, nothing
+ * kept, nothing shared with the engine. For clusters of nodes with cpu, memory, places and taints, and pods with host
+ * ports, budgets and promises.
  *
- * Nodes and pods have the order of their names. What it cannot know is the score of nodes that fit: any of them will do.
+ * Nodes and pods have the order of their names. What it cannot know is the score of nodes that fit: any of them will
+ * do.
  */
 #pragma once
 

@@ -5,8 +5,8 @@
  *	story_begin(&s); story_queue(&s, "root.prod", "guaranteed 4"); story_node(&s, "n1", 8);
  *	story_pod(&s, "test-0", "root.test", 2, "n1"); story_plan(&s);
  *
- * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words: "priority 5", "app x",
- * "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b".
+ * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words:
+ * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b".
  */
 #pragma once
 

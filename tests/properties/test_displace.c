@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Default preemption on random clusters, beside a plain model of it (displace_model.h). An engine lives through several rounds of each cluster: it
- * plans, the plan is compared decision by decision, carried out or forgotten, something changes, it plans again. So what it remembers of nodes is held
- * to account too. Promised throughout:
+ * Default preemption on random clusters, beside a plain model of it (displace_model.h). An engine lives through several
+ * rounds of each cluster: it plans, the plan is compared decision by decision, carried out or forgotten, something
+ * changes, it plans again. So what it remembers of nodes is held to account too. Promised throughout:
  *
- *	no node is overlooked and the chosen one is the best by KF-6; victims are exactly the model's, and each of them is needed;
+ *	no node is overlooked and the chosen one is the best by KF-6;
+ *	victims are exactly the model's, and each of them is needed;
  *	no node is over-committed by a plan;
  *	rows of numbers give on every node what moving pods gives; one, two and eight threads decide alike;
  *	planning twice gives the same bytes, and taking a plan back leaves no trace.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random queue trees: every eviction by reclaim is judged by a second, slow and simple reading of the laws; where nothing was evicted, no lawful set
- * on one node may exist; and with controllers that make evicted pods anew at once everything comes to rest (GQ-15, GQ-16).
+ * Random queue trees: every eviction by reclaim is judged by a second, slow and simple reading of the laws; where
+ * nothing was evicted, no lawful set on one node may exist; and with controllers that make evicted pods anew at once
+ * everything comes to rest (GQ-15, GQ-16).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -251,7 +252,10 @@ static int64_t room_of(const struct world *w, node_id n)
 	return room;
 }
 
-/* May this set, all on one node, lawfully go for pod p of queue q? NULL, or the law it breaks. `is_enough` tells if p fits then. */
+/*
+ * May this set, all on one node, lawfully go for pod p of queue q? NULL, or the law it breaks.
+ * `is_enough` tells if p fits then.
+ */
 static const char *judge_set(const struct world *w, const struct pod *p, const pod_id *set, uint32_t n, bool *is_enough)
 {
 	int q = queue_of(w, p);
@@ -445,7 +449,9 @@ static void submit(struct world *w, const char *text)
 	arena_free(a);
 }
 
-/* Its controller makes a pod anew that waits: same queue, size, priority, application; old enough to reclaim at once. */
+/*
+ * Its controller makes a pod anew that waits: same queue, size, priority, application; old enough to reclaim at once.
+ */
 static void recreate(struct world *w, const struct pod *p)
 {
 	struct story one = {0};

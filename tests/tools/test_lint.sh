@@ -49,6 +49,7 @@ fresh
 passes check-layers "a tree in order"
 passes check-banned "a tree in order"
 passes check-files "a tree in order"
+passes check-width "a tree in order"
 
 fresh; add src/model/pod.h '#include "engine/cycle.h"'
 fails check-layers src/model/pod.h:4 "an earlier folder may not use a later one"
@@ -109,6 +110,18 @@ fresh; add docs/words.md "blank "
 fails check-files docs/words.md:2 "blanks at the end"
 fresh; printf 'x' >> "$tree/docs/words.md"
 fails check-files docs/words.md:2 "no newline at the end"
+
+line=$(printf '%0100d' 0)
+fresh; add src/model/pod.h "/* 45678901234567$line */"
+passes check-width "120 columns"
+fresh; add src/model/pod.h "/* 456789012345678$line */"
+fails check-width src/model/pod.h:4 "121 columns, in a comment too"
+fresh; add src/model/pod.h "	/* 2345678901234 $line */"
+fails check-width src/model/pod.h:4 "a tab is eight columns"
+fresh; add src/model/pod.h "/* 4567890123456…$line */"
+passes check-width "letters are counted, not bytes"
+fresh; add docs/words.md "${line}${line}"
+passes check-width "prose may be as wide as it likes"
 
 for check in check-layers check-banned check-files; do
 	if out=$("$tools/$check" 2>&1); then report ok "$check: this tree"; else report "not ok" "$check: this tree"; echo "$out" | sed 's/^/# /'; fi
