@@ -29,10 +29,15 @@ static const struct size sizes[] = {
 	{10000, 30, 1000, 100}, {100000, 30, 1000, 10},
 };
 
-static const struct {
-	const char *name;
-	bool is_slow; /* constraints between pods: every node is looked at each time */
-} shapes[] = {{"uniform", false}, {"mixed", false}, {"affinity", true}, {"spread", true}};
+struct shape_row {
+	const char *name, *shape, *queues; /* queues: how many to reclaim between; NULL: by priority alone */
+	bool is_slow;			   /* every node is looked at each time */
+};
+
+static const struct shape_row shapes[] = {
+	{"uniform", "uniform", NULL, false}, {"mixed", "mixed", NULL, false},	{"affinity", "affinity", NULL, true},
+	{"spread", "spread", NULL, true},    {"reclaim", "mixed", "100", true},
+};
 
 #define N_SIZES (sizeof(sizes) / sizeof(*sizes))
 #define N_SHAPES (sizeof(shapes) / sizeof(*shapes))
@@ -42,10 +47,12 @@ static const struct {
 #define P99_LEAST 100
 
 struct row {
-	const char *shape;
+	const struct shape_row *shape;
 	const struct size *size;
 	uint32_t decisions;
-	double first_ms, p50_ms, p99_ms, victims, bytes_per_pod;
+	double first_ms, p50_ms, p99_ms; /* of the processor */
+	double wall_first_ms, wall_p50_ms, wall_p99_ms;
+	double victims, bytes_per_pod;
 };
 
 static void fail(const char *what, const char *why)
@@ -95,9 +102,12 @@ static void read_row(const struct text *json, struct row *row)
 	if (tree_next(r, a, &doc, &e) != ERR_OK)
 		fail("cede bench", e.msg);
 	row->decisions = (uint32_t)number(doc.root, "decisions");
-	row->first_ms = number(doc.root, "nsPerDecision.first") / 1e6;
-	row->p50_ms = number(doc.root, "nsPerDecision.p50") / 1e6;
-	row->p99_ms = number(doc.root, "nsPerDecision.p99") / 1e6;
+	row->first_ms = number(doc.root, "cpuNsPerDecision.first") / 1e6;
+	row->p50_ms = number(doc.root, "cpuNsPerDecision.p50") / 1e6;
+	row->p99_ms = number(doc.root, "cpuNsPerDecision.p99") / 1e6;
+	row->wall_first_ms = number(doc.root, "nsPerDecision.first") / 1e6;
+	row->wall_p50_ms = number(doc.root, "nsPerDecision.p50") / 1e6;
+	row->wall_p99_ms = number(doc.root, "nsPerDecision.p99") / 1e6;
 	row->victims = number(doc.root, "victimsPerDecision");
 	row->bytes_per_pod = number(doc.root, "bytesPerPod");
 	tree_reader_free(r);
@@ -110,9 +120,23 @@ static void run_once(const char *cede, const char *cycles, struct row *row)
 	struct text json = {0};
 	snprintf(nodes, sizeof(nodes), "%u", row->size->nodes);
 	snprintf(pods, sizeof(pods), "%u", row->size->pods_per_node);
-	const char *argv[] = {cede,   "bench",	 "preempt",  "--nodes",	 nodes,	 "--pods-per-node",
-			      pods,   "--shape", row->shape, "--cycles", cycles, "-o",
-			      "json", NULL};
+	const char *queues = row->shape->queues;
+	const char *argv[] = {cede,
+			      "bench",
+			      "preempt",
+			      "-o",
+			      "json",
+			      "--nodes",
+			      nodes,
+			      "--pods-per-node",
+			      pods,
+			      "--cycles",
+			      cycles,
+			      "--shape",
+			      row->shape->shape,
+			      queues != NULL ? "--queues" : NULL,
+			      queues,
+			      NULL};
 	run((char *const *)argv, &json);
 	read_row(&json, row);
 	text_free(&json);
@@ -124,8 +148,9 @@ static double least(double a, double b)
 }
 
 /* The best of some runs: the other load of a machine only ever adds, and the first decision comes once in a run. */
-static void measure(const char *cede, bool is_slow, struct row *row)
+static void measure(const char *cede, struct row *row)
 {
+	bool is_slow = row->shape->is_slow;
 	char cycles[16];
 	snprintf(cycles, sizeof(cycles), "%u", is_slow ? row->size->slow_cycles : row->size->fast_cycles);
 	run_once(cede, cycles, row);
@@ -135,6 +160,9 @@ static void measure(const char *cede, bool is_slow, struct row *row)
 		row->first_ms = least(row->first_ms, again.first_ms);
 		row->p50_ms = least(row->p50_ms, again.p50_ms);
 		row->p99_ms = least(row->p99_ms, again.p99_ms);
+		row->wall_first_ms = least(row->wall_first_ms, again.wall_first_ms);
+		row->wall_p50_ms = least(row->wall_p50_ms, again.wall_p50_ms);
+		row->wall_p99_ms = least(row->wall_p99_ms, again.wall_p99_ms);
 	}
 }
 
@@ -150,18 +178,25 @@ static const struct row *smaller(const struct row *rows, size_t i)
 
 static void print_head(void)
 {
-	printf("%-9s %13s %10s %11s %9s %9s %8s  %s\n", "shape", "nodes x pods", "decisions", "first ms", "p50 ms",
-	       "p99 ms", "victims", "growth");
+	printf("%-9s %12s %9s %9s %9s %9s  %9s %9s %8s  %s\n", "shape", "nodes x pods", "decisions", "first ms",
+	       "p50 ms", "p99 ms", "wall p50", "wall p99", "victims", "growth");
+}
+
+/* A number of milliseconds, or "-" where there were too few decisions. */
+static const char *ms_text(char text[16], double ms, bool is_known)
+{
+	snprintf(text, 16, ms < 100 ? "%.3f" : "%.0f", ms);
+	return is_known ? text : "-";
 }
 
 static void print_row(const struct row *row, const struct row *base)
 {
-	char size[32], p99[32] = "-";
+	char size[32], first[16], p50[16], p99[16], wall_p50[16], wall_p99[16];
+	bool has_p99 = row->decisions >= P99_LEAST;
 	snprintf(size, sizeof(size), "%u x %u", row->size->nodes, row->size->pods_per_node);
-	if (row->decisions >= P99_LEAST)
-		snprintf(p99, sizeof(p99), "%.3f", row->p99_ms);
-	printf("%-9s %13s %10u %11.3f %9.3f %9s %8.2f", row->shape, size, row->decisions, row->first_ms, row->p50_ms,
-	       p99, row->victims);
+	printf("%-9s %12s %9u %9s %9s %9s  %9s %9s %8.2f", row->shape->name, size, row->decisions,
+	       ms_text(first, row->first_ms, true), ms_text(p50, row->p50_ms, true), ms_text(p99, row->p99_ms, has_p99),
+	       ms_text(wall_p50, row->wall_p50_ms, true), ms_text(wall_p99, row->wall_p99_ms, has_p99), row->victims);
 	if (base != NULL)
 		printf("  nodes x %u: first x %.1f, p50 x %.1f", row->size->nodes / base->size->nodes,
 		       row->first_ms / base->first_ms, row->p50_ms / base->p50_ms);
@@ -169,18 +204,27 @@ static void print_row(const struct row *row, const struct row *base)
 	fflush(stdout);
 }
 
+static void emit_times(struct emit *e, const char *key, const struct row *row, double first, double p50, double p99)
+{
+	emit_object(e, key);
+	emit_double(e, "first", first);
+	emit_double(e, "p50", p50);
+	if (row->decisions >= P99_LEAST)
+		emit_double(e, "p99", p99);
+	emit_end(e);
+}
+
 static void emit_row(struct emit *e, const struct row *row, const struct row *base)
 {
 	emit_object(e, NULL);
-	emit_str(e, "shape", row->shape);
+	emit_str(e, "shape", row->shape->name);
 	emit_int(e, "nodes", row->size->nodes);
 	emit_int(e, "podsPerNode", row->size->pods_per_node);
+	emit_int(e, "queues", row->shape->queues != NULL ? strtol(row->shape->queues, NULL, 10) : 0);
 	emit_int(e, "threads", 1);
 	emit_int(e, "decisions", row->decisions);
-	emit_double(e, "firstMs", row->first_ms);
-	emit_double(e, "p50Ms", row->p50_ms);
-	if (row->decisions >= P99_LEAST)
-		emit_double(e, "p99Ms", row->p99_ms);
+	emit_times(e, "cpuMs", row, row->first_ms, row->p50_ms, row->p99_ms);
+	emit_times(e, "wallMs", row, row->wall_first_ms, row->wall_p50_ms, row->wall_p99_ms);
 	emit_double(e, "victimsPerDecision", row->victims);
 	emit_double(e, "bytesPerPod", row->bytes_per_pod);
 	if (base != NULL) {
@@ -230,8 +274,8 @@ int main(int argc, char **argv)
 	print_head();
 	for (size_t shape = 0; shape < N_SHAPES; shape++) {
 		for (size_t i = 0; i < N_SIZES; i++, n++) {
-			rows[n] = (struct row){.shape = shapes[shape].name, .size = &sizes[i]};
-			measure(text_str(&cede), shapes[shape].is_slow, &rows[n]);
+			rows[n] = (struct row){.shape = &shapes[shape], .size = &sizes[i]};
+			measure(text_str(&cede), &rows[n]);
 			print_row(&rows[n], smaller(rows, n));
 		}
 	}
