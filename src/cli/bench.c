@@ -126,7 +126,7 @@ static void series_sort(struct series *s, uint32_t n)
 /* The smallest time that so many percent of the decisions did not exceed. */
 static int64_t percentile(const struct series *s, uint32_t n, uint32_t percent)
 {
-	assert(n);
+	assert(n && s->ns);
 	return s->ns[((uint64_t)n * percent + 99) / 100 - 1];
 }
 

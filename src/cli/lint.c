@@ -74,7 +74,7 @@ int command_lint(int argc, char **argv)
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct options o = {0};
 	struct cli_cluster c;
-	struct lint l = {.arena = arena_new(16 * 1024)};
+	struct lint l = {.arena = arena_new(16384)};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

@@ -75,7 +75,7 @@ struct decision {
 	uint32_t n_victims, n_protected, n_nodes;
 	const struct victim *victims;
 	const struct protected_pod *protected;
-	const struct node_report *nodes; /* in scheduling order; only if reports were asked for */
+	struct node_report *nodes; /* in scheduling order; only if reports were asked for */
 	enum rule_id own_rule;		 /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
 	enum tie_break tie;	      /* why this node */

@@ -49,7 +49,7 @@ static void reserve(struct attempt *a, node_id node, enum action action)
 /* The report of the i-th node, NULL if nobody asked for any. */
 static struct node_report *report_of(const struct attempt *a, uint32_t i)
 {
-	return a->d->n_nodes ? (struct node_report *)(uintptr_t)&a->d->nodes[i] : NULL;
+	return a->d->n_nodes ? &a->d->nodes[i] : NULL;
 }
 
 static bool take_leaving_room(struct attempt *a)

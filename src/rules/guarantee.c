@@ -38,7 +38,7 @@ static struct rule_verdict above(const struct judge *j, const struct queue_opini
 
 static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 {
-	struct queue_opinion *o = (struct queue_opinion *)(uintptr_t)judge_queue(j, v->queue);
+	struct queue_opinion *o = judge_queue(j, v->queue);
 	struct rule_verdict why;
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {

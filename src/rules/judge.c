@@ -200,7 +200,7 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdic
 	return false;
 }
 
-const struct queue_opinion *judge_queue(struct judge *j, queue_id q)
+struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 {
 	struct queue_opinion *o;
 

@@ -73,7 +73,7 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim);
 /* The soft rules alone: is it opted out, is it a driver? */
 bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
-const struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
+struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
 
 /* Law 4: is the pod's queue, below ancestor, entitled to the short types? */
 bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdict *ret_why);
