@@ -43,11 +43,19 @@ static void tell_complaints(struct engine *en)
 	}
 }
 
+static void tell_plugins(const struct plugins *p)
+{
+	for (uint32_t i = 0; i < plugins_complaint_count(p); i++)
+		cli_note(plugins_complaint(p, i));
+}
+
 int planning_run(const struct planning *o, struct cli_cluster *c, struct planned *ret)
 {
 	struct engine_run run = {.now_ns = c->now_ns, .cycles = o->cycles, .report = o->report};
 	struct ledger *l = cluster_ledger(c->cluster);
 	ledger_mark mark = ledger_get_mark(l);
+	const struct framework_plugin *extra;
+	uint32_t n_extra;
 	enum err_code rc;
 	struct err e;
 
@@ -55,7 +63,10 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	ret->plan.arena = arena_new(1 << 16);
 	if (o->threads)
 		c->config->threads = o->threads;
-	ret->engine = engine_new(c->cluster, c->config, NULL, 0, &e);
+	ret->plugins = plugins_load(c->config);
+	tell_plugins(ret->plugins);
+	extra = plugins_loaded(ret->plugins, &n_extra);
+	ret->engine = engine_new(c->cluster, c->config, extra, n_extra, &e);
 	if (!ret->engine)
 		return cli_fail(&e);
 	rc = engine_plan(ret->engine, &run, &ret->plan, &e);
@@ -71,6 +82,7 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 void planned_free(struct planned *p)
 {
 	engine_free(p->engine);
+	plugins_free(p->plugins);
 	array_free(&p->plan.v);
 	arena_free(p->plan.arena);
 }

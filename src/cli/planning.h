@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "engine/engine.h"
 #include "explain/plan_view.h"
+#include "manifest/plugins.h"
 
 struct planning {
 	uint32_t cycles, threads;
@@ -15,6 +16,7 @@ struct planning {
 extern const struct argp planning_argp; /* --cycles, --threads */
 
 struct planned {
+	struct plugins *plugins;
 	struct engine *engine;
 	struct decisions plan;
 	struct plan_view view;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "engine/attempt.h"
+#include "engine/opinion.h"
 
 const char *attempt_keep_text(struct attempt *a, struct text *t)
 {
@@ -135,6 +136,9 @@ static void mark_overridden(struct attempt *a, struct victim *v, const struct di
 {
 	bool *violates = arena_n(a->c.arena, best->n_victims + 1, bool);
 
+	for (uint32_t i = 0; best->n_spared && i < best->n_victims; i++)
+		if (opinion_spares(&a->c, best->victims[i]))
+			v[i].overridden = RULE_PLUGIN;
 	if (!best->n_violations)
 		return;
 	pdb_split(&a->c, best->victims, best->n_victims, o->empty_selector_matches, violates);
@@ -181,6 +185,38 @@ static uint32_t potential_nodes(struct attempt *a, node_id *ret)
 	return n;
 }
 
+enum { PROTECTED_MAX = 1000 }; /* told of one decision */
+
+/* Whom plugins keep where taking pods away was thought of. */
+static void tell_protected(struct attempt *a, const node_id *nodes, uint32_t n, const struct displace_options *o)
+{
+	ARRAY(struct protected_pod) left = {0};
+	struct protected_pod *v;
+
+	if (!opinion_is_any(&a->c))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ledger_node *node = ledger_node(a->c.ledger, nodes[i]);
+
+		for (uint32_t k = 0; k < node->pods.n && left.n < PROTECTED_MAX; k++) {
+			const struct pod *p = ledger_pod(a->c.ledger, node->pods.v[k]);
+			struct protected_pod x = {.pod = node->pods.v[k], .node = nodes[i], .queue = p->queue};
+
+			if (!may_displace(&a->c, o, p))
+				continue;
+			x.verdict = opinion_of(&a->c, x.pod);
+			if (x.verdict.answer == IS_PROTECTED)
+				array_push(&left, x);
+		}
+	}
+	v = arena_n(a->keep, left.n + 1, struct protected_pod);
+	if (left.n)
+		memcpy(v, left.v, left.n * sizeof(*v));
+	a->d->protected = v;
+	a->d->n_protected = left.n;
+	array_free(&left);
+}
+
 static struct displace_options options_of(const struct attempt *a)
 {
 	bool is_kubernetes = a->en->config->profile == PROFILE_KUBERNETES;
@@ -210,6 +246,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	n = potential_nodes(a, nodes);
 	tried = arena_n(a->c.arena, n + 1, struct displace_node);
 	displace_all(&a->c, nodes, n, &o, tried);
+	tell_protected(a, nodes, n, &o);
 	*ret_tried = tried;
 	*ret_n = n;
 	best = displace_pick(&a->c, tried, n, &a->d->tie, &second, &a->d->tie_mine, &a->d->tie_theirs);

@@ -62,6 +62,7 @@ enum tie_break {
 	TIE_NAME,	/* name of the node */
 	TIE_LEAVING,	/* room that is being freed there anyway */
 	TIE_COST,	/* cheapest lawful set of victims */
+	TIE_SPARED,	/* fewest victims that a plugin would rather spare */
 };
 
 struct decision {
@@ -76,7 +77,7 @@ struct decision {
 	const struct victim *victims;
 	const struct protected_pod *protected;
 	struct node_report *nodes; /* in scheduling order; only if reports were asked for */
-	enum rule_id own_rule;		 /* what holds back the pod itself: delay, never */
+	enum rule_id own_rule;	   /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
 	enum tie_break tie;	      /* why this node */
 	node_id runner_up;	      /* NODE_NONE if none */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
+#include "engine/opinion.h"
 
 const char *eligibility_text(enum eligibility e)
 {
@@ -79,7 +80,7 @@ int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
 
 struct sort_ctx {
 	const struct cede_cycle *c;
-	const struct displace_options *o;
+	bool has_opinions;
 };
 
 static int by_importance(const void *a, const void *b, void *ctx)
@@ -89,11 +90,10 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	const struct pod *px = ledger_pod(s->c->ledger, x), *py = ledger_pod(s->c->ledger, y);
 	int d;
 
-	if (s->o->victim_order && px->priority == py->priority) {
-		int64_t ox = s->o->victim_order(s->o->order_ctx, x), oy = s->o->victim_order(s->o->order_ctx, y);
-
-		if (ox != oy)
-			return ox < oy ? -1 : 1;
+	if (s->has_opinions && px->priority == py->priority) {
+		d = opinion_cmp(s->c, x, y);
+		if (d)
+			return d;
 	}
 	d = victim_cmp(s->c, x, y);
 	if (d)
@@ -104,7 +104,7 @@ static int by_importance(const void *a, const void *b, void *ctx)
 
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n)
 {
-	struct sort_ctx ctx = {c, o};
+	struct sort_ctx ctx = {c, opinion_is_any(c)};
 
 	qsort_r(pods, n, sizeof(*pods), by_importance, &ctx);
 }
@@ -158,21 +158,40 @@ uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < n->pods.n; i++)
-		if (may_displace(c, o, ledger_pod(c->ledger, n->pods.v[i])))
+	bool has_opinions = opinion_is_any(c);
+
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		if (!may_displace(c, o, ledger_pod(c->ledger, n->pods.v[i])))
+			continue;
+		if (!has_opinions || opinion_of(c, n->pods.v[i]).answer != IS_PROTECTED)
 			ret[count++] = n->pods.v[i];
+	}
 	return count;
 }
 
-/* Give back what need not go: the violating first, each class by importance. Marks who stays away. */
-static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const bool *violates, uint32_t n,
+/* In this order they are given back, each class by importance. */
+enum reprieve_class { CLASS_SPARED, CLASS_VIOLATING, CLASS_REST, CLASSES };
+
+static void classify(const struct cede_cycle *c, const pod_id *pods, const bool *violates, uint32_t n, uint8_t *ret)
+{
+	bool has_opinions = opinion_is_any(c);
+
+	for (uint32_t i = 0; i < n; i++) {
+		ret[i] = violates[i] ? CLASS_VIOLATING : CLASS_REST;
+		if (has_opinions && opinion_spares(c, pods[i]))
+			ret[i] = CLASS_SPARED;
+	}
+}
+
+/* Give back what need not go. Marks who stays away. */
+static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const uint8_t *classes, uint32_t n,
 		     bool *ret_goes)
 {
-	for (int pass = 0; pass < 2; pass++) {
+	for (uint8_t pass = 0; pass < CLASSES; pass++) {
 		for (uint32_t i = 0; i < n; i++) {
 			struct status s;
 
-			if (violates[i] != (pass == 0))
+			if (classes[i] != pass)
 				continue;
 			ledger_place(c->ledger, pods[i], node);
 			s = cycle_fits(c, node);
@@ -208,19 +227,23 @@ struct displace_node displace_try(struct cede_cycle *c, node_id node, const stru
 	pod_id *pods = arena_n(c->arena, ln->pods.n + 1, pod_id);
 	uint32_t n = lower_pods(c, o, node, pods);
 	bool *violates = arena_n(c->arena, n + 1, bool), *goes = arena_n(c->arena, n + 1, bool);
+	uint8_t *classes = arena_n(c->arena, n + 1, uint8_t);
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
 	if (!n)
 		return r;
 	sort_by_importance(c, o, pods, n);
 	pdb_split(c, pods, n, o->empty_selector_matches, violates);
+	classify(c, pods, violates, n, classes);
 	c->is_dry_run = true;
 	for (uint32_t i = 0; i < n; i++)
 		ledger_vacate(c->ledger, pods[i]);
 	r.status = cycle_fits(c, node);
 	if (status_is_success(&r.status)) {
-		reprieve(c, node, pods, violates, n, goes);
+		reprieve(c, node, pods, classes, n, goes);
 		collect_victims(&r, pods, goes, violates, n, c->arena);
+		for (uint32_t i = 0; i < n; i++)
+			r.n_spared += goes[i] && classes[i] == CLASS_SPARED;
 	}
 	ledger_rollback(c->ledger, mark);
 	c->is_dry_run = false;
@@ -254,6 +277,8 @@ static int64_t cost_of(const struct cede_cycle *c, const struct displace_node *v
 	int64_t sum = 0;
 
 	switch (criterion) {
+	case TIE_SPARED:
+		return v->n_spared;
 	case TIE_VIOLATIONS:
 		return v->n_violations;
 	case TIE_HIGHEST:
@@ -275,7 +300,8 @@ static int64_t cost_of(const struct cede_cycle *c, const struct displace_node *v
 static int compare(const struct cede_cycle *c, const struct displace_node *a, const struct displace_node *b,
 		   enum tie_break *ret_by, int64_t *ret_a, int64_t *ret_b)
 {
-	static const enum tie_break criteria[] = {TIE_VIOLATIONS, TIE_HIGHEST, TIE_SUM, TIE_COUNT, TIE_START};
+	static const enum tie_break criteria[] = {TIE_SPARED, TIE_VIOLATIONS, TIE_HIGHEST,
+						  TIE_SUM,    TIE_COUNT,      TIE_START};
 
 	for (size_t i = 0; i < sizeof(criteria) / sizeof(*criteria); i++) {
 		*ret_by = criteria[i];

@@ -12,9 +12,9 @@
 
 struct displace_node { /* the outcome of one node */
 	node_id node;
-	struct status status; /* SUCCESS: a candidate; else why not */
-	uint32_t n_victims, n_violations;
-	const pod_id *victims; /* most important first; in the cycle's arena */
+	struct status status;			    /* SUCCESS: a candidate; else why not */
+	uint32_t n_victims, n_violations, n_spared; /* spared: a plugin would rather keep them */
+	const pod_id *victims;			    /* most important first; in the cycle's arena */
 };
 
 struct displace_options {
@@ -22,8 +22,6 @@ struct displace_options {
 	queue_id only_in; /* victims are of this queue; QUEUE_NONE: of any */
 	/* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
 	bool empty_selector_matches;
-	int64_t (*victim_order)(const void *ctx, pod_id pod); /* may be NULL: among equals larger goes first */
-	const void *order_ctx;
 };
 
 enum eligibility { ELIGIBLE, NOT_ELIGIBLE_NEVER, NOT_ELIGIBLE_TERMINATING };

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
+#include "engine/opinion.h"
 #include "filters/builtin.h"
 
-/* Filters that may speak for this pod and depend on pods: none but the resources. */
+/* Of the filters that may speak for this pod only the resources depend on pods; and no plugin speaks for victims. */
 bool displace_is_fast(const struct cede_cycle *c)
 {
 	uint32_t n;
@@ -31,6 +32,8 @@ bool displace_is_fast(const struct cede_cycle *c)
 		else if (!is_idle)
 			return false;
 	}
+	if (opinion_is_any(c))
+		return false;
 	return has_fit && !framework_args(c->framework)->n_ignored_resources &&
 	       !framework_args(c->framework)->n_ignored_groups;
 }

@@ -26,7 +26,7 @@ struct want { /* the request as short lists, `pods` first */
 };
 void want_of(const struct cede_cycle *c, struct want *w);
 
-/* Can nothing but resources, and what does not depend on pods, be in this pod's way? */
+/* Is nothing in this pod's way but resources and what does not depend on pods, and no plugin speaks for victims? */
 bool displace_is_fast(const struct cede_cycle *c);
 void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		   struct displace_node *ret);

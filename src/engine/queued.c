@@ -5,6 +5,7 @@
  * only if nothing else works. Work that must run on one node looks there.
  */
 #include "engine/attempt.h"
+#include "engine/opinion.h"
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 
@@ -100,6 +101,8 @@ static void mark_overridden(struct attempt *a, struct victim *v, const struct ju
 		v[i].overridden = judge_opted_out(j, p)	  ? RULE_OPT_OUT
 				  : judge_is_driver(j, p) ? RULE_DRIVER
 							  : RULE_NONE;
+		if (v[i].overridden == RULE_NONE && opinion_spares(&a->c, v[i].pod))
+			v[i].overridden = RULE_PLUGIN;
 	}
 }
 
@@ -200,7 +203,8 @@ static enum action own_action(const struct attempt *a)
 static bool hunt_all(struct hunt *h)
 {
 	enum action own = own_action(h->a);
-	int rounds = h->a->en->config->opt_out == OPT_OUT_HARD ? 1 : 2;
+	bool is_hard = h->a->en->config->opt_out == OPT_OUT_HARD && !opinion_is_any(&h->a->c);
+	int rounds = is_hard ? 1 : 2; /* the second with those who go only if nothing else works */
 
 	if (is_daemon(h->a))
 		return hunt(h, ACTION_REQUIRED_NODE, true);

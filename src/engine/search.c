@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-enum { EXACT_MAX = 14 }; /* candidates on a node up to which all sets are tried if the plain way finds none */
+#include "engine/opinion.h"
+
+enum { EXACT_MAX = 14 };  /* candidates on a node up to which all sets are tried if the plain way finds none */
 enum { WHOLE = 1000000 }; /* the share of who holds all there is */
 
 struct mate { /* a running pod that may go */
@@ -12,6 +14,7 @@ struct mate { /* a running pod that may go */
 	const struct res_list *usage;
 	const struct queue_opinion *opinion; /* of its queue */
 	bool is_opted_out, is_driver, goes;
+	bool is_spared; /* by a plugin: as good as opted out */
 	int64_t lost_work, start;
 	uint32_t distance;
 };
@@ -29,7 +32,7 @@ struct spending { /* of a budget, by the victims so far */
 struct ground { /* one search, all nodes */
 	struct search *s;
 	struct want want;
-	bool is_fast, has_laws;
+	bool is_fast, has_laws, has_opinions;
 	uint64_t judged;	  /* types law 2 is judged in; depends on the node */
 	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
@@ -285,23 +288,38 @@ static bool concerns(const struct ground *g, const struct pod *p)
 	}
 }
 
+/* What the rules say, and what plugins say of those the rules would let go. */
+static struct rule_verdict verdict_of(struct ground *g, pod_id pod)
+{
+	struct rule_verdict says = judge_victim(g->s->j, pod), theirs;
+
+	if (!g->has_opinions || says.answer == IS_PROTECTED)
+		return says;
+	theirs = opinion_of(g->s->c, pod);
+	return theirs.answer == IS_PROTECTED || (theirs.answer == IS_SPARED && says.rule != RULE_OPT_OUT) ? theirs
+													  : says;
+}
+
 static void consider(struct ground *g, pod_id pod)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
 	struct mate *m = &g->mates[g->n];
 	struct rule_verdict says;
+	bool is_last;
 
 	if (!concerns(g, p))
 		return;
-	says = judge_victim(g->s->j, pod);
-	if (says.answer == IS_PROTECTED || (says.rule == RULE_OPT_OUT && !g->s->with_opted_out)) {
+	says = verdict_of(g, pod);
+	is_last = says.rule == RULE_OPT_OUT || says.rule == RULE_PLUGIN;
+	if (says.answer == IS_PROTECTED || (is_last && !g->s->with_opted_out)) {
 		leave(g, pod, p, &says);
 		return;
 	}
 	*m = (struct mate){.pod = pod, .p = p, .usage = &shape_get(g->s->c->vocab, p->shape)->usage};
 	m->opinion = judge_queue(g->s->j, p->queue);
 	m->distance = m->opinion->distance;
-	m->is_opted_out = says.rule == RULE_OPT_OUT;
+	m->is_opted_out = is_last;
+	m->is_spared = says.rule == RULE_PLUGIN;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
 	m->start = victim_start(g->s->c, p);
 	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
@@ -317,9 +335,15 @@ static int by_desert(const void *a, const void *b, void *ctx)
 	const struct ground *g = ctx;
 	const struct mate *x = a, *y = b;
 	const struct vocab *v = g->s->c->vocab;
-	int d;
+	int d = 0;
 
+	if (x->is_spared != y->is_spared)
+		return x->is_spared ? -1 : 1;
+	if (g->has_opinions && x->p->priority == y->p->priority)
+		d = opinion_cmp(g->s->c, x->pod, y->pod);
 	if (g->s->j->action == ACTION_DISPLACE && x->p->priority == y->p->priority) {
+		if (d)
+			return d;
 		if (x->start != y->start)
 			return x->start < y->start ? -1 : 1;
 		goto names;
@@ -330,6 +354,8 @@ static int by_desert(const void *a, const void *b, void *ctx)
 		return x->is_driver ? -1 : 1;
 	if (x->p->priority != y->p->priority)
 		return x->p->priority > y->p->priority ? -1 : 1;
+	if (d)
+		return d;
 	if (x->lost_work != y->lost_work)
 		return x->lost_work > y->lost_work ? -1 : 1;
 	if (x->distance != y->distance)
@@ -607,6 +633,7 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	struct ground g = {.s = s,
 			   .is_fast = displace_is_fast(s->c),
 			   .has_laws = s->j->action == ACTION_RECLAIM,
+			   .has_opinions = opinion_is_any(s->c),
 			   .stride = ledger_stride(s->c->ledger)};
 
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};

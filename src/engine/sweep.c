@@ -258,8 +258,7 @@ bool sweep_run(struct sweep *s, struct cede_cycle *c, const struct displace_opti
 	struct memory *m;
 	struct want w;
 
-	if (!displace_is_fast(c) || o->victim_order || !status_is_success(&c->pre_filter) || c->has_node_set ||
-	    !c->n_nodes)
+	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;
 	*ret = (struct sweep_result){.best = NODE_NONE, .second = NODE_NONE};
 	m = memory_for(s, c, o);

@@ -27,6 +27,9 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 	case TIE_SCORE:
 		tie_numbers(v, d, "highest score", out);
 		break;
+	case TIE_SPARED:
+		tie_numbers(v, d, "fewest victims that a plugin would spare", out);
+		break;
 	case TIE_VIOLATIONS:
 		tie_numbers(v, d, "fewest budget violations", out);
 		break;
@@ -208,7 +211,7 @@ static void protected_row(const struct plan_view *v, struct table *t, const stru
 	table_cell(t, TONE_PLAIN, "%s", text_str(&pod));
 	table_cell(t, TONE_FAINT, "%s", queue_path(v, x->queue));
 	table_cell(t, TONE_PLAIN, "%s", node_text(v, x->node));
-	table_cell(t, TONE_PLAIN, "%s", rule_text((enum rule_id)x->verdict.rule));
+	table_cell(t, TONE_PLAIN, "%s", rule_verdict_name(&x->verdict));
 	table_cell(t, TONE_FAINT, "%s", text_str(&why));
 	text_free(&pod);
 	text_free(&why);

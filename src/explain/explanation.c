@@ -129,6 +129,8 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 		text_add(out, " It opted out, but no node offers another way.");
 	else if (overridden == RULE_DRIVER)
 		text_add(out, " It is its application's driver, but no node offers another way.");
+	else if (overridden == RULE_PLUGIN)
+		text_add(out, " A plugin would spare it, but no node offers another way.");
 }
 
 static void stronger_clause(const struct explanation *x, struct text *out)
@@ -193,8 +195,7 @@ static void spared_table(const struct explanation *x, const struct look *look, s
 		table_row(&t);
 		table_cell(&t, TONE_PLAIN, "%s", text_str(&pod));
 		table_cell(&t, TONE_FAINT, "%s", queue_path(x->view, p->v.v[i].queue));
-		table_cell(&t, TONE_PLAIN, "%s",
-			   rule_text((enum rule_id)as_protected(&p->v.v[i], x->pod)->verdict.rule));
+		table_cell(&t, TONE_PLAIN, "%s", rule_verdict_name(&as_protected(&p->v.v[i], x->pod)->verdict));
 		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
 		text_free(&pod);
 		text_free(&why);

@@ -76,7 +76,7 @@ void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct r
 {
 	struct text t = {0};
 
-	emit_set(e, "rule", rule_text((enum rule_id)says->rule));
+	emit_set(e, "rule", rule_verdict_name(says));
 	rule_verdict_text(v->cluster, says, &t);
 	emit_set(e, "reason", text_str(&t));
 	emit_time(e, "until", says->until_ns);

@@ -48,7 +48,9 @@ const struct plugin_args *framework_args(const struct framework *f);
 const uint32_t *framework_point(const struct framework *f, enum plugin_point p, uint32_t *ret_n);
 /* Is default preemption on in this profile? */
 bool framework_preempts(const struct framework *f);
-/* What was switched off for breaking the contract, a line each. */
+/* It broke the contract: switched off for the rest of the run. */
+void framework_eject(struct framework *f, uint32_t plugin, const char *why);
+/* What was switched off so, a line each. */
 const char *framework_complaints(const struct framework *f);
 
 /* A verdict and who gave it. */

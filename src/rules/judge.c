@@ -240,6 +240,8 @@ void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, st
 		delay_text(v, out);
 	else if (v->rule == RULE_NEVER)
 		text_add(out, "its preemptionPolicy is Never");
+	else if (v->rule == RULE_PLUGIN)
+		text_add(out, v->words ? v->words : "the plugin keeps it");
 	for (size_t i = 0; i < sizeof(all_rules) / sizeof(*all_rules); i++)
 		if (all_rules[i]->id == v->rule)
 			all_rules[i]->text(c, v, out);

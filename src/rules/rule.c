@@ -10,6 +10,11 @@ const char *rule_text(enum rule_id r)
 	return texts[r];
 }
 
+const char *rule_verdict_name(const struct rule_verdict *v)
+{
+	return v->rule == RULE_PLUGIN && v->plugin ? v->plugin : rule_text((enum rule_id)v->rule);
+}
+
 const char *action_text(enum action a)
 {
 #define X(id, text) [ACTION_##id] = text,

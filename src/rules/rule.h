@@ -65,15 +65,16 @@ const char *action_text(enum action a);
 enum rule_answer { MAY_GO, IS_PROTECTED, IS_SPARED };
 
 struct rule_verdict {
-	uint8_t answer;	  /* enum rule_answer */
-	uint8_t rule;	  /* enum rule_id; RULE_NONE when it may go */
-	uint8_t plugin;	  /* RULE_PLUGIN: index of the plugin */
-	uint8_t reason;	  /* which of the rule's sentences */
-	uint32_t queue;	  /* the queue it speaks of, QUEUE_NONE if none */
-	uint32_t type;	  /* the resource type it speaks of */
-	int64_t until_ns; /* where time decides, else TIME_NONE */
-	int64_t num[3];	  /* the rule's numbers, for its sentence */
+	uint8_t answer;		    /* enum rule_answer */
+	uint8_t rule;		    /* enum rule_id; RULE_NONE when it may go */
+	uint8_t reason;		    /* which of the rule's sentences */
+	uint32_t queue;		    /* the queue it speaks of, QUEUE_NONE if none */
+	uint32_t type;		    /* the resource type it speaks of */
+	int64_t until_ns;	    /* where time decides, else TIME_NONE */
+	int64_t num[3];		    /* the rule's numbers, for its sentence */
+	const char *plugin, *words; /* RULE_PLUGIN: its name, and its sentence (NULL: none); good while it is loaded */
 };
+const char *rule_verdict_name(const struct rule_verdict *v); /* of the rule, or the plugin's own */
 
 static inline struct rule_verdict rule_may_go(void)
 {

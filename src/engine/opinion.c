@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/opinion.h"
+
+static const struct framework_plugin *at_work(const struct cede_cycle *c, uint32_t plugin)
+{
+	const struct framework_plugin *p = framework_plugin(c->framework, plugin);
+
+	return p->is_disabled ? NULL : p;
+}
+
+bool opinion_is_any(const struct cede_cycle *c)
+{
+	uint32_t n;
+	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct framework_plugin *p = at_work(c, order[i]);
+
+		if (p && (p->table->may_evict || p->table->victim_order))
+			return true;
+	}
+	return false;
+}
+
+static struct rule_verdict says(const struct cede_plugin *t, struct cede_verdict v, enum rule_answer answer)
+{
+	struct rule_verdict r = rule_may_go();
+
+	r.answer = answer;
+	r.rule = RULE_PLUGIN;
+	r.plugin = t->name;
+	r.words = t->reasons && v.reason < t->n_reasons ? t->reasons[v.reason] : NULL;
+	return r;
+}
+
+static struct rule_verdict ask(const struct cede_cycle *c, uint32_t plugin, pod_id victim)
+{
+	const struct framework_plugin *p = at_work(c, plugin);
+	struct cede_verdict v;
+
+	if (!p || !p->table->may_evict)
+		return rule_may_go();
+	v = p->table->may_evict(p->self, c, victim);
+	switch (v.code) {
+	case CEDE_SUCCESS:
+		return rule_may_go();
+	case CEDE_UNSCHEDULABLE:
+	case CEDE_UNRESOLVABLE:
+		return says(p->table, v, IS_PROTECTED);
+	case CEDE_SKIP:
+		return says(p->table, v, IS_SPARED);
+	default:
+		framework_eject(c->framework, plugin, "may_evict gave an answer that does not exist");
+		return rule_may_go();
+	}
+}
+
+struct rule_verdict opinion_of(const struct cede_cycle *c, pod_id victim)
+{
+	struct rule_verdict soft = rule_may_go();
+	uint32_t n;
+	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rule_verdict one = ask(c, order[i], victim);
+
+		if (one.answer == IS_PROTECTED)
+			return one;
+		if (one.answer == IS_SPARED && soft.answer == MAY_GO)
+			soft = one;
+	}
+	return soft;
+}
+
+int opinion_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
+{
+	uint32_t n;
+	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct framework_plugin *p = at_work(c, order[i]);
+		int64_t x, y;
+
+		if (!p || !p->table->victim_order)
+			continue;
+		x = p->table->victim_order(p->self, c, a);
+		y = p->table->victim_order(p->self, c, b);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}

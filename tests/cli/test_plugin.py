@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plugins loaded into the program: the example changes who has to go, others protect and spare; bad ones are reported and left out."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import CEDE, NOW, SOURCE, Folder, Suite, cede  # noqa: E402
+
+BUILD = os.environ.get("CEDE_BUILD") or os.path.dirname(CEDE)
+PROFILES = ("kubernetes", "default")
+
+
+def node(name, cpu=2):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": str(cpu), "pods": "110"}}}
+
+
+def pod(name, on=None, cpu=1, priority=0, start="2026-11-15T11:00:00Z", checkpoint=None, opinion=None):
+    meta = {"name": name, "namespace": "ns", "creationTimestamp": "2026-11-15T10:00:00Z"}
+    if checkpoint:
+        meta["annotations"] = {"cede.dev/checkpointed-at": checkpoint}
+    if opinion:
+        meta["labels"] = {"opinion": opinion}
+    spec = {"priority": priority, "containers": [{"name": "c", "resources": {"requests": {"cpu": str(cpu)}}}]}
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec,
+            "status": {"phase": "Running", "startTime": start} if on else {}}
+
+
+def config(plugins):
+    """The first plugin is at 4:3, the next at 5:3."""
+    head = "apiVersion: cede.dev/v1\nkind: CedeConfiguration\n"
+    return head + ("plugins:\n" + "".join(f"- {json.dumps(p)}\n" for p in plugins) if plugins else "")
+
+
+def built(name):
+    return os.path.join(BUILD, name + ".so")
+
+
+def run(objects, plugins, *args, command="plan", files=None, profile="kubernetes"):
+    """The command with these plugins. What a plugin of files is called may be said without a folder."""
+    cluster = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    with Folder({"cluster.json": cluster, "conf/cede.yaml": config(plugins), **(files or {})}) as path:
+        for name in (p["path"] if isinstance(p, dict) else p for p in plugins):
+            if not os.path.isabs(name) and os.path.exists(built(name[:-3])):
+                shutil.copy(built(name[:-3]), os.path.join(path, "conf", name))
+        found = cede(command, "-f", "cluster.json", "--config", "conf/cede.yaml", "--profile", profile, *NOW, *args, cwd=path)
+    return found
+
+
+def plan(objects, plugins, **options):
+    found = run(objects, plugins, "-o", "json", **options)
+    found.decisions = json.loads(found.out)["decisions"] if found.code == 0 else []
+    return found
+
+
+def victims(found, name="w"):
+    """Of the decision about ns/NAME, where it would run and who goes."""
+    for d in found.decisions:
+        if d["pod"] == f"ns/{name}":
+            return d["outcome"], d.get("node"), [v["pod"] for v in d.get("victims", [])]
+    return None
+
+
+def notes(found):
+    return [line for line in found.err.splitlines() if line.startswith("cede: note: ")]
+
+
+# ---- the example ----
+
+# Of three alike, b runs shortest and would go; a wrote the latest checkpoint, c one long ago.
+TRAINING = [node("n", 3), pod("a", "n", start="2026-11-15T06:00:00Z", checkpoint="2026-11-15T11:58:00Z"),
+            pod("b", "n", start="2026-11-15T11:00:00Z"), pod("c", "n", start="2026-11-15T09:00:00Z", checkpoint="2026-11-15T09:30:00Z"),
+            pod("w", priority=9)]
+
+
+def test_example(s):
+    for profile in PROFILES:
+        without, with_it = plan(TRAINING, [], profile=profile), plan(TRAINING, ["checkpointed-first.so"], profile=profile)
+        s.equal(f"{profile}: without the plugin the youngest goes", victims(without), ("nominated", "n", ["ns/b"]))
+        s.equal(f"{profile}: with it who wrote a checkpoint last", victims(with_it), ("nominated", "n", ["ns/a"]))
+        s.equal(f"{profile}: nothing to complain about", (with_it.code, with_it.err), (0, ""))
+    old = plan(TRAINING, [{"path": "checkpointed-first.so", "args": {"maxAge": 60}}])
+    s.equal("its argument: a checkpoint two minutes old is too old", victims(old), ("nominated", "n", ["ns/b"]))
+    bad = plan(TRAINING, [{"path": "checkpointed-first.so", "args": {"maxAge": "soon"}}])
+    s.equal("a bad argument is the plugin's to refuse", notes(bad), [
+        "cede: note: conf/cede.yaml:4:3: plugin checkpointed-first.so: it cannot be set up: "
+        "maxAge: expected maxAge, a number of seconds, found 'soon'; it is left out"])
+    s.equal("and the plan is made without it", victims(bad), ("nominated", "n", ["ns/b"]))
+    higher = [node("n"), pod("a", "n", priority=3, checkpoint="2026-11-15T11:59:00Z"), pod("b", "n", priority=1), pod("w", priority=9)]
+    s.equal("priority still comes first", victims(plan(higher, ["checkpointed-first.so"])), ("nominated", "n", ["ns/b"]))
+
+
+def test_example_as_told(s):
+    """Its README, word by word: built by hand, with its own configuration."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        s.skip("the example as its README tells", "no cc here")
+        return
+    with Folder({"cluster.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": TRAINING}),
+                 "examples/plugin/config.yaml": open(os.path.join(SOURCE, "examples", "plugin", "config.yaml"), "rb").read()}) as path:
+        made = subprocess.run([compiler, "-shared", "-fPIC", "-I" + os.path.join(SOURCE, "include"), "-o",
+                               "examples/plugin/checkpointed-first.so", os.path.join(SOURCE, "examples", "plugin", "checkpointed-first.c")],
+                              cwd=path, stderr=subprocess.PIPE, text=True)
+        s.equal("the example builds by hand, from the installed header alone", (made.returncode, made.stderr), (0, ""))
+        found = cede("plan", "-f", "cluster.json", "--config", "examples/plugin/config.yaml", "-o", "json", *NOW, cwd=path)
+        found.decisions = json.loads(found.out)["decisions"] if found.code == 0 else []
+        s.equal("and does what it says", (victims(found), found.err), (("nominated", "n", ["ns/a"]), ""))
+
+
+# ---- may_evict ----
+
+def test_opinions(s):
+    kept = [node("n"), pod("a", "n", opinion="keep"), pod("b", "n"), pod("w", priority=9)]
+    spared = [node("n"), pod("a", "n", opinion="spare"), pod("b", "n", start="2026-11-15T08:00:00Z", priority=1), pod("w", priority=9)]
+    two_nodes = [node("m", 1), node("n", 1), pod("a", "m", opinion="spare"), pod("b", "n", priority=3), pod("w", priority=9)]
+    only = [node("n", 1), pod("a", "n", opinion="spare"), pod("w", priority=9)]
+    alone = [node("n", 1), pod("a", "n", opinion="keep"), pod("w", priority=9)]
+    for profile in PROFILES:
+        def with_it(objects):
+            return plan(objects, ["plugin-opinions.so"], profile=profile)
+        s.equal(f"{profile}: without it the younger goes", victims(plan(kept, [], profile=profile))[2], ["ns/b"])
+        s.equal(f"{profile}: who is kept stays", victims(with_it(kept))[2], ["ns/b"])
+        s.equal(f"{profile}: who is kept stays, though nothing else helps", victims(with_it(alone)), ("waiting", None, []))
+        s.equal(f"{profile}: without it the lower goes", victims(plan(spared, [], profile=profile))[2], ["ns/a"])
+        s.equal(f"{profile}: who is spared stays while others can go", victims(with_it(spared))[2], ["ns/b"])
+        s.equal(f"{profile}: on another node too", victims(with_it(two_nodes)), ("nominated", "n", ["ns/b"]))
+        found = with_it(only)
+        s.equal(f"{profile}: who is spared goes if nothing else works", victims(found), ("nominated", "n", ["ns/a"]))
+        s.equal(f"{profile}: and it is said", found.decisions[0]["victims"][0].get("rule"), "plugin")
+        told = with_it(alone).decisions[0]["protected"]
+        s.equal(f"{profile}: the rule has the plugin's name and words", [(p["pod"], p["rule"], p["reason"]) for p in told],
+                [("ns/a", "opinions", "it is labelled to be kept")])
+    text = run(alone, ["plugin-opinions.so"], "ns/w", command="explain")
+    s.true("explain names it", "opinions" in text.out and "it is labelled to be kept" in text.out, text.out + text.err)
+    nonsense = [node("n"), pod("a", "n", opinion="nonsense"), pod("b", "n", opinion="keep", start="2026-11-15T11:30:00Z"), pod("w", priority=9)]
+    found = plan(nonsense, ["plugin-opinions.so"])
+    s.equal("an answer that does not exist switches it off", notes(found),
+            ["cede: note: plugin opinions is switched off: may_evict gave an answer that does not exist"])
+    s.equal("and the plan is made", victims(found)[0], "nominated")
+
+
+# ---- bad plugins ----
+
+SMALL = [node("m"), node("n"), pod("w")]
+
+
+def test_bad(s):
+    bad = [
+        ("a file that is not there", "missing.so", "cannot open shared object file: No such file or directory", {}),
+        ("a file that is no shared object", "text.so", "file too short", {"conf/text.so": "hello\n"}),
+        ("a long file that is none", "long.so", "invalid ELF header", {"conf/long.so": "hello\n" * 10000}),
+        ("a folder", "folder.so", "cannot read file data: Is a directory", {"conf/folder.so/x": ""}),
+        ("another version of the interface", "plugin-old-version.so",
+         "it was written for version 2 of the interface, this is version 1", {}),
+        ("no table", "plugin-no-table.so", "it does not export a table called cede_plugin", {}),
+        ("the name of a built-in", "plugin-taken-name.so", "it calls itself NodeAffinity, as one of cede's own does", {}),
+        ("a name with blanks", "plugin-no-name.so", "its name must be 1 to 63 visible characters", {}),
+        ("create fails", "plugin-needs-args.so", "it cannot be set up: args: expected node, got 0 others", {}),
+    ]
+    for says, name, why, files in bad:
+        found = plan(SMALL, [name], files=files)
+        s.equal(f"{says}: reported with its place", notes(found), [f"cede: note: conf/cede.yaml:4:3: plugin {name}: {why}; it is left out"])
+        s.equal(f"{says}: the plan is made", (found.code, victims(found)[0]), (0, "placed"))
+    found = plan(SMALL, ["plugin-opinions.so", {"path": "./plugin-opinions.so"}])
+    s.equal("twice the same", notes(found),
+            ["cede: note: conf/cede.yaml:5:3: plugin ./plugin-opinions.so: it calls itself opinions, as another does; it is left out"])
+    found = plan(SMALL, ["missing.so", {"path": "plugin-needs-args.so", "args": {"node": "n"}}])
+    s.equal("one that is bad does not keep the next away", victims(found), ("placed", "n", []))
+    found = plan(SMALL, [{"path": built("plugin-needs-args"), "args": {"node": "m"}}])
+    s.equal("an absolute path", (victims(found), found.err), (("placed", "m", []), ""))
+    found = plan(SMALL, ["plugin-wild-score.so"])
+    s.equal("a score of 1000: reported and switched off", notes(found), ["cede: note: plugin wild-score is switched off: a score outside 0 to 100"])
+    s.equal("a score of 1000: the plan is that without it", victims(found), victims(plan(SMALL, [])))
+
+
+def main():
+    s = Suite()
+    test_example(s)
+    test_example_as_told(s)
+    test_opinions(s)
+    test_bad(s)
+    s.end()
+
+
+main()
