@@ -33,7 +33,7 @@ struct ground { /* one search, all nodes */
 	struct search *s;
 	struct want want;
 	bool is_fast, has_laws, has_opinions;
-	uint64_t judged;	  /* types law 2 is judged in; depends on the node */
+	bool judges_all;	  /* law 2 in every type */
 	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
 	uint64_t stamp;
@@ -188,6 +188,12 @@ static void give_back(struct ground *g, struct mate *m)
 	spend(g, m, -1);
 }
 
+/* The types law 2 is judged in for its branch. */
+static uint64_t judged_in(const struct ground *g, const struct mate *m)
+{
+	return g->judges_all ? ~UINT64_C(0) : g->has_laws ? m->opinion->judged : 0;
+}
+
 /*
  * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
  */
@@ -197,11 +203,12 @@ static bool keeps_laws(struct ground *g, const struct mate *m)
 
 	if (!keeps_budgets(g, m))
 		return false;
-	for (uint32_t i = 0; g->has_laws && i < m->opinion->n_guards; i++) {
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
 		queue_id q = m->opinion->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
 
-		for (uint64_t left = g->judged; left; left &= left - 1) {
+		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & judged_in(g, m); left;
+		     left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r),
 				takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
@@ -379,7 +386,7 @@ static bool is_below(struct ground *g, const struct mate *m)
 		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
 
-		for (uint64_t left = has->mask & ~(g->has_laws ? g->judged : 0); left; left &= left - 1) {
+		for (uint64_t left = has->mask & ~judged_in(g, m); left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
 			if (has->v[r] > 0 && gone[r] && used[r] - (g->is_fast ? gone[r] : 0) < has->v[r])
@@ -481,24 +488,15 @@ static bool take_exactly(struct ground *g)
 	return false;
 }
 
-/* Types the pod lacks on this node: `pods` only where its queues guarantee it. */
+/* Types the pod lacks on this node or below a maximum. */
 static uint64_t short_types(const struct ground *g)
 {
-	const struct judge *j = g->s->j;
-	uint64_t lacks = g->s->lacking, promised = 0, wanted = 0;
+	uint64_t lacks = g->s->lacking;
 
-	for (uint32_t k = 0; k < g->want.n; k++) {
-		wanted |= UINT64_C(1) << g->want.type[k];
+	for (uint32_t k = 0; k < g->want.n; k++)
 		if (g->want.amount[k] > g->room[k])
 			lacks |= UINT64_C(1) << g->want.type[k];
-	}
-	for (queue_id q = j->p->queue; q != QUEUE_NONE; q = queue_get(j->tree, q)->parent)
-		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & wanted; left; left &= left - 1)
-			if (queue_guarantee(queue_get(j->tree, q), (res_id)__builtin_ctzll(left)) > 0)
-				promised |= left & -left;
-	if (!(promised >> RES_PODS & 1))
-		lacks &= ~(UINT64_C(1) << RES_PODS);
-	return lacks ? lacks : promised;
+	return lacks;
 }
 
 static void measure_room(struct ground *g)
@@ -558,32 +556,55 @@ static void gather(struct ground *g)
 		qsort_r(g->mates, g->n, sizeof(*g->mates), by_desert, g);
 }
 
+/*
+ * A set that takes a queue below its guarantee in types the laws did not look at gives way to one that does not, unless
+ * that one costs more opted-out pods or drivers.
+ */
+static void prefer_kept_guarantees(struct ground *g, struct set_cost *cost)
+{
+	bool had_all = g->judges_all, is_better = false;
+	struct set_cost kept;
+
+	give_back_all(g);
+	g->judges_all = true;
+	if (take_greedily(g)) {
+		reprieve(g);
+		kept = cost_of(g);
+		is_better = set_cost_cmp(&kept, cost) < 0;
+	}
+	g->judges_all = had_all;
+	if (is_better) {
+		*cost = kept;
+		return;
+	}
+	give_back_all(g);
+	if (take_greedily(g) || take_exactly(g))
+		reprieve(g);
+}
+
 static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, node);
-	uint64_t lacks;
-	bool is_found = false;
+	bool is_found;
 
 	g->node = node;
 	g->stamp++;
 	g->mates = arena_n(g->s->c->arena, n->pods.n + 1, struct mate);
 	measure_room(g);
-	lacks = short_types(g);
-	g->judged = g->s->j->settings.guarantee_all_types ? ~UINT64_C(0) : lacks;
-	if (lacks || !g->has_laws) {
-		judge_look_at(g->s->j, lacks);
-		gather(g);
-		g->s->c->is_dry_run = true;
-		if (!g->is_fast)
-			clear_leaving(g);
-		is_found = g->n && (take_greedily(g) || take_exactly(g));
-		if (is_found) {
-			reprieve(g);
-			*ret = cost_of(g);
-			is_found = ret->n > 0;
-		}
-		g->s->c->is_dry_run = false;
+	judge_look_at(g->s->j, short_types(g));
+	gather(g);
+	g->s->c->is_dry_run = true;
+	if (!g->is_fast)
+		clear_leaving(g);
+	is_found = g->n && (take_greedily(g) || take_exactly(g));
+	if (is_found) {
+		reprieve(g);
+		*ret = cost_of(g);
+		if (ret->n_below)
+			prefer_kept_guarantees(g, ret);
+		is_found = ret->n > 0;
 	}
+	g->s->c->is_dry_run = false;
 	return is_found;
 }
 
@@ -634,6 +655,7 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 			   .is_fast = displace_is_fast(s->c),
 			   .has_laws = s->j->action == ACTION_RECLAIM,
 			   .has_opinions = opinion_is_any(s->c),
+			   .judges_all = s->j->action == ACTION_RECLAIM && s->j->settings.guarantee_all_types,
 			   .stride = ledger_stride(s->c->ledger)};
 
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};

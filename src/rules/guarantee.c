@@ -19,7 +19,7 @@ static struct rule_verdict above(const struct judge *j, const struct queue_opini
 		queue_id q = o->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q);
 
-		for (uint64_t left = j->short_types; left; left &= left - 1) {
+		for (uint64_t left = o->judged; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
 
@@ -42,7 +42,7 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 	struct rule_verdict why;
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
-		o->verdict = judge_entitled(j, o->ancestor, &why) ? above(j, o) : why;
+		o->verdict = judge_entitled(j, o->ancestor, &o->judged, &why) ? above(j, o) : why;
 		if (o->verdict.rule == RULE_NONE)
 			o->verdict.reason = 1; /* asked and found fine */
 	}
@@ -58,7 +58,7 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, c
 		queue_id q = o->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q);
 
-		for (uint64_t left = j->short_types; left; left &= left - 1) {
+		for (uint64_t left = o->judged; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t g = queue_guarantee(queue_get(j->tree, q), r),
 				takes = r == RES_PODS ? 1 : res_list_get(u, r);

@@ -68,6 +68,16 @@ void judge_scratch_free(struct judge_scratch *s)
 	*s = (struct judge_scratch){0};
 }
 
+static uint64_t asked_types(const struct res_list *request)
+{
+	uint64_t types = UINT64_C(1) << RES_PODS;
+
+	for (uint32_t i = 0; i < request->n; i++)
+		if (request->v[i].amount > 0)
+			types |= UINT64_C(1) << request->v[i].type;
+	return types;
+}
+
 void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
 		enum action action, pod_id pod, int64_t now_ns, struct judge_scratch *scratch)
 {
@@ -90,6 +100,7 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 	j->app = j->p->obj->app;
 	j->ns = kin_get(j->vocab, j->p->kin)->ns;
 	j->fence = j->p->queue == QUEUE_NONE ? QUEUE_ROOT : fence_of(j->tree, j->p->queue);
+	j->asked = asked_types(&shape_get(j->vocab, j->p->shape)->request);
 }
 
 static bool never_preempts(const struct judge *j)
@@ -165,15 +176,33 @@ static void adjust(const struct queue_tree *t, queue_id q, queue_id ancestor, bo
 	}
 }
 
-bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdict *ret_why)
+/*
+ * Where the branches meet at ancestor: what is short, slots of nodes only if the pod's branch guarantees them; if that
+ * is nothing, all that it asks for and its branch guarantees.
+ */
+static uint64_t judged_types(const struct judge *j, queue_id ancestor)
 {
-	uint64_t owed = 0;
+	uint64_t promised = 0, types = j->short_types;
 
+	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent)
+		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & j->asked; left; left &= left - 1)
+			if (queue_guarantee(queue_get(j->tree, q), (res_id)__builtin_ctzll(left)) > 0)
+				promised |= left & -left;
+	if (!(promised >> RES_PODS & 1))
+		types &= ~(UINT64_C(1) << RES_PODS);
+	return types ? types : promised;
+}
+
+bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why)
+{
+	uint64_t owed = 0, types = judged_types(j, ancestor), missing;
+
+	*ret_judged = types;
 	*ret_why = rule_says(IS_PROTECTED, RULE_GUARANTEE);
 	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
 		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q);
 
-		for (uint64_t left = j->short_types; left; left &= left - 1) {
+		for (uint64_t left = types; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
 
@@ -192,11 +221,12 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdic
 			owed |= UINT64_C(1) << r;
 		}
 	}
-	if (owed == j->short_types)
+	if (types && owed == types)
 		return true;
+	missing = types ? types & ~owed : j->asked;
 	ret_why->reason = 2;
 	ret_why->queue = j->p->queue;
-	ret_why->type = (uint32_t)__builtin_ctzll(j->short_types & ~owed);
+	ret_why->type = (uint32_t)__builtin_ctzll(missing);
 	return false;
 }
 

@@ -29,6 +29,7 @@ struct queue_opinion {
 	queue_id ancestor; /* A */
 	/* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
 	struct rule_verdict verdict;
+	uint64_t judged; /* types that laws 2, 4 and 5 are judged in; known once the guarantee rule was asked */
 	bool is_fenced; /* priorities are replaced by priority_shift on the way to A */
 	int64_t priority_shift;
 	uint32_t distance;
@@ -56,7 +57,8 @@ struct judge {
 	const struct pod *p;
 	name_id app, ns;
 	queue_id fence;	      /* how far up the search for victims may go */
-	uint64_t short_types; /* set by judge_look_at */
+	uint64_t asked;	      /* types the pod asks for */
+	uint64_t short_types; /* of them; set by judge_look_at */
 	struct judge_scratch *scratch;
 	name_id spark_role, spark_driver;
 };
@@ -75,8 +77,8 @@ bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
 struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
 
-/* Law 4: is the pod's queue, below ancestor, entitled to the short types? */
-bool judge_entitled(const struct judge *j, queue_id ancestor, struct rule_verdict *ret_why);
+/* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
+bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);
 /* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */
 int64_t queue_guarantee(const struct queue *q, res_id r);
 

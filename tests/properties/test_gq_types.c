@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preemption between queues where more than one resource type counts, and queues that give back what is above a lowered
+ * maximum. Clusters of one node are written in rows: queues as in queues.yaml, then what runs and who waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "properties/story.h"
+
+enum { PODS_MAX = 8 };
+
+struct pod_row {
+	const char *name, *queue;
+	int a, b;	   /* of example.com/a and example.com/b */
+	const char *words; /* "waits", "age 5" (seconds), "opted-out", "daemon", "port" */
+};
+
+struct row {
+	const char *sentence;
+	const char *queues; /* below the root, in one line */
+	int a, b, slots;    /* of the node n1 */
+	struct pod_row pods[PODS_MAX];
+	const char *line; /* what is decided */
+};
+
+static void add_pod(struct story *s, const struct pod_row *p)
+{
+	const char *age = story_word(p->words, "age ");
+	bool waits = story_word(p->words, "waits"), is_daemon = story_word(p->words, "daemon");
+	struct text when = {0}, *o = &s->objects;
+
+	timestamp_text(STORY_NOW_NS - (age ? strtoll(age, NULL, 10) : 3600) * NS_PER_S, &when);
+	text_printf(o,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: d\n"
+		    "  creationTimestamp: \"%s\"\n  labels: {queue: %s}\n",
+		    p->name, text_str(&when), p->queue);
+	if (story_word(p->words, "opted-out"))
+		text_add(o, "  annotations: {yunikorn.apache.org/allow-preemption: \"false\"}\n");
+	if (is_daemon)
+		text_add(o, "  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: ds, uid: u, controller: "
+			    "true}]\n");
+	text_printf(o, "spec:\n  priority: 0\n");
+	if (is_daemon)
+		text_add(o, "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+			    "{nodeSelectorTerms: "
+			    "[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}\n");
+	text_printf(o,
+		    "  containers:\n  - name: c\n    ports: [%s]\n"
+		    "    resources: {requests: {example.com/a: \"%d\", example.com/b: \"%d\"}}\n",
+		    story_word(p->words, "port") ? "{containerPort: 80, hostPort: 80}" : "", p->a, p->b);
+	if (!waits)
+		text_printf(o, "  nodeName: n1\nstatus: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
+	text_free(&when);
+}
+
+static void run_row(const struct row *r)
+{
+	struct story s;
+	struct text got = {0};
+
+	story_begin(&s);
+	s.profile = PROFILE_YUNIKORN;
+	text_printf(&s.objects,
+		    "partitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: true}\n"
+		    "  queues: [{name: root, queues: [%s]}]\n",
+		    r->queues);
+	text_printf(&s.objects,
+		    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {pods: \"%d\", "
+		    "example.com/a: \"%d\", example.com/b: \"%d\"}}\n",
+		    r->slots ? r->slots : 110, r->a, r->b);
+	for (int i = 0; i < PODS_MAX && r->pods[i].name; i++)
+		add_pod(&s, &r->pods[i]);
+	story_plan(&s);
+	story_line(&s, &got);
+	if (!str_eq(text_str(&got), r->line))
+		print_error("%s\n", r->sentence);
+	assert_string_equal(text_str(&got), r->line);
+	text_free(&got);
+	story_end(&s);
+}
+
+#define A "example.com/a"
+#define B "example.com/b"
+#define QUOTA "properties: {quota.preemption.delay: 1s}"
+
+static void GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_be(void **state)
+{
+	static const struct row rows[] = {
+		{"the older pod goes, because the younger one holds what its queue is guaranteed",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}",
+		 4,
+		 4,
+		 0,
+		 {{"old", "root.v", 2, 0, "age 900"},
+		  {"young", "root.v", 2, 1, "age 5"},
+		  {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [old]"},
+		{"also where only two together would be too much",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 2}}}",
+		 3,
+		 4,
+		 0,
+		 {{"old", "root.v", 1, 0, "age 900"},
+		  {"young-0", "root.v", 1, 1, "age 5"},
+		  {"young-1", "root.v", 1, 2, "age 5"},
+		  {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [old young-0]"},
+		{"but an opt-out is worth more",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}",
+		 4,
+		 4,
+		 0,
+		 {{"asleep", "root.v", 2, 0, "opted-out age 5"},
+		  {"plain", "root.v", 2, 1, "age 900"},
+		  {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [plain]"},
+		{"and if nothing else is there it goes",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}",
+		 2,
+		 4,
+		 0,
+		 {{"only", "root.v", 2, 1, NULL}, {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [only]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
+static void GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5(void **state)
+{
+	static const struct row rows[] = {
+		{"a queue without a guarantee pays first, though its pod is older",
+		 "{name: d}, {name: v, resources: {guaranteed: {" A ": 2}}}, {name: w}",
+		 4,
+		 0,
+		 0,
+		 {{"kept", "root.v", 2, 0, "age 5"},
+		  {"old", "root.w", 2, 0, "age 900"},
+		  {"agent", "root.d", 2, 0, "waits daemon"}},
+		 "agent required-node n1 [old]"},
+		{"a queue pays what is above its guarantee and no more",
+		 "{name: d}, {name: v, resources: {guaranteed: {" A ": 1}}}, {name: w}",
+		 3,
+		 0,
+		 0,
+		 {{"v-0", "root.v", 1, 0, "age 5"},
+		  {"v-1", "root.v", 1, 0, "age 6"},
+		  {"old", "root.w", 1, 0, "age 900"},
+		  {"agent", "root.d", 2, 0, "waits daemon"}},
+		 "agent required-node n1 [old v-0]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
+static void GQ_4_what_a_shared_parent_guarantees_is_not_asked_for(void **state)
+{
+	static const struct row rows[] = {
+		{"nothing is short but a port: the types that the pod's own branch guarantees are judged",
+		 "{name: t, resources: {guaranteed: {" A ": 4, " B
+		 ": 4}}, queues: [{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v}]}",
+		 8,
+		 8,
+		 0,
+		 {{"holder", "root.t.v", 1, 1, "port"}, {"want", "root.t.p", 1, 1, "waits port"}},
+		 "want reclaim n1 [holder]"},
+		{"and there must be one",
+		 "{name: t, resources: {guaranteed: {" A ": 4, " B ": 4}}, queues: [{name: p}, {name: v}]}",
+		 8,
+		 8,
+		 0,
+		 {{"holder", "root.t.v", 1, 1, "port"}, {"want", "root.t.p", 1, 1, "waits port"}},
+		 "want waiting"},
+		{"slots of the node count only where the pod's own branch guarantees them",
+		 "{name: t, resources: {guaranteed: {pods: 9}}, queues: [{name: p, resources: {guaranteed: {" A
+		 ": 2}}}, {name: v}]}",
+		 1,
+		 0,
+		 1,
+		 {{"holder", "root.t.v", 1, 0, NULL}, {"want", "root.t.p", 1, 0, "waits"}},
+		 "want reclaim n1 [holder]"},
+		{"there they do: a queue with all its pods takes no more",
+		 "{name: p, resources: {guaranteed: {" A ": 2, pods: 1}}}, {name: v}",
+		 2,
+		 0,
+		 2,
+		 {{"holder", "root.v", 1, 0, NULL}, {"mine", "root.p", 1, 0, NULL}, {"want", "root.p", 1, 0, "waits"}},
+		 "want waiting"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
+static void GQ_2_queues_give_back_what_is_above_a_lowered_maximum(void **state)
+{
+	static const struct row rows[] = {
+		{"of equal priority goes what loses the least work, not the youngest",
+		 "{name: q, resources: {max: {" A ": 4}}, " QUOTA "}",
+		 9,
+		 0,
+		 0,
+		 {{"young", "root.q", 2, 0, "age 10"},
+		  {"small", "root.q", 1, 0, "age 15"},
+		  {"old", "root.q", 3, 0, "age 900"}},
+		 "quota quota [small]"},
+		{"a maximum of pods counts too",
+		 "{name: q, resources: {max: {pods: 1}}, " QUOTA "}",
+		 9,
+		 0,
+		 0,
+		 {{"first", "root.q", 1, 0, "age 20"}, {"second", "root.q", 1, 0, "age 10"}},
+		 "quota quota [second]"},
+		{"work of a queue with preemption.policy disabled stays",
+		 "{name: q, resources: {max: {" A
+		 ": 1}}, properties: {quota.preemption.delay: 1s, preemption.policy: disabled}}",
+		 9,
+		 0,
+		 0,
+		 {{"first", "root.q", 1, 0, "age 20"}, {"second", "root.q", 1, 0, "age 10"}},
+		 ""},
+		{"no child falls below its guarantee, however young its pods",
+		 "{name: q, resources: {max: {" A ": 4}}, " QUOTA ", queues: [{name: x, resources: {guaranteed: {" A
+		 ": 3}}}, {name: y}]}",
+		 9,
+		 0,
+		 0,
+		 {{"x-0", "root.q.x", 3, 0, "age 5"},
+		  {"y-0", "root.q.y", 1, 0, "age 900"},
+		  {"y-1", "root.q.y", 1, 0, "age 800"}},
+		 "quota quota [y-1]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_be),
+		cmocka_unit_test(GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5),
+		cmocka_unit_test(GQ_4_what_a_shared_parent_guarantees_is_not_asked_for),
+		cmocka_unit_test(GQ_2_queues_give_back_what_is_above_a_lowered_maximum),
+	};
+
+	return cmocka_run_group_tests_name("gq_types", tests, NULL, NULL);
+}
