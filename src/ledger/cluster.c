@@ -89,7 +89,7 @@ void cluster_tidy(struct cluster *c)
 			c->is_unsettled = c->is_blocked = false;
 			cluster_resolve_all(c);
 		}
-		bool dropped = cluster_sweep_vacated(c) && (c->is_blocked || c->is_reshaped);
+		bool dropped = cluster_sweep_vacated(c) && c->is_blocked;
 		if (c->is_draining)
 			dropped |= cluster_sweep_queues(c);
 		if (!dropped && !c->is_unsettled)

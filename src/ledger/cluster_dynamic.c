@@ -216,7 +216,7 @@ static bool is_left_with_default(const struct cluster *c, queue_id id)
 	const struct queue_tree *t = tree_of(c);
 	const struct queue *q = queue_get(t, id);
 
-	return is_dynamic(q) && q->children.n == 1 && queue_get(t, q->children.v[0])->spec.sources == FROM_NOBODY;
+	return q->children.n == 1 && queue_get(t, q->children.v[0])->spec.sources == FROM_NOBODY;
 }
 
 /*
@@ -234,6 +234,9 @@ static bool drop_upward(struct cluster *c, queue_id q)
 	}
 	if (dropped && is_left_with_default(c, q))
 		c->is_draining = true;
+	/* One that was a parent in its definition when they were made, and is none any more. */
+	if (dropped && queue_is_leaf(tree_of(c), q))
+		c->is_blocked = true;
 	return dropped;
 }
 

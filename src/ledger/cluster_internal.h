@@ -69,7 +69,7 @@ struct cluster {
 
 	/* What cluster_keep has to do. */
 	bool is_draining;	  /* some queue may be, or be needless for another reason */
-	bool is_reshaped;	  /* templates may be others, and parents leaves */
+	bool is_reshaped;	  /* templates may be others */
 	bool is_unsettled;	  /* all is to be resolved again */
 	bool is_blocked;	  /* somebody would have a queue if a dynamic one were gone */
 	ARRAY(queue_id) vacated;  /* dynamic queues that may be empty */

@@ -157,24 +157,34 @@ static inline pod_id put_pod(struct fix *f, struct pod_is p)
 	return id;
 }
 
-static inline const struct pod *pod_of(const struct fix *f, const char *name)
+static inline const struct pod *pod_in(const struct fix *f, const char *ns, const char *name)
 {
-	pod_id id = cluster_find_pod(f->c, "ns", name);
+	pod_id id = cluster_find_pod(f->c, ns, name);
 
 	assert_int_not_equal(id, POD_NONE);
 	return ledger_pod(f->l, id);
 }
 
+static inline const struct pod *pod_of(const struct fix *f, const char *name)
+{
+	return pod_in(f, "ns", name);
+}
+
 /* Path of a pod's queue; "?name" for one that waits for a queue. */
-static inline const char *queue_path(const struct fix *f, const char *name)
+static inline const char *queue_path_in(const struct fix *f, const char *ns, const char *name)
 {
 	static char text[256];
-	const struct pod *p = pod_of(f, name);
+	const struct pod *p = pod_in(f, ns, name);
 
 	if (p->queue != QUEUE_NONE)
 		return name_str(f->names, queue_get(ledger_queues(f->l), p->queue)->path);
-	snprintf(text, sizeof(text), "?%s", cluster_wanted_queue(f->c, cluster_find_pod(f->c, "ns", name)));
+	snprintf(text, sizeof(text), "?%s", cluster_wanted_queue(f->c, cluster_find_pod(f->c, ns, name)));
 	return text;
+}
+
+static inline const char *queue_path(const struct fix *f, const char *name)
+{
+	return queue_path_in(f, "ns", name);
 }
 
 /* ---- groups ---- */

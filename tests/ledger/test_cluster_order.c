@@ -10,10 +10,11 @@
 #include "ledger/cluster_fixture.h"
 #include "rng.h"
 
-enum kind { NODE, CLASS, NAMESPACE, OWNER, GROUP, POD, BUDGET, YUNIKORN, KAI, PROFILE, KINDS };
+enum kind { NODE, CLASS, NAMESPACE, OWNER, GROUP, POD, BUDGET, YUNIKORN, KAI, RULES, PROFILE, KINDS };
 
-static const uint32_t n_of_kind[KINDS] = {[NODE] = 3, [CLASS] = 3,  [NAMESPACE] = 1, [OWNER] = 4, [GROUP] = 3,
-					  [POD] = 10, [BUDGET] = 1, [YUNIKORN] = 1,  [KAI] = 1,	  [PROFILE] = 1};
+static const uint32_t n_of_kind[KINDS] = {
+	[NODE] = 3,   [CLASS] = 3,    [NAMESPACE] = 2, [OWNER] = 4, [GROUP] = 3,  [POD] = 10,
+	[BUDGET] = 1, [YUNIKORN] = 1, [KAI] = 1,       [RULES] = 1, [PROFILE] = 1};
 
 #define SLOTS_MAX 32
 
@@ -44,7 +45,13 @@ static const char *random_label(struct rng *r)
 static const char *random_queue(struct rng *r)
 {
 	return PICK(r, NULL, NULL, "a", "b", "x", "nix", "default", "root.y1", "y1.z", "root.default.q", "team",
-		    "root.a.x", "root.default");
+		    "root.a.x", "root.default", "root.box.u.v", "root.box.u", "y3", "Y3.w", "root.y3.w", "no name",
+		    "root.default.default.d");
+}
+
+static const char *random_user(struct rng *r)
+{
+	return PICK(r, NULL, "ann", "bob", "x", "y3");
 }
 
 /* ---- every kind of object from its seed ---- */
@@ -52,7 +59,14 @@ static const char *random_queue(struct rng *r)
 static const char *const node_names[] = {"n0", "n1", "n2", "n3 that never comes"};
 static const char *const class_names[] = {"c0", "c1", "build"};
 static const char *const group_names[] = {"g0", "g1", "g2"};
+static const char *const namespaces[] = {"ns", "other"};
 static const char *const pod_names[] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9"};
+/* The last ones are elsewhere. */
+static const char *ns_of_pod(uint32_t i)
+{
+	return namespaces[i >= 7];
+}
+
 static const struct owner_is owners[] = {
 	{.kind = OWNER_DEPLOYMENT, .kind_name = "Deployment", .name = "d"},
 	{.kind = OWNER_REPLICASET, .kind_name = "ReplicaSet", .name = "r"},
@@ -100,7 +114,8 @@ static void put_random_pod(struct fix *f, uint32_t i, struct rng *r)
 	const struct owner_is *owner = &owners[rng_below(r, N_OF(owners))];
 
 	put_pod(f,
-		(struct pod_is){.name = pod_names[i],
+		(struct pod_is){.ns = ns_of_pod(i),
+				.name = pod_names[i],
 				.uid = PICK(r, "u", "u", "v"),
 				.labels = random_label(r),
 				.node = PICK(r, NULL, NULL, node_names[0], node_names[1], node_names[2], node_names[3]),
@@ -111,6 +126,8 @@ static void put_random_pod(struct fix *f, uint32_t i, struct rng *r)
 				.subgroup = PICK(r, NULL, NULL, "w", "m"),
 				.kai_queue = random_queue(r),
 				.yunikorn_queue = random_queue(r),
+				.user = random_user(r),
+				.groups = PICK(r, NULL, "dev", "dev,ops"),
 				.owner_kind = rng_below(r, 2) == 0 ? owner->kind : OWNER_NONE,
 				.owner = owner->name,
 				.phase = rng_below(r, 6) == 0 ? PHASE_SUCCEEDED : PHASE_PENDING,
@@ -135,7 +152,70 @@ static const struct set_is yunikorn_sets[] = {
 	{{{.path = "root.a"}, {.path = "root.default.q"}}},
 	{{{.path = "root.a.x"}, {.path = "root.default.default.q"}}},
 	{{{.path = "root"}, {.path = "root.default.default"}, {.path = "root.y2", .is_parent = true}}},
+	{{{.path = "root", .template_max_cpu = 1000, .delay = "5s"}, {.path = "root.box", .is_parent = true}}},
+	{{{.path = "root", .admin = "ann"},
+	  {.path = "root.box",
+	   .is_parent = true,
+	   .submit = "bob dev",
+	   .template_max_cpu = 2000,
+	   .template_policy = "fence"},
+	  {.path = "root.a"},
+	  {.path = "root.y3", .submit = "*"}}},
+	{{{.path = "root.box.u.v"}, {.path = "root.default", .is_parent = true, .template_max_cpu = 3000}}},
 };
+
+/* ---- placement rules ---- */
+
+#define CREATE .may_create = true
+#define PROVIDED .kind = PLACEMENT_PROVIDED
+#define USER .kind = PLACEMENT_USER
+#define TAG(t) .kind = PLACEMENT_TAG, .value = (t)
+#define FIXED(v) .kind = PLACEMENT_FIXED, .value = (v)
+
+static void put_random_rule(struct rng *r, struct placement_rule *ret)
+{
+	static const struct placement_rule box = {FIXED("root.box"), CREATE},
+					   by_parent = {TAG("namespace.parentqueue")},
+					   by_namespace = {TAG("namespace"), CREATE}, by_name = {PROVIDED, CREATE};
+	static const struct placement_rule rules[] = {
+		{PROVIDED, CREATE},
+		{PROVIDED, CREATE},
+		{PROVIDED},
+		{PROVIDED, CREATE, .filter = {.users = {.expression = "^a"}}},
+		{USER, CREATE},
+		{USER},
+		{TAG("namespace"), CREATE},
+		{TAG("namespace"), CREATE, .parent = &by_parent},
+		{USER, CREATE, .parent = &box},
+		{USER, CREATE, .parent = &by_namespace, .filter = {.denies = true, .groups = {.expression = "^ops$"}}},
+		{FIXED("w"), CREATE, .parent = &by_name},
+		{FIXED("root.a")},
+		{FIXED("y3"), CREATE},
+		{.kind = PLACEMENT_RECOVERY},
+	};
+
+	*ret = rules[rng_below(r, N_OF(rules))];
+}
+
+static void put_random_rules(struct fix *f, struct rng *r)
+{
+	struct placement_rule rules[3];
+	uint32_t n = rng_below(r, N_OF(rules) + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		put_random_rule(r, &rules[i]);
+	assert_int_equal(cluster_put_placement(f->c, rules, n, NULL), ERR_OK);
+}
+
+static void put_random_namespace(struct fix *f, uint32_t i, struct rng *r)
+{
+	put_namespace_as(
+		f, (struct namespace_is){.name = namespaces[i],
+					 .parent_queue = random_queue(r),
+					 .max_cpu = rng_below(r, 2) == 0 ? CPU(5000 + 1000 * rng_below(r, 3)) : NULL,
+					 .guaranteed_cpu = rng_below(r, 3) == 0 ? CPU(100 * rng_below(r, 3)) : NULL,
+					 .max_apps = rng_below(r, 3)});
+}
 
 static const struct set_is kai_sets[] = {
 	{{{.kai = "a", .gpu = gpus}, {.kai = "b"}}},
@@ -200,7 +280,7 @@ static void put_slot(struct fix *f, enum kind kind, uint32_t i, uint64_t seed)
 		put_class(f, class_names[i], numbers[rng_below(&r, N_OF(numbers))], rng_below(&r, 3) == 0);
 		break;
 	case NAMESPACE:
-		put_namespace(f, "ns", random_queue(&r));
+		put_random_namespace(f, i, &r);
 		break;
 	case OWNER:
 		put_random_owner(f, i, &r);
@@ -219,6 +299,9 @@ static void put_slot(struct fix *f, enum kind kind, uint32_t i, uint64_t seed)
 		break;
 	case KAI:
 		put_set(f, FROM_KAI, &kai_sets[rng_below(&r, N_OF(kai_sets))]);
+		break;
+	case RULES:
+		put_random_rules(f, &r);
 		break;
 	case PROFILE:
 		put_profile(f, &r);
@@ -240,7 +323,7 @@ static void drop_slot(struct fix *f, enum kind kind, uint32_t i)
 		cluster_drop_class(f->c, class_names[i]);
 		break;
 	case NAMESPACE:
-		cluster_drop_namespace(f->c, "ns");
+		cluster_drop_namespace(f->c, namespaces[i]);
 		break;
 	case OWNER:
 		cluster_drop_owner(f->c, owners[i].kind_name, "ns", owners[i].name);
@@ -249,7 +332,7 @@ static void drop_slot(struct fix *f, enum kind kind, uint32_t i)
 		cluster_drop_group(f->c, "ns", group_names[i]);
 		break;
 	case POD:
-		cluster_drop_pod(f->c, "ns", pod_names[i]);
+		cluster_drop_pod(f->c, ns_of_pod(i), pod_names[i]);
 		break;
 	case BUDGET:
 		cluster_drop_pdb(f->c, "ns", "b");
@@ -259,6 +342,9 @@ static void drop_slot(struct fix *f, enum kind kind, uint32_t i)
 		break;
 	case KAI:
 		put_no_queues(f, FROM_KAI);
+		break;
+	case RULES:
+		put_no_rules(f);
 		break;
 	case PROFILE:
 		cluster_set_options(f->c, &o);
@@ -327,8 +413,9 @@ static void forget_the_past(struct fix *f, const struct world *w)
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (w->slots[i].kind != POD || w->slots[i].seed == 0)
 			continue;
-		queue_id q = pod_of(f, pod_names[w->slots[i].i])->queue;
-		again[i] = q != QUEUE_NONE && queue_get(ledger_queues(f->l), q)->is_draining;
+		queue_id q = pod_in(f, ns_of_pod(w->slots[i].i), pod_names[w->slots[i].i])->queue;
+		for (; q != QUEUE_NONE; q = queue_get(ledger_queues(f->l), q)->parent)
+			again[i] |= queue_get(ledger_queues(f->l), q)->is_draining;
 	}
 	for (uint32_t i = 0; i < w->n; i++)
 		if (again[i])
@@ -345,15 +432,15 @@ static const char *node_name(const struct fix *f, node_id n)
 	return n != NODE_NONE ? name_str(f->names, ledger_node(f->l, n)->name) : "-";
 }
 
-static void dump_pod(const struct fix *f, const char *name, struct text *out)
+static void dump_pod(const struct fix *f, const char *ns, const char *name, struct text *out)
 {
-	pod_id id = cluster_find_pod(f->c, "ns", name);
+	pod_id id = cluster_find_pod(f->c, ns, name);
 
 	if (id == POD_NONE)
 		return;
 	const struct pod *p = ledger_pod(f->l, id);
 	text_printf(out, "%s: state %d node %s claim %d queue %s priority %d %s started %lld world %d", name, p->state,
-		    node_name(f, p->node), p->claim, queue_path(f, name), p->priority,
+		    node_name(f, p->node), p->claim, queue_path_in(f, ns, name), p->priority,
 		    preemptibility_text(p->preemptibility), (long long)p->started_ns, cluster_is_kai_world(f->c, id));
 	if (p->group != GROUP_NONE)
 		text_printf(out, " group %s/%s", name_str(f->names, ledger_group(f->l, p->group)->obj->name),
@@ -399,7 +486,10 @@ static void dump_queue(const struct fix *f, queue_id id, struct text *out)
 			    (long long)ledger_queue_claimed(f->l, id)[RES_CPU], ledger_queue_waiting(f->l, id),
 			    name_str(f->names, q->spec.kai_name));
 		res_vec_text(vocab_res(f->v), &q->spec.guaranteed, out);
-		text_add(out, "\n");
+		text_add(out, " max ");
+		res_vec_text(vocab_res(f->v), &q->spec.max, out);
+		text_printf(out, " apps %llu policy %d delay %lld template %d\n", (unsigned long long)q->spec.max_apps,
+			    q->props.preemption_policy, (long long)q->props.preemption_delay_ns, q->spec.has_template);
 	}
 	for (uint32_t i = 0; i < q->children.n; i++)
 		dump_queue(f, q->children.v[i], out);
@@ -430,7 +520,7 @@ static void dump_warnings(struct fix *f, struct text *out)
 static void dump(struct fix *f, struct text *out)
 {
 	for (uint32_t i = 0; i < N_OF(pod_names); i++)
-		dump_pod(f, pod_names[i], out);
+		dump_pod(f, ns_of_pod(i), pod_names[i], out);
 	for (uint32_t i = 0; i < N_OF(group_names); i++)
 		dump_group(f, group_names[i], out);
 	dump_queue(f, QUEUE_ROOT, out);

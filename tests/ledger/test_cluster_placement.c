@@ -407,6 +407,27 @@ static void GQ_14_drained_queues_take_no_new_work(void **state)
 	fix_free(&f);
 }
 
+/* A queue may be a parent only because of one that is drained. With that everything below it loses its place. */
+static void GQ_14_a_parent_that_is_none_any_more(void **state)
+{
+	(void)state;
+	struct fix f;
+	fix_init(&f, PROFILE_DEFAULT);
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.default.old"});
+	put_rules(&f, {PROVIDED, CREATE});
+	put_pod(&f, (struct pod_is){.name = "a", .kai_queue = "root.default"});
+	put_pod(&f, (struct pod_is){.name = "b"});
+	put_pod(&f, (struct pod_is){.name = "c", .yunikorn_queue = "root.default.old", .node = "n"});
+	put_pod(&f, (struct pod_is){.name = "d", .yunikorn_queue = "root.default.dyn"});
+	put_queues(&f, FROM_YUNIKORN, {.path = "root.default"});
+	tree_is(&f, "root n\nroot.default y\nroot.default.default n 1\nroot.default.dyn t 1\nroot.default.old y! 1\n");
+	assert_string_equal(queue_path(&f, "a"), "?root.default");
+	cluster_drop_pod(f.c, "ns", "c");
+	tree_is(&f, "root n\nroot.default y 2\n");
+	assert_string_equal(queue_path(&f, "d"), "?root.default.dyn");
+	fix_free(&f);
+}
+
 /* ---- what they have ---- */
 
 static void GQ_14_dynamic_queues_have_what_the_template_says(void **state)
@@ -552,6 +573,7 @@ int main(void)
 		cmocka_unit_test(GQ_14_a_path_is_a_parent_whoever_came_first),
 		cmocka_unit_test(GQ_14_queues_below_that_of_those_without_one),
 		cmocka_unit_test(GQ_14_drained_queues_take_no_new_work),
+		cmocka_unit_test(GQ_14_a_parent_that_is_none_any_more),
 		cmocka_unit_test(GQ_14_dynamic_queues_have_what_the_template_says),
 		cmocka_unit_test(GQ_14_namespaces_have_the_last_word_on_amounts),
 		cmocka_unit_test(GQ_14_a_rollback_takes_made_queues_back),
