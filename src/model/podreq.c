@@ -19,7 +19,6 @@ struct calc {
 	struct arena *arena;
 	const struct req_pod *pod;
 	const struct req_options *options;
-	uint32_t room;		 /* no set can have more names */
 	struct req_set defaults; /* for containers that do not state them */
 };
 
@@ -39,38 +38,56 @@ const struct quantity *req_get(const struct req_set *s, const char *name)
 	return entry != NULL ? &entry->q : NULL;
 }
 
-static struct req_set set_new(const struct calc *c)
+/*
+ * Sets that are written to begin empty and grow here: room for 4, and for twice as many whenever a power of two is full.
+ * So they are as large as the names in them differ, however many containers repeat the same ones.
+ */
+static void push(const struct calc *c, struct req_set *s, const struct req_entry *x)
 {
-	return (struct req_set){.v = arena_n(c->arena, c->room, struct req_entry)};
+	enum { FIRST = 4 };
+	bool is_full = s->n == 0 || (s->n >= FIRST && (s->n & (s->n - 1)) == 0);
+	if (is_full) {
+		struct req_entry *wider = arena_n(c->arena, s->n == 0 ? FIRST : (size_t)s->n * 2, struct req_entry);
+		if (s->n > 0)
+			memcpy(wider, s->v, s->n * sizeof(*wider));
+		s->v = wider;
+	}
+	s->v[s->n++] = *x;
 }
 
-static void put(struct req_set *s, const struct req_entry *x)
+static void put(const struct calc *c, struct req_set *s, const struct req_entry *x)
 {
 	struct req_entry *entry = find(s, x->name);
 	if (entry != NULL)
 		entry->q = x->q;
 	else
-		s->v[s->n++] = *x;
+		push(c, s, x);
 }
 
-static void add(struct req_set *s, const struct req_set *more)
+static void add(const struct calc *c, struct req_set *s, const struct req_set *more)
 {
 	for (uint32_t i = 0; i < more->n; i++) {
 		struct req_entry *entry = find(s, more->v[i].name);
 		if (entry != NULL)
 			entry->q = quantity_add(&entry->q, &more->v[i].q);
 		else
-			s->v[s->n++] = more->v[i];
+			push(c, s, &more->v[i]);
 	}
 }
 
-static void raise_to(struct req_set *s, const struct req_set *other)
+static void raise_one(const struct calc *c, struct req_set *s, const struct req_entry *x)
 {
-	for (uint32_t i = 0; i < other->n; i++) {
-		const struct req_entry *entry = find(s, other->v[i].name);
-		if (entry == NULL || quantity_cmp(&other->v[i].q, &entry->q) > 0)
-			put(s, &other->v[i]);
-	}
+	struct req_entry *entry = find(s, x->name);
+	if (entry == NULL)
+		push(c, s, x);
+	else if (quantity_cmp(&x->q, &entry->q) > 0)
+		entry->q = x->q;
+}
+
+static void raise_to(const struct calc *c, struct req_set *s, const struct req_set *other)
+{
+	for (uint32_t i = 0; i < other->n; i++)
+		raise_one(c, s, &other->v[i]);
 }
 
 /* What is left, at least nothing. */
@@ -116,33 +133,46 @@ static struct req_set look_with_defaults(const struct calc *c, const struct req_
 	struct req_set seen = look(c, k, view);
 	if (c->defaults.n == 0 || view == LIMITS || view == ACTUAL_LIMITS)
 		return seen;
-	struct req_set full = set_new(c);
-	add(&full, &seen);
+	struct req_set full = {0};
+	add(c, &full, &seen);
 	for (uint32_t i = 0; i < c->defaults.n; i++)
 		if (find(&seen, c->defaults.v[i].name) == NULL)
-			put(&full, &c->defaults.v[i]);
+			put(c, &full, &c->defaults.v[i]);
 	return full;
+}
+
+/* The moment an init container runs: it, and the sidecars that were started before it. */
+static void raise_to_moment(const struct calc *c, struct req_set *peak, const struct req_set *own,
+			    const struct req_set *sidecars)
+{
+	for (uint32_t i = 0; i < own->n; i++) {
+		struct req_entry both = own->v[i];
+		const struct quantity *more = req_get(sidecars, both.name);
+		if (more != NULL)
+			both.q = quantity_add(&both.q, more);
+		raise_one(c, peak, &both);
+	}
+	for (uint32_t i = 0; i < sidecars->n; i++)
+		if (find(own, sidecars->v[i].name) == NULL)
+			raise_one(c, peak, &sidecars->v[i]);
 }
 
 static struct req_set aggregate(const struct calc *c, enum view view)
 {
-	struct req_set together = set_new(c), sidecars = set_new(c), peak = set_new(c);
+	struct req_set together = {0}, sidecars = {0}, peak = {0};
 	for (uint32_t i = 0; i < c->pod->n; i++) {
 		const struct req_container *k = &c->pod->containers[i];
 		const struct req_set own = look_with_defaults(c, k, view);
 		if (!k->is_init) {
-			add(&together, &own);
+			add(c, &together, &own);
 		} else if (k->is_sidecar) {
-			add(&together, &own);
-			add(&sidecars, &own);
+			add(c, &together, &own);
+			add(c, &sidecars, &own);
 		} else {
-			struct req_set moment = set_new(c);
-			add(&moment, &own);
-			add(&moment, &sidecars);
-			raise_to(&peak, &moment);
+			raise_to_moment(c, &peak, &own, &sidecars);
 		}
 	}
-	raise_to(&together, &peak);
+	raise_to(c, &together, &peak);
 	return together;
 }
 
@@ -159,9 +189,9 @@ static struct req_set requests_of_containers(const struct calc *c)
 		allocated = aggregate(c, ALLOCATED);
 		actual = aggregate(c, ACTUAL);
 	}
-	struct req_set most = is_infeasible(c) ? set_new(c) : spec;
-	raise_to(&most, &actual);
-	raise_to(&most, &allocated);
+	struct req_set most = is_infeasible(c) ? (struct req_set){0} : spec;
+	raise_to(c, &most, &actual);
+	raise_to(c, &most, &allocated);
 	return most;
 }
 
@@ -172,8 +202,8 @@ static struct req_set limits_of_containers(const struct calc *c)
 		return spec;
 	bool by_pod = c->options->use_pod_status && c->pod->pod_actual_limits.n > 0;
 	const struct req_set actual = by_pod ? c->pod->pod_actual_limits : aggregate(c, ACTUAL_LIMITS);
-	struct req_set most = is_infeasible(c) ? set_new(c) : spec;
-	raise_to(&most, &actual);
+	struct req_set most = is_infeasible(c) ? (struct req_set){0} : spec;
+	raise_to(c, &most, &actual);
 	return most;
 }
 
@@ -201,24 +231,24 @@ static bool has_pod_level_requests(const struct calc *c)
 static struct req_set pod_level(const struct calc *c, const struct req_set *spec, const struct req_set *status_a,
 				const struct req_set *status_b)
 {
-	struct req_set most = set_new(c);
+	struct req_set most = {0};
 	if (!counts_status(c) || !c->options->use_pod_status || (status_a->n == 0 && status_b->n == 0)) {
-		add(&most, spec);
+		add(c, &most, spec);
 		return most;
 	}
-	add(&most, status_a);
-	raise_to(&most, status_b);
+	add(c, &most, status_a);
+	raise_to(c, &most, status_b);
 	lower_by(&most, &c->pod->overhead);
 	if (!is_infeasible(c))
-		raise_to(&most, spec);
+		raise_to(c, &most, spec);
 	return most;
 }
 
-static void replace(struct req_set *s, const struct req_set *by)
+static void replace(const struct calc *c, struct req_set *s, const struct req_set *by)
 {
 	for (uint32_t i = 0; i < by->n; i++)
 		if (is_pod_level_name(by->v[i].name))
-			put(s, &by->v[i]);
+			put(c, s, &by->v[i]);
 }
 
 static struct req_set requests(const struct calc *c)
@@ -227,27 +257,16 @@ static struct req_set requests(const struct calc *c)
 	struct req_set total = requests_of_containers(c);
 	if (has_pod_level_requests(c)) {
 		const struct req_set by = pod_level(c, &p->pod_requests, &p->pod_actual, &p->pod_allocated);
-		replace(&total, &by);
+		replace(c, &total, &by);
 	}
 	if (!c->options->without_overhead)
-		add(&total, &p->overhead);
+		add(c, &total, &p->overhead);
 	return total;
-}
-
-static uint32_t count_names(const struct req_pod *p)
-{
-	uint32_t n = p->pod_requests.n + p->pod_limits.n + p->overhead.n + p->pod_allocated.n + p->pod_actual.n +
-		     p->pod_actual_limits.n;
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct req_container *k = &p->containers[i];
-		n += k->requests.n + k->limits.n + k->allocated.n + k->actual.n + k->actual_limits.n;
-	}
-	return n;
 }
 
 static struct calc begin(struct arena *a, const struct req_pod *p, const struct req_options *o)
 {
-	return (struct calc){.arena = a, .pod = p, .options = o, .room = count_names(p) + 2 /* defaults */};
+	return (struct calc){.arena = a, .pod = p, .options = o};
 }
 
 /* Where the pod as a whole states requests, a default is only for what it leaves out. */
@@ -259,12 +278,12 @@ static void set_defaults(struct calc *c)
 	};
 	if (!c->options->nonzero_default)
 		return;
-	struct req_set stated = {0}, chosen = set_new(c);
+	struct req_set stated = {0}, chosen = {0};
 	if (has_pod_level_requests(c))
 		stated = requests(c);
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		if (find(&stated, defaults[i].name) == NULL)
-			put(&chosen, &defaults[i]);
+			put(c, &chosen, &defaults[i]);
 	c->defaults = chosen;
 }
 
@@ -295,7 +314,7 @@ struct req_set pod_limits(struct arena *a, const struct req_pod *p, const struct
 	struct req_set total = limits_of_containers(&c);
 	if (!o->without_pod_level && (has_pod_level_names(&p->pod_requests) || has_pod_level_names(&p->pod_limits))) {
 		const struct req_set by = pod_level(&c, &p->pod_limits, &p->pod_actual_limits, &nothing);
-		replace(&total, &by);
+		replace(&c, &total, &by);
 	}
 	for (uint32_t i = 0; i < total.n && !o->without_overhead; i++) {
 		const struct quantity *more = req_get(&p->overhead, total.v[i].name);
