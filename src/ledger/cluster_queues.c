@@ -73,8 +73,13 @@ static enum err_code fail_at(struct err *e, enum err_code code, const char *wher
 		return code;
 	was = *e;
 	if (where == NULL || where_else == NULL)
-		return err_fail(e, code, "%.400s (%s)", was.msg, where != NULL ? where : where_else);
-	return err_fail(e, code, "%.300s (%s, %s)", was.msg, where, where_else);
+		return err_fail(e, code, "%s: %s", where != NULL ? where : where_else, was.msg);
+	return err_fail(e, code, "%s: %.300s; the other is at %s", where, was.msg, where_else);
+}
+
+static const char *place_text(const struct plan *p, const char *where)
+{
+	return where != NULL ? arena_printf(p->arena, "%s: ", where) : "";
 }
 
 /* ---- the plan: paths ---- */
@@ -202,10 +207,11 @@ static void kai_leave_out(struct plan *p, struct kai_queue *k)
 	const struct queue_def *d = k->def;
 
 	if (k->below == NOWHERE)
-		plan_warn(p, "queue %s: there is no queue %s to be its parent, so it is left out", d->kai_name,
-			  d->kai_parent);
+		plan_warn(p, "%squeue %s: there is no queue %s to be its parent, so it is left out",
+			  place_text(p, d->where), d->kai_name, d->kai_parent);
 	else
-		plan_warn(p, "queue %s: left out, because its parent %s is", d->kai_name, d->kai_parent);
+		plan_warn(p, "%squeue %s: left out, because its parent %s is", place_text(p, d->where), d->kai_name,
+			  d->kai_parent);
 	k->state = LEFT_OUT;
 }
 
@@ -267,10 +273,15 @@ static void warn_unset_limits(struct plan *p, const struct planned *q, const res
 {
 	static const char *const words[KAI_RES] = {[KAI_GPU] = "gpu", [KAI_CPU] = "cpu", [KAI_MEMORY] = "memory"};
 
+	struct text unset = {0};
+
 	for (int i = 0; i < KAI_RES; i++)
 		if (q->spec.kai[i].limit == 0 && !res_has(&q->spec.max, types[i]))
-			plan_warn(p, "queue %s: %s limit is not set, which means none at all in KAI",
-				  name_str(p->c->names, q->spec.kai_name), words[i]);
+			text_printf(&unset, "%s%s", unset.n > 0 ? ", " : "", words[i]);
+	if (unset.n > 0)
+		plan_warn(p, "%squeue %s: no limit is set for %s, which means none at all in KAI; -1 means no limit",
+			  place_text(p, q->where), name_str(p->c->names, q->spec.kai_name), text_str(&unset));
+	text_free(&unset);
 }
 
 static void take_missing(struct res_vec *to, const struct res_vec *from)

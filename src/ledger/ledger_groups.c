@@ -19,62 +19,66 @@ static void let_go(struct ledger *l, struct obj_group *o)
 	mem_free(o);
 }
 
-static bool is_leaf(const struct obj_group *o, uint32_t i)
+/* The sub-groups that are nobody's parent, in order: a group's podsets; none: the group as a whole is the only one. */
+struct leaves {
+	ARRAY(const struct obj_subgroup *) list;
+};
+
+static struct leaves leaves_of(const struct obj_group *o)
 {
-	for (uint32_t j = 0; j < o->n_subgroups; j++) {
-		if (o->subgroups[j].parent != NAME_NONE && o->subgroups[j].parent == o->subgroups[i].name)
-			return false;
+	struct leaves leaves = {0};
+	struct map parents = {0};
+	for (uint32_t i = 0; i < o->n_subgroups; i++) {
+		if (o->subgroups[i].parent != NAME_NONE)
+			map_put(&parents, o->subgroups[i].parent, 1);
 	}
-	return true;
+	for (uint32_t i = 0; i < o->n_subgroups; i++) {
+		if (map_get(&parents, o->subgroups[i].name) == MAP_NONE)
+			array_push(&leaves.list, &o->subgroups[i]);
+	}
+	map_free(&parents);
+	return leaves;
 }
 
-/* The i-th leaf; NULL past the last. */
-static const struct obj_subgroup *leaf(const struct obj_group *o, uint32_t i)
+static uint32_t leaves_end(struct leaves *leaves)
 {
-	for (uint32_t j = 0; j < o->n_subgroups; j++) {
-		if (is_leaf(o, j) && i-- == 0)
-			return &o->subgroups[j];
-	}
-	return NULL;
+	uint32_t n = leaves->list.n;
+	array_free(&leaves->list);
+	return n == 0 ? 1 : n;
 }
 
 static uint32_t count_podsets(const struct obj_group *o)
 {
-	uint32_t n = 0;
-	for (uint32_t j = 0; j < o->n_subgroups; j++)
-		n += is_leaf(o, j);
-	return n == 0 ? 1 : n;
-}
-
-static name_id podset_name(const struct ledger *l, const struct obj_group *o, uint32_t i)
-{
-	const struct obj_subgroup *s = leaf(o, i);
-	return s == NULL ? l->default_name : s->name;
+	struct leaves leaves = leaves_of(o);
+	return leaves_end(&leaves);
 }
 
 /* What the object says of the podsets; their counts stay. */
 static void describe_podsets(struct ledger *l, group_id id)
 {
 	const struct group *g = &l->groups.v[id];
+	struct leaves leaves = leaves_of(g->obj);
 	for (uint32_t i = 0; i < g->n_podsets; i++) {
 		struct podset *s = &l->podsets.v[g->first_podset + i];
-		const struct obj_subgroup *sub = leaf(g->obj, i);
+		const struct obj_subgroup *sub = i < leaves.list.n ? leaves.list.v[i] : NULL;
 		int32_t min = sub == NULL ? g->obj->min_member : sub->min_member;
-		s->name = podset_name(l, g->obj, i);
+		s->name = sub == NULL ? l->default_name : sub->name;
 		s->group = id;
 		s->min_member = min < 1 ? 1 : min;
 	}
+	leaves_end(&leaves);
 }
 
 static bool same_podsets(const struct ledger *l, const struct group *g, const struct obj_group *o)
 {
-	if (count_podsets(o) != g->n_podsets)
-		return false;
-	for (uint32_t i = 0; i < g->n_podsets; i++) {
-		if (podset_name(l, o, i) != l->podsets.v[g->first_podset + i].name)
-			return false;
-	}
-	return true;
+	struct leaves leaves = leaves_of(o);
+	const struct podset *own = &l->podsets.v[g->first_podset];
+	uint32_t n = leaves.list.n;
+	bool is_same = n == 0 ? g->n_podsets == 1 && own->name == l->default_name : g->n_podsets == n;
+	for (uint32_t i = 0; is_same && i < n; i++)
+		is_same = leaves.list.v[i]->name == own[i].name;
+	leaves_end(&leaves);
+	return is_same;
 }
 
 static podset_id run_take(struct ledger *l, uint32_t n, bool *ret_is_fresh)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PodGroups of both worlds, and KAI's Queue objects. */
+#include "base/map.h"
 #include "manifest/object.h"
 #include "units/duration.h"
 
 /* ---- PodGroup ---- */
 
-static enum err_code subgroup(const struct reader *r, const struct at *a, struct obj_group *o, struct err *e)
+static enum err_code subgroup(const struct reader *r, const struct at *a, struct map *by_name, struct obj_group *o,
+			      struct err *e)
 {
 	struct obj_subgroup *s = &o->subgroups[o->n_subgroups];
 	const char *name = "", *parent = "";
@@ -17,58 +19,64 @@ static enum err_code subgroup(const struct reader *r, const struct at *a, struct
 	TRY(get_int(r, a, "minMember", 0, INT32_MAX, &min, e));
 	if (!*name)
 		return at_expected(r, &n, e, "a name");
-	for (uint32_t i = 0; i < o->n_subgroups; i++)
-		if (str_eq(name_str(r->names, o->subgroups[i].name), name))
-			return at_fail(r, &n, e, "\"%.60s\" is the name of another sub-group of this group", name);
 	*s = (struct obj_subgroup){name_bag_add_str(&o->bag, name), name_bag_add_str(&o->bag, parent),
 				   min < 1 ? 1 : (int32_t)min};
-	o->n_subgroups++;
+	if (map_get(by_name, s->name) != MAP_NONE)
+		return at_fail(r, &n, e, "\"%.60s\" is the name of another sub-group of this group", name);
+	map_put(by_name, s->name, o->n_subgroups++);
 	return ERR_OK;
 }
 
-static uint32_t find_subgroup(const struct obj_group *o, name_id name)
+/*
+ * Parents exist and lead to a top. What lies on a way that was walked is marked with where the way began: to meet one's
+ * own mark again is a circle, to meet another's is to know the rest.
+ */
+static enum err_code subgroup_parents(const struct reader *r, const struct at *list, const struct map *by_name,
+				      const struct obj_group *o, struct err *e)
 {
-	uint32_t i = 0;
+	uint32_t *mark = arena_n(r->scratch, o->n_subgroups + 1, uint32_t);
 
-	while (i < o->n_subgroups && o->subgroups[i].name != name)
-		i++;
-	return i;
-}
-
-/* Parents exist and lead to a top: walking up more steps than there are sub-groups means a circle. */
-static enum err_code subgroup_parents(const struct reader *r, const struct at *list, const struct obj_group *o,
-				      struct err *e)
-{
 	for (uint32_t i = 0; i < o->n_subgroups; i++) {
 		struct at item = at_item(list, i), parent = at_field(&item, "parent");
 		uint32_t at = i;
 
-		for (uint32_t steps = 0; o->subgroups[at].parent != NAME_NONE; steps++) {
+		for (; !mark[at] && o->subgroups[at].parent != NAME_NONE;) {
 			name_id up = o->subgroups[at].parent;
 
-			at = find_subgroup(o, up);
-			if (at == o->n_subgroups)
+			mark[at] = i + 1;
+			at = map_get(by_name, up);
+			if (at == MAP_NONE)
 				return at_fail(r, &parent, e, "no sub-group is called \"%.60s\"",
 					       name_str(r->names, up));
-			if (steps > o->n_subgroups)
+			if (mark[at] == i + 1)
 				return at_fail(r, &parent, e, "sub-groups are parents of each other in a circle");
 		}
 	}
 	return ERR_OK;
 }
 
+static enum err_code read_subgroups(const struct reader *r, const struct at *list, struct map *by_name,
+				    struct obj_group *o, struct err *e)
+{
+	for (uint32_t i = 0; i < at_count(list); i++) {
+		struct at s = at_item(list, i);
+
+		TRY(subgroup(r, &s, by_name, o, e));
+	}
+	return subgroup_parents(r, list, by_name, o, e);
+}
+
 static enum err_code subgroups(const struct reader *r, const struct at *spec, struct obj_group *o, struct err *e)
 {
 	struct at list = at_field(spec, "subGroups");
+	struct map by_name = {0};
+	enum err_code rc;
 
 	TRY(at_want(r, &list, TREE_LIST, e));
 	o->subgroups = mem_alloc((at_count(&list) + 1) * sizeof(*o->subgroups));
-	for (uint32_t i = 0; i < at_count(&list); i++) {
-		struct at s = at_item(&list, i);
-
-		TRY(subgroup(r, &s, o, e));
-	}
-	return subgroup_parents(r, &list, o, e);
+	rc = read_subgroups(r, &list, &by_name, o, e);
+	map_free(&by_name);
+	return rc;
 }
 
 /*
@@ -192,15 +200,12 @@ static enum err_code queue_duration(const struct reader *r, const struct at *spe
 static enum err_code share(const struct reader *r, const struct at *resources, const char *key, struct kai_share *ret,
 			   struct err *e)
 {
-	struct at a = at_field(resources, key), limit = at_field(&a, "limit");
+	struct at a = at_field(resources, key);
 
 	TRY(at_want(r, &a, TREE_MAP, e));
 	TRY(get_double(r, &a, "quota", &ret->quota, e));
 	TRY(get_double(r, &a, "limit", &ret->limit, e));
-	TRY(get_double(r, &a, "overQuotaWeight", &ret->over_quota_weight, e));
-	if (resources->t && !limit.t)
-		at_note(r, &limit, "not set, which means none at all in KAI; -1 means no limit");
-	return ERR_OK;
+	return get_double(r, &a, "overQuotaWeight", &ret->over_quota_weight, e);
 }
 
 static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def,
@@ -230,8 +235,6 @@ static enum err_code read_queue(struct reader *r, const struct tree *t, struct a
 	q->has_kai_resources = true;
 	for (int i = 0; i < KAI_RES; i++)
 		TRY(share(r, &resources, keys[i], &q->kai[i], e));
-	if (!resources.t)
-		at_note(r, &resources, "not set, which means no room at all in KAI");
 	TRY(queue_duration(r, &spec, "preemptMinRuntime", &q->preempt_min_runtime_ns, e));
 	return queue_duration(r, &spec, "reclaimMinRuntime", &q->reclaim_min_runtime_ns, e);
 }

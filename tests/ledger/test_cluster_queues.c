@@ -76,13 +76,13 @@ static void ONE_2_definitions_that_disagree_are_refused(void **state)
 		  {.path = "root.a", .guaranteed_cpu = 5000}},
 		 {{0}},
 		 ERR_CONFLICT,
-		 "queue root.a: guaranteed cpu: one definition says 4, the other 5 (q.yaml:3:5)"},
+		 "q.yaml:3:5: queue root.a: guaranteed cpu: one definition says 4, the other 5"},
 		{"queues.yaml and a Queue object",
 		 {{.path = "root.a", .guaranteed_cpu = 4000, .where = "q.yaml:3:5"}},
 		 {{.kai = "a", .gpu = GPU(1, -1), .where = "queue.yaml:1:1"}},
 		 ERR_CONFLICT,
-		 "queue root.a: guaranteed (quota) cpu: one definition says 4, the other unlimited (queue.yaml:1:1, "
-		 "q.yaml:3:5)"},
+		 "queue.yaml:1:1: queue root.a: guaranteed (quota) cpu: one definition says 4, the other unlimited; "
+		 "the other is at q.yaml:3:5"},
 		{"two Queue objects of one name",
 		 {{0}},
 		 {{.kai = "a", .gpu = GPU(1, -1)}, {.kai = "a", .gpu = GPU(2, -1)}},
@@ -92,7 +92,7 @@ static void ONE_2_definitions_that_disagree_are_refused(void **state)
 		 {{0}},
 		 {{.kai = "a", .where = "x"}, {.kai = "b"}, {.kai = "a", .parent = "b", .where = "y"}},
 		 ERR_CONFLICT,
-		 "queue a: parentQueue: one definition says '', the other 'b' (x, y)"},
+		 "x: queue a: parentQueue: one definition says '', the other 'b'; the other is at y"},
 		{"two Queue objects for one place",
 		 {{0}},
 		 {{.kai = "a.b"}, {.kai = "a_dot_b"}},
@@ -158,7 +158,7 @@ static void shares_become_guarantees_and_maximums(void **state)
 	assert_false(res_has(&s->guaranteed, RES_CPU) || res_has(&s->max, RES_CPU));
 	assert_int_equal(s->guaranteed.v[RES_MEMORY], 500000000);
 	assert_int_equal(s->max.v[RES_MEMORY], 1000500000);
-	warnings_are(&f, "queue a: gpu limit is not set, which means none at all in KAI\n");
+	warnings_are(&f, "queue a: no limit is set for gpu, which means none at all in KAI; -1 means no limit\n");
 	/* Without resources nothing is said at all. */
 	put_queues(&f, FROM_KAI, {.kai = "a"});
 	s = &queue_get(ledger_queues(f.l), find_queue(&f, "root.a"))->spec;
@@ -183,7 +183,7 @@ static void MR_7_a_cycle_of_parents_is_refused_by_name(void **state)
 		  {.kai = "b", .parent = "c"},
 		  {.kai = "c", .parent = "a"}},
 		 ERR_CONFLICT,
-		 "queue a: its parents form a cycle: a -> b -> c -> a (queue.yaml:1:1)"},
+		 "queue.yaml:1:1: queue a: its parents form a cycle: a -> b -> c -> a"},
 	};
 	run_refused(rows, N_OF(rows));
 }
@@ -196,13 +196,13 @@ static void what_is_no_queue_is_refused(void **state)
 		 {{.path = "rooty.a", .where = "w"}},
 		 {{0}},
 		 ERR_INPUT,
-		 "queue rooty.a: the path of a queue begins with root (w)"},
+		 "w: queue rooty.a: the path of a queue begins with root"},
 		{"an empty step",
 		 {{.path = "root..a", .where = "w"}},
 		 {{0}},
 		 ERR_INPUT,
 		 "queue root: '' is not a name for a queue below it"},
-		{"a Queue without a name", {{0}}, {{.kai = "", .where = "w"}}, ERR_INPUT, "a Queue without a name (w)"},
+		{"a Queue without a name", {{0}}, {{.kai = "", .where = "w"}}, ERR_INPUT, "w: a Queue without a name"},
 	};
 	run_refused(rows, N_OF(rows));
 }
