@@ -24,7 +24,38 @@ static struct status success(void)
 
 static bool set_is_empty(const struct cede_cycle *c)
 {
-	return c->has_node_set && bits_next(&c->node_set, 0) == UINT32_MAX;
+	return c->has_node_set && !c->n_absent && bits_next(&c->node_set, 0) == UINT32_MAX;
+}
+
+static bool has_name(const name_id *names, uint32_t n, name_id name)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (names[i] == name)
+			return true;
+	return false;
+}
+
+/* What is in the set so far and in this one. The bits are taken over. */
+static void restrict_to(struct cede_cycle *c, struct bits *mine, const name_id *absent, uint32_t n_absent)
+{
+	name_id *both = arena_n(c->arena, n_absent + 1, name_id);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_absent; i++)
+		if (!c->has_node_set || has_name(c->absent, c->n_absent, absent[i]))
+			both[n++] = absent[i];
+	c->absent = both;
+	c->n_absent = n;
+	if (!c->has_node_set) {
+		c->node_set = *mine;
+	} else {
+		for (uint32_t i = bits_next(&c->node_set, 0); i != UINT32_MAX; i = bits_next(&c->node_set, i + 1))
+			if (!bits_has(mine, i))
+				bits_clear(&c->node_set, i);
+		bits_free(mine);
+	}
+	c->has_node_set = true;
+	c->node_set_plugins |= UINT64_C(1) << c->running;
 }
 
 void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const node_id *nodes, uint32_t n)
@@ -35,16 +66,25 @@ void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const nod
 	for (uint32_t i = 0; i < n; i++)
 		if (nodes[i] < ledger_node_limit(c->ledger) && ledger_node(c->ledger, nodes[i])->is_live)
 			bits_set(&mine, nodes[i]);
-	if (!c->has_node_set) {
-		c->node_set = mine;
-	} else {
-		for (uint32_t i = bits_next(&c->node_set, 0); i != UINT32_MAX; i = bits_next(&c->node_set, i + 1))
-			if (!bits_has(&mine, i))
-				bits_clear(&c->node_set, i);
-		bits_free(&mine);
+	restrict_to(c, &mine, NULL, 0);
+}
+
+void cycle_restrict_names(struct cede_cycle *c, const struct cede_plugin *p, const name_id *names, uint32_t n)
+{
+	name_id *absent = arena_n(c->arena, n + 1, name_id);
+	struct bits mine = {0};
+	uint32_t n_absent = 0;
+
+	(void)p;
+	for (uint32_t i = 0; i < n; i++) {
+		node_id node = ledger_node_find(c->ledger, names[i]);
+
+		if (node != NODE_NONE && ledger_node(c->ledger, node)->is_live)
+			bits_set(&mine, node);
+		else
+			absent[n_absent++] = names[i];
 	}
-	c->has_node_set = true;
-	c->node_set_plugins |= UINT64_C(1) << c->running;
+	restrict_to(c, &mine, absent, n_absent);
 }
 
 /* True: go on with the next plugin. */

@@ -83,7 +83,7 @@ static void multi_list(const struct framework *f, const struct plugin_set *custo
 	for (uint32_t i = 0; i < f->plugins.n; i++) {
 		const char *name = f->plugins.v[i].table->name;
 		uint32_t at = list_find(custom->enabled, custom->n_enabled, name);
-		struct plugin_ref ref = {name, f->plugins.v[i].weight};
+		struct plugin_ref ref = {.name = name, .weight = f->plugins.v[i].weight};
 
 		if (at < custom->n_enabled && custom->enabled[at].weight)
 			ref.weight = custom->enabled[at].weight;
@@ -95,9 +95,10 @@ static void multi_list(const struct framework *f, const struct plugin_set *custo
 			array_push(&out->v, custom->enabled[i]);
 }
 
-static enum err_code unknown_plugin(const char *name, enum plugin_point point, struct err *e)
+static enum err_code fail_ref(const struct plugin_ref *ref, enum plugin_point point, const char *words, struct err *e)
 {
-	return err_fail(e, ERR_INPUT, "plugins.%s: no plugin is called \"%s\"", point_names[point], name);
+	return err_fail(e, ERR_INPUT, "%s%splugins.%s: %s \"%s\"", ref->where ? ref->where : "", ref->where ? ": " : "",
+			point_names[point], words, ref->name);
 }
 
 static enum err_code add_to_point(struct framework *f, enum plugin_point point, const struct plugin_ref *ref,
@@ -106,12 +107,11 @@ static enum err_code add_to_point(struct framework *f, enum plugin_point point, 
 	uint32_t i = framework_plugin_find(f, ref->name);
 
 	if (i == UINT32_MAX)
-		return unknown_plugin(ref->name, point, e);
+		return fail_ref(ref, point, "no plugin is called", e);
 	if (!implements(f->plugins.v[i].table, point)) {
 		if (!is_explicit)
 			return ERR_OK;
-		return err_fail(e, ERR_INPUT, "plugins.%s: plugin \"%s\" has nothing to do there", point_names[point],
-				ref->name);
+		return fail_ref(ref, point, "has no place for plugin", e);
 	}
 	if (f->plugins.v[i].points >> point & 1)
 		return ERR_OK;
@@ -157,7 +157,7 @@ static enum err_code build_points(struct framework *f, const struct kube_profile
 	multi_list(f, &profile->points[POINT_MULTI], &multi);
 	for (uint32_t i = 0; !rc && i < multi.v.n; i++)
 		if (framework_plugin_find(f, multi.v.v[i].name) == UINT32_MAX)
-			rc = unknown_plugin(multi.v.v[i].name, POINT_MULTI, e);
+			rc = fail_ref(&multi.v.v[i], POINT_MULTI, "no plugin is called", e);
 	for (int p = POINT_MULTI + 1; !rc && p < POINT_COUNT; p++)
 		rc = build_point(f, &multi, (enum plugin_point)p, &profile->points[p], e);
 	array_free(&multi.v);

@@ -102,6 +102,8 @@ struct cede_cycle {
 	uint64_t skip_filter, skip_score; /* plugin index bits (at most 64 plugins) */
 	bool has_node_set;		  /* PreFilter restricted the nodes: */
 	struct bits node_set;
+	const name_id *absent; /* names in the set that no node has; they keep it from being empty */
+	uint32_t n_absent;
 	uint64_t node_set_plugins;  /* who did, by plugin index */
 	uint32_t running;	    /* index of the plugin whose PreFilter is running */
 	struct status pre_filter;   /* a rejection of all nodes, or success */
@@ -121,8 +123,12 @@ enum { STATIC_UNKNOWN, STATIC_OK, STATIC_REFUSED };
 void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns);
 void cycle_end(struct cede_cycle *c);
 
-/* A plugin restricts the nodes from its pre_filter (NodeName, NodeAffinity): names that do not exist are dropped. */
+/*
+ * A plugin restricts the nodes from its pre_filter: by what it has found, or (NodeName, NodeAffinity) by names that the
+ * pod gives. A set of names is empty only if the names are at odds; names that no node has leave all nodes outside it.
+ */
 void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const node_id *nodes, uint32_t n);
+void cycle_restrict_names(struct cede_cycle *c, const struct cede_plugin *p, const name_id *names, uint32_t n);
 
 /*
  * Filter one node, first refusal wins. Nodes outside the PreFilter's set are UNRESOLVABLE. Without regard to claims:

@@ -49,25 +49,44 @@ static bool is_about_named(const struct pod_term *t, name_id owner_ns, name_id n
 	return false;
 }
 
-static bool is_about(const struct cede_cycle *c, const struct pod_term *t, name_id owner_ns, name_id ns,
-		     bool must_be_known)
+/*
+ * The API server labels every namespace with its name. So a namespace that nobody has told of, or that was written
+ * without that label, has it all the same.
+ */
+static bool namespace_matches(const struct cede_cycle *c, const struct selector *s, name_id ns)
 {
+	static const char name_key[] = "kubernetes.io/metadata.name";
 	static const struct labels none;
-	const struct obj_namespace *o;
+	const struct obj_namespace *o = cluster_namespace(c->cluster, ns);
+	const struct labels *own = o ? &kin_get(c->vocab, o->kin)->labels : &none;
+	const struct label name = {names_find(c->names, name_key, sizeof(name_key) - 1), ns};
+	const struct labels named = {1, &name};
+	name_id ignored;
+
+	if (s->matches_nothing)
+		return false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		bool is_implied = s->reqs[i].key == name.key && !labels_get(own, name.key, &ignored);
+
+		if (!requirement_matches(c->names, &s->reqs[i], is_implied ? &named : own))
+			return false;
+	}
+	return true;
+}
+
+static bool is_about(const struct cede_cycle *c, const struct pod_term *t, name_id owner_ns, name_id ns)
+{
 
 	if (is_about_named(t, owner_ns, ns))
 		return true;
 	if (!t->has_ns_selector || selector_is_empty(&t->ns_selector))
 		return t->has_ns_selector;
-	o = cluster_namespace(c->cluster, ns);
-	if (!o && must_be_known)
-		return false;
-	return selector_matches(c->names, &t->ns_selector, o ? &kin_get(c->vocab, o->kin)->labels : &none);
+	return namespace_matches(c, &t->ns_selector, ns);
 }
 
 bool term_means_waiting(const struct cede_cycle *c, const struct pod_term *t, const struct kin *owner)
 {
-	return labels_agree(c, t, &owner->labels, &c->kin->labels) && is_about(c, t, owner->ns, c->kin->ns, false);
+	return labels_agree(c, t, &owner->labels, &c->kin->labels) && is_about(c, t, owner->ns, c->kin->ns);
 }
 
 bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, kin_id kin)
@@ -78,7 +97,7 @@ bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t
 	if (kin < t->memo.n && t->memo.v[kin])
 		return t->memo.v[kin] == 2;
 	k = kin_get(c->vocab, kin);
-	does = labels_agree(c, t->term, &c->kin->labels, &k->labels) && is_about(c, t->term, c->kin->ns, k->ns, true);
+	does = labels_agree(c, t->term, &c->kin->labels, &k->labels) && is_about(c, t->term, c->kin->ns, k->ns);
 	if (kin < t->memo.n)
 		t->memo.v[kin] = does ? 2 : 1;
 	return does;

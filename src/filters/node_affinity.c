@@ -36,24 +36,22 @@ static enum term_names term_node(const struct node_term *t, name_id *ret)
 
 static struct cede_verdict restrict_to_named(struct cede_cycle *c, const struct node_terms *terms)
 {
-	node_id *nodes = cede_alloc(c, terms->n * sizeof(*nodes));
+	name_id *wanted = cede_alloc(c, terms->n * sizeof(*wanted));
 	uint32_t n = 0, n_conflicts = 0;
 
 	for (uint32_t i = 0; i < terms->n; i++) {
 		name_id name = NAME_NONE;
 		enum term_names names = term_node(&terms->terms[i], &name);
-		node_id node;
 
 		if (names == NAMES_ANY)
 			return cede_ok();
 		n_conflicts += names == NAMES_CONFLICT;
-		node = names == NAMES_ONE ? ledger_node_find(c->ledger, name) : NODE_NONE;
-		if (node != NODE_NONE && ledger_node(c->ledger, node)->is_live)
-			nodes[n++] = node;
+		if (names == NAMES_ONE)
+			wanted[n++] = name;
 	}
 	if (n_conflicts == terms->n)
 		return cede_answer(CEDE_UNRESOLVABLE, CONFLICT, 0);
-	cycle_restrict(c, &node_affinity_plugin, nodes, n);
+	cycle_restrict_names(c, &node_affinity_plugin, wanted, n);
 	return cede_ok();
 }
 

@@ -12,12 +12,10 @@ static const char *const reasons[] = {"node(s) didn't match the requested node n
 static struct cede_verdict pre_filter(void *self, struct cede_cycle *c)
 {
 	name_id wanted = c->p->obj->node_name;
-	node_id node;
 
 	if (wanted == NAME_NONE)
 		return cede_answer(CEDE_SKIP, 0, 0);
-	node = ledger_node_find(c->ledger, wanted);
-	cycle_restrict(c, &node_name_plugin, &node, node != NODE_NONE && ledger_node(c->ledger, node)->is_live);
+	cycle_restrict_names(c, &node_name_plugin, &wanted, 1);
 	return cede_ok();
 }
 

@@ -238,13 +238,13 @@ static bool make_framework(struct world *w)
 	return w->framework || fail(w, "profile", &e);
 }
 
-static const struct plugin_ref everything = {"*", 0};
+static const struct plugin_ref everything = {.name = "*"};
 
 static bool make_only(struct world *w, struct plugin_ref *enabled, uint32_t n, uint32_t without)
 {
 	/* Something must order the waiting pods and something must bind them. */
-	enabled[n] = (struct plugin_ref){priority_sort_plugin.name, 0};
-	enabled[n + 1] = (struct plugin_ref){default_binder_plugin.name, 0};
+	enabled[n] = (struct plugin_ref){.name = priority_sort_plugin.name};
+	enabled[n + 1] = (struct plugin_ref){.name = default_binder_plugin.name};
 	w->profile->points[POINT_MULTI] = (struct plugin_set){n + 2, 1, enabled, &everything};
 	for (int p = POINT_MULTI + 1; p < POINT_COUNT; p++)
 		if (without >> p & 1)
@@ -257,7 +257,7 @@ bool world_only(struct world *w, const struct tree *plugins, uint32_t without)
 	struct plugin_ref *enabled = arena_n(w->f->arena, tree_count(plugins) + 2, struct plugin_ref);
 
 	for (uint32_t i = 0; i < tree_count(plugins); i++)
-		enabled[i] = (struct plugin_ref){tree_text(plugins->items[i], ""), 0};
+		enabled[i] = (struct plugin_ref){.name = tree_text(plugins->items[i], "")};
 	return make_only(w, enabled, tree_count(plugins), without);
 }
 
@@ -265,7 +265,7 @@ bool world_only_one(struct world *w, const char *plugin, uint32_t without)
 {
 	struct plugin_ref *enabled = arena_n(w->f->arena, 3, struct plugin_ref);
 
-	enabled[0] = (struct plugin_ref){plugin, 0};
+	enabled[0] = (struct plugin_ref){.name = plugin};
 	return make_only(w, enabled, 1, without);
 }
 
@@ -284,7 +284,7 @@ void world_disable(struct world *w, const struct tree *disabled)
 
 	for (uint32_t i = 0; i < tree_count(disabled); i++)
 		if (is_builtin(tree_text(disabled->items[i], "")))
-			off[n++] = (struct plugin_ref){tree_text(disabled->items[i], ""), 0};
+			off[n++] = (struct plugin_ref){.name = tree_text(disabled->items[i], "")};
 	w->profile->points[POINT_MULTI] = (struct plugin_set){0, n, NULL, off};
 }
 

@@ -46,7 +46,7 @@ static void KF_4_filters_are_plugins_that_a_profile_can_leave_out(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(plugs); i++) {
-		struct plugin_ref without = {plugs[i].without, 0};
+		struct plugin_ref without = {.name = plugs[i].without};
 
 		en.config->kube_profiles[0].points[POINT_MULTI] =
 			(struct plugin_set){.n_disabled = without.name != NULL, .disabled = &without};
@@ -446,8 +446,9 @@ static const struct {
 static void KF_10_if_binding_fails_all_unreserve_in_reverse_and_nothing_remains(void **state)
 {
 	static const struct framework_plugin extra[] = {{.table = &a_table}, {.table = &b_table}, {.table = &c_table}};
-	static const struct plugin_ref binders[] = {{"a", 0}, {"b", 0}, {"c", 0}, {"DefaultBinder", 0}};
-	static const struct plugin_ref all[] = {{"*", 0}};
+	static const struct plugin_ref binders[] = {
+		{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "DefaultBinder"}};
+	static const struct plugin_ref all[] = {{.name = "*"}};
 
 	(void)state;
 	en.extra = extra;

@@ -448,8 +448,8 @@ static inline node_id node_of(const char *name)
 /* A framework with this plugin alone (and the two every profile needs; NULL: with all), and a cycle of it for a pod. */
 static inline struct cede_cycle *cycle_start(const char *plugin, pod_id pod)
 {
-	static const struct plugin_ref all[] = {{"*", 0}};
-	struct plugin_ref enabled[] = {{"PrioritySort", 0}, {"DefaultBinder", 0}, {plugin, 0}};
+	static const struct plugin_ref all[] = {{.name = "*"}};
+	struct plugin_ref enabled[] = {{.name = "PrioritySort"}, {.name = "DefaultBinder"}, {.name = plugin}};
 	struct kube_profile profile = {.args = f.args};
 	struct err e;
 

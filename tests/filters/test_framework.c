@@ -178,8 +178,10 @@ static struct framework *framework_of(struct kube_profile *profile, uint32_t n_s
 /* Only the spies, and what every profile needs. */
 static void with_spies(uint32_t n_spies)
 {
-	static const struct plugin_ref all[] = {{"*", 0}},
-				       enabled[] = {{"PrioritySort", 0}, {"A", 1}, {"B", 2}, {"C", 3}};
+	static const struct plugin_ref all[] = {{.name = "*"}}, enabled[] = {{.name = "PrioritySort"},
+									     {.name = "A", .weight = 1},
+									     {.name = "B", .weight = 2},
+									     {.name = "C", .weight = 3}};
 	struct kube_profile profile = {0};
 	struct err e;
 
@@ -213,10 +215,11 @@ static struct plugin_set set_of(const char *enabled, const char *disabled)
 	while ((w = next_word(&enabled))) {
 		char *weight = cut(w, '=');
 
-		refs[s.n_enabled++] = (struct plugin_ref){w, weight ? (int32_t)strtol(weight, NULL, 10) : 0};
+		refs[s.n_enabled++] =
+			(struct plugin_ref){.name = w, .weight = weight ? (int32_t)strtol(weight, NULL, 10) : 0};
 	}
 	while ((w = next_word(&disabled)))
-		refs[s.n_enabled + s.n_disabled++] = (struct plugin_ref){w, 0};
+		refs[s.n_enabled + s.n_disabled++] = (struct plugin_ref){.name = w};
 	return s;
 }
 
@@ -295,7 +298,7 @@ static void KF_1_profiles_that_cannot_be(void **state)
 		 "plugins.multiPoint: no plugin is called \"Nobody\""},
 		{"at a point", POINT_SCORE, "Nobody", "", "plugins.score: no plugin is called \"Nobody\""},
 		{"one that does not do that", POINT_SCORE, "NodeName", "",
-		 "plugins.score: plugin \"NodeName\" has nothing to do there"},
+		 "plugins.score: has no place for plugin \"NodeName\""},
 		{"nobody orders the pods", POINT_QUEUE_SORT, "", "*",
 		 "plugins.queueSort: exactly one plugin must order the waiting pods, found 0"},
 		{"nobody binds", POINT_BIND, "", "*", "plugins.bind: at least one plugin must bind pods"},

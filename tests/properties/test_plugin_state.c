@@ -104,8 +104,8 @@ static pod_id put_random_waiting(bool is_spread)
 
 static struct framework *other_framework(const struct cede_plugin *plugin)
 {
-	static const struct plugin_ref all[] = {{"*", 0}};
-	struct plugin_ref enabled[] = {{"PrioritySort", 0}, {"DefaultBinder", 0}, {plugin->name, 0}};
+	static const struct plugin_ref all[] = {{.name = "*"}};
+	struct plugin_ref enabled[] = {{.name = "PrioritySort"}, {.name = "DefaultBinder"}, {.name = plugin->name}};
 	struct kube_profile profile = {.args = f.args};
 	struct framework *ret;
 
