@@ -130,20 +130,14 @@ struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_i
 	return v;
 }
 
-/* Who violated a budget is known by splitting the victims again: the others had room in it. */
-static void mark_overridden(struct attempt *a, struct victim *v, const struct displace_node *best,
-			    const struct displace_options *o)
+/* As the search found it: alone, the victims might have room in their budgets that those who stay had taken. */
+static void mark_overridden(const struct attempt *a, struct victim *v, const struct displace_node *best)
 {
-	bool *violates = arena_n(a->c.arena, best->n_victims + 1, bool);
-
 	for (uint32_t i = 0; best->n_spared && i < best->n_victims; i++)
 		if (opinion_spares(&a->c, best->victims[i]))
 			v[i].overridden = RULE_PLUGIN;
-	if (!best->n_violations)
-		return;
-	pdb_split(&a->c, best->victims, best->n_victims, o->empty_selector_matches, violates);
 	for (uint32_t i = 0; i < best->n_victims; i++)
-		if (violates[i])
+		if (best->violates[i])
 			v[i].overridden = RULE_BUDGET;
 }
 
@@ -162,9 +156,9 @@ static void clear_lower_nominations(struct attempt *a, node_id node)
 	}
 }
 
-static void nominate(struct attempt *a, const struct displace_node *best, const struct displace_options *o)
+static void nominate(struct attempt *a, const struct displace_node *best)
 {
-	mark_overridden(a, attempt_take_victims(a, best->node, best->victims, best->n_victims), best, o);
+	mark_overridden(a, attempt_take_victims(a, best->node, best->victims, best->n_victims), best);
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = ACTION_DISPLACE;
 	a->d->node = best->node;
@@ -256,7 +250,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 		return;
 	}
 	a->d->runner_up = second == UINT32_MAX ? NODE_NONE : tried[second].node;
-	nominate(a, &tried[best], &o);
+	nominate(a, &tried[best]);
 }
 
 /* ---- reports ---- */
@@ -343,7 +337,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 }
 
 /* What the sweep found where nothing fits: a nomination, or the sentence that says why there is none. */
-static void take_sweep(struct attempt *a, const struct sweep_result *r, const struct displace_options *o)
+static void take_sweep(struct attempt *a, const struct sweep_result *r)
 {
 	struct status rest = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0);
 	struct fit_error after = {.n_all = a->c.n_nodes, .counts = r->after, .n_counts = r->n_after, .absent = &rest};
@@ -355,7 +349,7 @@ static void take_sweep(struct attempt *a, const struct sweep_result *r, const st
 	a->d->tie_mine = r->mine;
 	a->d->tie_theirs = r->theirs;
 	if (r->best != NODE_NONE) {
-		nominate(a, &r->winner, o);
+		nominate(a, &r->winner);
 	} else {
 		text_add(&post, "preemption: ");
 		fit_error_text(&a->c, &after, &post);
@@ -378,7 +372,7 @@ static bool try_sweep(struct attempt *a)
 	a->n_feasible = r.n_feasible;
 	a->feasible = r.feasible;
 	if (!r.n_feasible)
-		take_sweep(a, &r, &o);
+		take_sweep(a, &r);
 	return true;
 }
 

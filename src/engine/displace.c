@@ -206,16 +206,22 @@ void collect_victims(struct displace_node *r, const pod_id *pods, const bool *go
 		     struct arena *a)
 {
 	pod_id *victims;
+	bool *violating;
 
 	for (uint32_t i = 0; i < n; i++) {
 		r->n_victims += goes[i];
 		r->n_violations += goes[i] && violates[i];
 	}
 	victims = arena_n(a, r->n_victims + 1, pod_id);
-	for (uint32_t i = 0, k = 0; i < n; i++)
-		if (goes[i])
-			victims[k++] = pods[i];
+	violating = arena_n(a, r->n_victims + 1, bool);
+	for (uint32_t i = 0, k = 0; i < n; i++) {
+		if (!goes[i])
+			continue;
+		violating[k] = violates[i];
+		victims[k++] = pods[i];
+	}
 	r->victims = victims;
+	r->violates = violating;
 	if (!r->n_victims) /* whatever keeps the pod away, it is nobody on this node */
 		r->status = status_of_framework(CEDE_ERROR, FW_NEEDLESS, r->node);
 }

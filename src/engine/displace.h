@@ -15,6 +15,7 @@ struct displace_node { /* the outcome of one node */
 	struct status status;			    /* SUCCESS: a candidate; else why not */
 	uint32_t n_victims, n_violations, n_spared; /* spared: a plugin would rather keep them */
 	const pod_id *victims;			    /* most important first; in the cycle's arena */
+	const bool *violates; /* for each of them: its budgets had no room for it; in the same arena */
 };
 
 struct displace_options {

@@ -258,7 +258,7 @@ int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
 
 	if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
 		since = p->obj->checkpointed_ns;
-	return since == TIME_NONE || since > now_ns ? 0 : now_ns - since;
+	return since == TIME_NONE || since > now_ns ? 0 : res_sub_sat(now_ns, since);
 }
 
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns)

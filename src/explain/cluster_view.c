@@ -96,6 +96,8 @@ static void list_pods(struct cluster_view *v)
 		if (p->state == POD_FREE)
 			continue;
 		v->n_pods[p->state]++;
+		v->n_dropped +=
+			p->state == POD_FINISHED && p->obj->phase != PHASE_SUCCEEDED && p->obj->phase != PHASE_FAILED;
 		v->n_stray[p->state] += p->queue == QUEUE_NONE;
 		array_push(&v->pods, i);
 	}

@@ -33,6 +33,7 @@ struct cluster_view {
 	id_list32 res;					/* all resource types there are, most interesting first */
 	uint32_t n_pods[POD_FINISHED + 1];		/* by state */
 	uint32_t n_stray[POD_FINISHED + 1];		/* of these, in a queue that does not exist */
+	uint32_t n_dropped;				/* of the finished, deleted before they got a place */
 	struct queue_facts *queue_facts;		/* by id */
 };
 

@@ -572,10 +572,12 @@ static void summary(const struct page *p)
 	const struct cluster_view *v = p->v;
 	struct text line = {0};
 
-	text_printf(&line, "%u node%s, %u pod%s: %u running, %u waiting, %u leaving, %u finished; %u queue%s",
-		    v->nodes.n, plural(v->nodes.n), v->pods.n, plural(v->pods.n), v->n_pods[POD_PLACED],
-		    v->n_pods[POD_WAITING], v->n_pods[POD_LEAVING], v->n_pods[POD_FINISHED], v->queues.n,
-		    plural(v->queues.n));
+	text_printf(&line, "%u node%s, %u pod%s: %u running, %u waiting, %u leaving, %u finished", v->nodes.n,
+		    plural(v->nodes.n), v->pods.n, plural(v->pods.n), v->n_pods[POD_PLACED], v->n_pods[POD_WAITING],
+		    v->n_pods[POD_LEAVING], v->n_pods[POD_FINISHED] - v->n_dropped);
+	if (v->n_dropped)
+		text_printf(&line, ", %u being deleted", v->n_dropped);
+	text_printf(&line, "; %u queue%s", v->queues.n, plural(v->queues.n));
 	text_add_toned(p->out, p->look, TONE_STRONG, text_str(&line));
 	text_reset(&line);
 	timestamp_text(v->now_ns / NS_PER_S * NS_PER_S, &line);

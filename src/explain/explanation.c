@@ -153,11 +153,17 @@ static bool has_queues(enum profile p)
 	return p == PROFILE_DEFAULT || p == PROFILE_YUNIKORN;
 }
 
+/* Nothing runs of it, and nothing ever did: it counts as finished, but that would be the wrong word. */
+static bool pod_is_dropped(const struct pod *p)
+{
+	return p->obj->phase != PHASE_SUCCEEDED && p->obj->phase != PHASE_FAILED;
+}
+
 static void stays_sentence(const struct explanation *x, struct text *out)
 {
 	pod_path(x->view, x->pod, out);
 	if (self(x)->state == POD_FINISHED) {
-		text_add(out, " has finished.");
+		text_add(out, pod_is_dropped(self(x)) ? " is being deleted; it never got a place." : " has finished.");
 		return;
 	}
 	if (self(x)->state == POD_LEAVING) {

@@ -65,31 +65,33 @@ static const char *against_text(enum rule_id overridden)
 static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
 	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
-	const char *against = against_text(x->overridden),
-		   *leaving = pod_of(v, x->pod)->state == POD_LEAVING ? ", already leaving" : "";
+	const char *against = against_text(x->overridden);
 
 	switch (d->action) {
 	case ACTION_RECLAIM:
-		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s%s", queue_path(v, d->queue),
-			   queue_path(v, x->queue), against, leaving);
+		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s", queue_path(v, d->queue),
+			   queue_path(v, x->queue), against);
 		break;
 	case ACTION_REQUIRED_NODE:
-		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s%s", against, leaving);
+		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s", against);
 		break;
 	case ACTION_QUOTA:
-		table_cell(t, tone, "quota: %s is above its maximum%s%s", queue_path(v, d->queue), against, leaving);
+		table_cell(t, tone, "quota: %s is above its maximum%s", queue_path(v, d->queue), against);
 		break;
 	default:
-		table_cell(t, tone, "%s: priority %d below %d%s%s", action_text(d->action), pod_of(v, x->pod)->priority,
-			   pod_of(v, d->pod)->priority, against, leaving);
+		table_cell(t, tone, "%s: priority %d below %d%s", action_text(d->action), pod_of(v, x->pod)->priority,
+			   pod_of(v, d->pod)->priority, against);
 		break;
 	}
 }
 
-/* Two decisions may need the same pod gone; it is shown at the first of them. */
-static bool is_first_time(struct bits *seen, const struct victim *x)
+/*
+ * Two decisions may need the same pod gone; it is shown at the first of them. Who was leaving before is not sent away by
+ * the plan, though somebody may wait for that room.
+ */
+static bool is_sent_away(const struct plan_view *v, struct bits *seen, const struct victim *x)
 {
-	if (bits_has(seen, x->pod))
+	if (bits_has(seen, x->pod) || pod_of(v, x->pod)->state == POD_LEAVING)
 		return false;
 	bits_set(seen, x->pod);
 	return true;
@@ -110,7 +112,7 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 		const struct decision *d = &v->plan->v.v[i];
 
 		for (uint32_t k = 0; k < d->n_victims; k++) {
-			if (!is_first_time(&seen, &d->victims[k]))
+			if (!is_sent_away(v, &seen, &d->victims[k]))
 				continue;
 			table_row(&t);
 			cell_pod(v, &t, TONE_BAD, d->victims[k].pod);
@@ -158,7 +160,7 @@ static void group_add(const struct plan_view *v, struct victim_group *groups, ui
 
 	g->count++;
 	g->n_violations += x->overridden == RULE_BUDGET;
-	g->lost_ns += x->lost_ns;
+	g->lost_ns = res_add_sat(g->lost_ns, x->lost_ns);
 	bits_set(&g->nodes, x->node);
 }
 
@@ -171,7 +173,7 @@ static uint32_t group_victims(const struct plan_view *v, struct victim_group *gr
 		const struct decision *d = &v->plan->v.v[i];
 
 		for (uint32_t k = 0; k < d->n_victims; k++)
-			if (is_first_time(&seen, &d->victims[k]))
+			if (is_sent_away(v, &seen, &d->victims[k]))
 				group_add(v, groups, &n, d, &d->victims[k]);
 	}
 	bits_free(&seen);
@@ -319,7 +321,19 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 
 /* ---- the whole ---- */
 
-static void summary_line(const struct plan_view *v, const struct look *look, struct text *out)
+static uint32_t count_sent_away(const struct plan_view *v)
+{
+	struct bits seen = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->plan->v.n; i++)
+		for (uint32_t k = 0; k < v->plan->v.v[i].n_victims; k++)
+			n += is_sent_away(v, &seen, &v->plan->v.v[i].victims[k]);
+	bits_free(&seen);
+	return n;
+}
+
+static void summary_line(const struct plan_view *v, uint32_t n_going, const struct look *look, struct text *out)
 {
 	struct text s = {0};
 
@@ -327,7 +341,7 @@ static void summary_line(const struct plan_view *v, const struct look *look, str
 	timestamp_text(v->now_ns, &s);
 	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go\n",
 		    profile_text(v->profile), v->plan->placed, v->plan->nominated, v->plan->waiting, v->plan->gated,
-		    v->plan->victims, v->plan->victims == 1 ? "pod has" : "pods have");
+		    n_going, n_going == 1 ? "pod has" : "pods have");
 	text_add_toned(out, look, TONE_STRONG, text_str(&s));
 	text_free(&s);
 }
@@ -335,11 +349,12 @@ static void summary_line(const struct plan_view *v, const struct look *look, str
 void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
 {
 	struct bits last = last_decisions(v);
+	uint32_t n_going = count_sent_away(v);
 
-	summary_line(v, look, out);
-	if (v->plan->victims) {
-		heading(look, out, "Who has to go", v->plan->victims);
-		if (v->plan->victims > GROUP_FROM && !is_wide)
+	summary_line(v, n_going, look, out);
+	if (n_going) {
+		heading(look, out, "Who has to go", n_going);
+		if (n_going > GROUP_FROM && !is_wide)
 			victims_grouped(v, look, out);
 		else
 			victims_each(v, look, out);

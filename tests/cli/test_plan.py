@@ -360,7 +360,9 @@ def words(t):
             "Plan at 2026-11-15T12:00:00Z, profile default: 0 placed, 1 nominated, 0 waiting, 0 gated; 1 pod has to go")
     old = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4, 5)]
     found = run("plan", old, *KUBERNETES).out
-    t.true("who is already leaving is told apart", "ns/old" in found and "displace: priority 0 below 5, already leaving\n" in found, found)
+    t.true("who was leaving before does not have to go because of the plan, but is waited for",
+           "0 pods have to go" in found and "ns/old" not in found and "when 1 pod is gone" in found, found)
+    t.equal("kube-scheduler counts it among the victims", [v["pod"] for v in decision(old, "p", *KUBERNETES)["victims"]], ["ns/old"])
     t.true("-o wide says why that node", "WHY THERE\nns/big  root.default        10  n1    when 1 pod is gone  no other node would do\n"
            in run("plan", FULL, "-o", "wide").out)
 
