@@ -52,6 +52,8 @@ struct setting { /* a configuration document, kept as read */
 	const struct tree *root; /* in strings */
 };
 
+enum { UNKNOWN_KINDS = 50 };
+
 struct unknown_kind {
 	const char *kind; /* "apps/v1 Deployment" */
 	uint32_t count;
@@ -74,7 +76,8 @@ struct manifest {
 	struct yunikorn_config yunikorn;
 	bool queues_are_built;
 	ARRAY(struct setting) settings;
-	ARRAY(struct unknown_kind) unknown;
+	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
+	struct unknown_kind other_unknown;  /* all the rest together */
 	struct text notes;
 	ARRAY(const char *) note_lines; /* into strings */
 	uint32_t n_documents;

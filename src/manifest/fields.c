@@ -93,8 +93,9 @@ enum err_code at_expected(const struct reader *r, const struct at *a, struct err
 	if (!a->t)
 		return at_fail(r, a, e, "expected %s, found nothing", what);
 	switch (a->t->kind) {
-	case TREE_STRING:
 	case TREE_NUMBER:
+		return at_fail(r, a, e, "expected %s, found %.60s%s", what, a->t->text, a->t->n > 60 ? "…" : "");
+	case TREE_STRING:
 		return at_fail(r, a, e, "expected %s, found \"%.60s\"%s", what, a->t->text, a->t->n > 60 ? "…" : "");
 	case TREE_BOOL:
 		return at_fail(r, a, e, "expected %s, found %s", what, a->t->truth ? "true" : "false");
@@ -230,8 +231,13 @@ static enum err_code resource_at(const struct reader *r, const struct at *a, str
 	TRY(at_quantity(r, a, &q, e));
 	if (!res_name_is_counted(a->key, len))
 		return ERR_OK;
-	if (res_types_add(vocab_res(r->vocab), a->key, len, &type, &why) || res_amount_of(type, &q, &amount, &why))
+	if (q.nano < 0)
+		return at_expected(r, a, e, "a quantity that is not negative");
+	if (res_types_add(vocab_res(r->vocab), a->key, len, &type, &why))
 		return at_fail(r, a, e, "%s", why.msg);
+	if (res_amount_of(type, &q, &amount, &why))
+		return at_expected(r, a, e,
+				   type == RES_CPU ? "a quantity below 2^63 thousandths" : "a quantity below 2^63");
 	res_put(ret, type, amount);
 	return ERR_OK;
 }

@@ -23,12 +23,19 @@ static enum err_code os_fail(struct err *e, const char *path)
 	return err_fail(e, code, "%s: %s", path, strerror(errno));
 }
 
+static enum err_code too_large(struct err *e, const char *path)
+{
+	return err_fail(e, ERR_LIMIT, "%s: more than 2 GiB", path);
+}
+
 static enum err_code read_all(int fd, const char *name, size_t hint, char **ret, size_t *ret_len, struct err *e)
 {
 	size_t cap = hint + 1, n = 0;
 	char *data;
 	ssize_t got;
 
+	if (hint > FILE_BYTES_MAX)
+		return too_large(e, name);
 	if (cap < 65536)
 		cap = 65536;
 	data = mem_resize(NULL, cap, 1);
@@ -37,7 +44,7 @@ static enum err_code read_all(int fd, const char *name, size_t hint, char **ret,
 			continue;
 		if (got < 0 || n + (size_t)got > FILE_BYTES_MAX) {
 			mem_free(data);
-			return got < 0 ? os_fail(e, name) : err_fail(e, ERR_LIMIT, "%s: more than 2 GiB", name);
+			return got < 0 ? os_fail(e, name) : too_large(e, name);
 		}
 		n += (size_t)got;
 		if (n == cap)
@@ -90,10 +97,10 @@ static enum err_code read_entry(struct manifest *m, const char *path, const char
 	if (name[0] == '.')
 		return ERR_OK;
 	if (stat(path, &st))
-		return os_fail(e, path);
+		return has_manifest_name(name) ? os_fail(e, path) : ERR_OK;
 	if (S_ISDIR(st.st_mode))
 		return read_folder(m, path, depth + 1, n_files, e);
-	if (!has_manifest_name(name))
+	if (!has_manifest_name(name) || !S_ISREG(st.st_mode)) /* a pipe in a folder would never end */
 		return ERR_OK;
 	++*n_files;
 	return read_file(m, path, (size_t)st.st_size, e);

@@ -277,6 +277,28 @@ static enum err_code take_inner(struct manifest *m, const struct at *data, const
 	return rc;
 }
 
+/* Others call things config.yaml, too: KAI's has actions or tiers. */
+static bool holds_kai_settings(const struct tree *text)
+{
+	struct arena *a = arena_new(1 << 12);
+	struct tree_reader *reader = tree_reader_new("", text->text, text->n);
+	struct tree_doc doc;
+	bool is_one =
+		!tree_next(reader, a, &doc, NULL) && (tree_get(doc.root, "actions") || tree_get(doc.root, "tiers"));
+
+	tree_reader_free(reader);
+	arena_free(a);
+	return is_one;
+}
+
+static bool is_setting(const char *map_name, const struct tree_field *f)
+{
+	if (str_starts(map_name, "yunikorn-") && str_eq(f->key, "queues.yaml"))
+		return true;
+	return str_eq(f->key, "config.yaml") && f->value->kind == TREE_STRING &&
+	       (str_eq(map_name, "scheduler-config") || holds_kai_settings(f->value));
+}
+
 static enum err_code take_config_map(struct manifest *m, const struct tree *t, struct err *e)
 {
 	struct object_source src = source_of(m);
@@ -288,10 +310,12 @@ static enum err_code take_config_map(struct manifest *m, const struct tree *t, s
 	TRY(at_want(&r, &data, TREE_MAP, e));
 	for (uint32_t i = 0; data.t && i < data.t->n; i++) {
 		const struct tree_field *f = &data.t->fields[i];
-		bool is_queues = str_starts(name, "yunikorn-") && str_eq(f->key, "queues.yaml");
-		bool is_kai = str_eq(f->key, "config.yaml") && strstr(name, "scheduler");
+		struct at value = at_field(&data, f->key);
 
-		if ((is_queues || is_kai) && f->value->kind == TREE_STRING && f->value->n)
+		if (!is_setting(name, f))
+			continue;
+		TRY(at_want(&r, &value, TREE_STRING, e));
+		if (value.t && value.t->n)
 			TRY(take_inner(m, &data, f->key, arena_strndup(m->strings, name, strlen(name)), e));
 	}
 	if (tree_get(t, "binaryData"))
@@ -303,6 +327,7 @@ static enum err_code take_config_map(struct manifest *m, const struct tree *t, s
 
 static void count_unknown(struct manifest *m, const char *api, const char *kind, const struct tree *t)
 {
+	struct unknown_kind *other = &m->other_unknown;
 	char text[200];
 
 	snprintf(text, sizeof(text), "%.80s%s%.80s", api, *api ? " " : "", kind);
@@ -310,6 +335,11 @@ static void count_unknown(struct manifest *m, const char *api, const char *kind,
 		if (!str_eq(m->unknown.v[i].kind, text))
 			continue;
 		m->unknown.v[i].count++;
+		return;
+	}
+	if (m->unknown.n == UNKNOWN_KINDS) {
+		if (!other->count++)
+			other->first = place_of(m, t);
 		return;
 	}
 	struct unknown_kind u = {arena_strndup(m->strings, text, strlen(text)), 1, place_of(m, t)};
@@ -344,9 +374,15 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 		return take_setting(m, SETTING_CEDE, t, e);
 	if (str_eq(kind, "KubeSchedulerConfiguration"))
 		return take_setting(m, SETTING_KUBE, t, e);
-	for (size_t i = 0; i < object_kind_count; i++)
-		if (str_eq(object_kinds[i].kind, kind) && str_starts(api, object_kinds[i].api))
-			return take_object(m, &object_kinds[i], t, e);
+	for (size_t i = 0; i < object_kind_count; i++) {
+		const struct object_kind *k = &object_kinds[i];
+
+		if (str_eq(k->kind, kind) && !*api)
+			return err_fail(e, ERR_INPUT, "%s:%u:%u: %s: apiVersion: expected %s, found nothing", m->file,
+					t->line, t->col, kind, *k->api ? k->api : "one such as v1");
+		if (str_eq(k->kind, kind) && str_starts(api, k->api))
+			return take_object(m, k, t, e);
+	}
 	count_unknown(m, api, kind, t);
 	return ERR_OK;
 }
@@ -396,6 +432,7 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	struct tree_reader *reader;
 	struct tree_doc doc;
 	enum err_code rc;
+	bool is_empty;
 	uint32_t before = m->n_documents;
 
 	m->file = arena_strndup(m->strings, name, strlen(name));
@@ -409,8 +446,9 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 		if (rc)
 			break;
 	}
+	is_empty = m->n_documents == before && !tree_reader_had_list(reader);
 	tree_reader_free(reader);
-	if (!rc && m->n_documents == before)
+	if (!rc && is_empty)
 		return err_fail(e, ERR_INPUT, "%s:1:1: expected at least one object, found an empty file", m->file);
 	return rc;
 }
@@ -471,6 +509,40 @@ static enum err_code build_all(struct manifest *m, struct cluster *c, struct err
 	return ERR_OK;
 }
 
+static bool asks_for_namespaces(const struct pod_terms *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->terms[i].has_ns_selector && !selector_is_empty(&t->terms[i].ns_selector))
+			return true;
+	return false;
+}
+
+/* The labels of namespaces are easily forgotten, and nothing fails without them. */
+static void note_namespaces(struct manifest *m)
+{
+	const struct record *first = NULL;
+
+	for (uint32_t i = 0; i < m->records.n; i++) {
+		const struct record *r = &m->records.v[i];
+		const struct obj_pod *pod = r->obj;
+		const struct shape *s;
+
+		if (str_eq(r->kind->kind, "Namespace"))
+			return;
+		if (first || !pod || !str_eq(r->kind->kind, "Pod"))
+			continue;
+		s = shape_get(m->vocab, pod->shape);
+		if (asks_for_namespaces(&s->affinity) || asks_for_namespaces(&s->anti_affinity) ||
+		    asks_for_namespaces(&s->preferred_affinity) || asks_for_namespaces(&s->preferred_anti_affinity))
+			first = r;
+	}
+	if (first)
+		note_at(m, first->at,
+			"Pod %s: a namespaceSelector, but no Namespace was read: of namespaces only the names are "
+			"known",
+			name_str(vocab_names(m->vocab), ((const struct obj_pod *)first->obj)->name));
+}
+
 /* "cpu 6 of 4", for every type of which the pods on the node take more than it has. */
 static void overbooked_text(const struct manifest *m, const struct ledger *l, node_id id, struct text *out)
 {
@@ -528,14 +600,20 @@ static void note_unknown(struct manifest *m)
 		note_at(m, u->first, "%s is not a kind cede reads; %u skipped", u->kind, u->count);
 	}
 	m->unknown.n = 0;
+	if (m->other_unknown.count)
+		note_at(m, m->other_unknown.first, "more kinds that cede does not read; %u objects of them skipped",
+			m->other_unknown.count);
+	m->other_unknown.count = 0;
 }
 
 enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e)
 {
 	struct cluster *c = cluster_new(m->vocab, o);
-	enum err_code rc = build_all(m, c, e);
+	enum err_code rc;
 	const char *warning;
 
+	note_namespaces(m); /* building takes the pods */
+	rc = build_all(m, c, e);
 	if (rc) {
 		cluster_free(c);
 		return rc;

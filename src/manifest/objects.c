@@ -254,10 +254,26 @@ static enum err_code disrupted(const struct reader *r, const struct at *status, 
 	return ERR_OK;
 }
 
+/* "50%", as a text; or a number that is not negative. */
+static enum err_code check_share(const struct reader *r, const struct at *spec, const char *key, struct err *e)
+{
+	struct at a = at_field(spec, key);
+	size_t digits;
+
+	if (!a.t || r->is_lenient)
+		return ERR_OK;
+	if (a.t->kind != TREE_STRING && a.t->kind != TREE_NUMBER)
+		return at_expected(r, &a, e, "a whole number or a percentage such as 50%");
+	digits = strspn(a.t->text, "0123456789");
+	if (!digits || !str_eq(a.t->text + digits, a.t->kind == TREE_STRING ? "%" : ""))
+		return at_expected(r, &a, e, "a whole number or a percentage such as 50%");
+	return ERR_OK;
+}
+
 static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj_pdb *o, struct err *e)
 {
 	struct at root = at_root(t), spec = at_field(&root, "spec"), status = at_field(&root, "status"),
-		  selector = at_field(&spec, "selector");
+		  selector = at_field(&spec, "selector"), allowed = at_field(&status, "disruptionsAllowed");
 	const char *ns, *name;
 
 	TRY(get_identity(r, &root, "PodDisruptionBudget", "default", &ns, &name, e));
@@ -268,6 +284,10 @@ static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj
 	o->arena = arena_new(256);
 	TRY(at_label_selector(r, &selector, o->arena, &o->bag, &o->selector, e));
 	TRY(get_int32(r, &status, "disruptionsAllowed", &o->allowed, e));
+	TRY(check_share(r, &spec, "minAvailable", e));
+	TRY(check_share(r, &spec, "maxUnavailable", e));
+	if (!allowed.t && !r->is_lenient)
+		at_note(r, &allowed, "not there, taken as 0: no pod of this budget may go");
 	return disrupted(r, &status, o, e);
 }
 

@@ -27,6 +27,8 @@ static enum err_code req_set(const struct reader *r, const struct at *a, struct 
 			return at_expected(r, &v, e, "a quantity that is not negative");
 		if (entry->q.is_saturated || !quantity_fits_value(&entry->q))
 			return at_expected(r, &v, e, "a quantity below 2^63");
+		if (str_eq(f->key, "cpu") && !quantity_fits_milli(&entry->q))
+			return at_expected(r, &v, e, "a quantity below 2^63 thousandths");
 	}
 	return ERR_OK;
 }
@@ -173,9 +175,10 @@ static enum err_code amounts(const struct reader *r, const struct at *pod, const
 
 		if (!res_name_is_counted(name, strlen(name)))
 			continue;
-		if (res_types_add(vocab_res(r->vocab), name, strlen(name), &v[n].type, &why) ||
-		    res_amount_of(v[n].type, &set->v[i].q, &v[n].amount, &why))
+		if (res_types_add(vocab_res(r->vocab), name, strlen(name), &v[n].type, &why))
 			return at_fail(r, &spec, e, "%s: %s", name, why.msg);
+		if (res_amount_of(v[n].type, &set->v[i].q, &v[n].amount, &why))
+			return at_fail(r, &spec, e, "%s of all containers together %s", name, why.msg);
 		n++;
 	}
 	qsort(v, n, sizeof(*v), by_type);

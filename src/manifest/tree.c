@@ -183,6 +183,7 @@ static enum err_code begin_document(struct tree_reader *r, struct tree_doc *ret)
 static void hold(struct tree_reader *r, const struct tree *items)
 {
 	if (items == NULL || items->kind != TREE_LIST || items->n == 0) {
+		r->had_list = true;
 		r->state = TREE_BEFORE;
 		return;
 	}
@@ -321,6 +322,11 @@ static enum err_code next_document(struct tree_reader *r, struct tree_doc *ret)
 			give_held(r, ret);
 	}
 	return ERR_OK;
+}
+
+bool tree_reader_had_list(const struct tree_reader *r)
+{
+	return r->had_list;
 }
 
 enum err_code tree_next(struct tree_reader *r, struct arena *a, struct tree_doc *ret, struct err *e)

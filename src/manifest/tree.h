@@ -74,6 +74,7 @@ struct tree_doc {
 enum err_code tree_next(struct tree_reader *r, struct arena *a, struct tree_doc *ret, struct err *e);
 
 const char *tree_reader_name(const struct tree_reader *r);
+bool tree_reader_had_list(const struct tree_reader *r); /* one of the documents was a List without items */
 
 /* Look-ups. tree_get: NULL if t is NULL, not a map, or has no such field. */
 const struct tree *tree_get(const struct tree *t, const char *key);

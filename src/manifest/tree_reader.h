@@ -107,6 +107,7 @@ struct tree_reader {
 	bool is_list;	   /* an item went out, so the document is a List */
 	bool is_holding;   /* items wait for the kind */
 	bool has_items;	   /* a field `items` was seen */
+	bool had_list;	   /* an empty List was seen in any document */
 	struct tree_at top_at, items_at;
 	uint32_t items_field;	/* its place among the fields */
 	const char *kind, *api; /* of the List, once it is known to be one or they were seen ahead */

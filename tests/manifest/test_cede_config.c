@@ -194,7 +194,7 @@ static void refuses_what_is_not_right(void **state)
 		 "cede.yaml:1:11: " HEAD "plugins[0].path: expected the path of a plugin, found nothing"},
 		{"a plugin that is a number", "plugins: [7]\n",
 		 "cede.yaml:1:11: " HEAD
-		 "plugins[0]: expected the path of a plugin, or a map with path and args, found \"7\""},
+		 "plugins[0]: expected the path of a plugin, or a map with path and args, found 7"},
 		{"a plugin twice", "plugins:\n- a.so\n- {path: a.so}\n",
 		 "cede.yaml:3:3: " HEAD "plugins[1]: \"a.so\" is listed twice; the first is at cede.yaml:2:3"},
 		{"an argument that is a list", "plugins: [{path: a.so, args: {x: []}}]\n",

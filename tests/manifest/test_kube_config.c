@@ -171,7 +171,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 		{"a weight past 100", ARGS("InterPodAffinity", "{hardPodAffinityWeight: 101}"),
 		 AT "35: " PC ".hardPodAffinityWeight: expected a number from 0 to 100, found 101"},
 		{"a flag that is a number", ARGS("InterPodAffinity", "{ignorePreferredTermsOfExistingPods: 1}"),
-		 AT "48: " PC ".ignorePreferredTermsOfExistingPods: expected true or false, found \"1\""},
+		 AT "48: " PC ".ignorePreferredTermsOfExistingPods: expected true or false, found 1"},
 		{"no terms",
 		 ARGS("NodeAffinity", "{addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}"),
 		 AT "76: " PC ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: "

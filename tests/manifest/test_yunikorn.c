@@ -52,7 +52,7 @@ static void GQ_14_refuses_wrong_kinds_of_values(void **state)
 		{"a queue is a map", ROOT("    queues: [x]\n"),
 		 "queues.yaml:5:14: queue root: queues[0]: expected a queue, found \"x\""},
 		{"parent is a flag", ROOT("    parent: 1\n"),
-		 "queues.yaml:5:13: queue root: parent: expected true or false, found \"1\""},
+		 "queues.yaml:5:13: queue root: parent: expected true or false, found 1"},
 		{"yes is a flag too", ROOT("    parent: yes\n"), NULL},
 		{"maxapplications is a number", ROOT("    maxapplications: many\n"),
 		 "queues.yaml:5:22: queue root: maxapplications: expected a whole number, found \"many\""},
