@@ -15,8 +15,8 @@
 #include "world.h"
 
 struct yuni_options {
-	bool is_slow;	      /* the waiting pod uses a port: all filters are asked, not the resources alone */
-	bool ask_fills_node;  /* it wants all its node has */
+	bool is_slow;	       /* the waiting pod uses a port: all filters are asked, not the resources alone */
+	bool ask_fills_node;   /* it wants all its node has */
 	bool ask_stands_alone; /* it is of no application */
 };
 
@@ -33,8 +33,8 @@ struct yuni_world {
 bool yuni_open(struct yuni_world *y, struct fact *f, const struct yuni_options *o);
 void yuni_close(struct yuni_world *y);
 
-queue_id yuni_queue(const struct yuni_world *y, const char *path);		    /* of the fact, with or without root */
-res_id yuni_type(struct yuni_world *y, const char *name);			    /* known or new */
+queue_id yuni_queue(const struct yuni_world *y, const char *path); /* of the fact, with or without root */
+res_id yuni_type(struct yuni_world *y, const char *name);	   /* known or new */
 void yuni_amounts(struct yuni_world *y, const struct tree *map, struct res_vec *ret); /* all the map states */
 /* Compared by type; nothing expected (null) is the same as nothing got. */
 void yuni_same_amounts(struct yuni_world *y, const char *what, const struct tree *expected, const struct res_vec *got);
@@ -44,7 +44,7 @@ bool yuni_plan(struct yuni_world *y);
 /* The decision about the waiting pod. */
 const struct decision *yuni_decision(const struct yuni_world *y);
 /* Names of pods, as a set unless is_ordered; nothing expected (NULL) is not compared. */
-void yuni_same_victims(struct yuni_world *y, const char *what, const struct tree *expected, const struct victim *v, uint32_t n,
-		     bool is_ordered);
+void yuni_same_victims(struct yuni_world *y, const char *what, const struct tree *expected, const struct victim *v,
+		       uint32_t n, bool is_ordered);
 /* yunikorn_preemption.c: what cede is expected to do. */
 const struct tree *yuni_expected(struct fact *f);
