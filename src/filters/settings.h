@@ -28,8 +28,8 @@ enum plugin_point {
 };
 
 struct plugin_ref {
-	const char *name; /* "*" in disabled means all */
-	int32_t weight;	  /* 0: not given */
+	const char *name;  /* "*" in disabled means all */
+	int32_t weight;	   /* 0: not given */
 	const char *where; /* "file:line:column" of it; NULL: in no file */
 };
 

@@ -30,7 +30,7 @@ struct queue_opinion {
 	/* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
 	struct rule_verdict verdict;
 	uint64_t judged; /* types that laws 2, 4 and 5 are judged in; known once the guarantee rule was asked */
-	bool is_fenced; /* priorities are replaced by priority_shift on the way to A */
+	bool is_fenced;	 /* priorities are replaced by priority_shift on the way to A */
 	int64_t priority_shift;
 	uint32_t distance;
 	uint32_t n_guards; /* queues of the victim's branch that guarantee anything, from the leaf up */
