@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan as data. */
+#include "explain/emit_fields.h"
 #include "explain/plan_view.h"
 #include "rules/judge.h"
-#include "units/timestamp.h"
 
 static const struct names *names_of(const struct plan_view *v)
 {
@@ -38,23 +38,6 @@ static void emit_pod(const struct plan_view *v, struct emit *e, const char *key,
 	text_free(&t);
 }
 
-static void emit_time(struct emit *e, const char *key, int64_t ns)
-{
-	struct text t = {0};
-
-	if (ns == TIME_NONE)
-		return;
-	timestamp_text(ns, &t);
-	emit_str(e, key, text_str(&t));
-	text_free(&t);
-}
-
-static void emit_set(struct emit *e, const char *key, const char *value)
-{
-	if (value && *value)
-		emit_str(e, key, value);
-}
-
 static void emit_victims(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	emit_list(e, "victims");
@@ -63,9 +46,9 @@ static void emit_victims(const struct plan_view *v, struct emit *e, const struct
 
 		emit_object(e, NULL);
 		emit_pod(v, e, "pod", x->pod);
-		emit_set(e, "queue", queue_path(v, x->queue));
-		emit_set(e, "node", node_text(v, x->node));
-		emit_set(e, "rule", rule_text(x->overridden));
+		emit_some(e, "queue", queue_path(v, x->queue));
+		emit_some(e, "node", node_text(v, x->node));
+		emit_some(e, "rule", rule_text(x->overridden));
 		emit_int(e, "lostSeconds", x->lost_ns / NS_PER_S);
 		emit_end(e);
 	}
@@ -76,9 +59,9 @@ void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct r
 {
 	struct text t = {0};
 
-	emit_set(e, "rule", rule_verdict_name(says));
+	emit_some(e, "rule", rule_verdict_name(says));
 	rule_verdict_text(v->cluster, says, &t);
-	emit_set(e, "reason", text_str(&t));
+	emit_some(e, "reason", text_str(&t));
 	emit_time(e, "until", says->until_ns);
 	text_free(&t);
 }
@@ -93,8 +76,8 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 
 		emit_object(e, NULL);
 		emit_pod(v, e, "pod", x->pod);
-		emit_set(e, "queue", queue_path(v, x->queue));
-		emit_set(e, "node", node_text(v, x->node));
+		emit_some(e, "queue", queue_path(v, x->queue));
+		emit_some(e, "node", node_text(v, x->node));
 		plan_emit_verdict(v, e, &x->verdict);
 		emit_end(e);
 	}
@@ -120,17 +103,17 @@ static void emit_decision(const struct plan_view *v, struct emit *e, const struc
 	if (d->pod != POD_NONE)
 		emit_pod(v, e, "pod", d->pod);
 	emit_group(v, e, d->group);
-	emit_set(e, "queue", queue_path(v, d->queue));
+	emit_some(e, "queue", queue_path(v, d->queue));
 	emit_str(e, "outcome", outcome_text(d->outcome));
-	emit_set(e, "action", action_text(d->action));
-	emit_set(e, "node", node_text(v, d->node));
+	emit_some(e, "action", action_text(d->action));
+	emit_some(e, "node", node_text(v, d->node));
 	if (d->cycle > 1)
 		emit_int(e, "cycle", d->cycle);
 	emit_victims(v, e, d);
 	plan_emit_protected(v, e, d);
-	emit_set(e, "rule", rule_text(d->own_rule));
+	emit_some(e, "rule", rule_text(d->own_rule));
 	emit_time(e, "until", d->until_ns);
-	emit_set(e, "message", d->message);
+	emit_some(e, "message", d->message);
 	emit_end(e);
 }
 

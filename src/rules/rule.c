@@ -3,7 +3,7 @@
 
 const char *rule_text(enum rule_id r)
 {
-#define X(id, text) [RULE_##id] = text,
+#define X(id, text) [RULE_##id] = (text),
 	static const char *const texts[RULE_COUNT] = {[RULE_NONE] = "", [RULE_PLUGIN] = "plugin", RULE_LIST(X)};
 #undef X
 
@@ -17,7 +17,7 @@ const char *rule_verdict_name(const struct rule_verdict *v)
 
 const char *action_text(enum action a)
 {
-#define X(id, text) [ACTION_##id] = text,
+#define X(id, text) [ACTION_##id] = (text),
 	static const char *const texts[ACTION_COUNT] = {[ACTION_NONE] = "", ACTION_LIST(X)};
 #undef X
 

@@ -2,9 +2,9 @@
 /*
  * conform.h - compares cede with what other schedulers are known to do.
  *
- * A fact is one case of a file: an operation, its input and what the original answered. Each operation has a row in ops.c: the function that
- * does the same with cede's own code, or what is missing for it. A function says what differs; a fact nothing was said about has passed.
- * One file per family of operations.
+ * A fact is one case of a file: an operation, its input and what the original answered. Each operation has a row in
+ * ops.c: the function that does the same with cede's own code, or what is missing for it. A function says what differs;
+ * a fact nothing was said about has passed. One file per family of operations.
  */
 #pragma once
 
