@@ -187,7 +187,7 @@ static void classify(const struct cede_cycle *c, const pod_id *pods, const bool 
 static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const uint8_t *classes, uint32_t n,
 		     bool *ret_goes)
 {
-	for (uint8_t pass = 0; pass < CLASSES; pass++) {
+	for (int pass = 0; pass < CLASSES; pass++) {
 		for (uint32_t i = 0; i < n; i++) {
 			struct status s;
 
