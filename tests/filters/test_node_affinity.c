@@ -62,6 +62,7 @@ static void KF_4_terms_that_name_nodes_leave_only_those(void **state)
 		{"one name", "@n2", "n2"},
 		{"a name in every term", "@n1|@n3 zone=a", "n1 n3"},
 		{"names of no node are dropped", "@n1|@gone", "n1"},
+		{"even all of them", "@gone|@lost", ""},
 		{"a term without a name leaves all", "@n1|zone=a", NULL},
 		{"labels alone leave all", "zone=a", NULL},
 	};
@@ -77,6 +78,35 @@ static void KF_4_terms_that_name_nodes_leave_only_those(void **state)
 		assert_int_equal(bits_count(&c->node_set), count_words(names[i].left));
 		for (const char *n = names[i].left, *w; (w = next_word(&n));)
 			assert_true(bits_has(&c->node_set, node_of(w)));
+		assert_true(status_is_success(&c->pre_filter));
+	}
+}
+
+/* Only names that are at odds leave an empty set; to name a node that is not there is refused node by node. */
+static void KF_8_names_of_no_node_are_refused_by_every_node(void **state)
+{
+	static const struct {
+		const char *says, *name, *required;
+		bool is_empty;
+	} names[] = {
+		{"a name that no node has", NULL, "@gone", false},
+		{"two that agree on it", "gone", "@gone|@n1", false},
+		{"two that do not", "gone", "@lost", true},
+		{"one is there, the other not", "n1", "@gone", true},
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		fixture_reset();
+		node_id n1 = put_node((struct node_text){.name = "n1"});
+		pod_id p =
+			put_pod((struct pod_text){.name = "p", .node = names[i].name, .required = names[i].required});
+		const struct cede_cycle *c = cycle_start(NULL, p);
+		struct status refusal = cycle_filter(c, n1);
+
+		if (status_is_success(&c->pre_filter) == names[i].is_empty)
+			fail_msg("%s", names[i].says);
+		assert_int_equal(refusal.verdict.code, CEDE_UNRESOLVABLE);
+		assert_int_equal(refusal.verdict.reason, names[i].is_empty ? FW_EMPTY : FW_OUTSIDE);
 	}
 }
 
@@ -115,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(KF_4_node_affinity_filter),
+		FIXTURE_TEST(KF_8_names_of_no_node_are_refused_by_every_node),
 		FIXTURE_TEST(KF_4_terms_that_name_nodes_leave_only_those),
 		FIXTURE_TEST(KF_4_node_affinity_scores),
 	};

@@ -282,12 +282,33 @@ static void requests_are_the_highest_use_of_a_start(void **state)
 	arena_free(d.arena);
 }
 
+/* Sets have room for the names that differ in them, not for every name of every container. */
+static void memory_grows_with_containers_and_no_faster(void **state)
+{
+	enum { N = 20000 };
+	const struct req_options with_defaults = {.nonzero_default = true};
+	struct req_entry entry = {"cpu", {.nano = 1000000}};
+	struct req_container *containers = calloc(N, sizeof(*containers));
+	struct req_pod pod = {.n = N, .containers = containers};
+	struct arena *a = arena_new(4096);
+	(void)state;
+	for (uint32_t i = 0; i < N; i++)
+		containers[i] = (struct req_container){
+			.is_init = i < N / 2, .is_sidecar = i < N / 4, .requests = {1, &entry}, .limits = {1, &entry}};
+	struct req_set got = pod_requests(a, &pod, &with_defaults);
+	assert_int_equal(quantity_milli(req_get(&got, "cpu")), N / 4 + N / 2);
+	assert_true(arena_bytes(a) < (size_t)N * 1024);
+	arena_free(a);
+	free(containers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_asks_for),
 		cmocka_unit_test(containers_alone_know_no_pod),
 		cmocka_unit_test(requests_are_the_highest_use_of_a_start),
+		cmocka_unit_test(memory_grows_with_containers_and_no_faster),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

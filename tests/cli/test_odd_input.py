@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Input that is odd, large or incomplete, but real: what is read of it, what is said about it, and how long that takes."""
+import json
+import os
+import re
+import resource
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import NOW, Folder, Suite, cede  # noqa: E402
+
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+KUBERNETES = ("--profile", "kubernetes")
+
+
+def pod(name, cpu="1", on=None, priority=0, labels=None, start="2026-11-15T11:00:00Z", ns="ns", **spec):
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": ns, "labels": labels or {}},
+            "spec": {"priority": priority, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}], **spec},
+            "status": {"phase": "Running", "startTime": start} if on else {}}
+
+
+def deleted(one):
+    one["metadata"]["deletionTimestamp"] = "2026-11-15T12:00:20Z"
+    return one
+
+
+def budget(spec, **more):
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "ns"}, "spec": spec, **more}
+
+
+def run(command, objects, *args, **options):
+    return cede(command, "-f", "-", *NOW, *args, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode(), **options)
+
+
+def decision(objects, name, *args):
+    return [d for d in json.loads(run("plan", objects, "-o", "json", *args).out)["decisions"] if d["pod"] == f"ns/{name}"][-1]
+
+
+def is_said(t, name, found, code, *parts):
+    t.true(name, found.code == code and all(p in found.err for p in parts), f"exit code {found.code}\n{found.err}{found.out[:400]}")
+
+
+# ---- files and folders ----
+
+def files(t):
+    with Folder({"d/n.json": json.dumps(NODE), "d/big/": None}) as folder:
+        os.mkfifo(os.path.join(folder, "d", "pipe.yaml"))
+        os.symlink("nowhere", os.path.join(folder, "d", "readme.txt"))
+        t.equal("in a folder, pipes and lost links that are no manifests are passed over", cede("show", "-f", "d", cwd=folder).code, 0)
+        os.symlink("nowhere", os.path.join(folder, "d", "lost.yaml"))
+        is_said(t, "a lost link that would be a manifest is an error", cede("show", "-f", "d", cwd=folder), 2, "d/lost.yaml: No such file")
+        with open(os.path.join(folder, "huge.yaml"), "wb") as f:
+            f.truncate(1 << 40)
+        is_said(t, "a file of a terabyte is refused without reading it", cede("show", "-f", "huge.yaml", cwd=folder), 2,
+                "cede: error: huge.yaml: more than 2 GiB\n")
+
+
+# ---- sizes ----
+
+def in_little(t, name, objects, seconds, megabytes, check=lambda found: found.code == 0):
+    limit = megabytes << 20
+    start = time.monotonic()
+    sanitized = "asan" in os.environ.get("CEDE_BUILD", "") or "tsan" in os.environ.get("CEDE_BUILD", "")
+    options = {} if sanitized else {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+    found = run("show", objects, **options)
+    took = time.monotonic() - start
+    t.true(name, check(found) and took < seconds * (20 if sanitized else 1), f"{took:.1f} s, exit code {found.code}\n{found.err[:400]}")
+
+
+def group(subgroups):
+    return {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
+            "spec": {"minMember": 1, "queue": "q", "subGroups": subgroups}}
+
+
+def sizes(t):
+    crowd = pod("p")
+    crowd["spec"]["initContainers"] = [{"name": f"i{i}", "resources": {"requests": {"cpu": "1m", f"x.io/r{i % 40}": "1"}}} for i in range(5000)]
+    crowd["spec"]["containers"] = [{"name": f"c{i}", "resources": {"requests": {"cpu": "1m", f"x.io/r{i % 40}": "1"}}} for i in range(5000)]
+    in_little(t, "a pod of 10000 containers", [NODE, crowd], 10, 150)
+    in_little(t, "a PodGroup of 10000 sub-groups", [NODE, group([{"name": f"s{i}"} for i in range(10000)])], 5, 150)
+    chain = [{"name": "s0"}, *[{"name": f"s{i}", "parent": f"s{i - 1}"} for i in range(1, 10000)]]
+    in_little(t, "a PodGroup whose 10000 sub-groups are one below the other", [NODE, group(chain)], 5, 150)
+    chain[0]["parent"] = "s9999"
+    in_little(t, "or in a circle", [NODE, group(chain)], 5, 150,
+              lambda found: found.code == 2 and "sub-groups are parents of each other in a circle" in found.err)
+    kinds = [{"apiVersion": "x.io/v1", "kind": f"K{i % 50000}", "metadata": {"name": "x"}} for i in range(60000)]
+    in_little(t, "60000 objects of 50000 kinds nobody knows, with a note for some", [NODE, *kinds], 5, 150,
+              lambda found: found.code == 0 and found.err.endswith("\ncede: note: and 31 more\n"))
+
+
+# ---- incomplete documents ----
+
+def documents(t):
+    for text in ('{"kind": "List"}', '{"kind": "List", "apiVersion": "v1", "items": null}', '{"kind": "PodList", "items": []}', "kind: List\nitems:\n"):
+        t.equal(f"an empty List is nothing, and fine: {text!r}", cede("show", "-f", "-", stdin=text.encode()).code, 0)
+    is_said(t, "a missing apiVersion", cede("show", "-f", "-", stdin=b"kind: Node\nmetadata: {name: n}\n"), 2,
+            "cede: error: <stdin>:1:1: Node: apiVersion: expected v1, found nothing\n")
+    t.equal("kinds of others may do without", cede("show", "-f", "-", stdin=b"kind: Kustomization\n").code, 0)
+
+    def config_map(name, key, value):
+        return run("show", [NODE, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {key: value}}])
+
+    kube = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    t.equal("somebody else's config.yaml", [config_map(name, "config.yaml", text).code for name, text in
+                                            (("my-scheduler", kube), ("a-scheduler-config", "a: [b"), ("x", "hello: {world: 1}"))], [0, 0, 0])
+    is_said(t, "KAI's is known by its name", config_map("scheduler-config", "config.yaml", "a: 1"), 2, "(ConfigMap scheduler-config, config.yaml)")
+    is_said(t, "or by what it holds", config_map("kai-1", "config.yaml", "actions: dance"), 2, "(ConfigMap kai-1, config.yaml)", "actions")
+    is_said(t, "queues.yaml that is no text", config_map("yunikorn-configs", "queues.yaml", {"partitions": []}), 2,
+            "ConfigMap default/yunikorn-configs: data.queues.yaml: expected a string, found a map")
+
+
+def numbers(t):
+    is_said(t, "cpu that is too large is told at its field", run("show", [pod("p", "1E")]), 2,
+            'Pod ns/p: spec.containers[0].resources.requests.cpu: expected a quantity below 2^63 thousandths, found "1E"')
+    lots = pod("p")
+    lots["spec"]["containers"] = [{"name": f"c{i}", "resources": {"requests": {"cpu": "8P"}}} for i in range(3)]
+    is_said(t, "and cpu that is too large together", run("show", [lots]), 2, "Pod ns/p: spec: cpu of all containers together is too large")
+    less = {**NODE, "status": {"allocatable": {"cpu": "-4"}}}
+    is_said(t, "a node with less than nothing", run("show", [less]), 2,
+            'Node n: status.allocatable.cpu: expected a quantity that is not negative, found "-4"')
+
+
+def budgets(t):
+    for value, text in (("50x", '"50x"'), ("5", '"5"'), (-1, "-1"), (1.5, "1.5"), (True, "true")):
+        is_said(t, f"a budget of {value}", run("show", [budget({"minAvailable": value})]), 2,
+                f"spec.minAvailable: expected a whole number or a percentage such as 50%, found {text}\n")
+    for spec in ({"minAvailable": "50%"}, {"maxUnavailable": 1}):
+        found = run("show", [budget(spec)])
+        is_said(t, f"a budget of {spec} without a status is noted", found, 0,
+                "PodDisruptionBudget ns/b: status.disruptionsAllowed: not there, taken as 0: no pod of this budget may go\n")
+    t.equal("one with a status is not", run("show", [budget({"minAvailable": 1}, status={"disruptionsAllowed": 0})]).err, "")
+    # small takes the one disruption there is and stays; that large goes is against the budget all the same
+    objects = [NODE, pod("small", "1", "n", 2, {"app": "db"}), pod("large", "3", "n", 1, {"app": "db"}),
+               budget({"selector": {"matchLabels": {"app": "db"}}}, status={"disruptionsAllowed": 1}), pod("p", "3", priority=9)]
+    t.equal("KF_6 who violates a budget is who the search found to violate it",
+            [(v["pod"], v.get("rule")) for v in decision(objects, "p", *KUBERNETES)["victims"]], [("ns/large", "budget")])
+
+
+# ---- where mistakes stand ----
+
+def queue(name, parent="", **limits):
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
+            "spec": {"parentQueue": parent, "resources": {k: {"quota": 1, **({} if v is None else {"limit": v})} for k, v in limits.items()}}}
+
+
+def places(t):
+    found = run("show", [NODE, queue("a", gpu=None, cpu=-1, memory=None)])
+    t.equal("a KAI queue without limits is noted once", found.err.splitlines()[0].split(": ", 3)[0::3] + [len(found.err.splitlines())],
+            ["cede", "queue a: no limit is set for gpu, memory, which means none at all in KAI; -1 means no limit", 1])
+    found = run("show", [NODE, queue("a", "nobody", gpu=-1, cpu=-1, memory=-1)])
+    t.true("one without its parent is noted, and where", found.err.startswith("cede: note: <stdin>:1:") and
+           found.err.endswith(": queue a: there is no queue nobody to be its parent, so it is left out\n"), found.err)
+    config = ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: s\n  plugins:\n"
+              "    %s:\n      enabled: [{name: %s}]\n")
+    for point, plugin, said in (("filter", "Nobody", 'plugins.filter: no plugin is called "Nobody"'),
+                                ("multiPoint", "Nobody", 'plugins.multiPoint: no plugin is called "Nobody"'),
+                                ("score", "NodeName", 'plugins.score: has no place for plugin "NodeName"')):
+        with Folder({"n.json": json.dumps(NODE), "c.yaml": config % (point, plugin)}) as folder:
+            is_said(t, f"a plugin that cannot be at {point}", cede("plan", "-f", "n.json", "--config", "c.yaml", *KUBERNETES, cwd=folder), 2,
+                    f"c.yaml:7:24: {said}\n")
+
+
+# ---- namespaces ----
+
+def term(**more):
+    return {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}, **more}
+
+
+def namespaces(t):
+    named = {"matchLabels": {"kubernetes.io/metadata.name": "other"}}
+    shy = pod("shy", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term(namespaceSelector=named)]}})
+    node = {**NODE, "metadata": {"name": "n", "labels": {"kubernetes.io/hostname": "n"}}}
+    objects = [node, pod("db", on="n", labels={"app": "db"}, ns="other"), shy]
+    t.equal("KF_4 a namespace that was not read has its name as a label", decision(objects, "shy", *KUBERNETES)["outcome"], "waiting")
+    t.equal("as has one that was read without it",
+            decision([*objects, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}}], "shy", *KUBERNETES)["outcome"], "waiting")
+    found = run("plan", [*objects, {**shy, "metadata": {"name": "shy2", "namespace": "ns"}}]).err
+    t.true("that namespaces were not read is noted once", found.count("a namespaceSelector, but no Namespace was read") == 1, found)
+
+
+# ---- words about decisions ----
+
+def words(t):
+    ghost = pod("p", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["ghost"]}]}]}}})
+    message = decision([NODE, ghost], "p", *KUBERNETES)["message"]
+    t.true("KF_8 a pod for a node that does not exist: every node says so",
+           message.startswith("0/1 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. "), message)
+    gone = [NODE, deleted(pod("p"))]
+    t.equal("a waiting pod that is deleted has not finished", run("explain", gone, "ns/p").out, "ns/p is being deleted; it never got a place.\n")
+    first = run("show", gone).out.splitlines()[0]
+    t.true("nor does show say so", "0 finished, 1 being deleted; " in first, first)
+    old = [NODE, *[pod(f"v{i:02}", "100m", "n", start="1700-01-01T00:00:00Z") for i in range(25)], pod("p", "4", priority=9)]
+    big = {**NODE, "status": {"allocatable": {"cpu": "4", "pods": "30"}}}
+    lost = [run("plan", [big, *old[1:]], *KUBERNETES, *args).out for args in ((), ("-o", "wide"))]
+    t.true("lost time that no number holds is not negative", all("LOST" in x and not re.search(r"-\d+d", x) for x in lost), lost[0] + lost[1])
+
+
+def main():
+    t = Suite()
+    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words):
+        part(t)
+    t.end()
+
+
+if __name__ == "__main__":
+    main()
