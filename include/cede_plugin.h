@@ -6,7 +6,8 @@
  *
  *	const struct cede_plugin cede_plugin = { .abi = CEDE_PLUGIN_ABI, .name = "my-plugin", .filter = my_filter };
  *
- * Build it as a shared object and name it under `plugins:` in a CedeConfiguration. cede's own filters and scores are
+ * Build it as a shared object and name it under `plugins:` in a CedeConfiguration (a path, relative to that file, or
+ * {path, args}; create gets the args). examples/plugin/ is a whole one. cede's own filters and scores are
  * such tables too, one file each in src/filters/.
  *
  * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, preemption;
@@ -117,10 +118,13 @@ struct cede_plugin {
 
 	/*
 	 * Preemption: may this running pod go for the waiting one (SUCCESS), must it stay (UNSCHEDULABLE: protected by
-	 * the rule called as the plugin), or should it be spared while others do (SKIP)?
+	 * the rule called as the plugin; reasons[] has its words), or should it be spared while others do (SKIP: it is
+	 * given back before all others, and nodes where nobody spared has to go are preferred)? Asked of every pod
+	 * that the rules would let go, more than once. Where a queue shrinks to its maximum nobody waits, and no plugin
+	 * is asked.
 	 */
 	struct cede_verdict (*may_evict)(void *self, const struct cede_cycle *c, cede_pod victim);
-	/* Among victims that may go alike, who goes first: larger goes first. */
+	/* Among victims of one priority that may go alike, who goes first: larger goes first. */
 	int64_t (*victim_order)(void *self, const struct cede_cycle *c, cede_pod victim);
 
 	/* Reason i of a verdict as text ("Insufficient cpu"); false: no i-th. NULL: reasons[verdict.reason]. */
