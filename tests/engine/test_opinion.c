@@ -132,7 +132,7 @@ static void nonsense_is_reported(void **state)
 /* A profile that leaves them out of PostFilter does not ask them. */
 static void a_profile_can_leave_them_out(void **state)
 {
-	static const struct plugin_ref off[] = {{"a", 0}};
+	static const struct plugin_ref off[] = {{.name = "a"}};
 
 	(void)state;
 	use_both();
