@@ -204,10 +204,14 @@ static void run_parallel(struct job *job, uint32_t n, uint32_t threads, struct a
 static void adopt(struct arena *to, struct displace_node *r)
 {
 	pod_id *v = arena_n(to, r->n_victims + 1, pod_id);
+	bool *violates = arena_n(to, r->n_victims + 1, bool);
 
-	if (r->n_victims)
+	if (r->n_victims > 0) {
 		memcpy(v, r->victims, r->n_victims * sizeof(*v));
+		memcpy(violates, r->violates, r->n_victims * sizeof(*violates));
+	}
 	r->victims = v;
+	r->violates = violates;
 }
 
 static void spread_over_threads(struct job *job, uint32_t n, uint32_t threads)

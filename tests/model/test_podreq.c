@@ -104,7 +104,8 @@ static int by_name(const void *a, const void *b)
 static const char *set_text(struct arena *a, struct req_set set)
 {
 	struct text t = {0};
-	qsort(set.v, set.n, sizeof(*set.v), by_name);
+	if (set.n > 0)
+		qsort(set.v, set.n, sizeof(*set.v), by_name);
 	for (uint32_t i = 0; i < set.n; i++) {
 		text_printf(&t, "%s%s=", i > 0 ? " " : "", set.v[i].name);
 		quantity_text(&set.v[i].q, &t);
