@@ -169,7 +169,7 @@ static double measure_once(struct run *run, const struct gen_cluster *g, const s
 }
 
 /*
- * Rounds, and of each reader its best: the other load of a machine only ever adds, and it adds to all readers of a round
+ * Rounds, and of each reader its best: the other load of a machine only ever adds, and to all readers of a round
  * alike. Three of them, or as many as begin within the first minute.
  */
 static void measure(struct run *runs, size_t n, enum emit_format format, const struct gen_cluster *g,

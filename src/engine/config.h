@@ -14,17 +14,30 @@
 #include "base/names.h"
 #include "filters/settings.h"
 #include "ledger/cluster.h"
+#include "rules/min_runtime.h"
+#include "rules/rule.h"
 
 enum opt_out_mode { OPT_OUT_SOFT, OPT_OUT_HARD };
 enum guarantee_types { GUARANTEE_SHORT, GUARANTEE_ALL };
 enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };
-enum reclaim_resolve { RESOLVE_LCA, RESOLVE_QUEUE }; /* whose reclaimMinRuntime counts: MR-5, MR-6 */
 
 /* A plugin to load. */
 struct plugin_file {
 	const char *path, *where; /* where: "config.yaml:12:5" */
 	uint32_t n_args;
 	const char *const *arg_keys, *const *arg_values;
+};
+
+enum { KAI_ACTIONS = 5 };
+struct kai_settings { /* profile kai, and what other profiles take from it */
+	uint32_t n_actions;
+	enum action actions[KAI_ACTIONS];
+	int64_t staleness_grace_ns;	      /* 60 s; negative: gangs below their minimum stay */
+	bool gpu_spreads, cpu_spreads;	      /* nodeplacement: spread instead of binpack */
+	double k_value, saturation;	      /* of plugin proportion; 1 and 1 */
+	int32_t max_consolidation_preemptees; /* jobs one consolidation may move; -1: no limit, 0: no consolidation */
+	bool forbids_consolidating_reclaim;   /* victims that get a new place count as lost all the same */
+	bool has_no_predicates;		      /* plugin predicates left out: only room counts */
 };
 
 struct engine_config {
@@ -38,12 +51,11 @@ struct engine_config {
 	enum guarantee_types guarantee_types;
 	int32_t preemptibility_threshold;
 	enum preemptibility_reach preemptibility_reach;
-	bool min_runtime_covers_consolidation; /* true */
-	/* 0: where no queue says anything (MR-3) */
-	int64_t default_preempt_min_runtime_ns, default_reclaim_min_runtime_ns;
-	enum reclaim_resolve reclaim_resolve;
+	bool min_runtime_covers_consolidation;	 /* true */
+	struct min_runtime_settings min_runtime; /* 0s, 0s, lca unless set */
 	/* actions */
 	enum reclaim_by reclaim_by;
+	struct kai_settings kai;
 	/* a YuniKorn partition's preemption.enabled: false, quotapreemptionenabled: true */
 	bool reclaim_is_off, quota_is_on;
 	/* kube-scheduler */

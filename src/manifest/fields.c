@@ -221,7 +221,7 @@ enum err_code at_quantity(const struct reader *r, const struct at *a, struct qua
 static enum err_code resource_at(const struct reader *r, const struct at *a, struct res_vec *ret, struct err *e)
 {
 	size_t len = strlen(a->key);
-	struct quantity q;
+	struct quantity q = {0};
 	int64_t amount;
 	struct err why;
 	res_id type;

@@ -107,13 +107,13 @@ static void min_runtime_argument(const struct reader *r, const struct at *a, str
 
 	switch (words_find(words, a->key)) {
 	case 0:
-		min_runtime(r, a, text, &c->default_preempt_min_runtime_ns);
+		min_runtime(r, a, text, &c->min_runtime.preempt_ns);
 		return;
 	case 1:
-		min_runtime(r, a, text, &c->default_reclaim_min_runtime_ns);
+		min_runtime(r, a, text, &c->min_runtime.reclaim_ns);
 		return;
 	case 2:
-		resolve_method(r, a, text, &c->reclaim_resolve);
+		resolve_method(r, a, text, &c->min_runtime.resolve);
 		return;
 	}
 	near_word = nearest_word(a->key, words);

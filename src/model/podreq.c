@@ -39,7 +39,7 @@ const struct quantity *req_get(const struct req_set *s, const char *name)
 }
 
 /*
- * Sets that are written to begin empty and grow here: room for 4, and for twice as many whenever a power of two is full.
+ * Sets that are written to begin empty and grow here: room for 4, then for twice as many when a power of two is full.
  * So they are as large as the names in them differ, however many containers repeat the same ones.
  */
 static void push(const struct calc *c, struct req_set *s, const struct req_entry *x)

@@ -24,9 +24,9 @@ static void defaults_are_those_of_the_interface(void **state)
 	assert_int_equal(c->preemptibility_threshold, 100);
 	assert_int_equal(c->preemptibility_reach, REACH_KAI);
 	assert_true(c->min_runtime_covers_consolidation);
-	assert_int_equal(c->default_preempt_min_runtime_ns, 0);
-	assert_int_equal(c->default_reclaim_min_runtime_ns, 0);
-	assert_int_equal(c->reclaim_resolve, RESOLVE_LCA);
+	assert_int_equal(c->min_runtime.preempt_ns, 0);
+	assert_int_equal(c->min_runtime.reclaim_ns, 0);
+	assert_int_equal(c->min_runtime.resolve, RESOLVE_LCA);
 	assert_int_equal(c->reclaim_by, RECLAIM_GUARANTEE);
 	assert_int_equal(c->initial_backoff_ns, NS_PER_S);
 	assert_int_equal(c->max_backoff_ns, 10 * NS_PER_S);

@@ -41,9 +41,9 @@ static void MR_3_reads_the_defaults_of_minimum_runtimes(void **state)
 		struct reading r;
 
 		read_doc(&r, rows[i].doc);
-		if (r.rc || r.config->default_preempt_min_runtime_ns != rows[i].preempt_ns ||
-		    r.config->default_reclaim_min_runtime_ns != rows[i].reclaim_ns ||
-		    r.config->reclaim_resolve != rows[i].resolve || r.f.notes.n)
+		if (r.rc || r.config->min_runtime.preempt_ns != rows[i].preempt_ns ||
+		    r.config->min_runtime.reclaim_ns != rows[i].reclaim_ns ||
+		    r.config->min_runtime.resolve != rows[i].resolve || r.f.notes.n)
 			fail_msg("%s: %s%s", rows[i].story, r.f.e.msg, text_str(&r.f.notes));
 		drop_doc(&r);
 	}
@@ -80,9 +80,9 @@ static void MR_12_reports_bad_arguments_and_uses_the_default(void **state)
 		if (r.rc || !strstr(text_str(&r.f.notes), rows[i].note) ||
 		    strncmp(text_str(&r.f.notes), "kai.yaml:4:", 11))
 			fail_msg("%s: %s%s", rows[i].story, r.f.e.msg, text_str(&r.f.notes));
-		assert_int_equal(r.config->default_preempt_min_runtime_ns, 0);
-		assert_int_equal(r.config->default_reclaim_min_runtime_ns, 0);
-		assert_int_equal(r.config->reclaim_resolve, RESOLVE_LCA);
+		assert_int_equal(r.config->min_runtime.preempt_ns, 0);
+		assert_int_equal(r.config->min_runtime.reclaim_ns, 0);
+		assert_int_equal(r.config->min_runtime.resolve, RESOLVE_LCA);
 		text_free(&doc);
 		drop_doc(&r);
 	}
@@ -189,8 +189,8 @@ static void MR_12_reads_it_plain_and_in_its_config_map(void **state)
 
 		if (manifest_read_bytes(m, "a.yaml", docs[i], strlen(docs[i]), &e) || manifest_configure(m, c, &e))
 			fail_msg("%s", e.msg);
-		assert_int_equal(c->default_preempt_min_runtime_ns, 3600 * S);
-		assert_int_equal(c->default_reclaim_min_runtime_ns, 0);
+		assert_int_equal(c->min_runtime.preempt_ns, 3600 * S);
+		assert_int_equal(c->min_runtime.reclaim_ns, 0);
 		assert_int_equal(manifest_note_count(m), 1);
 		assert_non_null(strstr(manifest_note(m, 0),
 				       "defaultReclaimMinRuntime: \"-1s\" is negative; the default 0s is used"));

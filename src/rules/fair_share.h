@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fair_share.h - what every queue of a tree is entitled to, and what follows from it: pure functions.
+ *
+ * Three resources count (enum kai_res). A queue deserves its quota; what is left of the level above is divided among
+ * those that ask for more, by queue priority, then by weight; nobody gets more than it asks for or its limit allows.
+ * The fair share of a queue is what its children divide. Amounts are doubles in the units of the ledger (devices,
+ * millicores, bytes), exact below 2^53; -1 is without limit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/queue.h"
+
+#define SHARE_UNLIMITED (-1.0)
+#define SHARE_NO_QUEUE UINT32_MAX
+
+struct share { /* of one queue, in one resource */
+	double deserved, limit, weight;
+	double request;			  /* of everything running and waiting in it and below */
+	double allocated, allocated_core; /* by running and promised work; core: of it, what is not preemptible */
+	double usage;			  /* in the past, as a part of the cluster; 0 if not known */
+	double fair;			  /* computed */
+};
+
+/* Queues are an array; parents come before their children. */
+struct share_queue {
+	uint32_t parent; /* SHARE_NO_QUEUE: a top queue */
+	int32_t priority;
+	uint32_t rank; /* by creation, then name; no two alike among siblings */
+	struct share r[KAI_RES];
+};
+
+/* Sets fair of all queues, top down. total: of the cluster. k: how much past use counts (1). */
+void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES], double k);
+
+/* What a queue may have: the larger of quota and fair share, up to its limit; its limit if it deserves without end. */
+double share_allocatable(const struct share *s);
+
+/* May work of the queue (a leaf) ask others for this much: within fair share, and if it is core work within quota. */
+bool share_can_reclaim(const struct share_queue *q, const double request[KAI_RES], bool is_core);
+
+/* What goes with one victim pod, or with a gang that goes whole. Batches of one queue follow one another. */
+struct share_batch {
+	uint32_t queue;
+	double r[KAI_RES];
+};
+
+enum share_refusal {
+	SHARE_FINE,
+	/* the victim's side is within its fair share, and it is not I within quota taking from one above its own */
+	SHARE_VICTIM_WITHIN,
+	SHARE_MORE_SATURATED,  /* I would use more of my fair share than the sibling of its */
+	SHARE_CORE_OVER_QUOTA, /* work that is not preemptible must stay within quota */
+};
+
+struct share_verdict {
+	enum share_refusal refusal;
+	uint32_t queue, other; /* the victim's side (or me), and me */
+	enum kai_res res;
+	double used, share, other_used, other_share; /* of queue, of other */
+};
+
+struct share_scratch { /* memory used again and again; zero-initialised */
+	uint64_t stamp;
+	uint32_t n;
+	uint64_t *stamps;
+	double (*remaining)[KAI_RES];
+	uint8_t *involved;
+	ARRAY(uint32_t) touched;
+};
+void share_scratch_free(struct share_scratch *s);
+
+/*
+ * May the queue me take these batches for request? multiplier >= 1: how much more saturated than its siblings a taker
+ * may not become. ret may be NULL.
+ */
+bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, const double request[KAI_RES],
+		       bool is_core, const struct share_batch *batches, uint32_t n_batches, double multiplier,
+		       struct share_scratch *s, struct share_verdict *ret);
+
+/*
+ * Which of two siblings comes first (-1: a). request: of its next work (zeros for victims); taken: what victims of it
+ * hold, to be subtracted (zeros for waiting work).
+ */
+struct share_turn {
+	const struct share_queue *q;
+	const double *request, *taken;
+};
+int share_order(const struct share_turn *a, const struct share_turn *b, const double total[KAI_RES]);
