@@ -86,8 +86,8 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 }
 
 /*
- * Two decisions may need the same pod gone; it is shown at the first of them. Who was leaving before is not sent away by
- * the plan, though somebody may wait for that room.
+ * Two decisions may need the same pod gone; it is shown at the first of them. Who was leaving before is not sent away
+ * by the plan, though somebody may wait for that room.
  */
 static bool is_sent_away(const struct plan_view *v, struct bits *seen, const struct victim *x)
 {

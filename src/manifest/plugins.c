@@ -74,6 +74,27 @@ static bool is_plain(const char *s)
 	return true;
 }
 
+static bool is_name(const char *s)
+{
+	return s && *s && strlen(s) <= NAME_MAX_LEN && is_plain(s);
+}
+
+static bool is_builtin(const char *name)
+{
+	for (size_t i = 0; i < builtin_plugin_count; i++)
+		if (str_eq(builtin_plugins[i]->name, name))
+			return true;
+	return false;
+}
+
+static bool is_loaded(const struct plugins *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->loaded.n; i++)
+		if (str_eq(p->loaded.v[i].table->name, name))
+			return true;
+	return false;
+}
+
 /* What is wrong with a table, NULL if nothing is. Of one of another version nothing but its version can be read. */
 static const char *table_fault(const struct plugins *p, const struct cede_plugin *t, struct text *words)
 {
@@ -81,15 +102,15 @@ static const char *table_fault(const struct plugins *p, const struct cede_plugin
 	if (t->abi != CEDE_PLUGIN_ABI)
 		text_printf(words, "it was written for version %u of the interface, this is version %d", t->abi,
 			    CEDE_PLUGIN_ABI);
-	else if (!t->name || !*t->name || strlen(t->name) > NAME_MAX_LEN || !is_plain(t->name))
+	else if (!is_name(t->name))
 		text_printf(words, "its name must be 1 to %d visible characters", NAME_MAX_LEN);
-	for (size_t i = 0; !words->n && i < builtin_plugin_count; i++)
-		if (str_eq(builtin_plugins[i]->name, t->name))
-			text_printf(words, "it calls itself %s, as one of cede's own does", t->name);
-	for (uint32_t i = 0; !words->n && i < p->loaded.n; i++)
-		if (str_eq(p->loaded.v[i].table->name, t->name))
-			text_printf(words, "it calls itself %s, as another does", t->name);
-	return words->n ? text_str(words) : NULL;
+	else if (is_builtin(t->name))
+		text_printf(words, "it calls itself %s, as one of cede's own does", t->name);
+	else if (is_loaded(p, t->name))
+		text_printf(words, "it calls itself %s, as another does", t->name);
+	else
+		return NULL;
+	return text_str(words);
 }
 
 static bool create(const struct cede_plugin *t, const struct plugin_file *f, void **ret_self, struct text *words)
