@@ -426,6 +426,7 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 				 .outcome = OUTCOME_WAITING,
 				 .node = NODE_NONE,
 				 .runner_up = NODE_NONE,
+				 .overdue = {.node = NODE_NONE},
 				 .until_ns = TIME_NONE};
 	cycle_begin(&a.c, engine_framework(en, pod), en->arena, pod, run->now_ns);
 	s = cycle_pre_enqueue(&a.c);

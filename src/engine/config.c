@@ -14,6 +14,7 @@ struct engine_config *engine_config_new(void)
 		.preemptibility_threshold = 100,
 		.preemptibility_reach = REACH_KAI,
 		.min_runtime_covers_consolidation = true,
+		.patience_ns = 300 * NS_PER_S,
 		.kai = {.n_actions = KAI_ACTIONS,
 			.actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 				    ACTION_STALE_GANG},

@@ -65,6 +65,13 @@ enum tie_break {
 	TIE_SPARED,	/* fewest victims that a plugin would rather spare */
 };
 
+/* Pods whose room was promised and which should have gone long ago. */
+struct overdue {
+	node_id node; /* NODE_NONE: there are none */
+	uint32_t n;
+	int64_t for_ns; /* all of them for at least so long */
+};
+
 struct decision {
 	pod_id pod; /* POD_NONE for quota and stale-gang */
 	group_id group;
@@ -82,6 +89,7 @@ struct decision {
 	enum tie_break tie;	      /* why this node */
 	node_id runner_up;	      /* NODE_NONE if none */
 	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
+	struct overdue overdue;	      /* why it looked again, or what it still waits for */
 	const char *message;	      /* Kubernetes' own sentence; NULL if there is none */
 };
 

@@ -20,16 +20,26 @@ struct rule_settings engine_rule_settings(const struct engine_config *c)
 
 /* ---- room that is being freed ---- */
 
+/* The room of those who should have gone long ago counts only for who has nothing better. */
+static bool counts_on(const struct attempt *a, pod_id pod, bool with_stuck)
+{
+	const struct pod *p = ledger_pod(a->c.ledger, pod);
+
+	return p->state == POD_LEAVING && (with_stuck || !pod_is_stuck(p, a->c.now_ns, a->en->config->patience_ns));
+}
+
 /* Does it fit once whoever is leaving this node is gone? */
-static bool fits_soon(struct attempt *a, node_id node)
+static bool fits_soon(struct attempt *a, node_id node, bool with_stuck)
 {
 	const struct ledger_node *n = ledger_node(a->c.ledger, node);
 	ledger_mark mark = ledger_get_mark(a->c.ledger);
 	bool has_leaving = false;
 	struct status s;
 
+	if (!ledger_node_leaving(a->c.ledger, node)[RES_PODS])
+		return false;
 	for (uint32_t i = n->pods.n; i-- > 0;) {
-		if (ledger_pod(a->c.ledger, n->pods.v[i])->state != POD_LEAVING)
+		if (!counts_on(a, n->pods.v[i], with_stuck))
 			continue;
 		ledger_vacate(a->c.ledger, n->pods.v[i]);
 		has_leaving = true;
@@ -37,6 +47,26 @@ static bool fits_soon(struct attempt *a, node_id node)
 	s = has_leaving ? cycle_fits(&a->c, node) : status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
 	ledger_rollback(a->c.ledger, mark);
 	return status_is_success(&s);
+}
+
+/* Who should have gone from this node long ago, into the decision. */
+static void note_stuck(struct attempt *a, node_id node)
+{
+	const struct ledger_node *n = ledger_node(a->c.ledger, node);
+	struct overdue *o = &a->d->overdue;
+
+	*o = (struct overdue){.node = NODE_NONE, .for_ns = INT64_MAX};
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(a->c.ledger, n->pods.v[i]);
+		int64_t late;
+
+		if (!pod_is_stuck(p, a->c.now_ns, a->en->config->patience_ns))
+			continue;
+		late = res_sub_sat(a->c.now_ns, p->obj->deleted_ns);
+		o->node = node;
+		o->n++;
+		o->for_ns = late < o->for_ns ? late : o->for_ns;
+	}
 }
 
 static void reserve(struct attempt *a, node_id node, enum action action)
@@ -53,18 +83,38 @@ static struct node_report *report_of(const struct attempt *a, uint32_t i)
 	return a->d->n_nodes ? &a->d->nodes[i] : NULL;
 }
 
-static bool take_leaving_room(struct attempt *a)
+/* promised: tried before all others, NODE_NONE if none. */
+static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id promised)
 {
+	uint32_t found = UINT32_MAX;
+
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
-		if (a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE || !fits_soon(a, a->c.nodes[i]))
+		bool is_promised = a->c.nodes[i] == promised;
+
+		if ((found != UINT32_MAX && !is_promised) || a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
 			continue;
-		if (report_of(a, i))
-			report_of(a, i)->fate = FATE_SOON;
-		a->d->tie = TIE_LEAVING;
-		reserve(a, a->c.nodes[i], ACTION_ALLOCATE);
-		return true;
+		if (fits_soon(a, a->c.nodes[i], with_stuck))
+			found = i;
+		if (found != UINT32_MAX && (promised == NODE_NONE || is_promised))
+			break;
 	}
-	return false;
+	if (found == UINT32_MAX)
+		return false;
+	if (report_of(a, found))
+		report_of(a, found)->fate = FATE_SOON;
+	a->d->tie = a->c.nodes[found] == promised ? TIE_NOMINATED : TIE_LEAVING;
+	reserve(a, a->c.nodes[found], ACTION_ALLOCATE);
+	return true;
+}
+
+/* Nothing else works: wait for those who should have gone, where it was promised their room if it was. */
+static void wait_for_stuck(struct attempt *a, node_id promised)
+{
+	if (!take_leaving_room(a, true, promised))
+		return;
+	note_stuck(a, a->d->node);
+	a->d->own_rule = RULE_NONE;
+	a->d->until_ns = TIME_NONE;
 }
 
 /* ---- taking room ---- */
@@ -148,6 +198,7 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 	struct search s = {.c = &h->a->c,
 			   .j = j,
 			   .with_opted_out = with_opted_out,
+			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
 			   .protected = left,
 			   .reports = h->reports,
@@ -284,11 +335,15 @@ static void no_queue(struct attempt *a)
 
 /* ---- the attempt ---- */
 
-/* A pod that was promised room keeps it while its victims are going; otherwise it looks again like everybody. */
-static bool keeps_promise(struct attempt *a)
+/*
+ * A pod that was promised room keeps it while its victims are going; otherwise, also if they do not go in time, it
+ * looks again like everybody. ret_promised: the node it gave up because they do not go.
+ */
+static bool keeps_promise(struct attempt *a, node_id *ret_promised)
 {
 	node_id node = a->c.p->node;
 
+	*ret_promised = NODE_NONE;
 	if (a->c.p->claim == CLAIM_NONE)
 		return false;
 	if (attempt_promise_fits(a)) {
@@ -296,12 +351,14 @@ static bool keeps_promise(struct attempt *a)
 		attempt_place(a, node);
 		return true;
 	}
-	if (a->c.p->claim == CLAIM_RESERVED && ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node)) {
+	if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, false)) {
 		a->d->tie = TIE_NOMINATED;
-		a->d->outcome = OUTCOME_NOMINATED;
-		a->d->action = ACTION_ALLOCATE;
-		a->d->node = node;
+		reserve(a, node, ACTION_ALLOCATE);
 		return true;
+	}
+	if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, true)) {
+		note_stuck(a, node);
+		*ret_promised = node;
 	}
 	ledger_unclaim(a->c.ledger, a->c.pod);
 	return false;
@@ -312,13 +369,13 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	queue_id q = QUEUE_NONE;
 	res_id r = RES_NONE;
 	uint64_t lacking;
-	node_id node;
+	node_id node, promised;
 
 	if (a->c.p->queue == QUEUE_NONE) {
 		no_queue(a);
 		return ERR_OK;
 	}
-	if (keeps_promise(a))
+	if (keeps_promise(a, &promised))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
 	attempt_filter(a);
@@ -334,7 +391,10 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	if (wants_report)
 		attempt_report(a, NULL, 0);
 	waits(a, lacking != 0, q, r);
-	if (lacking || !take_leaving_room(a))
-		take_room(a, lacking);
+	if (!lacking && take_leaving_room(a, false, NODE_NONE))
+		return ERR_OK;
+	take_room(a, lacking);
+	if (!lacking && a->d->outcome == OUTCOME_WAITING)
+		wait_for_stuck(a, promised);
 	return ERR_OK;
 }

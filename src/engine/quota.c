@@ -195,6 +195,7 @@ static void record(struct engine *en, queue_id q, uint32_t cycle, const struct c
 {
 	struct victim *v = arena_n(ret->arena, c->v.n + 1, struct victim);
 	struct decision d = {.pod = POD_NONE,
+			     .overdue = {.node = NODE_NONE},
 			     .group = GROUP_NONE,
 			     .queue = q,
 			     .outcome = OUTCOME_EVICTED,

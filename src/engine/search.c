@@ -266,6 +266,18 @@ int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns
 	return worth(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
 }
 
+/* The deletion timestamp is when a pod should be gone, its grace period over. */
+bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns)
+{
+	return p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE &&
+	       res_sub_sat(now_ns, p->obj->deleted_ns) > patience_ns;
+}
+
+static bool is_stuck(const struct ground *g, pod_id pod)
+{
+	return pod_is_stuck(ledger_pod(g->s->c->ledger, pod), g->s->c->now_ns, g->s->patience_ns);
+}
+
 static void leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
 {
 	struct protected_list *l = g->s->protected;
@@ -499,6 +511,22 @@ static uint64_t short_types(const struct ground *g)
 	return lacks;
 }
 
+/* What will be free once whoever is leaving is gone; but not what those hold who should have gone long ago. */
+static void forget_stuck(struct ground *g)
+{
+	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
+
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(g->s->c->ledger, n->pods.v[i]);
+		const struct res_list *usage = &shape_get(g->s->c->vocab, p->shape)->usage;
+
+		if (!is_stuck(g, n->pods.v[i]))
+			continue;
+		for (uint32_t k = 0; k < g->want.n; k++)
+			g->room[k] -= g->want.type[k] == RES_PODS ? 1 : res_list_get(usage, g->want.type[k]);
+	}
+}
+
 static void measure_room(struct ground *g)
 {
 	const struct ledger *l = g->s->c->ledger;
@@ -510,6 +538,8 @@ static void measure_room(struct ground *g)
 
 		g->room[k] = has[r] - used[r] + leaving[r] - claimed[r];
 	}
+	if (leaving[RES_PODS])
+		forget_stuck(g);
 }
 
 /* In the slow way filters must see leaving pods as gone. */
@@ -518,7 +548,7 @@ static void clear_leaving(struct ground *g)
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
 
 	for (uint32_t i = n->pods.n; i-- > 0;)
-		if (ledger_pod(g->s->c->ledger, n->pods.v[i])->state == POD_LEAVING)
+		if (ledger_pod(g->s->c->ledger, n->pods.v[i])->state == POD_LEAVING && !is_stuck(g, n->pods.v[i]))
 			ledger_vacate(g->s->c->ledger, n->pods.v[i]);
 }
 

@@ -36,6 +36,7 @@ struct search {
 	struct cede_cycle *c;
 	struct judge *j;
 	bool with_opted_out; /* they may be taken too */
+	int64_t patience_ns; /* with pods that are leaving */
 	uint64_t lacking;    /* types the queues on the pod's path lack below their maximums */
 	/* Who had to be left, each once: filled if the arrays are there. */
 	struct protected_list *protected;
@@ -55,6 +56,8 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
 uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
 		       res_id *ret_type);
+/* Leaving, and should have gone longer ago than one has patience: its room is not counted on. */
+bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
 /* The same in seconds, times the share of the cluster that it holds in millionths, added up over types. */

@@ -93,6 +93,17 @@ void own_rule_text(const struct plan_view *v, const struct decision *d, struct t
 	text_add_char(out, '.');
 }
 
+/* Why it looked again, or what it still waits for. */
+static void overdue_text(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	if (d->overdue.node == NODE_NONE)
+		return;
+	text_printf(out, " %u %s on %s should have gone ", d->overdue.n, d->overdue.n == 1 ? "pod" : "pods",
+		    node_text(v, d->overdue.node));
+	duration_text_short(d->overdue.for_ns, out);
+	text_add(out, " ago.");
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -123,6 +134,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		own_rule_text(v, d, out);
 		break;
 	}
+	overdue_text(v, d, out);
 }
 
 /* ---- the table ---- */

@@ -97,6 +97,17 @@ static void emit_group(const struct plan_view *v, struct emit *e, group_id g)
 	text_free(&t);
 }
 
+static void emit_overdue(const struct plan_view *v, struct emit *e, const struct overdue *o)
+{
+	if (o->node == NODE_NONE)
+		return;
+	emit_object(e, "overdue");
+	emit_str(e, "node", node_text(v, o->node));
+	emit_int(e, "pods", o->n);
+	emit_int(e, "seconds", o->for_ns / NS_PER_S);
+	emit_end(e);
+}
+
 static void emit_decision(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	emit_object(e, NULL);
@@ -113,6 +124,7 @@ static void emit_decision(const struct plan_view *v, struct emit *e, const struc
 	plan_emit_protected(v, e, d);
 	emit_some(e, "rule", rule_text(d->own_rule));
 	emit_time(e, "until", d->until_ns);
+	emit_overdue(v, e, &d->overdue);
 	emit_some(e, "message", d->message);
 	emit_end(e);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CedeConfiguration: strict, because a slip in a configuration that decides who has to go must not pass unnoticed. */
 #include "manifest/config_fields.h"
+#include "units/duration.h"
 
 #define SUBJECT "CedeConfiguration"
 
@@ -78,9 +79,25 @@ static enum err_code check_reclaim(const struct reader *r, const struct at *recl
 	return ERR_OK;
 }
 
+/* How long after the time they should have gone leaving pods are still counted on. */
+static enum err_code read_patience(const struct reader *r, const struct at *reclaim, struct engine_config *c,
+				   struct err *e)
+{
+	struct at a = at_field(reclaim, "patience");
+	const char *text = NULL;
+	struct err why;
+
+	TRY(get_scalar(r, reclaim, "patience", &text, e));
+	if (!text)
+		return ERR_OK;
+	if (duration_parse(text, strlen(text), true, &c->patience_ns, &why))
+		return at_fail(r, &a, e, "%s", why.msg);
+	return c->patience_ns < 0 ? at_fail(r, &a, e, "\"%.40s\" is negative", text) : ERR_OK;
+}
+
 static enum err_code read_actions(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
 {
-	static const char *const keys[] = {"reclaim", NULL}, *const reclaim_keys[] = {"by", NULL},
+	static const char *const keys[] = {"reclaim", NULL}, *const reclaim_keys[] = {"by", "patience", NULL},
 				 *const words[] = {"guarantee", "fair-share", NULL};
 	struct at actions = at_field(root, "actions"), reclaim = at_field(&actions, "reclaim"),
 		  by = at_field(&reclaim, "by"), profile = at_field(root, "profile");
@@ -90,6 +107,7 @@ static enum err_code read_actions(const struct reader *r, const struct at *root,
 	TRY(at_only(r, &reclaim, reclaim_keys, e));
 	TRY(get_word(r, &reclaim, "by", words, &which, e));
 	c->reclaim_by = (enum reclaim_by)which;
+	TRY(read_patience(r, &reclaim, c, e));
 	return by.t && profile.t ? check_reclaim(r, &reclaim, c->profile, c->reclaim_by, e) : ERR_OK;
 }
 

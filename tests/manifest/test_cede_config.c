@@ -28,6 +28,7 @@ static void defaults_are_those_of_the_interface(void **state)
 	assert_int_equal(c->min_runtime.reclaim_ns, 0);
 	assert_int_equal(c->min_runtime.resolve, RESOLVE_LCA);
 	assert_int_equal(c->reclaim_by, RECLAIM_GUARANTEE);
+	assert_int_equal(c->patience_ns, 300 * NS_PER_S);
 	assert_int_equal(c->initial_backoff_ns, NS_PER_S);
 	assert_int_equal(c->max_backoff_ns, 10 * NS_PER_S);
 	assert_int_equal(c->n_plugins, 0);
@@ -77,7 +78,7 @@ static void reads_every_setting(void **state)
 				  "  preemptibility: {reach: off}\n"
 				  "  min-runtime: {consolidation: false}\n"
 				  "actions:\n"
-				  "  reclaim: {by: fair-share}\n"
+				  "  reclaim: {by: fair-share, patience: 1m30s}\n"
 				  "plugins:\n"
 				  "- lib/one.so\n"
 				  "- path: lib/two.so\n"
@@ -97,6 +98,7 @@ static void reads_every_setting(void **state)
 	assert_int_equal(c->preemptibility_threshold, 100);
 	assert_false(c->min_runtime_covers_consolidation);
 	assert_int_equal(c->reclaim_by, RECLAIM_FAIR_SHARE);
+	assert_int_equal(c->patience_ns, 90 * NS_PER_S);
 	assert_int_equal(c->n_plugins, 2);
 	assert_string_equal(c->plugins[0].path, "lib/one.so");
 	assert_string_equal(c->plugins[0].where, "cede.yaml:13:3");
@@ -177,6 +179,11 @@ static void refuses_what_is_not_right(void **state)
 		 "rules.preemptibility.threshold: contradicts reach: off, with which no threshold has an effect"},
 		{"a flag that is a word", "rules: {min-runtime: {consolidation: yes}}\n",
 		 "cede.yaml:1:38: " HEAD "rules.min-runtime.consolidation: expected true or false, found \"yes\""},
+		{"a patience that is no duration", "actions: {reclaim: {patience: soon}}\n",
+		 "cede.yaml:1:31: " HEAD
+		 "actions.reclaim.patience: bad duration 'soon': expected digits and a unit, like 90s, 1h30m or 1.5h"},
+		{"a negative patience", "actions: {reclaim: {patience: -5m}}\n",
+		 "cede.yaml:1:31: " HEAD "actions.reclaim.patience: \"-5m\" is negative"},
 		{"kubernetes does not reclaim", "profile: kubernetes\nactions: {reclaim: {by: guarantee}}\n",
 		 "cede.yaml:2:20: " HEAD "actions.reclaim: contradicts profile: kubernetes, which does not reclaim"},
 		{"kai reclaims by fair share", "profile: kai\nactions: {reclaim: {by: guarantee}}\n",

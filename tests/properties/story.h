@@ -6,7 +6,8 @@
  *	story_pod(&s, "test-0", "root.test", 2, "n1"); story_plan(&s);
  *
  * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words:
- * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b".
+ * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b", "leaving" (should
+ * have gone when it was made, or "late 10" seconds ago), "promised n1".
  */
 #pragma once
 
@@ -86,9 +87,10 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 {
 	const char *priority = story_word(words, "priority "), *app = story_word(words, "app "),
 		   *daemon = story_word(words, "daemon "), *age = story_word(words, "age "),
-		   *budget = story_word(words, "budget "), *leaving = story_word(words, "leaving");
+		   *budget = story_word(words, "budget "), *leaving = story_word(words, "leaving"),
+		   *late = story_word(words, "late "), *promised = story_word(words, "promised ");
 	int64_t seconds = age ? strtoll(age, NULL, 10) : 3600;
-	struct text when = {0}, *o = &s->objects;
+	struct text when = {0}, due = {0}, *o = &s->objects;
 	char buf[64];
 
 	timestamp_text(STORY_NOW_NS - seconds * NS_PER_S, &when);
@@ -96,8 +98,9 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		o,
 		"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: d\n  creationTimestamp: \"%s\"\n",
 		name, text_str(&when));
+	timestamp_text(STORY_NOW_NS - (late ? strtoll(late, NULL, 10) : seconds) * NS_PER_S, &due);
 	if (leaving)
-		text_printf(o, "  deletionTimestamp: \"%s\"\n", text_str(&when));
+		text_printf(o, "  deletionTimestamp: \"%s\"\n", text_str(&due));
 	text_add(o, "  labels: {x: y");
 	if (queue)
 		text_printf(o, ", queue: %s", queue);
@@ -133,7 +136,12 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 	text_printf(o, "  containers: [{name: c, resources: {requests: {" STORY_UNIT ": \"%" PRId64 "\"}}}]\n", units);
 	if (node)
 		text_printf(o, "status: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
+	if (promised) {
+		story_copy(promised, buf, sizeof(buf));
+		text_printf(o, "status: {phase: Pending, nominatedNodeName: %s}\n", buf);
+	}
 	text_free(&when);
+	text_free(&due);
 }
 
 /* ---- queues.yaml ---- */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "explain/plan_view.h"
 #include "properties/story.h"
 
 /* Plans, compares the line, ends the story. */
@@ -400,6 +401,80 @@ static void GQ_10_the_room_is_kept_until_the_victims_are_gone(void **state)
 	expect(&s, "room that is being freed is used before anybody has to go", "want allocate n1");
 }
 
+/* A node whose pods hang, one with work that may go; the waiting pod was promised the first. */
+static void stuck(struct story *s, const char *leaving, const char *other)
+{
+	two_queues(s, "guaranteed 4", NULL);
+	story_node(s, "n1", 2);
+	story_node(s, "n2", 2);
+	story_pod(s, "h1", "root.test", 1, "n1", leaving);
+	story_pod(s, "h2", "root.test", 1, "n1", leaving);
+	if (other)
+		story_pod(s, "t", "root.test", 2, "n2", other);
+	story_pod(s, "want", "root.prod", 2, NULL, "promised n1");
+}
+
+static void GQ_10_victims_that_do_not_go_make_the_pod_look_again(void **state)
+{
+	struct story s;
+
+	(void)state;
+	stuck(&s, "leaving late 299", "age 10");
+	expect(&s, "within five minutes it waits for them", "want allocate n1");
+
+	stuck(&s, "leaving late -20", "age 10");
+	expect(&s, "their grace period is not over", "want allocate n1");
+
+	stuck(&s, "leaving late 420", "age 10");
+	expect(&s, "later it takes room elsewhere", "want reclaim n2 [t]");
+
+	stuck(&s, "leaving late 420", "leaving late 10");
+	expect(&s, "room that others are leaving comes first", "want allocate n2");
+
+	stuck(&s, "leaving late 420", "age 10 priority 5");
+	expect(&s, "where nothing else works it keeps its place in the line", "want allocate n1");
+
+	stuck(&s, "leaving late 420", NULL);
+	expect(&s, "and where something is free it goes there", "want placed n2");
+
+	stuck(&s, "leaving late 40", "age 10");
+	s.config = "actions: {reclaim: {patience: 30s}}";
+	expect(&s, "how long is a setting", "want reclaim n2 [t]");
+}
+
+static void GQ_10_no_more_than_needed_goes_beside_those_who_hang(void **state)
+{
+	struct story s;
+
+	(void)state;
+	two_queues(&s, "guaranteed 4", NULL);
+	story_node(&s, "n1", 5);
+	story_pod(&s, "h", "root.test", 2, "n1", "leaving late 900");
+	story_pod(&s, "going", "root.test", 1, "n1", "leaving late 1");
+	story_pod(&s, "t1", "root.test", 1, "n1", "age 10");
+	story_pod(&s, "t2", "root.test", 1, "n1", "age 20");
+	story_pod(&s, "want", "root.prod", 2, NULL, "promised n1");
+	expect(&s, "one is going and one more has to", "want reclaim n1 [t1]");
+}
+
+static void GQ_10_says_who_should_have_gone(void **state)
+{
+	struct story s;
+	struct text t = {0};
+	struct look plain = {0};
+	struct plan_view v;
+
+	(void)state;
+	stuck(&s, "leaving late 420", "age 10");
+	story_plan(&s);
+	v = (struct plan_view){.cluster = s.cluster, .plan = &s.plan, .now_ns = STORY_NOW_NS};
+	decision_text(&v, &s.plan.v.v[0], NULL, &plain, false, &t);
+	if (!strstr(text_str(&t), " 2 pods on n1 should have gone 7m ago."))
+		fail_msg("%s", text_str(&t));
+	text_free(&t);
+	story_end(&s);
+}
+
 static void GQ_11_never_holds_back_the_waiting_pod(void **state)
 {
 	struct story s;
@@ -554,6 +629,9 @@ int main(void)
 		cmocka_unit_test(GQ_9_one_node_the_fewest_losses),
 		cmocka_unit_test(GQ_9_idle_room_counts_and_big_candidates_do_not_end_the_search),
 		cmocka_unit_test(GQ_10_the_room_is_kept_until_the_victims_are_gone),
+		cmocka_unit_test(GQ_10_victims_that_do_not_go_make_the_pod_look_again),
+		cmocka_unit_test(GQ_10_no_more_than_needed_goes_beside_those_who_hang),
+		cmocka_unit_test(GQ_10_says_who_should_have_gone),
 		cmocka_unit_test(GQ_11_never_holds_back_the_waiting_pod),
 		cmocka_unit_test(GQ_12_drivers_are_spared_while_anything_else_works),
 		cmocka_unit_test(GQ_13_daemonset_pods_take_room_on_their_node),
