@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fair shares are worked out level by level, each resource alone.
+ *
+ * First every queue gets its quota, as far as it asks for it. Quotas may promise more than there is; then the shares
+ * add up to more than the level has, and nothing is left to divide. What is left goes to the queues that still ask,
+ * the highest queue priority first: in passes, each giving to everyone by weight, whole units only; who asks for less
+ * than its part is done, and what it did not want makes the next pass. A pass that satisfies nobody is the last. What
+ * rounding held back is handed out at the end, a unit each, largest fraction first.
+ *
+ * The parts of a pass shrink quickly unless many are satisfied at once, so there are few passes: about as many as the
+ * amounts have binary digits.
+ */
+#include "rules/fair_share.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* More than the share allows. */
+static bool is_above(double used, double share)
+{
+	return share != SHARE_UNLIMITED && used > share;
+}
+
+static double requestable(const struct share *s)
+{
+	return s->limit == SHARE_UNLIMITED ? s->request : least(s->limit, s->request);
+}
+
+/* What a queue asks for and has not been given yet. */
+static double need(const struct share *s)
+{
+	double wants = requestable(s);
+
+	return wants > s->fair ? wants - s->fair : 0;
+}
+
+double share_allocatable(const struct share *s)
+{
+	double a;
+
+	if (s->deserved == SHARE_UNLIMITED)
+		return s->limit;
+	a = s->deserved > s->fair ? s->deserved : s->fair;
+	return s->limit == SHARE_UNLIMITED ? a : least(s->limit, a);
+}
+
+/* ---- division ---- */
+
+struct seat {		/* of a queue at the table of its siblings */
+	uint32_t level; /* 0: the top, else the parent + 1 */
+	int32_t priority;
+	uint32_t rank, queue;
+	double part;	 /* of this pass, before it is related to the others */
+	double fraction; /* that rounding held back */
+};
+
+struct table { /* siblings, or those of them of one priority; in one resource */
+	struct share_queue *q;
+	struct seat *seats, *spare; /* spare: room for n */
+	uint32_t n;
+	enum kai_res res;
+	double k;
+};
+
+static struct share *share_at(const struct table *t, uint32_t i)
+{
+	return &t->q[t->seats[i].queue].r[t->res];
+}
+
+static int by_level(const void *va, const void *vb)
+{
+	const struct seat *a = va, *b = vb;
+
+	if (a->level != b->level)
+		return a->level < b->level ? -1 : 1;
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int by_fraction(const void *va, const void *vb)
+{
+	const struct seat *a = va, *b = vb;
+
+	if (a->fraction != b->fraction)
+		return a->fraction > b->fraction ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Quotas, as far as they are asked for. Returns what is left, less than nothing if more was promised than there is. */
+static double give_deserved(struct table *t, double total)
+{
+	double left = total;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct share *s = share_at(t, i);
+
+		s->fair = least(s->deserved == SHARE_UNLIMITED ? total : s->deserved, requestable(s));
+		left -= s->fair;
+		t->seats[i].fraction = 0;
+	}
+	return left;
+}
+
+/* Sets the part of everyone who still asks; returns their sum. Who used more than its weight in the past gets less. */
+static double weigh(struct table *t)
+{
+	double weights = 0, parts = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (need(share_at(t, i)) > 0)
+			weights += share_at(t, i)->weight;
+	for (uint32_t i = 0; i < t->n && weights != 0; i++) {
+		const struct share *s = share_at(t, i);
+		double by_weight = s->weight / weights, part = by_weight + t->k * (by_weight - s->usage);
+
+		t->seats[i].part = need(s) > 0 && part > 0 ? part : 0;
+		parts += t->seats[i].part;
+	}
+	return parts;
+}
+
+/* Gives a queue what it needs, or the whole units of its part. True if it wanted less than its part. */
+static bool give_part(struct share *s, struct seat *seat, double part, double *left)
+{
+	double wants = need(s), whole = part > 0 ? floor(part) : 0;
+
+	if (wants <= part) {
+		s->fair = requestable(s);
+		*left -= wants;
+		seat->fraction = 0;
+		return wants < part;
+	}
+	s->fair += whole;
+	*left -= whole;
+	if (part > whole)
+		seat->fraction = part - whole;
+	return false;
+}
+
+/* One pass among queues of one priority. True if another one is worth while. */
+static bool give_pass(struct table *t, double *left)
+{
+	double base = *left, parts = weigh(t);
+	bool is_again = false;
+
+	if (parts <= 0)
+		return false;
+	for (uint32_t i = 0; i<t->n && * left> 0; i++) {
+		struct share *s = share_at(t, i);
+
+		if (need(s) > 0 && s->weight != 0)
+			is_again |= give_part(s, &t->seats[i], base * (t->seats[i].part / parts), left);
+	}
+	return is_again && *left > 0;
+}
+
+/* A unit for each whose part had a fraction. */
+static double give_fractions(struct table *t, double left)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->seats[i].fraction > 0)
+			t->spare[n++] = t->seats[i];
+	qsort(t->spare, n, sizeof(*t->spare), by_fraction);
+	for (uint32_t i = 0; i < n && left > 0; i++) {
+		struct share *s = &t->q[t->spare[i].queue].r[t->res];
+		double unit = least(least(1, left), need(s));
+
+		s->fair += unit;
+		left -= unit;
+	}
+	return left;
+}
+
+/* The siblings of one priority that begin at first. */
+static struct table of_priority(const struct table *all, uint32_t first)
+{
+	struct table t = *all;
+
+	t.seats += first;
+	for (t.n = 1; first + t.n < all->n && t.seats[t.n].priority == t.seats->priority;)
+		t.n++;
+	return t;
+}
+
+static void divide(struct table *all, double total)
+{
+	double left = give_deserved(all, total);
+	struct table t;
+
+	for (uint32_t i = 0; i < all->n && left > 0; i += t.n) {
+		t = of_priority(all, i);
+		while (give_pass(&t, &left))
+			;
+	}
+	for (uint32_t i = 0; i < all->n && left > 0; i += t.n) {
+		t = of_priority(all, i);
+		left = give_fractions(&t, left);
+	}
+}
+
+static uint32_t level_end(const struct seat *seats, uint32_t n, uint32_t first)
+{
+	uint32_t end = first + 1;
+
+	while (end < n && seats[end].level == seats[first].level)
+		end++;
+	return end;
+}
+
+void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES], double k)
+{
+	struct seat *seats = mem_alloc(2 * (size_t)n * sizeof(*seats) + 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		assert(q[i].parent == SHARE_NO_QUEUE || q[i].parent < i);
+		seats[i] = (struct seat){q[i].parent + 1, q[i].priority, q[i].rank, i, 0, 0};
+	}
+	qsort(seats, n, sizeof(*seats), by_level);
+	for (uint32_t first = 0, end; first < n; first = end) {
+		uint32_t level = seats[first].level;
+
+		end = level_end(seats, n, first);
+		for (int r = 0; r < KAI_RES; r++) {
+			struct table t = {q, seats + first, seats + n, end - first, r, k};
+
+			divide(&t, level ? q[level - 1].r[r].fair : total[r]);
+		}
+	}
+	mem_free(seats);
+}
+
+/* ---- reclaim ---- */
+
+bool share_can_reclaim(const struct share_queue *q, const double request[KAI_RES], bool is_core)
+{
+	for (int r = 0; r < KAI_RES; r++) {
+		const struct share *s = &q->r[r];
+
+		if (is_above(s->allocated + request[r], s->fair))
+			return false;
+		if (is_core && is_above(s->allocated_core + request[r], s->deserved))
+			return false;
+	}
+	return true;
+}
+
+void share_scratch_free(struct share_scratch *s)
+{
+	mem_free(s->stamps);
+	mem_free(s->remaining);
+	mem_free(s->involved);
+	array_free(&s->touched);
+	*s = (struct share_scratch){0};
+}
+
+static void scratch_begin(struct share_scratch *s, uint32_t n)
+{
+	if (n > s->n) {
+		s->stamps = mem_resize(s->stamps, n, sizeof(*s->stamps));
+		s->remaining = mem_resize(s->remaining, n, sizeof(*s->remaining));
+		s->involved = mem_resize(s->involved, n, sizeof(*s->involved));
+		memset(s->stamps + s->n, 0, (n - s->n) * sizeof(*s->stamps));
+		s->n = n;
+	}
+	s->stamp++;
+	s->touched.n = 0;
+}
+
+struct claim {
+	const struct share_queue *q;
+	const double *request;
+	bool is_core;
+	uint32_t me;
+	double multiplier;
+	struct share_scratch *s;
+	struct share_verdict *ret;
+};
+
+/* What a queue still holds when the batches so far are gone. */
+static double *remaining(struct claim *c, uint32_t queue)
+{
+	struct share_scratch *s = c->s;
+
+	if (s->stamps[queue] != s->stamp) {
+		s->stamps[queue] = s->stamp;
+		s->involved[queue] = 0;
+		for (int r = 0; r < KAI_RES; r++)
+			s->remaining[queue][r] = c->q[queue].r[r].allocated;
+		array_push(&s->touched, queue);
+	}
+	return s->remaining[queue];
+}
+
+static bool refuse(struct claim *c, struct share_verdict v)
+{
+	if (c->ret)
+		*c->ret = v;
+	return false;
+}
+
+static uint32_t depth(const struct share_queue *q, uint32_t i)
+{
+	uint32_t d = 0;
+
+	for (; q[i].parent != SHARE_NO_QUEUE; i = q[i].parent)
+		d++;
+	return d;
+}
+
+/* Moves both up to where their paths part: siblings, or twice the same queue if one path is the other's beginning. */
+static void part_ways(const struct share_queue *q, uint32_t *a, uint32_t *b)
+{
+	uint32_t da = depth(q, *a), db = depth(q, *b);
+
+	for (; da > db; da--)
+		*a = q[*a].parent;
+	for (; db > da; db--)
+		*b = q[*b].parent;
+	for (; *a != *b && q[*a].parent != q[*b].parent; *a = q[*a].parent)
+		*b = q[*b].parent;
+}
+
+static bool is_above_fair(const struct share_queue *v, const double *left)
+{
+	for (int r = 0; r < KAI_RES; r++)
+		if (is_above(left[r], share_allocatable(&v->r[r])))
+			return true;
+	return false;
+}
+
+/* Mine stays within quota, and the other is above its own in something. */
+static bool is_owed(const struct claim *c, const struct share_queue *mine, const struct share_queue *v,
+		    const double *left)
+{
+	bool is_over = false;
+
+	for (int r = 0; r < KAI_RES; r++) {
+		if (is_above(mine->r[r].allocated + c->request[r], mine->r[r].deserved))
+			return false;
+		is_over |= is_above(left[r], v->r[r].deserved);
+	}
+	return is_over;
+}
+
+/* How much of a share is used: 1 is all of it. */
+static double saturation(double used, double share)
+{
+	if (share == 0)
+		return used > 0 ? INFINITY : 0;
+	return share == SHARE_UNLIMITED ? 0 : used / share;
+}
+
+/* Of what I ask for, the resource in which the victim's side is closest to being above its share. */
+static enum kai_res tightest(const struct claim *c, const struct share_queue *v, const double *left)
+{
+	enum kai_res best = KAI_RES;
+	double most = 0;
+
+	for (int r = 0; r < KAI_RES; r++) {
+		double x = saturation(left[r], share_allocatable(&v->r[r]));
+
+		if (c->request[r] <= 0 || (best != KAI_RES && x <= most))
+			continue;
+		best = r;
+		most = x;
+	}
+	return best == KAI_RES ? KAI_GPU : best;
+}
+
+static bool refuse_within(struct claim *c, uint32_t mine, uint32_t victim, const double *left)
+{
+	const struct share_queue *m = &c->q[mine], *v = &c->q[victim];
+	enum kai_res r = tightest(c, v, left);
+
+	return refuse(c,
+		      (struct share_verdict){SHARE_VICTIM_WITHIN, victim, mine, r, left[r], share_allocatable(&v->r[r]),
+					     m->r[r].allocated + c->request[r], m->r[r].deserved});
+}
+
+static void take(struct claim *c, const struct share_batch *b, uint8_t involved)
+{
+	for (uint32_t i = b->queue; i != SHARE_NO_QUEUE; i = c->q[i].parent) {
+		double *left = remaining(c, i);
+
+		for (int r = 0; r < KAI_RES; r++)
+			left[r] -= b->r[r];
+		c->s->involved[i] |= involved;
+	}
+}
+
+static uint8_t resources(const double *r)
+{
+	uint8_t set = 0;
+
+	for (int i = 0; i < KAI_RES; i++)
+		set |= (uint8_t)((r[i] > 0) << i);
+	return set;
+}
+
+/*
+ * All batches of one queue. Each is judged by what is left before it goes: a gang may take its queue from just above
+ * its share to far below.
+ */
+static bool take_from_queue(struct claim *c, const struct share_batch *b, uint32_t n)
+{
+	uint32_t mine = c->me, victim = b->queue;
+	uint8_t involved = 0;
+
+	part_ways(c->q, &mine, &victim);
+	for (uint32_t i = 0; i < n; i++)
+		involved |= resources(b[i].r);
+	for (uint32_t i = 0; i < n; i++) {
+		const double *left = remaining(c, victim);
+
+		if (!is_above_fair(&c->q[victim], left) && !is_owed(c, &c->q[mine], &c->q[victim], left))
+			return refuse_within(c, mine, victim, left);
+		take(c, &b[i], involved);
+	}
+	return true;
+}
+
+/* What a queue on my path holds with the request. */
+static double with_request(struct claim *c, uint32_t queue, int r)
+{
+	bool is_touched = c->s->stamps[queue] == c->s->stamp;
+
+	return (is_touched ? c->s->remaining[queue][r] : c->q[queue].r[r].allocated) + c->request[r];
+}
+
+static bool stays_behind(struct claim *c, uint32_t mine, uint32_t sibling)
+{
+	uint8_t judged = c->s->involved[sibling] | resources(c->request);
+
+	for (int r = 0; r < KAI_RES; r++) {
+		double mine_share = c->q[mine].r[r].fair, share = c->q[sibling].r[r].fair;
+		double mine_used = with_request(c, mine, r), used = c->s->remaining[sibling][r];
+		double mine_full = saturation(mine_used, mine_share);
+
+		if (!(judged & (1 << r)) || mine_full <= 1 || share <= 0)
+			continue;
+		if (mine_full * c->multiplier >= saturation(used, share))
+			return refuse(c, (struct share_verdict){SHARE_MORE_SATURATED, sibling, mine, r, used, share,
+								mine_used, mine_share});
+	}
+	return true;
+}
+
+static bool core_fits(struct claim *c, uint32_t queue)
+{
+	for (int r = 0; r < KAI_RES; r++) {
+		const struct share *s = &c->q[queue].r[r];
+		double used = s->allocated_core + c->request[r];
+
+		if (is_above(used, s->deserved))
+			return refuse(c, (struct share_verdict){SHARE_CORE_OVER_QUOTA, queue, c->me, r, used,
+								s->deserved, used, s->deserved});
+	}
+	return true;
+}
+
+/* One queue of my path against its siblings that lost something. */
+static bool may_hold(struct claim *c, uint32_t queue)
+{
+	for (uint32_t i = 0; i < c->s->touched.n; i++) {
+		uint32_t other = c->s->touched.v[i];
+
+		if (other != queue && c->q[other].parent == c->q[queue].parent && !stays_behind(c, queue, other))
+			return false;
+	}
+	return !c->is_core || core_fits(c, queue);
+}
+
+bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, const double request[KAI_RES],
+		       bool is_core, const struct share_batch *batches, uint32_t n_batches, double multiplier,
+		       struct share_scratch *s, struct share_verdict *ret)
+{
+	struct claim c = {q, request, is_core, me, multiplier, s, ret};
+
+	scratch_begin(s, n);
+	for (uint32_t i = 0, end; i < n_batches; i = end) {
+		for (end = i + 1; end < n_batches && batches[end].queue == batches[i].queue;)
+			end++;
+		if (!take_from_queue(&c, batches + i, end - i))
+			return false;
+	}
+	for (uint32_t i = me; i != SHARE_NO_QUEUE; i = q[i].parent)
+		if (!may_hold(&c, i))
+			return false;
+	if (ret)
+		*ret = (struct share_verdict){.refusal = SHARE_FINE, .queue = SHARE_NO_QUEUE, .other = SHARE_NO_QUEUE};
+	return true;
+}
+
+/* ---- order ---- */
+
+struct standing { /* of one of two queues */
+	double with[KAI_RES], may[KAI_RES];
+	double dominant, dominant_now;
+	bool is_over, is_within_quota, is_forbidden;
+};
+
+static double dominant(double most, double used, double share, double total)
+{
+	double of = share == SHARE_UNLIMITED ? total : share;
+	double x = of == 0 ? used * 1000 : used / of;
+
+	return x > most ? x : most;
+}
+
+static struct standing standing(const struct share_turn *t, const double *total)
+{
+	struct standing s = {.is_over = true, .is_within_quota = true};
+
+	for (int r = 0; r < KAI_RES; r++) {
+		const struct share *of = &t->q->r[r];
+		double with = of->allocated + t->request[r];
+
+		s.may[r] = share_allocatable(of);
+		s.is_over &= of->fair < of->allocated;
+		s.is_within_quota &= !is_above(with, of->deserved);
+		s.is_forbidden |= s.may[r] == 0 && with > 0;
+		s.dominant = dominant(s.dominant, with - t->taken[r], s.may[r], total[r]);
+		s.dominant_now = dominant(s.dominant_now, of->allocated, s.may[r], total[r]);
+	}
+	return s;
+}
+
+/* Of two shares, at most as large in everything; without limit is largest. */
+static bool is_at_most(const double *a, const double *b)
+{
+	for (int r = 0; r < KAI_RES; r++)
+		if (b[r] != SHARE_UNLIMITED && (a[r] == SHARE_UNLIMITED || a[r] > b[r]))
+			return false;
+	return true;
+}
+
+/* -1: a has it, 1: b has it, 0: both or none. */
+static int who(bool a, bool b)
+{
+	return (int)b - (int)a;
+}
+
+static int smaller(double a, double b)
+{
+	return who(a < b, b < a);
+}
+
+int share_order(const struct share_turn *a, const struct share_turn *b, const double total[KAI_RES])
+{
+	struct standing x = standing(a, total), y = standing(b, total);
+	const int words[] = {
+		who(!x.is_over, !y.is_over),
+		who(x.is_within_quota, y.is_within_quota),
+		who(a->q->priority > b->q->priority, b->q->priority > a->q->priority),
+		who(!x.is_forbidden, !y.is_forbidden),
+		smaller(x.dominant, y.dominant),
+		smaller(x.dominant_now, y.dominant_now),
+		who(is_at_most(x.may, y.may), is_at_most(y.may, x.may)),
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (words[i])
+			return words[i];
+	return a->q->rank < b->q->rank ? -1 : 1;
+}
