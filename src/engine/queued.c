@@ -5,6 +5,7 @@
  * only if nothing else works. Work that must run on one node looks there.
  */
 #include "engine/attempt.h"
+#include "engine/limits.h"
 #include "engine/opinion.h"
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
@@ -333,6 +334,20 @@ static void no_queue(struct attempt *a)
 	a->d->message = attempt_keep_text(a, &t);
 }
 
+/* Over a limit it waits, whatever room there is, and holds none. */
+static bool is_over_limit(struct attempt *a)
+{
+	struct limit_verdict v = limits_ask(a->c.ledger, a->c.pod);
+	struct text t = {0};
+
+	if (v.kind == LIMIT_NONE)
+		return false;
+	limit_verdict_text(a->c.ledger, &v, &t);
+	a->d->message = attempt_keep_text(a, &t);
+	ledger_unclaim(a->c.ledger, a->c.pod);
+	return true;
+}
+
 /* ---- the attempt ---- */
 
 /*
@@ -375,7 +390,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 		no_queue(a);
 		return ERR_OK;
 	}
-	if (keeps_promise(a, &promised))
+	if (is_over_limit(a) || keeps_promise(a, &promised))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
 	attempt_filter(a);
