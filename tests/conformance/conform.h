@@ -125,3 +125,12 @@ void run_yunikorn_quota(struct fact *f);
 void run_yunikorn_quota_target(struct fact *f);
 void run_yunikorn_quota_split(struct fact *f);
 void run_yunikorn_sort_ask(struct fact *f);
+
+/* kai_policy.c */
+void run_kai_resource_division(struct fact *f);
+void run_kai_reclaimable(struct fact *f);
+void run_kai_strategies(struct fact *f);
+void run_kai_queue_order(struct fact *f);
+
+/* kai_minruntime.c */
+void run_kai_minruntime(struct fact *f);

@@ -126,8 +126,14 @@ static void run_fact(struct run *r, const char *system, const char *file, const 
 /* ---- files ---- */
 
 /* Where facts stand in a file. */
-static const char *const lists[] = {"cases", "resolver", "protection", "seed_example_reclaim.cases",
-				    "seed_example_preempt.cases"};
+static const char *const lists[] = {"cases",
+				    "resolver",
+				    "protection",
+				    "seed_example_reclaim.cases",
+				    "seed_example_preempt.cases",
+				    "argument_durations.valid_nonzero",
+				    "argument_durations.invalid_become_zero",
+				    "argument_durations.negative_become_zero"};
 
 static void run_list(struct run *r, const char *system, const char *file, const struct tree *root,
 		     const struct tree *list, const char *where)

@@ -6,7 +6,6 @@
 
 #define NEEDS_GROUPS "not yet: needs pod groups"
 #define NEEDS_KAI "not yet: needs KAI's actions"
-#define NEEDS_FAIR_SHARE "not yet: needs fair shares"
 #define ITS_ARITHMETIC "numbers inside the original's search that cede, judging by laws 2, 4 and 5, does not have"
 #define ITS_CLOCKWORK "attempts, timers and reservations of the original's own loop, step by step"
 
@@ -65,11 +64,11 @@ static const struct op ops[] = {
 	{"yunikorn", "e2e", NULL, "told in words for a live cluster, without data"},
 
 	{"kai", "actions", NULL, NEEDS_KAI},
-	{"kai", "minruntime", NULL, "not yet: needs minimum runtimes"},
-	{"kai", "queue_order", NULL, NEEDS_FAIR_SHARE},
-	{"kai", "reclaimable", NULL, NEEDS_FAIR_SHARE},
-	{"kai", "resource_division", NULL, NEEDS_FAIR_SHARE},
-	{"kai", "strategies", NULL, NEEDS_FAIR_SHARE},
+	{"kai", "minruntime", run_kai_minruntime, NULL},
+	{"kai", "queue_order", run_kai_queue_order, NULL},
+	{"kai", "reclaimable", run_kai_reclaimable, NULL},
+	{"kai", "resource_division", run_kai_resource_division, NULL},
+	{"kai", "strategies", run_kai_strategies, NULL},
 };
 
 const struct op *op_find(const char *system, const char *name)
