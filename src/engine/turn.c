@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/turn.h"
 
+#include "engine/turn_yunikorn.h"
+
 /* Of one queue. */
 struct lane {
 	ARRAY(pod_id) pods; /* a leaf's, in their order */
@@ -9,13 +11,13 @@ struct lane {
 };
 
 struct turn {
-	const struct engine *en;
 	const struct ledger *l;
 	const struct queue_tree *tree;
 	struct lane *lanes; /* by queue id */
 	uint32_t n;
 	ARRAY(pod_id) stray; /* pods without a queue: last */
 	uint32_t next_stray;
+	struct turn_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
 };
 
 static void add(struct turn *t, pod_id pod)
@@ -26,6 +28,8 @@ static void add(struct turn *t, pod_id pod)
 		array_push(&t->stray, pod);
 		return;
 	}
+	if (t->yunikorn)
+		return;
 	array_push(&t->lanes[q].pods, pod);
 	for (; q != QUEUE_NONE; q = queue_get(t->tree, q)->parent)
 		t->lanes[q].untried++;
@@ -35,11 +39,12 @@ struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n
 {
 	struct turn *t = mem_alloc(sizeof(*t));
 
-	t->en = en;
 	t->l = en->ledger;
 	t->tree = ledger_queues(t->l);
 	t->n = t->tree->q.n;
 	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
+	if (en->config->profile == PROFILE_YUNIKORN)
+		t->yunikorn = turn_yunikorn_new(en, waiting, n);
 	for (uint32_t i = 0; i < n; i++)
 		add(t, waiting[i]);
 	return t;
@@ -51,6 +56,8 @@ void turn_free(struct turn *t)
 		array_free(&t->lanes[i].pods);
 	mem_free(t->lanes);
 	array_free(&t->stray);
+	if (t->yunikorn)
+		turn_yunikorn_free(t->yunikorn);
 	mem_free(t);
 }
 
@@ -104,41 +111,11 @@ static struct share share_of(const struct turn *t, queue_id q)
 	return (struct share){most.used + most.of, most.of};
 }
 
-/* ---- yunikorn: the highest priority of what waits, as the queues pass it up ---- */
-
-static int64_t passed_up(const struct queue *q, int64_t priority)
-{
-	return q->props.is_priority_fence ? q->props.priority_offset : priority + q->props.priority_offset;
-}
-
-static int64_t queue_priority(const struct turn *t, queue_id q)
-{
-	const struct lane *lane = &t->lanes[q];
-	const struct queue *queue = queue_get(t->tree, q);
-	int64_t best = INT64_MIN / 2;
-
-	if (lane->next < lane->pods.n)
-		best = ledger_pod(t->l, lane->pods.v[lane->next])->priority;
-	for (uint32_t i = 0; i < queue->children.n; i++)
-		if (t->lanes[queue->children.v[i]].untried) {
-			int64_t p = queue_priority(t, queue->children.v[i]);
-
-			best = p > best ? p : best;
-		}
-	return passed_up(queue, best);
-}
-
 /* Is a ahead of b? Children are sorted by path, so of equals the first stays. */
 static bool is_ahead(const struct turn *t, queue_id a, queue_id b)
 {
 	struct share x = share_of(t, a), y = share_of(t, b);
 
-	if (t->en->config->profile == PROFILE_YUNIKORN) {
-		int64_t p = queue_priority(t, a), r = queue_priority(t, b);
-
-		if (p != r && !queue_get(t->tree, queue_get(t->tree, a)->parent)->props.sort_ignores_priority)
-			return p > r;
-	}
 	return share_cmp(&x, &y) < 0;
 }
 
@@ -159,8 +136,10 @@ static queue_id best_child(const struct turn *t, queue_id q)
 pod_id turn_next(struct turn *t)
 {
 	queue_id q = QUEUE_ROOT, child;
-	pod_id pod;
+	pod_id pod = t->yunikorn ? turn_yunikorn_next(t->yunikorn) : POD_NONE;
 
+	if (pod != POD_NONE)
+		return pod;
 	if (!t->n || !t->lanes[QUEUE_ROOT].untried)
 		return t->next_stray < t->stray.n ? t->stray.v[t->next_stray++] : POD_NONE;
 	while (t->lanes[q].next >= t->lanes[q].pods.n && (child = best_child(t, q)) != QUEUE_NONE)

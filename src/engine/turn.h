@@ -4,7 +4,7 @@
  *
  * Top-down from the root, among siblings with work that was not tried yet the one that is furthest below its guarantee;
  * in the leaf by priority, age and name. Worked out anew after each decision, because a placement changes who is
- * furthest below. Profile yunikorn: by the queue's priority, then its share.
+ * furthest below. Profile yunikorn has an order of its own (turn_yunikorn.h).
  */
 #pragma once
 
