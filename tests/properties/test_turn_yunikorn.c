@@ -110,6 +110,12 @@ static void priorities_are_passed_up_as_queues_adjust_them(void **state)
 	story_pod(&s, "a2", "root.a", 1, NULL, "priority 0");
 	story_pod(&s, "b1", "root.b", 1, NULL, "priority 3");
 	expect(&s, "one that was tried and waits still lends its queue its priority", "a1 a2 b1");
+
+	begin(&s, "queues: [{name: a}, {name: b}]");
+	story_pod(&s, "a1", "root.a", 500, NULL, "age 20");
+	story_pod(&s, "a2", "root.a", 1, NULL, "age 10");
+	story_pod(&s, "b1", "root.b", 2, NULL, NULL);
+	expect(&s, "and is still pending", "a1 a2 b1");
 }
 
 static void applications_go_first_in_first_out(void **state)
@@ -180,6 +186,13 @@ static void applications_share_fairly(void **state)
 	story_pod(&s, "y00", "root.a", 1, "n1", "app y age 50");
 	story_pod(&s, "y1", "root.a", 1, NULL, "app y age 20");
 	expect(&s, "slots of nodes are held as they are, so one big pod is less than two small ones", "x1 y1");
+
+	begin(&s, "queues: [{name: a, properties: {application.sort.policy: fair}}]");
+	story_pod(&s, "x0", "root.a", 1, "n1", "app x age 99");
+	story_pod(&s, "x1", "root.a", 1, NULL, "app x age 98");
+	story_pod(&s, "y0", "root.a", 0, "n1", "app y age 50");
+	story_pod(&s, "y1", "root.a", 1, NULL, "app y age 20");
+	expect(&s, "of equal largest shares who has fewer of them", "y1 x1");
 }
 
 int main(void)
