@@ -15,7 +15,7 @@ struct mate { /* a running pod that may go */
 	const struct queue_opinion *opinion; /* of its queue */
 	bool is_opted_out, is_driver, goes;
 	bool is_spared; /* by a plugin: as good as opted out */
-	int64_t lost_work, start;
+	int64_t lost_work, start, created;
 	uint32_t distance;
 };
 
@@ -341,6 +341,7 @@ static void consider(struct ground *g, pod_id pod)
 	m->is_spared = says.rule == RULE_PLUGIN;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
 	m->start = victim_start(g->s->c, p);
+	m->created = p->created_ns == TIME_NONE ? m->start : p->created_ns;
 	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
 		m->lost_work = (int64_t)p->priority + (INT64_C(1) << 31);
 	else
@@ -381,6 +382,8 @@ static int by_desert(const void *a, const void *b, void *ctx)
 		return x->distance > y->distance ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
+	if (x->created != y->created)
+		return x->created < y->created ? -1 : 1;
 names:
 	d = name_cmp(g->s->c->names, kin_get(v, x->p->kin)->ns, kin_get(v, y->p->kin)->ns);
 	return d ? d : name_cmp(g->s->c->names, x->p->name, y->p->name);
@@ -410,7 +413,7 @@ static bool is_below(struct ground *g, const struct mate *m)
 
 static struct set_cost cost_of(struct ground *g)
 {
-	struct set_cost cost = {.highest = INT64_MIN, .earliest = INT64_MAX};
+	struct set_cost cost = {.highest = INT64_MIN, .earliest = INT64_MAX, .oldest = INT64_MAX};
 
 	for (uint32_t i = 0; i < g->n; i++) {
 		const struct mate *m = &g->mates[i];
@@ -425,16 +428,17 @@ static struct set_cost cost_of(struct ground *g)
 		cost.lost_work = res_add_sat(cost.lost_work, m->lost_work);
 		cost.distance += m->distance;
 		cost.earliest = m->start < cost.earliest ? m->start : cost.earliest;
+		cost.oldest = m->created < cost.oldest ? m->created : cost.oldest;
 	}
 	return cost;
 }
 
 int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
 {
-	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below, a->highest,
-			     a->lost_work,   a->distance,  a->n,       -a->earliest};
-	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below, b->highest,
-			     b->lost_work,   b->distance,  b->n,       -b->earliest};
+	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below,	 a->highest, a->lost_work,
+			     a->distance,    a->n,	   -a->earliest, -a->oldest};
+	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below,	 b->highest, b->lost_work,
+			     b->distance,    b->n,	   -b->earliest, -b->oldest};
 
 	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
 		if (x[i] != y[i])

@@ -20,7 +20,8 @@ struct set_cost {
 	uint32_t n_opted_out, n_drivers, n_below;
 	int64_t highest, lost_work;
 	uint32_t distance, n;
-	int64_t earliest; /* start of the oldest victim: later is better */
+	int64_t earliest; /* start of the victim that runs longest: later is better */
+	int64_t oldest;	  /* when the oldest was made, if starts are equal */
 };
 
 struct search_result {
