@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "engine/engine_internal.h"
 #include "engine/quota.h"
+#include "engine/scene.h"
 #include "engine/turn.h"
 
 struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
@@ -197,6 +198,18 @@ static void recount(const struct engine *en, struct decisions *d)
 	mem_free(last);
 }
 
+/* Profile kai: all waiting work together. */
+static void scenes(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+{
+	ledger_mark mark = ledger_get_mark(en->ledger);
+	struct scene *s = scene_new(en, now_ns);
+
+	scene_run(s);
+	ledger_rollback(en->ledger, mark); /* what it tried out there */
+	scene_report(s, cycle, ret);
+	scene_free(s);
+}
+
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e)
 {
 	enum err_code rc = ERR_OK;
@@ -206,6 +219,10 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 		if (cycle > 1)
 			let_go(en);
+		if (en->config->profile == PROFILE_KAI) {
+			scenes(en, run->now_ns, cycle, ret);
+			continue;
+		}
 		if (has_queues(en))
 			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);

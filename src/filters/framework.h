@@ -46,6 +46,8 @@ uint32_t framework_plugin_find(const struct framework *f, const char *name); /* 
 const struct plugin_args *framework_args(const struct framework *f);
 /* Plugins at a point in the order they run (indexes for framework_plugin). */
 const uint32_t *framework_point(const struct framework *f, enum plugin_point p, uint32_t *ret_n);
+/* All live nodes in the order of their names; good until a node comes or goes. */
+const node_id *framework_nodes(struct framework *f, uint32_t *ret_n);
 /* Is default preemption on in this profile? */
 bool framework_preempts(const struct framework *f);
 /* It broke the contract: switched off for the rest of the run. */

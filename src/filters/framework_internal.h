@@ -44,7 +44,6 @@ struct cycle_value {
 	void *value;
 };
 
-const node_id *framework_nodes(struct framework *f, uint32_t *ret_n);
 struct static_cache *framework_static_cache(struct framework *f, shape_id shape);
 /* The ledger moved a pod onto or off a node: tell every plugin that keeps counts. */
 void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added);

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scene is made from the ledger: nodes, queues with their shares, units with their members. */
+#include "engine/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- amounts ---- */
+
+static void find_amounts(struct scene *s)
+{
+	const struct res_types *types = vocab_res(ledger_vocab(s->ledger));
+	static const char gpu[] = "nvidia.com/gpu";
+
+	s->gpu = res_types_find(types, gpu, sizeof(gpu) - 1);
+	s->amount_type[KAI_GPU] = s->gpu;
+	s->amount_type[KAI_CPU] = RES_CPU;
+	s->amount_type[KAI_MEMORY] = RES_MEMORY;
+	s->amount_type[AMOUNT_PODS] = RES_PODS;
+	s->n_amounts = AMOUNTS_FIXED;
+	for (res_id r = 0; r < types->n; r++)
+		if (r != s->gpu && r != RES_CPU && r != RES_MEMORY && r != RES_PODS && s->n_amounts < RES_MAX)
+			s->amount_type[s->n_amounts++] = r;
+}
+
+static int64_t in_row(const struct scene *s, const int64_t *row, uint32_t amount)
+{
+	res_id r = s->amount_type[amount];
+
+	return r != RES_NONE && r < ledger_stride(s->ledger) ? row[r] : 0;
+}
+
+/* ---- nodes ---- */
+
+static void take_node(struct scene *s, uint32_t i, node_id id)
+{
+	const struct obj_node *o = ledger_node(s->ledger, id)->obj;
+	const int64_t *all = ledger_node_allocatable(s->ledger, id), *used = ledger_node_used(s->ledger, id),
+		      *leaving = ledger_node_leaving(s->ledger, id);
+
+	s->nodes[i] = (struct scene_node){.id = id, .is_usable = !o->is_unschedulable && !o->is_not_ready};
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		s->capacity[i * s->n_amounts + a] = in_row(s, all, a);
+		s->idle[i * s->n_amounts + a] = in_row(s, all, a) - in_row(s, used, a);
+		s->soon[i * s->n_amounts + a] = in_row(s, leaving, a);
+	}
+	s->nodes[i].has_gpu = s->capacity[i * s->n_amounts + KAI_GPU] != 0;
+	for (uint32_t r = 0; s->nodes[i].is_usable && r < KAI_RES; r++)
+		s->total[r] += (double)s->capacity[i * s->n_amounts + r];
+}
+
+/* Where each node of the ledger stands among the scene's. */
+static uint32_t *take_nodes(struct scene *s)
+{
+	uint32_t *index = arena_n(s->arena, ledger_node_limit(s->ledger) + 1, uint32_t);
+	const node_id *ids = framework_nodes(s->en->frameworks[0], &s->n_nodes);
+	size_t n = (size_t)s->n_nodes * s->n_amounts + 1;
+
+	s->nodes = arena_n(s->arena, s->n_nodes + 1, struct scene_node);
+	s->capacity = arena_n(s->arena, n, int64_t);
+	s->idle = arena_n(s->arena, n, int64_t);
+	s->soon = arena_n(s->arena, n, int64_t);
+	for (uint32_t i = 0; i < ledger_node_limit(s->ledger); i++)
+		index[i] = NONE;
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		index[ids[i]] = i;
+		take_node(s, i, ids[i]);
+	}
+	return index;
+}
+
+/* ---- queues ---- */
+
+struct queue_ranks {
+	const struct queue_tree *tree;
+	const struct names *names;
+};
+
+static int64_t or_late(int64_t t)
+{
+	return t == TIME_NONE ? INT64_MAX : t;
+}
+
+static int by_age(const void *a, const void *b, void *ctx)
+{
+	const struct queue_ranks *r = ctx;
+	const struct queue *x = queue_get(r->tree, *(const queue_id *)a), *y = queue_get(r->tree, *(const queue_id *)b);
+	int64_t made_x = or_late(x->spec.created_ns), made_y = or_late(y->spec.created_ns);
+
+	if (made_x != made_y)
+		return made_x < made_y ? -1 : 1;
+	return name_cmp(r->names, x->path, y->path);
+}
+
+static int by_depth(const void *a, const void *b, void *ctx)
+{
+	const struct queue_tree *t = ctx;
+	queue_id x = *(const queue_id *)a, y = *(const queue_id *)b;
+	uint32_t dx = queue_get(t, x)->depth, dy = queue_get(t, y)->depth;
+
+	return dx != dy ? (dx < dy ? -1 : 1) : (x < y ? -1 : x > y);
+}
+
+static double unit_of(enum kai_res r)
+{
+	return r == KAI_MEMORY ? 1e6 : 1;
+}
+
+static double kai_amount(double v, enum kai_res r)
+{
+	double scaled = v * unit_of(r);
+
+	return r == KAI_MEMORY && scaled < SHARE_UNLIMITED ? SHARE_UNLIMITED : scaled;
+}
+
+/* A queue that no KAI Queue object made: its guarantee is its quota, its maximum its limit. */
+static struct share share_elsewhere(const struct scene *s, const struct queue_spec *spec, enum kai_res r)
+{
+	res_id type = s->amount_type[r];
+	struct share ret = {.limit = SHARE_UNLIMITED, .weight = 1};
+
+	if (type == RES_NONE)
+		return ret;
+	if (res_has(&spec->guaranteed, type))
+		ret.deserved =
+			spec->guaranteed.v[type] == RES_UNLIMITED ? SHARE_UNLIMITED : (double)spec->guaranteed.v[type];
+	if (res_has(&spec->max, type))
+		ret.limit = (double)spec->max.v[type];
+	return ret;
+}
+
+static struct share share_of(const struct scene *s, const struct queue_spec *spec, enum kai_res r)
+{
+	const struct kai_share *k = &spec->kai[r];
+
+	if (!(spec->sources & FROM_KAI))
+		return share_elsewhere(s, spec, r);
+	if (!spec->has_kai_resources)
+		return (struct share){0};
+	return (struct share){
+		.deserved = kai_amount(k->quota, r), .limit = kai_amount(k->limit, r), .weight = k->over_quota_weight};
+}
+
+static uint32_t *take_queues(struct scene *s)
+{
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	uint32_t *index = arena_n(s->arena, t->q.n + 1, uint32_t);
+	queue_id *ids = arena_n(s->arena, t->q.n + 1, queue_id);
+	struct queue_ranks ranks = {t, s->names};
+
+	for (queue_id q = 0; q < t->q.n; q++) {
+		index[q] = NONE;
+		if (q != QUEUE_ROOT && queue_get(t, q)->is_live)
+			ids[s->n_queues++] = q;
+	}
+	s->queues = arena_n(s->arena, s->n_queues + 1, struct scene_queue);
+	s->shares = arena_n(s->arena, s->n_queues + 1, struct share_queue);
+	s->settled = arena_n(s->arena, s->n_queues + 1, struct share_queue);
+	qsort_r(ids, s->n_queues, sizeof(*ids), by_depth, (void *)t);
+	for (uint32_t i = 0; i < s->n_queues; i++) {
+		const struct queue *q = queue_get(t, ids[i]);
+
+		index[ids[i]] = i;
+		s->queues[i] = (struct scene_queue){.id = ids[i], .is_leaf = queue_is_leaf(t, ids[i])};
+		s->shares[i].parent = q->parent == QUEUE_ROOT ? SHARE_NO_QUEUE : index[q->parent];
+		s->shares[i].priority = q->spec.kai_priority;
+		for (enum kai_res r = 0; r < KAI_RES; r++)
+			s->shares[i].r[r] = share_of(s, &q->spec, r);
+	}
+	qsort_r(ids, s->n_queues, sizeof(*ids), by_age, &ranks);
+	for (uint32_t i = 0; i < s->n_queues; i++)
+		s->shares[index[ids[i]]].rank = i;
+	return index;
+}
+
+/* ---- units ---- */
+
+static bool is_ours(const struct scene *s, const struct pod *p)
+{
+	const struct engine_config *c = s->en->config;
+	const struct vocab *v = ledger_vocab(s->ledger);
+	const char *name = name_str(s->names, shape_get(v, p->shape)->scheduler_name);
+
+	for (uint32_t i = 0; i < c->n_scheduler_names; i++)
+		if (str_eq(c->scheduler_names[i], name))
+			return true;
+	return c->n_scheduler_names == 0;
+}
+
+struct census {			     /* while units are being made */
+	uint32_t *of_group, *of_pod; /* unit; NONE */
+	uint32_t *node_index, *queue_index, *form_of;
+	name_id task_priority;
+};
+
+static void new_unit(struct scene *s, const struct census *c, const struct unit *draft, queue_id queue)
+{
+	struct unit *u = &s->units[s->n_units++];
+
+	*u = *draft;
+	u->queue = queue == QUEUE_NONE ? NONE : c->queue_index[queue];
+	if (u->queue != NONE && !s->queues[u->queue].is_leaf)
+		u->queue = NONE;
+}
+
+static void count_units(struct scene *s, struct census *c)
+{
+	uint32_t groups = ledger_group_limit(s->ledger), pods = ledger_pod_limit(s->ledger);
+
+	c->of_group = arena_n(s->arena, groups + 1, uint32_t);
+	c->of_pod = arena_n(s->arena, pods + 1, uint32_t);
+	s->units = arena_n(s->arena, groups + pods + 1, struct unit);
+	for (group_id g = 0; g < groups; g++) {
+		const struct group *x = ledger_group(s->ledger, g);
+
+		c->of_group[g] = s->n_units;
+		if (x->is_live)
+			new_unit(s, c,
+				 &(struct unit){.group = g,
+						.pod = POD_NONE,
+						.priority = x->priority,
+						.is_preemptible = x->preemptibility == PREEMPTIBLE ||
+								  x->preemptibility == SEMI_PREEMPTIBLE,
+						.is_semi = x->preemptibility == SEMI_PREEMPTIBLE,
+						.started_ns = x->started_ns,
+						.stale_ns = x->obj->stale_ns,
+						.n_parts = x->n_podsets},
+				 x->queue);
+	}
+	for (pod_id p = 0; p < pods; p++) {
+		const struct pod *x = ledger_pod(s->ledger, p);
+
+		c->of_pod[p] = NONE;
+		if (x->state == POD_FREE || !is_ours(s, x))
+			continue;
+		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_units;
+		if (x->group == GROUP_NONE)
+			new_unit(s, c,
+				 &(struct unit){.group = GROUP_NONE,
+						.pod = p,
+						.priority = x->priority,
+						.is_preemptible = x->preemptibility != NON_PREEMPTIBLE,
+						.started_ns = TIME_NONE,
+						.stale_ns = TIME_NONE,
+						.n_parts = 1},
+				 x->queue);
+		s->units[c->of_pod[p]].n_members++;
+	}
+}
+
+/* Sets of parts are filled from the inside out, by name: a number for each part that says so. */
+struct set_walk {
+	const struct obj_group *o;
+	const struct names *names;
+	uint32_t *rank; /* of each sub-group as a set; 0: not walked */
+	uint32_t next;
+};
+
+static void walk_set(struct set_walk *w, uint32_t self, name_id name, uint32_t depth)
+{
+	uint32_t *kids = mem_alloc((w->o->n_subgroups + 1) * sizeof(*kids)), n = 0;
+
+	for (uint32_t i = 0; i < w->o->n_subgroups && depth < QUEUE_DEPTH_MAX; i++)
+		if (w->o->subgroups[i].parent == name && w->rank[i] == 0)
+			kids[n++] = i;
+	for (uint32_t i = 1; i < n; i++) /* by name */
+		for (uint32_t k = i;
+		     k > 0 && name_cmp(w->names, w->o->subgroups[kids[k]].name, w->o->subgroups[kids[k - 1]].name) < 0;
+		     k--) {
+			uint32_t t = kids[k];
+
+			kids[k] = kids[k - 1];
+			kids[k - 1] = t;
+		}
+	for (uint32_t i = 0; i < n; i++)
+		walk_set(w, kids[i], w->o->subgroups[kids[i]].name, depth + 1);
+	w->rank[self] = ++w->next;
+	mem_free(kids);
+}
+
+static uint32_t set_rank(const struct set_walk *w, name_id part)
+{
+	for (uint32_t i = 0; i < w->o->n_subgroups; i++) {
+		if (w->o->subgroups[i].name != part)
+			continue;
+		for (uint32_t k = 0; k < w->o->n_subgroups; k++)
+			if (w->o->subgroups[k].name == w->o->subgroups[i].parent)
+				return w->rank[k];
+		break;
+	}
+	return UINT32_MAX; /* of the outermost set: last */
+}
+
+static bool has_nested_parts(const struct obj_group *o)
+{
+	for (uint32_t i = 0; i < o->n_subgroups; i++)
+		if (o->subgroups[i].parent != NAME_NONE)
+			return true;
+	return false;
+}
+
+static void make_parts(struct scene *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_units; i++)
+		n += s->units[i].n_parts;
+	s->parts = arena_n(s->arena, n + 1, struct part);
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		struct unit *u = &s->units[i];
+
+		u->first_part = s->n_parts;
+		s->n_parts += u->n_parts;
+		if (u->group == GROUP_NONE) {
+			s->parts[u->first_part] = (struct part){.unit = i, .min = 1};
+			continue;
+		}
+		const struct group *g = ledger_group(s->ledger, u->group);
+		struct set_walk w = {.o = g->obj, .names = s->names};
+
+		if (has_nested_parts(g->obj)) {
+			w.rank = arena_n(s->arena, g->obj->n_subgroups + 1, uint32_t);
+			walk_set(&w, g->obj->n_subgroups, NAME_NONE, 0);
+		}
+		for (uint32_t k = 0; k < u->n_parts; k++) {
+			const struct podset *p = ledger_podset(s->ledger, g->first_podset + k);
+
+			s->parts[u->first_part + k] = (struct part){.unit = i,
+								    .name = p->name,
+								    .min = p->min_member < 1 ? 1 : p->min_member,
+								    .rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
+		}
+	}
+}
+
+/* ---- forms ---- */
+
+static uint32_t form_for(struct scene *s, struct census *c, pod_id pod)
+{
+	const struct vocab *v = ledger_vocab(s->ledger);
+	shape_id shape = ledger_pod(s->ledger, pod)->shape;
+	const struct shape *sh = shape_get(v, shape);
+	struct form *f;
+
+	if (c->form_of[shape] != NONE)
+		return c->form_of[shape];
+	c->form_of[shape] = s->n_forms;
+	f = &s->forms[s->n_forms];
+	*f = (struct form){.shape = shape, .example = pod, .ask = arena_n(s->arena, s->n_amounts, int64_t)};
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		f->ask[a] = s->amount_type[a] == RES_NONE ? 0 : res_list_get(&sh->request, s->amount_type[a]);
+	f->ask[AMOUNT_PODS] = 1;
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		f->share[r] = (double)f->ask[r];
+	f->is_tiny = f->ask[KAI_CPU] < 10 && f->ask[KAI_MEMORY] < (10 << 20) && f->ask[KAI_GPU] == 0 && !sh->has_claims;
+	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0;
+	return s->n_forms++;
+}
+
+/* ---- members ---- */
+
+static enum member_status status_of(const struct scene *s, const struct pod *p)
+{
+	switch ((enum pod_state)p->state) {
+	case POD_PLACED:
+		return IS_RUNNING;
+	case POD_LEAVING:
+		return IS_LEAVING;
+	case POD_FINISHED:
+		return p->obj->phase == PHASE_SUCCEEDED ? IS_DONE : IS_FAILED;
+	default:
+		return shape_get(ledger_vocab(s->ledger), p->shape)->n_gates > 0 ? IS_GATED : IS_PENDING;
+	}
+}
+
+struct member_order {
+	const struct scene *s;
+	name_id task_priority;
+};
+
+/* Numbers before what is none; the larger first. */
+static bool task_priority(const struct member_order *o, const struct pod *p, int64_t *ret)
+{
+	name_id value;
+	char *end;
+	const char *text;
+
+	if (o->task_priority == NAME_NONE ||
+	    !labels_get(&kin_get(ledger_vocab(o->s->ledger), p->kin)->labels, o->task_priority, &value))
+		return false;
+	text = name_str(o->s->names, value);
+	*ret = strtol(text, &end, 10);
+	if (end == text || *end != '\0')
+		*ret = INT64_MIN;
+	return true;
+}
+
+static int by_unit_and_part(const void *a, const void *b, void *ctx)
+{
+	const struct member_order *o = ctx;
+	const struct member *x = a, *y = b;
+	const struct pod *p = ledger_pod(o->s->ledger, x->pod), *q = ledger_pod(o->s->ledger, y->pod);
+	int64_t px = 0, py = 0;
+	bool has_x, has_y;
+	int d;
+
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	has_x = task_priority(o, p, &px);
+	has_y = task_priority(o, q, &py);
+	if (has_x != has_y)
+		return has_x ? -1 : 1;
+	if (px != py)
+		return px > py ? -1 : 1;
+	if (or_late(p->created_ns) != or_late(q->created_ns))
+		return or_late(p->created_ns) < or_late(q->created_ns) ? -1 : 1;
+	d = name_cmp(o->s->names, p->obj->uid, q->obj->uid);
+	return d != 0 ? d : name_cmp(o->s->names, p->name, q->name);
+}
+
+static void take_member(struct scene *s, struct census *c, pod_id pod)
+{
+	const struct pod *p = ledger_pod(s->ledger, pod);
+	uint32_t unit = c->of_pod[pod];
+	const struct unit *u = &s->units[unit];
+	uint32_t part = u->first_part;
+	struct member *m = &s->members[s->n_members++];
+
+	if (u->group != GROUP_NONE && p->podset != PODSET_NONE)
+		part += p->podset - ledger_group(s->ledger, u->group)->first_podset;
+	*m = (struct member){.pod = pod,
+			     .unit = unit,
+			     .part = part,
+			     .form = form_for(s, c, pod),
+			     .node = NONE,
+			     .copies = NONE,
+			     .evicted_by = NONE,
+			     .hint = NONE,
+			     .status = (uint8_t)status_of(s, p)};
+	if (is_in(m->status, SET_USED))
+		m->node = c->node_index[p->node];
+	else if (p->claim != CLAIM_NONE)
+		m->hint = c->node_index[p->node];
+	m->was_running = m->status == IS_RUNNING;
+}
+
+static void copy_to_node(struct scene *s, struct member *m)
+{
+	if (m->node == NONE || !is_in(m->status, SET_USED))
+		return;
+	m->copies = s->copies.n;
+	array_push(&s->copies, ((struct copy){.node = m->node, .next = NONE, .status = m->status}));
+}
+
+/* Members are sorted only within units of several: the others are in order already. */
+static void sort_members(struct scene *s, const struct census *c)
+{
+	struct member_order o = {s, c->task_priority};
+	struct member *sorted = arena_n(s->arena, s->n_members + 1, struct member);
+	uint32_t *at = arena_n(s->arena, s->n_units + 1, uint32_t);
+
+	for (uint32_t i = 0, n = 0; i < s->n_units; i++) {
+		at[i] = n;
+		n += s->units[i].n_members;
+	}
+	for (uint32_t i = 0; i < s->n_members; i++)
+		sorted[at[s->members[i].unit]++] = s->members[i];
+	s->members = sorted;
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		uint32_t n = s->units[i].n_members;
+
+		if (n > 1)
+			qsort_r(sorted + at[i] - n, n, sizeof(*sorted), by_unit_and_part, &o);
+	}
+	for (uint32_t i = 0; i < s->n_members; i++)
+		s->parts[sorted[i].part].n++;
+	for (uint32_t i = 0, n = 0; i < s->n_parts; i++) {
+		s->parts[i].first = n;
+		n += s->parts[i].n;
+	}
+}
+
+static void take_members(struct scene *s, struct census *c)
+{
+	uint32_t pods = ledger_pod_limit(s->ledger), shapes = 0;
+
+	for (pod_id p = 0; p < pods; p++)
+		if (c->of_pod[p] != NONE && ledger_pod(s->ledger, p)->shape >= shapes)
+			shapes = ledger_pod(s->ledger, p)->shape + 1;
+	s->members = arena_n(s->arena, pods + 1, struct member);
+	s->forms = arena_n(s->arena, shapes + 1, struct form);
+	c->form_of = arena_n(s->arena, shapes + 1, uint32_t);
+	memset(c->form_of, 0xff, (shapes + 1) * sizeof(*c->form_of));
+	for (pod_id p = 0; p < pods; p++)
+		if (c->of_pod[p] != NONE)
+			take_member(s, c, p);
+	sort_members(s, c);
+	for (uint32_t i = 0; i < s->n_members; i++)
+		copy_to_node(s, &s->members[i]);
+}
+
+/* The first members up to the minimum, those that run before those that wait. */
+static void mark_core(struct scene *s, struct part *p, bool is_semi)
+{
+	int32_t left = p->min;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = p->first; i < p->first + p->n; i++) {
+			struct member *m = &s->members[i];
+
+			if (is_semi &&
+			    (is_in(m->status, SET_ACTIVE) ? pass != 0 : pass != 1 || m->status != IS_PENDING))
+				continue;
+			if (is_semi && left-- <= 0)
+				continue;
+			m->is_core = true;
+		}
+}
+
+static void count_members(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		struct unit *u = &s->units[i];
+
+		for (uint32_t k = 0; k < u->n_parts && (!u->is_preemptible || u->is_semi); k++)
+			mark_core(s, &s->parts[u->first_part + k], u->is_semi);
+	}
+	for (uint32_t i = 0; i < s->n_members; i++) {
+		const struct member *m = &s->members[i];
+		const double *share = s->forms[m->form].share;
+		struct unit *u = &s->units[m->unit];
+		bool is_running = is_in(m->status, SET_ALLOCATED);
+
+		u->count[m->status]++;
+		s->parts[m->part].count[m->status]++;
+		for (uint32_t r = 0; is_running && r < KAI_RES; r++)
+			u->allocated[r] += share[r];
+		if (!is_running && m->status != IS_PENDING)
+			continue;
+		for (uint32_t q = u->queue; q != NONE; q = s->shares[q].parent)
+			for (uint32_t r = 0; r < KAI_RES; r++) {
+				s->shares[q].r[r].request += share[r];
+				s->shares[q].r[r].allocated += is_running ? share[r] : 0;
+				s->shares[q].r[r].allocated_core += is_running && m->is_core ? share[r] : 0;
+			}
+	}
+}
+
+/* ---- ranks ---- */
+
+static int64_t made(const struct scene *s, const struct unit *u)
+{
+	return u->group != GROUP_NONE ? ledger_group(s->ledger, u->group)->obj->created_ns
+				      : ledger_pod(s->ledger, u->pod)->created_ns;
+}
+
+static void unit_names(const struct scene *s, const struct unit *u, name_id ret[3])
+{
+	if (u->group != GROUP_NONE) {
+		const struct obj_group *o = ledger_group(s->ledger, u->group)->obj;
+
+		ret[0] = o->uid;
+		ret[1] = o->ns;
+		ret[2] = o->name;
+	} else {
+		const struct pod *p = ledger_pod(s->ledger, u->pod);
+
+		ret[0] = p->obj->uid;
+		ret[1] = kin_get(ledger_vocab(s->ledger), p->kin)->ns;
+		ret[2] = p->name;
+	}
+}
+
+static int by_creation(const void *a, const void *b, void *ctx)
+{
+	const struct scene *s = ctx;
+	const struct unit *x = &s->units[*(const uint32_t *)a], *y = &s->units[*(const uint32_t *)b];
+	int64_t made_x = or_late(made(s, x)), made_y = or_late(made(s, y));
+	name_id nx[3], ny[3];
+
+	if (made_x != made_y)
+		return made_x < made_y ? -1 : 1;
+	unit_names(s, x, nx);
+	unit_names(s, y, ny);
+	for (int i = 0; i < 3; i++) {
+		int d = name_cmp(s->names, nx[i], ny[i]);
+
+		if (d != 0)
+			return d;
+	}
+	return 0;
+}
+
+static void rank_units(struct scene *s)
+{
+	uint32_t *order = arena_n(s->arena, s->n_units + 1, uint32_t);
+
+	for (uint32_t i = 0; i < s->n_units; i++)
+		order[i] = i;
+	qsort_r(order, s->n_units, sizeof(*order), by_creation, s);
+	for (uint32_t i = 0; i < s->n_units; i++)
+		s->units[order[i]].rank = i;
+}
+
+/* Room that other schedulers' pods use is nobody's to share. */
+static void subtract_foreign(struct scene *s, const struct census *c)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(s->ledger) && s->en->config->n_scheduler_names > 0; i++) {
+		const struct pod *p = ledger_pod(s->ledger, i);
+		const struct shape *sh = shape_get(ledger_vocab(s->ledger), p->shape);
+
+		if (c->of_pod[i] != NONE || (p->state != POD_PLACED && p->state != POD_LEAVING))
+			continue;
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			s->total[r] -=
+				s->amount_type[r] == RES_NONE ? 0 : (double)res_list_get(&sh->usage, s->amount_type[r]);
+	}
+}
+
+struct scene *scene_new(struct engine *en, int64_t now_ns)
+{
+	static const char task_priority_key[] = "kai.scheduler/task-priority";
+	struct arena *a = arena_new(1 << 20);
+	struct scene *s = arena_type(a, struct scene);
+	struct census c = {0};
+
+	s->en = en;
+	s->ledger = en->ledger;
+	s->names = vocab_names(ledger_vocab(en->ledger));
+	s->settings = &en->config->kai;
+	s->arena = a;
+	s->now_ns = now_ns;
+	s->free_copy = NONE;
+	s->stamp = s->room_stamp = 1;
+	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);
+	find_amounts(s);
+	c.node_index = take_nodes(s);
+	c.queue_index = take_queues(s);
+	count_units(s, &c);
+	make_parts(s);
+	take_members(s, &c);
+	rank_units(s);
+	count_members(s);
+	subtract_foreign(s, &c);
+	share_divide(s->shares, s->n_queues, s->total, s->settings->k_value);
+	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
+	scene_list_units(s);
+	return s;
+}
+
+void scene_free(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->n_queues; i++) {
+		array_free(&s->queues[i].pending);
+		array_free(&s->queues[i].victims);
+	}
+	for (uint32_t i = 0; i < s->n_forms; i++)
+		bits_free(&s->forms[i].allowed);
+	order_free(s);
+	share_scratch_free(&s->share_scratch);
+	array_free(&s->copies);
+	array_free(&s->moves);
+	array_free(&s->done);
+	array_free(&s->statements);
+	array_free(&s->tasks);
+	arena_free(s->arena);
+}

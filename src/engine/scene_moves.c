@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moves of a scene, and how they are taken back. A member that is moved leaves a copy on its old node until the cycle
+ * ends: the room there is free only when it is really gone.
+ */
+#include "engine/scene.h"
+
+/* ---- accounting ---- */
+
+static void account(struct scene *s, uint32_t node, uint32_t member, enum member_status status, int sign)
+{
+	const int64_t *ask = member_ask(s, member);
+	int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
+	int64_t on_idle = status == IS_PROMISED ? 0 : -sign;
+	int64_t on_soon = status == IS_LEAVING ? sign : status == IS_PROMISED ? -sign : 0;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		idle[a] += on_idle * ask[a];
+		soon[a] += on_soon * ask[a];
+	}
+}
+
+static struct copy *copy_on(struct scene *s, uint32_t member, uint32_t node)
+{
+	for (uint32_t c = s->members[member].copies; c != NONE; c = s->copies.v[c].next)
+		if (s->copies.v[c].node == node)
+			return &s->copies.v[c];
+	return NULL;
+}
+
+static void add_copy(struct scene *s, uint32_t member, uint32_t node)
+{
+	struct member *m = &s->members[member];
+	uint32_t c = s->free_copy;
+
+	if (c == NONE) {
+		c = s->copies.n;
+		array_push(&s->copies, (struct copy){0});
+	} else {
+		s->free_copy = s->copies.v[c].next;
+	}
+	s->copies.v[c] = (struct copy){.node = node, .next = m->copies, .status = m->status};
+	m->copies = c;
+	account(s, node, member, m->status, 1);
+}
+
+static void drop_copy(struct scene *s, uint32_t member, uint32_t node)
+{
+	uint32_t *at = &s->members[member].copies;
+
+	while (*at != NONE && s->copies.v[*at].node != node)
+		at = &s->copies.v[*at].next;
+	if (*at == NONE)
+		return;
+	uint32_t c = *at;
+
+	account(s, node, member, s->copies.v[c].status, -1);
+	*at = s->copies.v[c].next;
+	s->copies.v[c].next = s->free_copy;
+	s->free_copy = c;
+}
+
+static void set_status(struct scene *s, uint32_t member, enum member_status status)
+{
+	struct member *m = &s->members[member];
+	struct unit *u = &s->units[m->unit];
+	int was = is_in(m->status, SET_ALLOCATED), is = is_in(status, SET_ALLOCATED);
+
+	u->count[m->status]--;
+	s->parts[m->part].count[m->status]--;
+	u->count[status]++;
+	s->parts[m->part].count[status]++;
+	u->knows_request = false;
+	for (uint32_t r = 0; is != was && r < KAI_RES; r++)
+		u->allocated[r] += (is - was) * s->forms[m->form].share[r];
+	m->status = (uint8_t)status;
+}
+
+static void charge(struct scene *s, uint32_t member, double sign)
+{
+	const struct member *m = &s->members[member];
+	const double *share = s->forms[m->form].share;
+
+	for (uint32_t q = s->units[m->unit].queue; q != NONE; q = s->shares[q].parent)
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			s->shares[q].r[r].allocated += sign * share[r];
+			s->shares[q].r[r].allocated_core += m->is_core ? sign * share[r] : 0;
+		}
+}
+
+/* ---- the ledger follows where filters look at other pods ---- */
+
+static void mirror_gone(struct scene *s, uint32_t member)
+{
+	enum pod_state state = ledger_pod(s->ledger, s->members[member].pod)->state;
+
+	if (s->is_mirrored && (state == POD_PLACED || state == POD_LEAVING))
+		ledger_vacate(s->ledger, s->members[member].pod);
+}
+
+static void mirror_there(struct scene *s, uint32_t member, uint32_t node)
+{
+	if (s->is_mirrored && node != NONE && ledger_pod(s->ledger, s->members[member].pod)->state == POD_WAITING)
+		ledger_place(s->ledger, s->members[member].pod, s->nodes[node].id);
+}
+
+/* ---- evictions ---- */
+
+static void do_evict(struct scene *s, uint32_t member, uint32_t node)
+{
+	struct copy *c;
+
+	set_status(s, member, IS_LEAVING);
+	c = copy_on(s, member, node);
+	if (c != NULL) {
+		account(s, node, member, c->status, -1);
+		c->status = IS_LEAVING;
+		account(s, node, member, IS_LEAVING, 1);
+	}
+	charge(s, member, -1);
+	s->members[member].is_virtual = true;
+	mirror_gone(s, member);
+}
+
+void scene_evict(struct scene *s, uint32_t member)
+{
+	struct member *m = &s->members[member];
+	struct scene_move move = {.kind = MOVE_EVICT,
+				  .is_valid = true,
+				  .member = member,
+				  .node = m->node,
+				  .old_node = m->node,
+				  .old_status = m->status,
+				  .old_virtual = m->is_virtual};
+
+	m->evicted_by = s->moves.n;
+	s->room_stamp++;
+	do_evict(s, member, m->node);
+	array_push(&s->moves, move);
+}
+
+static void undo_evict(struct scene *s, const struct scene_move *move)
+{
+	struct member *m = &s->members[move->member];
+
+	set_status(s, move->member, move->old_status);
+	m->is_virtual = move->old_virtual;
+	drop_copy(s, move->member, move->node);
+	if (move->node != NONE)
+		add_copy(s, move->member, move->node);
+	charge(s, move->member, 1);
+	mirror_there(s, move->member, move->node);
+}
+
+/* ---- room ---- */
+
+static bool spare(struct scene *s, uint32_t member, uint32_t node)
+{
+	uint32_t by = s->members[member].evicted_by;
+
+	if (by == NONE || !s->moves.v[by].is_valid || s->moves.v[by].node != node)
+		return false;
+	undo_evict(s, &s->moves.v[by]);
+	s->moves.v[by].is_valid = false;
+	array_push(&s->moves,
+		   ((struct scene_move){.kind = MOVE_SPARE, .is_valid = true, .member = member, .spares = by}));
+	return true;
+}
+
+static void give_room(struct scene *s, uint32_t member, uint32_t node, enum move_kind kind)
+{
+	struct member *m = &s->members[member];
+	struct scene_move move = {.kind = (uint8_t)kind,
+				  .is_valid = true,
+				  .member = member,
+				  .node = node,
+				  .old_node = m->node,
+				  .old_status = m->status,
+				  .old_virtual = m->is_virtual};
+
+	set_status(s, member, kind == MOVE_BIND ? IS_BOUND : IS_PROMISED);
+	m->node = node;
+	add_copy(s, member, node);
+	charge(s, member, 1);
+	m->is_virtual = true;
+	mirror_there(s, member, node);
+	array_push(&s->moves, move);
+}
+
+bool scene_promise(struct scene *s, uint32_t member, uint32_t node, bool simulated)
+{
+	if (copy_on(s, member, node) != NULL)
+		return simulated && spare(s, member, node);
+	give_room(s, member, node, MOVE_PROMISE);
+	return true;
+}
+
+void scene_bind(struct scene *s, uint32_t member, uint32_t node)
+{
+	give_room(s, member, node, MOVE_BIND);
+}
+
+static void undo_room(struct scene *s, const struct scene_move *move)
+{
+	struct member *m = &s->members[move->member];
+
+	set_status(s, move->member, move->old_status);
+	m->node = move->old_node;
+	m->is_virtual = move->old_virtual;
+	drop_copy(s, move->member, move->node);
+	charge(s, move->member, -1);
+	mirror_gone(s, move->member);
+}
+
+/* ---- statements ---- */
+
+uint32_t scene_mark(const struct scene *s)
+{
+	return s->moves.n;
+}
+
+static void undo(struct scene *s, const struct scene_move *move)
+{
+	switch ((enum move_kind)move->kind) {
+	case MOVE_EVICT:
+		undo_evict(s, move);
+		s->members[move->member].evicted_by = NONE;
+		break;
+	case MOVE_SPARE:
+		s->moves.v[move->spares].is_valid = true;
+		do_evict(s, move->member, s->moves.v[move->spares].node);
+		break;
+	case MOVE_PROMISE:
+	case MOVE_BIND:
+		undo_room(s, move);
+		break;
+	}
+}
+
+void scene_rollback(struct scene *s, uint32_t mark)
+{
+	s->room_stamp += s->moves.n > mark; /* room comes back */
+	while (s->moves.n > mark) {
+		struct scene_move move = array_pop(&s->moves);
+
+		if (move.is_valid)
+			undo(s, &move);
+		else
+			s->members[move.member].evicted_by = NONE;
+	}
+}
+
+void scene_bound_to_promised(struct scene *s, uint32_t unit)
+{
+	for (uint32_t i = 0; i < s->moves.n; i++) {
+		struct scene_move *move = &s->moves.v[i];
+
+		if (move->kind != MOVE_BIND || s->members[move->member].unit != unit)
+			continue;
+		struct scene_move again = *move;
+
+		undo_room(s, &again);
+		array_remove(&s->moves, i--);
+		give_room(s, again.member, again.node, MOVE_PROMISE);
+	}
+}
+
+static void settle(struct scene *s, uint32_t unit)
+{
+	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+		s->settled[q] = s->shares[q];
+}
+
+void scene_commit(struct scene *s, enum action action, uint32_t unit)
+{
+	uint32_t first = s->done.n;
+
+	for (uint32_t i = 0; i < s->moves.n; i++) {
+		const struct scene_move *move = &s->moves.v[i];
+		struct member *m = &s->members[move->member];
+
+		m->evicted_by = NONE;
+		if (!move->is_valid || move->kind == MOVE_SPARE)
+			continue;
+		if (move->kind == MOVE_EVICT)
+			m->is_virtual = false;
+		array_push(&s->done, *move);
+		s->units[m->unit].knows_request = false;
+		settle(s, m->unit);
+		scene_relist(s, m->unit);
+	}
+	s->moves.n = 0;
+	array_push(&s->statements, ((struct statement){action, unit, first, s->done.n - first}));
+}

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose turn it is: units within a queue by priority, state and age; queues by how they stand to their shares, level by
+ * level. The same for victims, the other way round.
+ */
+#include "engine/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint8_t unit_state(const struct scene *s, const struct unit *u)
+{
+	bool is_above = false;
+
+	for (uint32_t i = 0; i < u->n_parts; i++) {
+		const struct part *p = &s->parts[u->first_part + i];
+		uint32_t n = part_count(p, SET_ACTIVE);
+
+		if (n < (uint32_t)p->min)
+			return 0;
+		is_above |= n > (uint32_t)p->min;
+	}
+	return is_above ? 2 : 1;
+}
+
+bool unit_before(const struct scene *s, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
+{
+	const struct unit *x = &s->units[a], *y = &s->units[b];
+
+	if (x->priority != y->priority)
+		return x->priority > y->priority;
+	if (state_a != state_b)
+		return state_a < state_b;
+	return x->rank < y->rank;
+}
+
+bool part_before(const struct scene *s, const struct part *a, uint32_t active_a, const struct part *b,
+		 uint32_t active_b)
+{
+	bool short_a = active_a < (uint32_t)a->min, short_b = active_b < (uint32_t)b->min;
+
+	if (short_a != short_b)
+		return short_a;
+	if (!short_a) {
+		/* active / min, without fractions */
+		uint64_t x = (uint64_t)active_a * (uint32_t)b->min, y = (uint64_t)active_b * (uint32_t)a->min;
+
+		if (x != y)
+			return x < y;
+	}
+	return name_cmp(s->names, a->name, b->name) < 0;
+}
+
+/* ---- what to place next ---- */
+
+static bool is_candidate(const struct member *m, bool simulated)
+{
+	return m->status == IS_PENDING || (simulated && m->status == IS_LEAVING && m->is_virtual);
+}
+
+static bool take_from_part(struct scene *s, const struct part *p, bool simulated)
+{
+	uint32_t active = part_count(p, SET_ACTIVE), n = 0;
+	uint32_t want = active >= (uint32_t)p->min ? 1 : (uint32_t)p->min - active;
+
+	for (uint32_t i = p->first; i < p->first + p->n && n < want; i++)
+		if (is_candidate(&s->members[i], simulated)) {
+			array_push(&s->tasks, i);
+			n++;
+		}
+	return n > 0;
+}
+
+/* The part that comes next after one given (NONE: the first). */
+static uint32_t next_part(const struct scene *s, const struct unit *u, const bool *is_taken)
+{
+	uint32_t best = NONE;
+
+	for (uint32_t i = u->first_part; i < u->first_part + u->n_parts; i++)
+		if (!is_taken[i - u->first_part] &&
+		    (best == NONE || part_before(s, &s->parts[i], part_count(&s->parts[i], SET_ACTIVE), &s->parts[best],
+						 part_count(&s->parts[best], SET_ACTIVE))))
+			best = i;
+	return best;
+}
+
+void scene_next_members(struct scene *s, uint32_t unit, bool simulated)
+{
+	const struct unit *u = &s->units[unit];
+	uint32_t n_short = 0, n = 0;
+
+	s->tasks.n = 0;
+	if (u->n_parts == 1) {
+		take_from_part(s, &s->parts[u->first_part], simulated);
+		return;
+	}
+	bool *is_taken = mem_alloc(u->n_parts * sizeof(*is_taken));
+
+	for (uint32_t i = u->first_part; i < u->first_part + u->n_parts; i++)
+		n_short += part_count(&s->parts[i], SET_ACTIVE) < (uint32_t)s->parts[i].min;
+	for (uint32_t i = 0; i < u->n_parts && n < (n_short > 0 ? n_short : 1); i++) {
+		uint32_t p = next_part(s, u, is_taken);
+
+		is_taken[p - u->first_part] = true;
+		n += take_from_part(s, &s->parts[p], simulated);
+	}
+	mem_free(is_taken);
+}
+
+const double *unit_request(struct scene *s, uint32_t unit)
+{
+	struct unit *u = &s->units[unit];
+
+	if (u->knows_request)
+		return u->request;
+	scene_next_members(s, unit, true);
+	memset(u->request, 0, sizeof(u->request));
+	for (uint32_t i = 0; i < s->tasks.n; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			u->request[r] += s->forms[s->members[s->tasks.v[i]].form].share[r];
+	u->knows_request = true;
+	return u->request;
+}
+
+/* ---- lists of the queues ---- */
+
+static bool comes_before(const struct scene *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
+{
+	return victims ? unit_before(s, b, state_b, a, state_a) : unit_before(s, a, state_a, b, state_b);
+}
+
+static uint8_t listed_state(const struct scene *s, bool victims, uint32_t unit)
+{
+	return victims ? s->units[unit].victim_state : s->units[unit].pending_state;
+}
+
+/* Where it is, or belongs, in a sorted list. */
+static uint32_t list_position(const struct scene *s, bool victims, const uint32_t *v, uint32_t n, uint32_t unit)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (comes_before(s, victims, v[mid], listed_state(s, victims, v[mid]), unit,
+				 listed_state(s, victims, unit)))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void scene_relist(struct scene *s, uint32_t unit)
+{
+	struct unit *u = &s->units[unit];
+	struct scene_queue *q;
+
+	if (u->queue == NONE)
+		return;
+	q = &s->queues[u->queue];
+	uint8_t state = unit_state(s, u);
+	bool pends = u->count[IS_PENDING] > 0, is_active = unit_count(u, SET_ACTIVE) > 0;
+
+	if (u->is_listed_pending && (!pends || state != u->pending_state)) {
+		array_remove(&q->pending, list_position(s, false, q->pending.v, q->pending.n, unit));
+		u->is_listed_pending = false;
+	}
+	if (u->is_listed_victim && (!is_active || state != u->victim_state)) {
+		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit));
+		u->is_listed_victim = false;
+	}
+	if (pends && !u->is_listed_pending) {
+		u->pending_state = state;
+		array_insert(&q->pending, list_position(s, false, q->pending.v, q->pending.n, unit), unit);
+		u->is_listed_pending = true;
+	}
+	if (is_active && !u->is_listed_victim) {
+		u->victim_state = state;
+		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit), unit);
+		u->is_listed_victim = true;
+	}
+}
+
+static int by_coming(const void *a, const void *b, void *ctx)
+{
+	const struct scene *s = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (x == y)
+		return 0;
+	return unit_before(s, x, s->units[x].pending_state, y, s->units[y].pending_state) ? -1 : 1;
+}
+
+static int by_going(const void *a, const void *b, void *ctx)
+{
+	const struct scene *s = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (x == y)
+		return 0;
+	return unit_before(s, x, s->units[x].victim_state, y, s->units[y].victim_state) ? 1 : -1;
+}
+
+void scene_list_units(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		struct unit *u = &s->units[i];
+
+		if (u->queue == NONE)
+			continue;
+		u->pending_state = u->victim_state = unit_state(s, u);
+		u->is_listed_pending = u->count[IS_PENDING] > 0;
+		u->is_listed_victim = unit_count(u, SET_ACTIVE) > 0;
+		if (u->is_listed_pending)
+			array_push(&s->queues[u->queue].pending, i);
+		if (u->is_listed_victim)
+			array_push(&s->queues[u->queue].victims, i);
+	}
+	for (uint32_t i = 0; i < s->n_queues; i++) {
+		struct scene_queue *q = &s->queues[i];
+
+		if (q->pending.n > 1)
+			qsort_r(q->pending.v, q->pending.n, sizeof(*q->pending.v), by_coming, s);
+		if (q->victims.n > 1)
+			qsort_r(q->victims.v, q->victims.n, sizeof(*q->victims.v), by_going, s);
+	}
+}
+
+/* ---- orders over queues ---- */
+
+struct order_node {	      /* one queue */
+	uint64_t stamp;	      /* = order.stamp: is in it */
+	const uint32_t *list; /* leaf: of the queue, or a copy of it */
+	uint32_t at, n;
+	const struct order_item *extra; /* leaf: sorted */
+	uint32_t extra_at, n_extra;
+	ARRAY(struct order_item) pushed; /* leaf: a heap */
+	ARRAY(uint32_t) children;	 /* a heap of queues */
+	bool is_in_parent;
+	double popped[KAI_RES]; /* what victims popped so far hold */
+};
+
+struct order {
+	bool is_victims;
+	order_filter filter;
+	void *ctx;
+	uint64_t stamp, trial;
+	struct order_node *nodes; /* one for each queue, and one for the root at the end */
+	uint32_t last;		  /* the leaf popped last: its place, and those above, may have changed; NONE */
+	ARRAY(uint32_t) copied;
+	ARRAY(struct entry) entries;
+	struct arena *arena; /* of entries */
+};
+
+static struct order *order_of(struct scene *s, enum order_role role)
+{
+	if (s->orders[role] == NULL) {
+		s->orders[role] = mem_alloc(sizeof(struct order));
+		s->orders[role]->nodes = mem_alloc((s->n_queues + 1) * sizeof(struct order_node));
+		s->orders[role]->is_victims = role == ORDER_VICTIMS;
+		s->orders[role]->arena = arena_new(1 << 14);
+	}
+	return s->orders[role];
+}
+
+void order_free(struct scene *s)
+{
+	for (unsigned i = 0; i < sizeof(s->orders) / sizeof(*s->orders); i++) {
+		struct order *o = s->orders[i];
+
+		if (o == NULL)
+			continue;
+		for (uint32_t k = 0; k <= s->n_queues; k++) {
+			array_free(&o->nodes[k].pushed);
+			array_free(&o->nodes[k].children);
+		}
+		array_free(&o->copied);
+		array_free(&o->entries);
+		arena_free(o->arena);
+		mem_free(o->nodes);
+		mem_free(o);
+		s->orders[i] = NULL;
+	}
+}
+
+static bool item_before(const struct scene *s, const struct order *o, const struct order_item *a,
+			const struct order_item *b)
+{
+	if (a->unit == b->unit)
+		return false;
+	return comes_before(s, o->is_victims, a->unit, a->state, b->unit, b->state);
+}
+
+/* The head of the list, passing over units that do not belong. */
+static bool list_head(struct scene *s, struct order *o, struct order_node *n, struct order_item *ret)
+{
+	for (; n->at < n->n; n->at++) {
+		uint32_t u = n->list[n->at];
+
+		if (o->trial != 0 && s->units[u].in_trial == o->trial)
+			continue;
+		if (o->filter != NULL && !o->filter(s, u, o->ctx))
+			continue;
+		*ret = (struct order_item){u, NONE, listed_state(s, o->is_victims, u)};
+		return true;
+	}
+	return false;
+}
+
+enum head { HEAD_NONE, HEAD_LIST, HEAD_EXTRA, HEAD_PUSHED };
+
+static enum head leaf_head(struct scene *s, struct order *o, struct order_node *n, struct order_item *ret)
+{
+	enum head which = list_head(s, o, n, ret) ? HEAD_LIST : HEAD_NONE;
+
+	if (n->extra_at < n->n_extra && (which == HEAD_NONE || item_before(s, o, &n->extra[n->extra_at], ret))) {
+		*ret = n->extra[n->extra_at];
+		which = HEAD_EXTRA;
+	}
+	if (n->pushed.n > 0 && (which == HEAD_NONE || item_before(s, o, &n->pushed.v[0], ret))) {
+		*ret = n->pushed.v[0];
+		which = HEAD_PUSHED;
+	}
+	return which;
+}
+
+static const double nothing[KAI_RES];
+
+/* What the best unit under a queue asks for, or what goes with it and those before it. */
+static void turn_of(struct scene *s, struct order *o, uint32_t queue, double sum[KAI_RES], struct share_turn *ret)
+{
+	uint32_t q = queue;
+	struct order_item item;
+
+	while (o->nodes[q].children.n > 0)
+		q = o->nodes[q].children.v[0];
+	*ret = (struct share_turn){&s->shares[queue], nothing, nothing};
+	if (leaf_head(s, o, &o->nodes[q], &item) == HEAD_NONE)
+		return;
+	if (!o->is_victims) {
+		if (item.entry == 1)
+			memcpy(sum, s->part_request, sizeof(s->part_request));
+		else
+			memcpy(sum, unit_request(s, item.unit), KAI_RES * sizeof(*sum));
+		ret->request = sum;
+		return;
+	}
+	const double *held = item.entry != NONE ? o->entries.v[item.entry].allocated : s->units[item.unit].allocated;
+
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		sum[r] = o->nodes[q].popped[r] + held[r];
+	ret->taken = sum;
+}
+
+static bool queue_before(struct scene *s, struct order *o, uint32_t a, uint32_t b)
+{
+	double sum_a[KAI_RES], sum_b[KAI_RES];
+	struct share_turn x, y;
+
+	turn_of(s, o, a, sum_a, &x);
+	turn_of(s, o, b, sum_b, &y);
+	return (share_order(&x, &y, s->total) < 0) != o->is_victims;
+}
+
+static void sift_down(struct scene *s, struct order *o, struct order_node *p, uint32_t i)
+{
+	for (;;) {
+		uint32_t best = i, l = 2 * i + 1;
+
+		if (l < p->children.n && queue_before(s, o, p->children.v[l], p->children.v[best]))
+			best = l;
+		if (l + 1 < p->children.n && queue_before(s, o, p->children.v[l + 1], p->children.v[best]))
+			best = l + 1;
+		if (best == i)
+			return;
+		uint32_t t = p->children.v[i];
+
+		p->children.v[i] = p->children.v[best];
+		p->children.v[best] = t;
+		i = best;
+	}
+}
+
+static void sift_up(struct scene *s, struct order *o, struct order_node *p, uint32_t i)
+{
+	while (i > 0 && queue_before(s, o, p->children.v[i], p->children.v[(i - 1) / 2])) {
+		uint32_t t = p->children.v[i];
+
+		p->children.v[i] = p->children.v[(i - 1) / 2];
+		p->children.v[(i - 1) / 2] = t;
+		i = (i - 1) / 2;
+	}
+}
+
+static struct order_node *parent_node(const struct scene *s, struct order *o, uint32_t queue)
+{
+	uint32_t p = s->shares[queue].parent;
+
+	return &o->nodes[p == SHARE_NO_QUEUE ? s->n_queues : p];
+}
+
+static void node_reset(struct order *o, struct order_node *n)
+{
+	n->stamp = o->stamp;
+	n->list = NULL;
+	n->at = n->n = 0;
+	n->extra = NULL;
+	n->extra_at = n->n_extra = 0;
+	n->pushed.n = n->children.n = 0;
+	n->is_in_parent = false;
+	memset(n->popped, 0, sizeof(n->popped));
+}
+
+static struct order_node *leaf_node(struct order *o, uint32_t queue)
+{
+	if (o->nodes[queue].stamp != o->stamp)
+		node_reset(o, &o->nodes[queue]);
+	return &o->nodes[queue];
+}
+
+/* The action's own order goes on while lists change: it has a copy. */
+static void take_list(struct scene *s, struct order *o, uint32_t queue, bool copies)
+{
+	const struct scene_queue *q = &s->queues[queue];
+	const uint32_t *v = o->is_victims ? q->victims.v : q->pending.v;
+	uint32_t n = o->is_victims ? q->victims.n : q->pending.n;
+	struct order_node *leaf;
+
+	if (n == 0)
+		return;
+	leaf = leaf_node(o, queue);
+	if (copies) {
+		uint32_t *mine = arena_n(o->arena, n, uint32_t);
+		uint32_t m = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			if (o->filter == NULL || o->filter(s, v[i], o->ctx))
+				mine[m++] = v[i];
+		v = mine;
+		n = m;
+	}
+	leaf->list = v;
+	leaf->n = n;
+}
+
+static void take_extra(struct scene *s, struct order *o, const struct order_item *extra, uint32_t n)
+{
+	for (uint32_t i = 0; i < n;) {
+		uint32_t queue = s->units[extra[i].unit].queue, k = i;
+		struct order_node *leaf = leaf_node(o, queue);
+
+		while (k < n && s->units[extra[k].unit].queue == queue)
+			k++;
+		leaf->extra = extra + i;
+		leaf->n_extra = k - i;
+		i = k;
+	}
+}
+
+static bool is_empty(struct scene *s, struct order *o, struct order_node *n)
+{
+	struct order_item item;
+
+	return n->children.n == 0 && leaf_head(s, o, n, &item) == HEAD_NONE;
+}
+
+/* Children stand after their parents, so from the end on each queue is complete when it is reached. */
+static void link_queues(struct scene *s, struct order *o)
+{
+	struct order_node *root = &o->nodes[s->n_queues];
+
+	if (root->stamp != o->stamp)
+		node_reset(o, root);
+	for (uint32_t i = s->n_queues; i-- > 0;) {
+		struct order_node *n = &o->nodes[i], *p;
+
+		if (n->stamp != o->stamp || is_empty(s, o, n))
+			continue;
+		p = parent_node(s, o, i);
+		if (p->stamp != o->stamp)
+			node_reset(o, p);
+		for (uint32_t k = n->children.n / 2; k-- > 0;)
+			sift_down(s, o, n, k);
+		array_push(&p->children, i);
+		n->is_in_parent = true;
+	}
+	for (uint32_t k = root->children.n / 2; k-- > 0;)
+		sift_down(s, o, root, k);
+}
+
+void order_begin(struct scene *s, enum order_role role, order_filter filter, void *ctx, const struct order_item *extra,
+		 uint32_t n_extra)
+{
+	struct order *o = order_of(s, role);
+
+	o->stamp++;
+	o->trial = role == ORDER_TRIAL ? s->stamp : 0;
+	o->filter = role == ORDER_ACTION ? NULL : filter;
+	o->ctx = ctx;
+	o->last = NONE;
+	o->entries.n = 0;
+	arena_reset(o->arena);
+	if (role == ORDER_ACTION)
+		o->filter = filter;
+	for (uint32_t i = 0; i < s->n_queues; i++)
+		take_list(s, o, i, role == ORDER_ACTION);
+	if (role == ORDER_ACTION)
+		o->filter = NULL; /* asked already */
+	take_extra(s, o, extra, n_extra);
+	link_queues(s, o);
+}
+
+/* The leaf popped last stands at the top of every heap on its way up; what it asks next may be less urgent. */
+static void restore(struct scene *s, struct order *o)
+{
+	for (uint32_t q = o->last; q != NONE && q != SHARE_NO_QUEUE; q = s->shares[q].parent) {
+		struct order_node *p = parent_node(s, o, q);
+
+		if (o->nodes[q].is_in_parent && p->children.n > 0 && p->children.v[0] == q)
+			sift_down(s, o, p, 0);
+	}
+	o->last = NONE;
+}
+
+static void pop_child(struct scene *s, struct order *o, struct order_node *p)
+{
+	o->nodes[p->children.v[0]].is_in_parent = false;
+	p->children.v[0] = p->children.v[p->children.n - 1];
+	p->children.n--;
+	if (p->children.n > 1)
+		sift_down(s, o, p, 0);
+}
+
+static void heap_pop(const struct scene *s, const struct order *o, struct order_node *n)
+{
+	struct order_item *v = n->pushed.v;
+	uint32_t i = 0;
+
+	v[0] = v[--n->pushed.n];
+	for (;;) {
+		uint32_t best = i, l = 2 * i + 1;
+
+		if (l < n->pushed.n && item_before(s, o, &v[l], &v[best]))
+			best = l;
+		if (l + 1 < n->pushed.n && item_before(s, o, &v[l + 1], &v[best]))
+			best = l + 1;
+		if (best == i)
+			return;
+		struct order_item t = v[i];
+
+		v[i] = v[best];
+		v[best] = t;
+		i = best;
+	}
+}
+
+bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
+{
+	struct order *o = order_of(s, role);
+	struct order_node *leaf;
+	uint32_t q;
+
+	restore(s, o);
+	if (o->nodes[s->n_queues].children.n == 0)
+		return false;
+	q = o->nodes[s->n_queues].children.v[0];
+	while (o->nodes[q].children.n > 0)
+		q = o->nodes[q].children.v[0];
+	leaf = &o->nodes[q];
+	switch (leaf_head(s, o, leaf, ret)) {
+	case HEAD_LIST:
+		leaf->at++;
+		break;
+	case HEAD_EXTRA:
+		leaf->extra_at++;
+		break;
+	case HEAD_PUSHED:
+		heap_pop(s, o, leaf);
+		break;
+	case HEAD_NONE:
+		return false;
+	}
+	if (o->is_victims) {
+		const double *held =
+			ret->entry != NONE ? o->entries.v[ret->entry].allocated : s->units[ret->unit].allocated;
+
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			leaf->popped[r] += held[r];
+	}
+	o->last = q;
+	while (q != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[q])) {
+		pop_child(s, o, parent_node(s, o, q));
+		q = s->shares[q].parent;
+	}
+	return true;
+}
+
+void order_push(struct scene *s, enum order_role role, struct order_item item)
+{
+	struct order *o = order_of(s, role);
+	uint32_t q = s->units[item.unit].queue;
+	struct order_node *n = &o->nodes[q];
+	uint32_t i = n->pushed.n;
+
+	array_push(&n->pushed, item);
+	while (i > 0 && item_before(s, o, &n->pushed.v[i], &n->pushed.v[(i - 1) / 2])) {
+		struct order_item t = n->pushed.v[i];
+
+		n->pushed.v[i] = n->pushed.v[(i - 1) / 2];
+		n->pushed.v[(i - 1) / 2] = t;
+		i = (i - 1) / 2;
+	}
+	for (; q != SHARE_NO_QUEUE && !o->nodes[q].is_in_parent; q = s->shares[q].parent) {
+		struct order_node *p = parent_node(s, o, q);
+
+		array_push(&p->children, q);
+		o->nodes[q].is_in_parent = true;
+		sift_up(s, o, p, p->children.n - 1);
+	}
+}
+
+/* ---- what is left of a victim ---- */
+
+uint32_t order_entry(struct scene *s, uint32_t unit)
+{
+	struct order *o = order_of(s, ORDER_VICTIMS);
+	const struct unit *u = &s->units[unit];
+	struct entry e = {.unit = unit};
+	uint32_t n = 0;
+
+	e.members = arena_n(o->arena, unit_count(u, SET_ACTIVE) + 1, uint32_t);
+	e.n_left = arena_n(o->arena, u->n_parts, uint32_t);
+	e.first = arena_n(o->arena, u->n_parts, uint32_t);
+	for (uint32_t i = 0; i < u->n_parts; i++) {
+		const struct part *p = &s->parts[u->first_part + i];
+
+		e.first[i] = n;
+		for (uint32_t k = p->first; k < p->first + p->n; k++)
+			if (is_in(s->members[k].status, SET_ACTIVE))
+				e.members[n++] = k;
+		e.n_left[i] = n - e.first[i];
+	}
+	memcpy(e.allocated, u->allocated, sizeof(e.allocated));
+	array_push(&o->entries, e);
+	return o->entries.n - 1;
+}
+
+struct entry *order_get_entry(struct scene *s, uint32_t entry)
+{
+	return &order_of(s, ORDER_VICTIMS)->entries.v[entry];
+}

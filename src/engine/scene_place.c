@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding room for the next members of a unit: all of them or none. Of the nodes that fit, first those with room now,
+ * then (for work without GPUs) nodes without GPUs, then the fullest or the emptiest as configured, then by name.
+ */
+#include "engine/scene.h"
+
+#include <string.h>
+
+/* ---- what the queue allows ---- */
+
+bool scene_over_limit(const struct scene *s, uint32_t unit, const double request[KAI_RES])
+{
+	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			const struct share *x = &s->shares[q].r[r];
+
+			if (x->limit != SHARE_UNLIMITED && request[r] != 0 && x->limit < x->allocated + request[r])
+				return true;
+		}
+	return false;
+}
+
+bool scene_core_over_quota(const struct scene *s, uint32_t unit, const double request[KAI_RES])
+{
+	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			const struct share *x = &s->shares[q].r[r];
+
+			if (x->deserved != SHARE_UNLIMITED && request[r] != 0 &&
+			    x->deserved < x->allocated_core + request[r])
+				return true;
+		}
+	return false;
+}
+
+static bool queue_allows(const struct scene *s, uint32_t unit, const double all[KAI_RES], const double core[KAI_RES])
+{
+	return !scene_over_limit(s, unit, all) && !scene_core_over_quota(s, unit, core);
+}
+
+/* ---- what filters other than room allow ---- */
+
+/* Room is counted here; KAI knows no spread constraints; and where a pod is bound now does not keep it from moving. */
+static const char *const plugins_left_out[] = {"NodeResourcesFit", "PodTopologySpread", "NodeName"};
+
+static void leave_out(struct cede_cycle *c)
+{
+	for (size_t i = 0; i < sizeof(plugins_left_out) / sizeof(*plugins_left_out); i++) {
+		uint32_t at = framework_plugin_find(c->framework, plugins_left_out[i]);
+
+		if (at != UINT32_MAX)
+			c->skip_filter |= UINT64_C(1) << at;
+	}
+}
+
+static void ask_filters(struct scene *s, struct form *f, pod_id pod)
+{
+	struct arena *a = arena_new(1 << 14);
+	struct cede_cycle c;
+	bool has_node_set;
+
+	bits_reset(&f->allowed);
+	cycle_begin(&c, engine_framework(s->en, pod), a, pod, s->now_ns);
+	leave_out(&c);
+	has_node_set = c.has_node_set;
+	c.has_node_set = false; /* whoever restricted the nodes says it again for each */
+	for (uint32_t i = 0; status_is_success(&c.pre_filter) && i < s->n_nodes; i++) {
+		struct status st = cycle_filter(&c, s->nodes[i].id);
+
+		if (s->nodes[i].is_usable && status_is_success(&st))
+			bits_set(&f->allowed, i);
+	}
+	c.has_node_set = has_node_set;
+	cycle_end(&c);
+	arena_free(a);
+	f->is_asked = true;
+}
+
+bool scene_allows(struct scene *s, uint32_t form, uint32_t node)
+{
+	struct form *f = &s->forms[form];
+
+	if (s->settings->has_no_predicates)
+		return true;
+	if (!f->is_asked)
+		ask_filters(s, f, f->example);
+	return bits_has(&f->allowed, node);
+}
+
+/* ---- the best node ---- */
+
+static bool fits_soon(const struct scene *s, const int64_t *ask, uint32_t node)
+{
+	const int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		if (ask[a] > idle[a] + soon[a])
+			return false;
+	return true;
+}
+
+static bool fits_now(const struct scene *s, const struct form *f, uint32_t node)
+{
+	const int64_t *idle = s->idle + (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; !f->is_tiny && a < s->n_amounts; a++)
+		if (f->ask[a] > idle[a])
+			return false;
+	return true;
+}
+
+struct pick {
+	bool is_hint, is_now, is_plain; /* plain: no GPUs there for work without */
+	double place;			/* higher is better */
+};
+
+static struct pick rate(const struct scene *s, const struct member *m, uint32_t node)
+{
+	const struct form *f = &s->forms[m->form];
+	enum kai_res r = f->ask[KAI_GPU] == 0 ? KAI_CPU : KAI_GPU;
+	size_t at = (size_t)node * s->n_amounts + r;
+	double room = (double)(s->idle[at] + s->soon[at]);
+	struct pick p = {.is_hint = m->hint == node,
+			 .is_now = fits_now(s, f, node),
+			 .is_plain = r == KAI_CPU && !s->nodes[node].has_gpu};
+
+	if (r == KAI_CPU ? s->settings->cpu_spreads : s->settings->gpu_spreads)
+		p.place = s->capacity[at] != 0 ? room / (double)s->capacity[at] : 0;
+	else
+		p.place = -room;
+	return p;
+}
+
+static bool pick_before(const struct pick *a, const struct pick *b)
+{
+	if (a->is_hint != b->is_hint)
+		return a->is_hint;
+	if (a->is_now != b->is_now)
+		return a->is_now;
+	if (a->is_plain != b->is_plain)
+		return a->is_plain;
+	return a->place > b->place;
+}
+
+static bool may_use(struct scene *s, const struct form *f, uint32_t form, uint32_t node, const struct bits *set)
+{
+	return (set == NULL || bits_has(set, node)) && fits_soon(s, f->ask, node) && scene_allows(s, form, node);
+}
+
+/* Nodes in `but` were tried. */
+static uint32_t best_node(struct scene *s, uint32_t member, const struct bits *set, const struct bits *but)
+{
+	const struct member *m = &s->members[member];
+	const struct form *f = &s->forms[m->form];
+	uint32_t best = NONE;
+	struct pick best_pick = {0};
+
+	for (uint32_t i = set != NULL ? bits_next(set, 0) : 0; i < s->n_nodes;
+	     i = set != NULL ? bits_next(set, i + 1) : i + 1) {
+		if (!may_use(s, f, m->form, i, NULL) || (but != NULL && bits_has(but, i)))
+			continue;
+		struct pick p = rate(s, m, i);
+
+		if (best == NONE || pick_before(&p, &best_pick)) {
+			best = i;
+			best_pick = p;
+		}
+	}
+	return best;
+}
+
+static bool give(struct scene *s, uint32_t member, uint32_t node, bool simulated)
+{
+	if (!simulated && fits_now(s, &s->forms[s->members[member].form], node)) {
+		scene_bind(s, member, node);
+		return true;
+	}
+	return scene_promise(s, member, node, simulated);
+}
+
+static bool place_member(struct scene *s, uint32_t member, const struct bits *set, bool simulated)
+{
+	struct member *m = &s->members[member];
+	struct form *f = &s->forms[m->form];
+	struct bits tried = {0};
+	uint32_t node;
+
+	if (s->is_mirrored)
+		ask_filters(s, f, m->pod);
+	else if (f->no_room == s->room_stamp)
+		return false;
+	s->steps++;
+	node = best_node(s, member, set, NULL);
+	if (node == NONE)
+		f->no_room = s->room_stamp;
+	while (node != NONE && !give(s, member, node, simulated)) {
+		bits_set(&tried, node);
+		node = best_node(s, member, set, &tried);
+	}
+	bits_free(&tried);
+	return node != NONE;
+}
+
+/* ---- all or none ---- */
+
+static void sum_up(const struct scene *s, const uint32_t *tasks, uint32_t n, double all[KAI_RES], double core[KAI_RES])
+{
+	for (uint32_t r = 0; r < KAI_RES; r++) {
+		all[r] = core[r] = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct member *m = &s->members[tasks[i]];
+
+			all[r] += s->forms[m->form].share[r];
+			core[r] += m->is_core ? s->forms[m->form].share[r] : 0;
+		}
+	}
+}
+
+struct part_turn {
+	uint32_t part, active;
+};
+
+/* Parts of inner sets first, then as room is given out. */
+static bool turn_before(const struct scene *s, const struct part_turn *a, const struct part_turn *b)
+{
+	const struct part *x = &s->parts[a->part], *y = &s->parts[b->part];
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank;
+	return part_before(s, x, a->active, y, b->active);
+}
+
+/* In which order the tasks' parts are filled: tasks of one part stay together, in their order. */
+static void sort_tasks(struct scene *s, uint32_t *tasks, uint32_t n, bool is_part)
+{
+	const struct part_turn *turns[2];
+	struct part_turn t[2];
+
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = i; k > 0 && s->members[tasks[k]].part != s->members[tasks[k - 1]].part; k--) {
+			for (unsigned j = 0; j < 2; j++) {
+				uint32_t p = s->members[tasks[k - j]].part;
+
+				t[j] = (struct part_turn){p, is_part ? 0 : part_count(&s->parts[p], SET_ACTIVE)};
+				turns[j] = &t[j];
+			}
+			if (!turn_before(s, turns[0], turns[1]))
+				break;
+			uint32_t x = tasks[k];
+
+			tasks[k] = tasks[k - 1];
+			tasks[k - 1] = x;
+		}
+}
+
+bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool simulated)
+{
+	uint32_t mark = scene_mark(s), n = s->tasks.n;
+	double all[KAI_RES], core[KAI_RES];
+	uint32_t few[16], *tasks = n > 16 ? mem_resize(NULL, n, sizeof(*tasks)) : few;
+	bool is_ok;
+
+	memcpy(tasks, s->tasks.v, n * sizeof(*tasks));
+	sum_up(s, tasks, n, all, core);
+	is_ok = queue_allows(s, unit, all, core);
+	if (is_ok && s->units[unit].n_parts > 1)
+		sort_tasks(s, tasks, n, s->tasks_are_part);
+	for (uint32_t i = 0; is_ok && i < n; i++) {
+		sum_up(s, &tasks[i], 1, all, core);
+		is_ok = (s->settings->has_no_predicates || queue_allows(s, unit, all, core)) &&
+			place_member(s, tasks[i], set, simulated);
+	}
+	if (!is_ok)
+		scene_rollback(s, mark);
+	if (tasks != few)
+		mem_free(tasks);
+	return is_ok;
+}

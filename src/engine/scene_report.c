@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was decided: carried back into the ledger, and one decision for each pod that waited, moves, or has to go. */
+#include "engine/scene.h"
+
+#include <string.h>
+
+/* ---- into the ledger ---- */
+
+static void start_unit(struct scene *s, const struct unit *u)
+{
+	if (u->group != GROUP_NONE && ledger_group(s->ledger, u->group)->started_ns != u->started_ns)
+		ledger_set_group_started(s->ledger, u->group, u->started_ns);
+}
+
+static void carry_member(struct scene *s, const struct member *m)
+{
+	const struct pod *p = ledger_pod(s->ledger, m->pod);
+
+	if (m->was_running) {
+		if (m->status == IS_LEAVING || m->status == IS_PROMISED)
+			ledger_evict(s->ledger, m->pod);
+		return;
+	}
+	if (p->state != POD_WAITING)
+		return;
+	if (m->status == IS_BOUND) {
+		ledger_place(s->ledger, m->pod, s->nodes[m->node].id);
+		ledger_set_started(s->ledger, m->pod, s->now_ns);
+		start_unit(s, &s->units[m->unit]);
+	} else if (m->status == IS_PROMISED) {
+		ledger_reserve(s->ledger, s->nodes[m->node].id, m->pod);
+	} else if (p->claim != CLAIM_NONE) {
+		ledger_unclaim(s->ledger, m->pod);
+	}
+}
+
+/* ---- decisions ---- */
+
+struct report {
+	struct scene *s;
+	struct decisions *ret;
+	uint32_t cycle;
+	uint32_t *placed_by;		   /* for each member: the last statement that gave it room; NONE */
+	bool *is_told;			   /* has a decision */
+	uint32_t *first_of_unit, *told_at; /* decisions: of each unit the first, of each statement its own; NONE */
+};
+
+static struct decision *new_decision(struct report *r, uint32_t member, enum outcome outcome, enum action action)
+{
+	struct scene *s = r->s;
+	const struct member *m = &s->members[member];
+	const struct unit *u = &s->units[m->unit];
+	bool has_room = outcome == OUTCOME_PLACED || outcome == OUTCOME_NOMINATED;
+
+	array_push(&r->ret->v, ((struct decision){.pod = m->pod,
+						  .group = u->group,
+						  .queue = ledger_pod(s->ledger, m->pod)->queue,
+						  .outcome = outcome,
+						  .action = action,
+						  .node = has_room ? s->nodes[m->node].id : NODE_NONE,
+						  .runner_up = NODE_NONE,
+						  .cycle = r->cycle,
+						  .until_ns = TIME_NONE}));
+	r->is_told[member] = true;
+	if (r->first_of_unit[m->unit] == NONE)
+		r->first_of_unit[m->unit] = r->ret->v.n - 1;
+	return &array_last(&r->ret->v);
+}
+
+static int64_t lost_ns(const struct scene *s, const struct pod *p)
+{
+	int64_t from = p->started_ns;
+
+	if (p->obj->checkpointed_ns != TIME_NONE && (from == TIME_NONE || p->obj->checkpointed_ns > from))
+		from = p->obj->checkpointed_ns;
+	return from == TIME_NONE || from > s->now_ns ? 0 : s->now_ns - from;
+}
+
+static uint32_t victims_of(struct report *r, const struct statement *st, struct victim *ret)
+{
+	struct scene *s = r->s;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < st->n_moves; i++) {
+		const struct scene_move *move = &s->done.v[st->first_move + i];
+		const struct member *m = &s->members[move->member];
+		const struct pod *p = ledger_pod(s->ledger, m->pod);
+
+		if (move->kind != MOVE_EVICT || !m->was_running)
+			continue;
+		ret[n++] = (struct victim){.pod = m->pod,
+					   .node = p->node,
+					   .queue = p->queue,
+					   .overridden = RULE_NONE,
+					   .lost_ns = lost_ns(s, p)};
+	}
+	return n;
+}
+
+static void tell_room(struct report *r, uint32_t statement, bool of_unit)
+{
+	struct scene *s = r->s;
+	const struct statement *st = &s->statements.v[statement];
+
+	for (uint32_t i = 0; i < st->n_moves; i++) {
+		const struct scene_move *move = &s->done.v[st->first_move + i];
+		const struct member *m = &s->members[move->member];
+
+		if ((m->unit == st->unit) != of_unit || r->placed_by[move->member] != statement ||
+		    r->is_told[move->member] || (m->status != IS_BOUND && m->status != IS_PROMISED))
+			continue;
+		new_decision(r, move->member, m->status == IS_BOUND ? OUTCOME_PLACED : OUTCOME_NOMINATED, st->action);
+	}
+}
+
+static struct decision *tell_eviction(struct report *r, const struct statement *st)
+{
+	const struct unit *u = &r->s->units[st->unit];
+
+	array_push(&r->ret->v, ((struct decision){.pod = POD_NONE,
+						  .group = u->group,
+						  .queue = r->s->queues[u->queue].id,
+						  .outcome = OUTCOME_EVICTED,
+						  .action = st->action,
+						  .node = NODE_NONE,
+						  .runner_up = NODE_NONE,
+						  .cycle = r->cycle,
+						  .until_ns = TIME_NONE}));
+	return &array_last(&r->ret->v);
+}
+
+static void tell_statement(struct report *r, uint32_t i)
+{
+	const struct statement *st = &r->s->statements.v[i];
+
+	if (st->action == ACTION_STALE_GANG) {
+		r->told_at[i] = r->ret->v.n;
+		tell_eviction(r, st);
+		return;
+	}
+	tell_room(r, i, true);
+	tell_room(r, i, false);
+}
+
+/* Victims stand at the first pod of the unit that got room; if none kept it, at one that waits. */
+static void tell_victims(struct report *r, uint32_t i)
+{
+	const struct statement *st = &r->s->statements.v[i];
+	struct victim *victims = arena_n(r->ret->arena, st->n_moves + 1, struct victim);
+	uint32_t n = victims_of(r, st, victims), at = r->told_at[i];
+	struct decision *d;
+
+	if (n == 0)
+		return;
+	if (at == NONE)
+		at = r->first_of_unit[st->unit];
+	d = at != NONE ? &r->ret->v.v[at] : tell_eviction(r, st);
+	if (d->n_victims > 0) { /* it took several times */
+		struct victim *all = arena_n(r->ret->arena, d->n_victims + n, struct victim);
+
+		memcpy(all, d->victims, d->n_victims * sizeof(*all));
+		memcpy(all + d->n_victims, victims, n * sizeof(*all));
+		victims = all;
+		n += d->n_victims;
+	}
+	d->victims = victims;
+	d->n_victims = n;
+}
+
+static void tell_rest(struct report *r)
+{
+	struct scene *s = r->s;
+
+	for (uint32_t i = 0; i < s->n_members; i++) {
+		const struct member *m = &s->members[i];
+
+		if (r->is_told[i] || m->was_running || ledger_pod(s->ledger, m->pod)->state != POD_WAITING)
+			continue;
+		new_decision(r, i, m->status == IS_GATED ? OUTCOME_GATED : OUTCOME_WAITING, ACTION_NONE);
+	}
+}
+
+void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
+{
+	struct report r = {.s = s, .ret = ret, .cycle = cycle};
+
+	r.placed_by = arena_n(s->arena, s->n_members + 1, uint32_t);
+	r.is_told = arena_n(s->arena, s->n_members + 1, bool);
+	r.first_of_unit = arena_n(s->arena, s->n_units + 1, uint32_t);
+	r.told_at = arena_n(s->arena, s->statements.n + 1, uint32_t);
+	memset(r.first_of_unit, 0xff, (s->n_units + 1) * sizeof(*r.first_of_unit));
+	memset(r.told_at, 0xff, (s->statements.n + 1) * sizeof(*r.told_at));
+	memset(r.placed_by, 0xff, (s->n_members + 1) * sizeof(*r.placed_by));
+	for (uint32_t i = 0; i < s->statements.n; i++)
+		for (uint32_t k = 0; k < s->statements.v[i].n_moves; k++) {
+			const struct scene_move *move = &s->done.v[s->statements.v[i].first_move + k];
+
+			if (move->kind == MOVE_BIND || move->kind == MOVE_PROMISE)
+				r.placed_by[move->member] = i;
+		}
+	for (uint32_t i = 0; i < s->statements.n; i++)
+		tell_statement(&r, i);
+	tell_rest(&r);
+	for (uint32_t i = 0; i < s->statements.n; i++)
+		tell_victims(&r, i);
+	for (uint32_t i = 0; i < s->n_members; i++)
+		carry_member(s, &s->members[i]);
+}
