@@ -134,3 +134,6 @@ void run_kai_queue_order(struct fact *f);
 
 /* kai_minruntime.c */
 void run_kai_minruntime(struct fact *f);
+
+/* kai_actions.c */
+void run_kai_actions(struct fact *f);

@@ -5,7 +5,6 @@
 #include "conform.h"
 
 #define NEEDS_GROUPS "not yet: needs pod groups"
-#define NEEDS_KAI "not yet: needs KAI's actions"
 #define ITS_ARITHMETIC "numbers inside the original's search that cede, judging by laws 2, 4 and 5, does not have"
 #define ITS_CLOCKWORK "attempts, timers and reservations of the original's own loop, step by step"
 
@@ -63,7 +62,7 @@ static const struct op ops[] = {
 	{"yunikorn", "timing", NULL, ITS_CLOCKWORK},
 	{"yunikorn", "e2e", NULL, "told in words for a live cluster, without data"},
 
-	{"kai", "actions", NULL, NEEDS_KAI},
+	{"kai", "actions", run_kai_actions, NULL},
 	{"kai", "minruntime", run_kai_minruntime, NULL},
 	{"kai", "queue_order", run_kai_queue_order, NULL},
 	{"kai", "reclaimable", run_kai_reclaimable, NULL},
