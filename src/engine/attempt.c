@@ -80,11 +80,36 @@ enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e)
 	return ERR_OK;
 }
 
+static bool has_placed(const struct ledger *l, const struct group *g)
+{
+	for (uint32_t i = 0; i < g->n_podsets; i++)
+		if (ledger_podset(l, g->first_podset + i)->n_placed)
+			return true;
+	return false;
+}
+
+/*
+ * Now, or since its group started: that is when the first pod of a group gets its place while no other has one. To
+ * scale up does not start the clock again, to come back after all were evicted does (MR-8). Kubernetes' groups have
+ * nowhere to write it.
+ */
+static int64_t stamp_group(struct attempt *a)
+{
+	const struct group *g = a->c.p->group == GROUP_NONE ? NULL : ledger_group(a->c.ledger, a->c.p->group);
+
+	if (!g || g->obj->is_k8s)
+		return a->c.now_ns;
+	if (!has_placed(a->c.ledger, g))
+		ledger_set_group_started(a->c.ledger, a->c.p->group, a->c.now_ns);
+	return g->started_ns == TIME_NONE ? a->c.now_ns : g->started_ns;
+}
+
 /* Reserve, Permit, PreBind, Bind: a plugin may still refuse; then nothing remains of the attempt (KF-10). */
 void attempt_place(struct attempt *a, node_id node)
 {
 	struct text t = {0};
 	struct status refusal;
+	int64_t started;
 
 	if (!cycle_bind(&a->c, node, &refusal)) {
 		struct fit_error fe = {.n_all = 1, .statuses = &refusal, .n = 1};
@@ -98,8 +123,9 @@ void attempt_place(struct attempt *a, node_id node)
 	a->d->outcome = OUTCOME_PLACED;
 	a->d->action = ACTION_ALLOCATE;
 	a->d->node = node;
+	started = stamp_group(a);
 	ledger_place(a->c.ledger, a->c.pod, node);
-	ledger_set_started(a->c.ledger, a->c.pod, a->c.now_ns);
+	ledger_set_started(a->c.ledger, a->c.pod, started);
 }
 
 /* ---- preemption ---- */

@@ -16,7 +16,8 @@ struct rule_settings engine_rule_settings(const struct engine_config *c)
 				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
 				      .guarantee_all_types = c->guarantee_types == GUARANTEE_ALL,
 				      .n_scheduler_names = c->n_scheduler_names,
-				      .scheduler_names = c->scheduler_names};
+				      .scheduler_names = c->scheduler_names,
+				      .min_runtime = c->min_runtime};
 }
 
 /* ---- room that is being freed ---- */

@@ -143,6 +143,20 @@ struct catch
 	ARRAY(struct victim) v;
 };
 
+/* MR-10 on all of them: a podset that lost one inside its minimum runtime keeps its minimum. */
+static bool keeps_minimum(const struct ledger *l, struct judge *j, const struct pod *p, const struct catch *c)
+{
+	if (p->podset == PODSET_NONE || judge_can_spare(l, p->podset, 1))
+		return true;
+	for (uint32_t i = 0; i < c->v.n; i++) {
+		const struct pod *gone = ledger_pod(l, c->v.v[i].pod);
+
+		if (gone->podset == p->podset && judge_window(j, gone).answer == IS_PROTECTED)
+			return false;
+	}
+	return true;
+}
+
 static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
 			   int64_t now_ns, struct catch *c)
 {
@@ -156,8 +170,9 @@ static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, co
 	for (uint32_t i = 0; i < n; i++) {
 		struct victim v = {.pod = mates[i].pod, .node = mates[i].p->node, .queue = leaf};
 
-		/* Budgets are spent by the evictions before this one. */
-		if (!may_go(en->ledger, &mates[i], &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED)
+		/* Budgets and the surplus of groups are spent by the evictions before this one. */
+		if (!may_go(en->ledger, &mates[i], &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED ||
+		    !keeps_minimum(en->ledger, j, mates[i].p, c))
 			continue;
 		for (uint64_t types = left.mask; types; types &= types - 1)
 			left.v[__builtin_ctzll(types)] -= holds(&mates[i], (res_id)__builtin_ctzll(types));

@@ -14,7 +14,9 @@ struct mate { /* a running pod that may go */
 	const struct res_list *usage;
 	const struct queue_opinion *opinion; /* of its queue */
 	bool is_opted_out, is_driver, goes;
-	bool is_spared; /* by a plugin: as good as opted out */
+	bool is_spared;	  /* by a plugin: as good as opted out */
+	bool is_young;	  /* inside its minimum runtime: goes only if its group's minimum stays */
+	bool was_refused; /* because it would not */
 	int64_t lost_work, start, created;
 	uint32_t distance;
 };
@@ -34,6 +36,7 @@ struct ground { /* one search, all nodes */
 	struct want want;
 	bool is_fast, has_laws, has_opinions;
 	bool judges_all;	  /* law 2 in every type */
+	bool has_young;		  /* somebody on this node is inside its minimum runtime */
 	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
 	uint64_t stamp;
@@ -195,12 +198,36 @@ static uint64_t judged_in(const struct ground *g, const struct mate *m)
 }
 
 /*
+ * MR-10 on all victims so far and this one: where one of a podset is inside its minimum runtime, the podset's minimum
+ * stays.
+ */
+static bool keeps_minimum(const struct ground *g, const struct mate *m)
+{
+	bool is_young = m->is_young;
+	uint32_t gone = 1;
+
+	if (!g->has_young || m->p->podset == PODSET_NONE)
+		return true;
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (!g->mates[i].goes || g->mates[i].p->podset != m->p->podset)
+			continue;
+		is_young |= g->mates[i].is_young;
+		gone++;
+	}
+	return !is_young || judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
+}
+
+/*
  * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
  */
-static bool keeps_laws(struct ground *g, const struct mate *m)
+static bool keeps_laws(struct ground *g, struct mate *m)
 {
 	const struct judge *j = g->s->j;
 
+	if (!keeps_minimum(g, m)) {
+		m->was_refused = true;
+		return false;
+	}
 	if (!keeps_budgets(g, m))
 		return false;
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
@@ -342,6 +369,8 @@ static void consider(struct ground *g, pod_id pod)
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
 	m->start = victim_start(g->s->c, p);
 	m->created = p->created_ns == TIME_NONE ? m->start : p->created_ns;
+	m->is_young = p->podset != PODSET_NONE && judge_window(g->s->j, p).answer == IS_PROTECTED;
+	g->has_young |= m->is_young;
 	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
 		m->lost_work = (int64_t)p->priority + (INT64_C(1) << 31);
 	else
@@ -582,6 +611,7 @@ static void gather(struct ground *g)
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
 
 	g->n = 0;
+	g->has_young = false;
 	g->left_from = g->s->protected ? g->s->protected->v.n : 0;
 	for (uint32_t i = 0; i < n->pods.n; i++)
 		consider(g, n->pods.v[i]);
@@ -640,6 +670,21 @@ static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 	}
 	g->s->c->is_dry_run = false;
 	return is_found;
+}
+
+/* Each of them alone could go, but not all: those that stayed because of it are told too. */
+static void tell_refused(struct ground *g)
+{
+	for (uint32_t i = 0; g->has_young && i < g->n; i++) {
+		const struct mate *m = &g->mates[i];
+		struct rule_verdict says;
+
+		if (!m->was_refused || m->goes || !m->is_young)
+			continue;
+		says = judge_window(g->s->j, m->p);
+		leave(g, m->pod, m->p, &says);
+	}
+	settle_left(g);
 }
 
 static void keep_victims(struct ground *g, struct search_result *ret)
@@ -707,6 +752,7 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 		if (s->reports)
 			report(&g, is_found, s->reports[i]);
 		ledger_rollback(s->c->ledger, mark);
+		tell_refused(&g);
 	}
 	mem_free(g.tolls);
 	mem_free(g.budgets);

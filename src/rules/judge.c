@@ -5,20 +5,39 @@
 
 /* ---- which rules an action asks, in order ---- */
 
-static const struct rule *const reclaim_rules[] = {
-	&rule_foreign,	      &rule_daemonset, &rule_application, &rule_fence,	 &rule_policy, &rule_priority,
-	&rule_preemptibility, &rule_guarantee, &rule_budget,	  &rule_opt_out, &rule_driver, NULL};
-static const struct rule *const preempt_rules[] = {
-	&rule_foreign,	      &rule_daemonset, &rule_application, &rule_policy, &rule_priority,
-	&rule_preemptibility, &rule_budget,    &rule_opt_out,	  &rule_driver, NULL};
-static const struct rule *const displace_rules[] = {
-	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_policy,
-	&rule_priority, &rule_preemptibility, &rule_budget,	 NULL};
-static const struct rule *const required_rules[] = {&rule_foreign,  &rule_daemonset,	  &rule_application,
-						    &rule_priority, &rule_preemptibility, &rule_budget,
-						    &rule_opt_out,  &rule_driver,	  NULL};
-static const struct rule *const quota_rules[] = {&rule_foreign, &rule_daemonset, &rule_policy, &rule_preemptibility,
-						 &rule_budget,	&rule_opt_out,	 &rule_driver, NULL};
+static const struct rule *const reclaim_rules[] = {&rule_foreign,
+						   &rule_daemonset,
+						   &rule_application,
+						   &rule_fence,
+						   &rule_policy,
+						   &rule_priority,
+						   &rule_preemptibility,
+						   &rule_min_runtime,
+						   &rule_guarantee,
+						   &rule_budget,
+						   &rule_opt_out,
+						   &rule_driver,
+						   NULL};
+static const struct rule *const preempt_rules[] = {&rule_foreign,
+						   &rule_daemonset,
+						   &rule_application,
+						   &rule_policy,
+						   &rule_priority,
+						   &rule_preemptibility,
+						   &rule_min_runtime,
+						   &rule_budget,
+						   &rule_opt_out,
+						   &rule_driver,
+						   NULL};
+static const struct rule *const displace_rules[] = {&rule_foreign,     &rule_daemonset, &rule_application,
+						    &rule_policy,      &rule_priority,	&rule_preemptibility,
+						    &rule_min_runtime, &rule_budget,	NULL};
+static const struct rule *const required_rules[] = {
+	&rule_foreign,	   &rule_daemonset, &rule_application, &rule_priority, &rule_preemptibility,
+	&rule_min_runtime, &rule_budget,    &rule_opt_out,     &rule_driver,   NULL};
+static const struct rule *const quota_rules[] = {&rule_foreign,	       &rule_daemonset,	  &rule_policy,
+						 &rule_preemptibility, &rule_min_runtime, &rule_budget,
+						 &rule_opt_out,	       &rule_driver,	  NULL};
 
 static const struct rule *const *rules_of(enum action a)
 {
@@ -60,11 +79,14 @@ static void scratch_fit(struct judge_scratch *s, uint32_t n)
 		s->n = n;
 	}
 	s->stamp++;
+	if (s->cores.n)
+		map_free(&s->cores);
 }
 
 void judge_scratch_free(struct judge_scratch *s)
 {
 	mem_free(s->opinions);
+	map_free(&s->cores);
 	*s = (struct judge_scratch){0};
 }
 
@@ -243,6 +265,7 @@ struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 	o->ancestor = j->p && j->p->queue != QUEUE_NONE ? queue_lca(j->tree, j->p->queue, q) : QUEUE_ROOT;
 	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
 	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
+	o->has_window = false;
 	o->n_guards = 0;
 	for (; q != o->ancestor; q = queue_get(j->tree, q)->parent)
 		if (queue_get(j->tree, q)->spec.guaranteed.mask)
@@ -252,9 +275,9 @@ struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 
 /* ---- words ---- */
 
-static const struct rule *const all_rules[] = {&rule_foreign, &rule_daemonset, &rule_application,    &rule_fence,
-					       &rule_policy,  &rule_priority,  &rule_preemptibility, &rule_guarantee,
-					       &rule_budget,  &rule_opt_out,   &rule_driver};
+static const struct rule *const all_rules[] = {
+	&rule_foreign,	      &rule_daemonset,	 &rule_application, &rule_fence,  &rule_policy,	 &rule_priority,
+	&rule_preemptibility, &rule_min_runtime, &rule_guarantee,   &rule_budget, &rule_opt_out, &rule_driver};
 
 static void delay_text(const struct rule_verdict *v, struct text *out)
 {

@@ -12,7 +12,9 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/text.h"
+#include "rules/min_runtime.h"
 #include "rules/rule.h"
 
 struct rule_settings {
@@ -21,6 +23,7 @@ struct rule_settings {
 	bool guarantee_all_types; /* law 2 in every type the victims hold */
 	uint32_t n_scheduler_names;
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
+	struct min_runtime_settings min_runtime;
 };
 
 /* What is known of one victim queue, for the present short types. */
@@ -35,12 +38,15 @@ struct queue_opinion {
 	uint32_t distance;
 	uint32_t n_guards; /* queues of the victim's branch that guarantee anything, from the leaf up */
 	queue_id guards[QUEUE_DEPTH_MAX];
+	bool has_window; /* known once the min-runtime rule was asked */
+	struct min_runtime window;
 };
 
 struct judge_scratch {			/* memory that judges use one after the other; zero-initialised */
 	struct queue_opinion *opinions; /* by queue id */
 	uint32_t n;
-	uint64_t stamp; /* only grows, so nothing has to be cleared */
+	uint64_t stamp;	  /* only grows, so nothing has to be cleared */
+	struct map cores; /* of semi-preemptible podsets: the last pod of the core; for one judge */
 };
 void judge_scratch_free(struct judge_scratch *s);
 
@@ -77,6 +83,16 @@ bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
 struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
 
+/*
+ * Is it inside its minimum runtime for this action? The verdict has queue, window and until; podset where it is one of
+ * an elastic group, of which the surplus may go all the same (MR-10).
+ */
+struct rule_verdict judge_window(struct judge *j, const struct pod *v);
+/* Could so many placed pods of a podset go and leave its minimum? Of PODSET_NONE nothing can. */
+bool judge_can_spare(const struct ledger *l, podset_id s, uint32_t n);
+/* How many pods of a podset belong together; INT32_MAX where each stands for itself. */
+int32_t judge_minimum(const struct ledger *l, podset_id s);
+
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);
 /* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */
@@ -94,4 +110,4 @@ struct rule {
 };
 
 extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority,
-	rule_preemptibility, rule_guarantee, rule_budget, rule_opt_out, rule_driver;
+	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_budget, rule_opt_out, rule_driver;

@@ -70,6 +70,7 @@ struct rule_verdict {
 	uint8_t reason;		    /* which of the rule's sentences */
 	uint32_t queue;		    /* the queue it speaks of, QUEUE_NONE if none */
 	uint32_t type;		    /* the resource type it speaks of */
+	podset_id podset;	    /* the part of a group it speaks of; only where the rule says so */
 	int64_t until_ns;	    /* where time decides, else TIME_NONE */
 	int64_t num[3];		    /* the rule's numbers, for its sentence */
 	const char *plugin, *words; /* RULE_PLUGIN: its name, and its sentence (NULL: none); good while it is loaded */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "ledger/cluster.h"
 
 static inline const struct ledger *words_ledger(const struct cluster *c)
@@ -20,4 +21,15 @@ static inline const char *words_queue(const struct cluster *c, queue_id q)
 static inline const char *words_type(const struct cluster *c, res_id r)
 {
 	return res_type_name(vocab_res(ledger_vocab(words_ledger(c))), r);
+}
+/* "ml/train", or "ml/train (workers)" for one of several. */
+static inline void words_podset(const struct cluster *c, podset_id s, struct text *out)
+{
+	const struct ledger *l = words_ledger(c);
+	const struct names *names = vocab_names(ledger_vocab(l));
+	const struct group *g = ledger_group(l, ledger_podset(l, s)->group);
+
+	text_printf(out, "%s/%s", name_str(names, g->obj->ns), name_str(names, g->obj->name));
+	if (g->n_podsets > 1)
+		text_printf(out, " (%s)", name_str(names, ledger_podset(l, s)->name));
 }
