@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "engine/attempt.h"
+#include "engine/disruption_unit.h"
 #include "engine/opinion.h"
 
 const char *attempt_keep_text(struct attempt *a, struct text *t)
@@ -141,7 +142,7 @@ static void no_candidates(struct attempt *a, const struct displace_node *tried, 
 	fit_error_text(&a->c, &fe, out);
 }
 
-struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n)
+struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, uint32_t n)
 {
 	struct victim *v = arena_n(a->keep, n + 1, struct victim);
 
@@ -149,7 +150,7 @@ struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_i
 		const struct pod *p = ledger_pod(a->c.ledger, victims[i]);
 
 		v[i] = (struct victim){
-			.pod = victims[i], .node = node, .queue = p->queue, .lost_ns = lost_ns_of(p, a->c.now_ns)};
+			.pod = victims[i], .node = p->node, .queue = p->queue, .lost_ns = lost_ns_of(p, a->c.now_ns)};
 	}
 	a->d->n_victims = n;
 	a->d->victims = v;
@@ -157,14 +158,16 @@ struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_i
 }
 
 /* As the search found it: alone, the victims might have room in their budgets that those who stay had taken. */
-static void mark_overridden(const struct attempt *a, struct victim *v, const struct displace_node *best)
+static void mark_victims(const struct attempt *a, struct victim *v, const struct displace_node *best)
 {
 	for (uint32_t i = 0; best->n_spared && i < best->n_victims; i++)
 		if (opinion_spares(&a->c, best->victims[i]))
 			v[i].overridden = RULE_PLUGIN;
-	for (uint32_t i = 0; i < best->n_victims; i++)
+	for (uint32_t i = 0; i < best->n_victims; i++) {
+		v[i].goes_with_group = pod_goes_whole(a->c.ledger, ledger_pod(a->c.ledger, best->victims[i]));
 		if (best->violates[i])
 			v[i].overridden = RULE_BUDGET;
+	}
 }
 
 /* Lower pods that were promised room on this node have to look again. */
@@ -184,7 +187,7 @@ static void clear_lower_nominations(struct attempt *a, node_id node)
 
 static void nominate(struct attempt *a, const struct displace_node *best)
 {
-	mark_overridden(a, attempt_take_victims(a, best->node, best->victims, best->n_victims), best);
+	mark_victims(a, attempt_take_victims(a, best->victims, best->n_victims), best);
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = ACTION_DISPLACE;
 	a->d->node = best->node;

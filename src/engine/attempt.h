@@ -25,7 +25,7 @@ bool attempt_promise_fits(struct attempt *a);				      /* the node it claims fit
 enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e); /* among the feasible */
 void attempt_place(struct attempt *a, node_id node);
 /* Into the decision; what is given back is the decision's list, to be filled further. */
-struct victim *attempt_take_victims(struct attempt *a, node_id node, const pod_id *victims, uint32_t n);
+struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, uint32_t n);
 void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried);
 bool attempt_in_default_queue(const struct attempt *a, queue_id q); /* the leaf of pods that name no queue */
 

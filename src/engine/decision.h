@@ -18,6 +18,7 @@ struct victim {
 	node_id node;
 	queue_id queue;
 	enum rule_id overridden; /* the soft rule that had to give way, or RULE_NONE */
+	bool goes_with_group;	 /* its PodGroup goes as a whole (disruptionMode all) */
 	int64_t lost_ns;	 /* since its start, or its last checkpoint if later */
 };
 

@@ -3,7 +3,7 @@
  * Kubernetes' default preemption on one node at a time.
  *
  * The plain way (displace_try) moves pods in the ledger, so every filter and every plugin sees the node without them,
- * and takes all moves back. Where only resources can be in the way the same answer is computed from rows of numbers
+ * and takes all moves back. Pods go by units (disruption_unit.h): alone, or with their whole group wherever it runs. Where only resources can be in the way the same answer is computed from rows of numbers
  * without moving anything: displace_fast.c.
  */
 #include "engine/displace.h"
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
+#include "engine/disruption_unit.h"
 #include "engine/opinion.h"
 
 const char *eligibility_text(enum eligibility e)
@@ -69,6 +70,8 @@ int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
 
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
+	if (pod_is_grouped(x) != pod_is_grouped(y))
+		return pod_is_grouped(x) ? -1 : 1;
 	start_x = victim_start(c, x);
 	start_y = victim_start(c, y);
 	if (start_x != start_y)
@@ -153,51 +156,50 @@ void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool 
 
 /* ---- one node ---- */
 
-uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o, node_id node, pod_id *ret)
+struct trial { /* of one node */
+	struct cede_cycle *c;
+	node_id node;
+	const struct disruption_units *u;
+	struct unit_rows rows;
+	bool moves_all; /* pods on other nodes too; else nothing but resources counts, and they may stay where they are */
+};
+
+static bool has_to_move(const struct trial *t, uint32_t at)
 {
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-	uint32_t count = 0;
-
-	bool has_opinions = opinion_is_any(c);
-
-	for (uint32_t i = 0; i < n->pods.n; i++) {
-		if (!may_displace(c, o, ledger_pod(c->ledger, n->pods.v[i])))
-			continue;
-		if (!has_opinions || opinion_of(c, n->pods.v[i]).answer != IS_PROTECTED)
-			ret[count++] = n->pods.v[i];
-	}
-	return count;
+	return t->moves_all || t->rows.homes[at] == t->node;
 }
 
-/* In this order they are given back, each class by importance. */
-enum reprieve_class { CLASS_SPARED, CLASS_VIOLATING, CLASS_REST, CLASSES };
-
-static void classify(const struct cede_cycle *c, const pod_id *pods, const bool *violates, uint32_t n, uint8_t *ret)
+/* Unit i, whose pods begin at `at`. */
+static void take_away(const struct trial *t, uint32_t i, uint32_t at)
 {
-	bool has_opinions = opinion_is_any(c);
-
-	for (uint32_t i = 0; i < n; i++) {
-		ret[i] = violates[i] ? CLASS_VIOLATING : CLASS_REST;
-		if (has_opinions && opinion_spares(c, pods[i]))
-			ret[i] = CLASS_SPARED;
-	}
+	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
+		if (has_to_move(t, k))
+			ledger_vacate(t->c->ledger, t->rows.pods[k]);
 }
 
-/* Give back what need not go. Marks who stays away. */
-static void reprieve(struct cede_cycle *c, node_id node, const pod_id *pods, const uint8_t *classes, uint32_t n,
-		     bool *ret_goes)
+static void bring_back(const struct trial *t, uint32_t i, uint32_t at)
+{
+	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
+		if (has_to_move(t, k))
+			ledger_place(t->c->ledger, t->rows.pods[k], t->rows.homes[k]);
+}
+
+/* Give back what need not go, class by class, each by importance. Marks who stays away. */
+static void reprieve(const struct trial *t)
 {
 	for (int pass = 0; pass < CLASSES; pass++) {
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0, at = 0; i < t->u->n; at += t->u->v[i++].n_pods) {
 			struct status s;
+			bool goes;
 
-			if (classes[i] != pass)
+			if (t->rows.classes[i] != pass)
 				continue;
-			ledger_place(c->ledger, pods[i], node);
-			s = cycle_fits(c, node);
-			ret_goes[i] = !status_is_success(&s);
-			if (ret_goes[i])
-				ledger_vacate(c->ledger, pods[i]);
+			bring_back(t, i, at);
+			s = cycle_fits(t->c, t->node);
+			goes = !status_is_success(&s);
+			memset(t->rows.goes + at, goes, t->u->v[i].n_pods * sizeof(bool));
+			if (goes)
+				take_away(t, i, at);
 		}
 	}
 }
@@ -226,30 +228,34 @@ void collect_victims(struct displace_node *r, const pod_id *pods, const bool *go
 		r->status = status_of_framework(CEDE_ERROR, FW_NEEDLESS, r->node);
 }
 
+static uint32_t count_spared(const struct trial *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, at = 0; i < t->u->n; at += t->u->v[i++].n_pods)
+		n += t->rows.goes[at] && t->rows.classes[i] == CLASS_SPARED ? t->u->v[i].n_pods : 0;
+	return n;
+}
+
 struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o)
 {
-	const struct ledger_node *ln = ledger_node(c->ledger, node);
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
-	pod_id *pods = arena_n(c->arena, ln->pods.n + 1, pod_id);
-	uint32_t n = lower_pods(c, o, node, pods);
-	bool *violates = arena_n(c->arena, n + 1, bool), *goes = arena_n(c->arena, n + 1, bool);
-	uint8_t *classes = arena_n(c->arena, n + 1, uint8_t);
+	struct disruption_units u = units_on_node(c, o, node);
+	struct trial t = {.c = c, .node = node, .u = &u};
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
-	if (!n)
+	if (!u.n)
 		return r;
-	sort_by_importance(c, o, pods, n);
-	pdb_split(c, pods, n, o->empty_selector_matches, violates);
-	classify(c, pods, violates, n, classes);
+	t.rows = unit_rows_of(c, o, &u);
+	t.moves_all = u.has_whole && !displace_is_fast(c);
 	c->is_dry_run = true;
-	for (uint32_t i = 0; i < n; i++)
-		ledger_vacate(c->ledger, pods[i]);
+	for (uint32_t i = 0, at = 0; i < u.n; at += u.v[i++].n_pods)
+		take_away(&t, i, at);
 	r.status = cycle_fits(c, node);
 	if (status_is_success(&r.status)) {
-		reprieve(c, node, pods, classes, n, goes);
-		collect_victims(&r, pods, goes, violates, n, c->arena);
-		for (uint32_t i = 0; i < n; i++)
-			r.n_spared += goes[i] && classes[i] == CLASS_SPARED;
+		reprieve(&t);
+		collect_victims(&r, t.rows.pods, t.rows.goes, t.rows.violates, u.n_pods, c->arena);
+		r.n_spared = count_spared(&t);
 	}
 	ledger_rollback(c->ledger, mark);
 	c->is_dry_run = false;

@@ -3,8 +3,9 @@
  * displace.h - Kubernetes' default preemption, over all nodes.
  *
  * On each node where taking pods away may help: take away everything of lower priority, see whether the pod fits, then
- * give back as much as possible, budget-protected pods first, more important before less. Of all nodes take the one
- * that hurts least (KF-6). Exhaustive, and the same answer with any number of threads.
+ * give back as much as possible, budget-protected pods first, more important before less. A PodGroup with
+ * disruptionMode all goes or stays as a whole, so victims may be on other nodes too. Of all nodes take the one that
+ * hurts least (KF-6). Exhaustive, and the same answer with any number of threads.
  */
 #pragma once
 
@@ -40,7 +41,8 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 		       uint32_t *ret_runner_up, int64_t *ret_mine, int64_t *ret_theirs);
 
 /*
- * Importance of two running pods: <0 if a is more important (goes later). Priority, then earlier start, then arrival.
+ * Importance of two running pods that go alone: <0 if a is more important (goes later). Priority, then who names a
+ * PodGroup of Kubernetes', then the earlier start.
  */
 int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b);
 /*

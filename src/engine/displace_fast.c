@@ -6,12 +6,14 @@
  * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static
  * refuses it and the amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the
  * request does not fit in that, the node is out after one pass over its pods. Otherwise pods are given back in order as
- * long as the rest still holds the request. Nodes where somebody else has a claim go the plain way.
+ * long as the rest still holds the request. Nodes where somebody else has a claim, or a whole group
+ * would go, take the plain way.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
+#include "engine/disruption_unit.h"
 #include "engine/opinion.h"
 #include "filters/builtin.h"
 
@@ -123,7 +125,7 @@ static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, i
 	collect_victims(r, pods, goes, violates, n, j->arena);
 }
 
-/* Lower pods of the node into pods, their amounts added to room. */
+/* Lower pods of the node into pods, their amounts added to room. UINT32_MAX: one of them goes with its whole group. */
 static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int64_t *room)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
@@ -140,6 +142,8 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 
 		if (!may_displace(j->c, j->o, p))
 			continue;
+		if (pod_goes_whole(j->c->ledger, p))
+			return UINT32_MAX;
 		pods[n++] = ln->pods.v[i];
 		takes(j->c, w, p, take);
 		for (uint32_t k = 0; k < w->n; k++)
@@ -148,7 +152,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	return n;
 }
 
-/* False: this node has to go the plain way (to get its words, or because of claims). */
+/* False: this node has to go the plain way (to get its words, or because of claims or groups). */
 static bool node_fast(const struct job *j, node_id node, struct displace_node *r)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
@@ -162,7 +166,7 @@ static bool node_fast(const struct job *j, node_id node, struct displace_node *r
 	n = free_lower(j, node, pods, room);
 	if (!n)
 		return true;
-	if (!holds(j->want, room))
+	if (n == UINT32_MAX || !holds(j->want, room))
 		return false;
 	r->status = (struct status){cede_ok(), PLUGIN_FRAMEWORK};
 	sort_by_importance(j->c, j->o, pods, n);

@@ -13,8 +13,6 @@ static inline bool may_displace(const struct cede_cycle *c, const struct displac
 {
 	return p->priority < c->priority && (o->only_in == QUEUE_NONE || p->queue == o->only_in);
 }
-/* Pods that may go on the node, in order of arrival; ret has room for all its pods. */
-uint32_t lower_pods(const struct cede_cycle *c, const struct displace_options *o, node_id node, pod_id *ret);
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
 void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n,
 		     struct arena *a);

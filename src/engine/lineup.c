@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/disruption_unit.h"
 #include "filters/builtin.h"
 
 void lineups_fit(struct lineups *l, uint32_t n_nodes)
@@ -41,6 +42,8 @@ static int by_importance(const void *a, const void *b, void *ctx)
 
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
+	if (x->is_grouped != y->is_grouped)
+		return x->is_grouped ? -1 : 1;
 	if (start_x != start_y)
 		return start_x < start_y ? -1 : 1;
 	return by_name(c, x, y);
@@ -55,17 +58,19 @@ static void build(struct lineup *l, struct cede_cycle *c, node_id node)
 		l->v = mem_resize(l->v, l->cap, sizeof(*l->v));
 	}
 	l->n = n->pods.n;
-	l->has_unset_start = false;
+	l->has_unset_start = l->has_groups = false;
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
 
 		l->v[i] = (struct lineup_pod){.priority = p->priority,
+					      .is_grouped = pod_is_grouped(p),
 					      .pod = n->pods.v[i],
 					      .queue = p->queue,
 					      .kin = p->kin,
 					      .start = p->started_ns,
 					      .usage = &shape_get(c->vocab, p->shape)->usage};
 		l->has_unset_start |= p->started_ns == TIME_NONE;
+		l->has_groups |= p->group != GROUP_NONE;
 	}
 	if (l->n)
 		qsort_r(l->v, l->n, sizeof(*l->v), by_importance, c);
@@ -113,6 +118,14 @@ static struct crew crew_of(const struct lineup *l, struct cede_cycle *c, const s
 			crew.some[crew.n++] = &crew.v[i];
 	}
 	return crew;
+}
+
+static bool has_whole(const struct cede_cycle *c, const struct crew *crew)
+{
+	for (uint32_t i = 0; i < crew->n; i++)
+		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, member(crew, i)->pod)))
+			return true;
+	return false;
 }
 
 static void add(const struct want *w, const struct res_list *usage, int64_t *room)
@@ -189,6 +202,10 @@ struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, 
 		*ret_is_lasting = false;
 	if (!crew.n)
 		return r;
+	if (l->has_groups && has_whole(c, &crew)) {
+		*ret_is_lasting = false;
+		return displace_try(c, node, o);
+	}
 	assert(w->n); /* the slot of the pod itself comes first */
 	for (uint32_t k = 0; k < w->n; k++)
 		room[k] = has[w->type[k]] - used[w->type[k]];

@@ -160,7 +160,7 @@ static void mark_overridden(struct attempt *a, struct victim *v, const struct ju
 
 static void carry_out(struct attempt *a, const struct search_result *r, const struct judge *j)
 {
-	mark_overridden(a, attempt_take_victims(a, r->node, r->victims, r->n_victims), j);
+	mark_overridden(a, attempt_take_victims(a, r->victims, r->n_victims), j);
 	a->d->runner_up = r->second;
 	a->d->tie = r->second == NODE_NONE ? TIE_ONLY_ONE : TIE_COST;
 	for (uint32_t i = 0; i < r->n_victims; i++)

@@ -30,7 +30,7 @@ struct memory { /* of one kind of pod */
 	struct vocab *vocab;   /* where the reference to the shape is */
 	struct entry *entries; /* by node id */
 	uint32_t n;
-	uint64_t budgets; /* generation of the budgets the entries were made with */
+	uint64_t budgets, groups; /* their generations when the entries were made */
 };
 
 struct sweep {
@@ -93,9 +93,11 @@ static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, co
 		memset(m->entries + m->n, 0, (n - m->n) * sizeof(*m->entries));
 		m->n = n;
 	}
-	if (m->budgets != ledger_budget_generation(c->ledger) && m->n)
+	if ((m->budgets != ledger_budget_generation(c->ledger) || m->groups != ledger_group_generation(c->ledger)) &&
+	    m->n)
 		memset(m->entries, 0, m->n * sizeof(*m->entries));
 	m->budgets = ledger_budget_generation(c->ledger);
+	m->groups = ledger_group_generation(c->ledger);
 	m->last_use = ++s->clock;
 	return m;
 }

@@ -96,6 +96,9 @@ static void law_clause(const struct explanation *x, struct text *out)
 			    queue_path(x->view, d->queue), queue_path(x->view, self(x)->queue));
 	else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
+	else if (self(x)->node != d->node)
+		text_printf(out, " needs room on %s and has the higher priority (%d, this pod has %d).",
+			    node_text(x->view, d->node), theirs, self(x)->priority);
 	else
 		text_printf(out, " needs its room and has the higher priority (%d, this pod has %d).", theirs,
 			    self(x)->priority);
@@ -116,13 +119,18 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 		return;
 	}
 	if (self(x)->state == POD_LEAVING) {
-		text_printf(out, " is on its way out of %s, and ", node_text(x->view, d->node));
+		text_printf(out, " is on its way out of %s, and ", node_text(x->view, self(x)->node));
 		pod_path(x->view, d->pod, out);
 		text_add(out, " waits for its room.");
 		return;
 	}
-	text_printf(out, " has to go from %s: ", node_text(x->view, d->node));
+	text_printf(out, " has to go from %s: ", node_text(x->view, self(x)->node));
 	law_clause(x, out);
+	if (as_victim(d, x->pod)->goes_with_group) {
+		text_add(out, " It ");
+		group_clause(x->view, d, as_victim(d, x->pod), out);
+		text_add_char(out, '.');
+	}
 	if (overridden == RULE_BUDGET)
 		text_add(out, " This goes against its disruption budget.");
 	else if (overridden == RULE_OPT_OUT)

@@ -18,6 +18,13 @@ void pod_path(const struct plan_view *v, pod_id pod, struct text *out)
 	text_printf(out, "%s/%s", name_str(names_of(v), ns), name_str(names_of(v), p->name));
 }
 
+void group_path(const struct plan_view *v, group_id g, struct text *out)
+{
+	const struct obj_group *o = ledger_group(cluster_ledger(v->cluster), g)->obj;
+
+	text_printf(out, "%s/%s", name_str(names_of(v), o->ns), name_str(names_of(v), o->name));
+}
+
 const char *queue_path(const struct plan_view *v, queue_id q)
 {
 	return q == QUEUE_NONE ? ""
@@ -38,6 +45,17 @@ static void emit_pod(const struct plan_view *v, struct emit *e, const char *key,
 	text_free(&t);
 }
 
+static void emit_group(const struct plan_view *v, struct emit *e, const char *key, group_id g)
+{
+	struct text t = {0};
+
+	if (g == GROUP_NONE)
+		return;
+	group_path(v, g, &t);
+	emit_str(e, key, text_str(&t));
+	text_free(&t);
+}
+
 static void emit_victims(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	emit_list(e, "victims");
@@ -50,6 +68,8 @@ static void emit_victims(const struct plan_view *v, struct emit *e, const struct
 		emit_some(e, "node", node_text(v, x->node));
 		emit_some(e, "rule", rule_text(x->overridden));
 		emit_int(e, "lostSeconds", x->lost_ns / NS_PER_S);
+		if (x->goes_with_group)
+			emit_group(v, e, "withGroup", ledger_pod(cluster_ledger(v->cluster), x->pod)->group);
 		emit_end(e);
 	}
 	emit_end(e);
@@ -84,19 +104,6 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
-static void emit_group(const struct plan_view *v, struct emit *e, group_id g)
-{
-	const struct obj_group *o;
-	struct text t = {0};
-
-	if (g == GROUP_NONE)
-		return;
-	o = ledger_group(cluster_ledger(v->cluster), g)->obj;
-	text_printf(&t, "%s/%s", name_str(names_of(v), o->ns), name_str(names_of(v), o->name));
-	emit_str(e, "group", text_str(&t));
-	text_free(&t);
-}
-
 static void emit_overdue(const struct plan_view *v, struct emit *e, const struct overdue *o)
 {
 	if (o->node == NODE_NONE)
@@ -113,7 +120,7 @@ static void emit_decision(const struct plan_view *v, struct emit *e, const struc
 	emit_object(e, NULL);
 	if (d->pod != POD_NONE)
 		emit_pod(v, e, "pod", d->pod);
-	emit_group(v, e, d->group);
+	emit_group(v, e, "group", d->group);
 	emit_some(e, "queue", queue_path(v, d->queue));
 	emit_str(e, "outcome", outcome_text(d->outcome));
 	emit_some(e, "action", action_text(d->action));

@@ -61,6 +61,42 @@ static const char *against_text(enum rule_id overridden)
 	}
 }
 
+void group_clause(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
+{
+	group_id group = pod_of(v, x->pod)->group;
+	struct bits nodes = {0};
+	uint32_t n = 0, n_nodes;
+
+	if (!x->goes_with_group)
+		return;
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		if (!d->victims[i].goes_with_group || pod_of(v, d->victims[i].pod)->group != group)
+			continue;
+		n++;
+		bits_set(&nodes, d->victims[i].node);
+	}
+	n_nodes = bits_count(&nodes);
+	text_add(out, "goes with its group ");
+	group_path(v, group, out);
+	text_printf(out, ": disruptionMode all, %u %s on %u %s", n, n == 1 ? "pod" : "pods", n_nodes,
+		    n_nodes == 1 ? "node" : "nodes");
+	bits_free(&nodes);
+}
+
+/* As Kubernetes preempts: by priority, and maybe with its group. */
+static void cell_displaced(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x,
+			   enum tone tone)
+{
+	struct text with = {0};
+
+	if (x->goes_with_group)
+		text_add(&with, "; ");
+	group_clause(v, d, x, &with);
+	table_cell(t, tone, "%s: priority %d below %d%s%s", action_text(d->action), pod_of(v, x->pod)->priority,
+		   pod_of(v, d->pod)->priority, against_text(x->overridden), text_str(&with));
+	text_free(&with);
+}
+
 /* The law that let it go, and what else there is to know of it. */
 static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
@@ -79,8 +115,7 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 		table_cell(t, tone, "quota: %s is above its maximum%s", queue_path(v, d->queue), against);
 		break;
 	default:
-		table_cell(t, tone, "%s: priority %d below %d%s", action_text(d->action), pod_of(v, x->pod)->priority,
-			   pod_of(v, d->pod)->priority, against);
+		cell_displaced(v, t, d, x, tone);
 		break;
 	}
 }

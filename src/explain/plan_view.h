@@ -46,7 +46,14 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
  */
 void own_rule_text(const struct plan_view *v, const struct decision *d, struct text *out);
 
+/*
+ * "goes with its group ml/train: disruptionMode all, 4 pods on 3 nodes": of a victim whose group goes as a whole;
+ * nothing of others.
+ */
+void group_clause(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out);
+
 /* Helpers for both. */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
-const char *queue_path(const struct plan_view *v, queue_id q);		/* "" for none */
-const char *node_text(const struct plan_view *v, node_id n);		/* "" for none */
+void group_path(const struct plan_view *v, group_id g, struct text *out);
+const char *queue_path(const struct plan_view *v, queue_id q); /* "" for none */
+const char *node_text(const struct plan_view *v, node_id n);   /* "" for none */

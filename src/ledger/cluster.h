@@ -90,6 +90,13 @@ const struct queue_def *cluster_queue_defs(const struct cluster *c, enum queue_s
 enum err_code cluster_put_placement(struct cluster *c, const struct placement_rule *rules, uint32_t n, struct err *e);
 const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t *ret_n);
 
+/*
+ * Pods that name a group, in no meaningful order; POD_NONE: no more. Whether they are its members, and not gone, says the
+ * pod itself (state, group).
+ */
+pod_id cluster_group_first(const struct cluster *c, group_id g);
+pod_id cluster_group_next(const struct cluster *c, pod_id pod);
+
 /* Look-ups by the names people use. */
 pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
 const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */

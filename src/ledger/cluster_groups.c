@@ -35,6 +35,16 @@ static pod_id first_in_group(const struct cluster *c, group_id g)
 	return id_index_first(&c->by_group, group_key(o->ns, o->name));
 }
 
+pod_id cluster_group_first(const struct cluster *c, group_id g)
+{
+	return first_in_group(c, g);
+}
+
+pod_id cluster_group_next(const struct cluster *c, pod_id pod)
+{
+	return id_index_next(&c->by_group, pod);
+}
+
 static void set_speaker(struct cluster *c, group_id g, pod_id pod)
 {
 	while (c->speakers.n <= g)

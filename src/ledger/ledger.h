@@ -168,6 +168,8 @@ const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_
  * caches of who is covered by none are good while it is the same.
  */
 uint64_t ledger_budget_generation(const struct ledger *l);
+/* Changes whenever a group comes, goes or says something else: for caches of what groups say. */
+uint64_t ledger_group_generation(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 

@@ -152,6 +152,7 @@ group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue,
 	struct entry *e = journal_add(l, ENTRY_GROUP_NEW, id);
 	e->flag = is_fresh;
 	e->pos = is_fresh_run;
+	l->group_generation++;
 	ledger_moved(l);
 	return id;
 }
@@ -164,6 +165,7 @@ void undo_group_new(struct ledger *l, const struct entry *e)
 	let_go(l, g->obj);
 	*g = (struct group){0};
 	ids_untake(&l->group_ids, e->id, e->flag);
+	l->group_generation++;
 }
 
 /* flag: it has a new run of podsets; pos: of ids never used before. */
@@ -191,6 +193,7 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 	if (g->started_ns == TIME_NONE)
 		g->started_ns = g->obj->started_ns;
 	describe_podsets(l, id);
+	l->group_generation++;
 	ledger_moved(l);
 }
 
@@ -203,6 +206,7 @@ void undo_group_swap(struct ledger *l, const struct entry *e)
 	*g = *(struct group *)e->held;
 	mem_free(e->held);
 	describe_podsets(l, e->id);
+	l->group_generation++;
 }
 
 void settle_group_swap(struct ledger *l, const struct entry *e)
@@ -223,6 +227,7 @@ void ledger_group_drop(struct ledger *l, group_id id)
 	journal_hold(l, ENTRY_GROUP_GONE, id, g->obj);
 	g->is_live = false;
 	g->obj = NULL;
+	l->group_generation++;
 	ledger_moved(l);
 }
 
@@ -232,6 +237,7 @@ void undo_group_gone(struct ledger *l, const struct entry *e)
 	g->is_live = true;
 	g->obj = e->held;
 	map_put(&l->group_by_name, name_key(g->obj), e->id);
+	l->group_generation++;
 }
 
 void settle_group_gone(struct ledger *l, const struct entry *e)
@@ -241,6 +247,11 @@ void settle_group_gone(struct ledger *l, const struct entry *e)
 	*g = (struct group){0};
 	ids_give(&l->group_ids, e->id);
 	let_go(l, e->held);
+}
+
+uint64_t ledger_group_generation(const struct ledger *l)
+{
+	return l->group_generation;
 }
 
 group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name)

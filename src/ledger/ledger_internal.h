@@ -122,6 +122,7 @@ struct ledger {
 	bool has_empty_ghosts;
 	uint64_t last_generation;
 	uint64_t budget_generation; /* only grows, too */
+	uint64_t group_generation;  /* likewise */
 	struct rows allocatable, node_used, node_leaving, node_claimed;
 	wide capacity_wide[RES_MAX];
 	int64_t capacity[RES_MAX];

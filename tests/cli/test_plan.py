@@ -272,7 +272,7 @@ def same_bytes(t):
 # ---- shape of the data ----
 
 DECISION = ["pod", "group", "queue", "outcome", "action", "node", "cycle", "victims", "protected", "rule", "until", "message"]
-VICTIM = ["pod", "queue", "node", "rule", "lostSeconds"]
+VICTIM = ["pod", "queue", "node", "rule", "lostSeconds", "withGroup"]
 PROTECTED = ["pod", "queue", "node", "rule", "reason", "until"]
 
 
@@ -423,6 +423,37 @@ def explain(t):
             "ns/p waits for another scheduler: its schedulerName is not one of schedulerNames.\n")
 
 
+# ---- Kubernetes' pod groups ----
+
+def pod_group(name, priority, **spec):
+    return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": name, "namespace": "ns"},
+            "spec": {"priority": priority, **spec}}
+
+
+def in_group(group, *args, **spec):
+    return pod(*args, schedulingGroup={"podGroupName": group}, **spec)
+
+
+def whole_groups(t):
+    objects = [node("n1"), node("n2"), pod_group("train", 1, disruptionMode={"all": {}}), in_group("train", "a", 4, 1, "n1"),
+               in_group("train", "b", 2, 1, "n2"), in_group("train", "c", 2, 1, "n2"), pod("big", 4, 10, nodeSelector={"kubernetes.io/hostname": "n1"})]
+    objects[0]["metadata"]["labels"] = {"kubernetes.io/hostname": "n1"}
+    clause = "goes with its group ns/train: disruptionMode all, 3 pods on 2 nodes"
+    found = decision(objects, "big", *KUBERNETES)["victims"]
+    t.equal("a group of disruptionMode all goes from all its nodes", [(v["pod"], v["node"], v["withGroup"]) for v in found],
+            [("ns/a", "n1", "ns/train"), ("ns/b", "n2", "ns/train"), ("ns/c", "n2", "ns/train")])
+    text = run("plan", objects, *KUBERNETES).out
+    t.equal("the plan says so of each", text.count(f"displace: priority 1 below 10; {clause}\n"), 3)
+    t.equal("explain: where the room is needed", run("explain", objects, *KUBERNETES, "ns/a").out, "ns/a has to go from n1: ns/big needs its room and has "
+            f"the higher priority (10, this pod has 1). That node was chosen: no other node would do. It {clause}.\n")
+    t.equal("explain: on another node", run("explain", objects, *KUBERNETES, "ns/c").out, "ns/c has to go from n2: ns/big needs room on n1 and has the "
+            f"higher priority (10, this pod has 1). That node was chosen: no other node would do. It {clause}.\n")
+    t.equal("shape and counts are right", shape_faults(plan(objects, *KUBERNETES)), [])
+    objects[2]["spec"]["disruptionMode"] = {"single": {}}
+    t.equal("of mode single only who must", [v["pod"] for v in decision(objects, "big", *KUBERNETES)["victims"]], ["ns/a"])
+    t.true("and nothing is said of the group", "group" not in run("explain", objects, *KUBERNETES, "ns/a").out)
+
+
 def explain_nodes(t):
     objects = FULL + [node("n2"), pod("held", 4, 99, "n2"), node("n3", 2), node("n4")]
     objects[-1]["spec"] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
@@ -526,7 +557,7 @@ def bench(t):
 def main():
     t = Suite()
     for part in (goldens, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
-                 reasons, explain, explain_nodes, explain_usage, usage, hostile_names, bench):
+                 reasons, explain, whole_groups, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()
 

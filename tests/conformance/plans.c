@@ -63,7 +63,7 @@ void run_schedule_with_preemption(struct fact *f)
 	struct world w;
 	pod_id pod;
 
-	if (skip_groups(f))
+	if (skip_composite(f))
 		return;
 	pod = open_with_pod(&w, f);
 	if (pod != POD_NONE && plan_make(&p, &w, pod)) {

@@ -9,8 +9,9 @@
 
 extern const struct displace_options as_kubernetes;
 
-/* True, and the fact is skipped: it is about pod groups. */
-bool skip_groups(struct fact *f);
+#define NO_COMPOSITE "cede has no composite pod groups"
+/* True, and the fact is skipped: it is about composite pod groups. */
+bool skip_composite(struct fact *f);
 /* Names of pods; without is_ordered as a set. */
 void same_victims(struct world *w, const char *what, const struct tree *expected, const pod_id *got, uint32_t n,
 		  bool is_ordered);

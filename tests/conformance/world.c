@@ -84,6 +84,39 @@ static bool put_pdbs(struct world *w)
 	return true;
 }
 
+/* Facts leave out which API a group is of: it is Kubernetes' own. */
+bool world_put_group(struct world *w, const struct tree *t)
+{
+	static const struct tree api = {.kind = TREE_STRING, .n = 25, .text = "scheduling.k8s.io/v1beta1"};
+	struct tree_field *fields = arena_n(w->f->arena, t->n + 1, struct tree_field);
+	struct object_source src = source_of(w);
+	struct tree with_api = *t;
+	struct obj_group o;
+	struct err e;
+
+	fields[0] = (struct tree_field){.key = "apiVersion", .key_len = 10, .value = &api};
+	for (uint32_t i = 0; i < t->n; i++)
+		fields[i + 1] = t->fields[i];
+	with_api.fields = fields;
+	with_api.n++;
+	if (manifest_group(w->vocab, &src, &with_api, &o, &e))
+		return fail(w, "group", &e);
+	if (!cluster_put_group(w->cluster, &o, &e))
+		return true;
+	obj_group_drop(w->vocab, &o);
+	return fail(w, "group", &e);
+}
+
+static bool put_groups(struct world *w)
+{
+	const struct tree *list = tree_get(w->f->t, "podGroups");
+
+	for (uint32_t i = 0; i < tree_count(list); i++)
+		if (!world_put_group(w, list->items[i]))
+			return false;
+	return true;
+}
+
 /* Services and controllers. */
 static bool put_objects(struct world *w)
 {
@@ -194,7 +227,7 @@ bool world_open(struct world *w, struct fact *f)
 	w->cluster = cluster_new(w->vocab, &o);
 	w->ledger = cluster_ledger(w->cluster);
 	ledger_check_always(w->ledger, true);
-	return put_namespaces(w) && put_nodes(w) && put_pdbs(w) && put_objects(w) && put_pods(w);
+	return put_namespaces(w) && put_nodes(w) && put_pdbs(w) && put_objects(w) && put_groups(w) && put_pods(w);
 }
 
 void world_close(struct world *w)

@@ -30,11 +30,12 @@ struct world {
 
 extern const int64_t world_now_ns;
 
-/* Takes in nodes, namespaces, pods, budgets and other objects. On false the world is open all the same. */
+/* Takes in nodes, namespaces, groups, pods, budgets and other objects. On false the world is open all the same. */
 bool world_open(struct world *w, struct fact *f);
 void world_close(struct world *w);
 
 bool world_put_node(struct world *w, const struct tree *t);
+bool world_put_group(struct world *w, const struct tree *t);
 /*
  * A pod as written; with is_waiting without its node, so that it waits to be placed. POD_NONE if it could not be read.
  */

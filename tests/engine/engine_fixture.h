@@ -12,6 +12,7 @@
  *		?zone=a (node selector)
  *	pdb NAME SELECTOR ALLOWED ("-" is the empty selector; NAME* is a pod already disrupted)
  *	class NAME VALUE [never]
+ *	group NAME [PRIORITY] [min=3] [all] [never]: a PodGroup of Kubernetes' (all: disruptionMode); its pods say &NAME
  *
  * A plan is one word for each decision: p->n placed, p=>n:a,b nominated after a and b, "p waits", "p gated"; " / "
  * stands between cycles.
@@ -123,6 +124,8 @@ static inline void pod_word(struct pod_text *t, struct shape *shape, char *w)
 		t->ports = w + 1;
 	else if (*w == '?')
 		t->selector = w + 1;
+	else if (*w == '&')
+		t->k8s_group = w + 1;
 	else if (*w == '~')
 		*(w[1] ? &t->is_preempted : &t->is_leaving) = true;
 	else if (str_eq(w, "never"))
@@ -171,6 +174,30 @@ static inline void put_pdb_words(const char *s)
 	assert_int_equal(cluster_put_pdb(f.cluster, &o, NULL), ERR_OK);
 }
 
+static inline void put_group_words(const char *s)
+{
+	struct obj_group o = {.ns = names_hold_str(f.names, "default"),
+			      .name = names_hold_str(f.names, next_word(&s)),
+			      .is_k8s = true,
+			      .bag = name_bag_of(f.names),
+			      .created_ns = TIME_NONE,
+			      .started_ns = TIME_NONE,
+			      .stale_ns = TIME_NONE};
+	char *w;
+
+	while ((w = next_word(&s))) {
+		if (!strncmp(w, "min=", 4))
+			o.min_member = (int32_t)number(w + 4);
+		else if (str_eq(w, "all"))
+			o.goes_whole = true;
+		else if (str_eq(w, "never"))
+			o.never_preempts = true;
+		else
+			o.has_priority = true, o.priority = (int32_t)number(w);
+	}
+	assert_int_equal(cluster_put_group(f.cluster, &o, NULL), ERR_OK);
+}
+
 static inline void put_class_words(const char *s)
 {
 	struct obj_class o = {.name = names_hold_str(f.names, next_word(&s)), .value = (int32_t)number(next_word(&s))};
@@ -198,6 +225,8 @@ static inline void put_cluster(const char *s)
 			put_pdb_words(thing);
 		else if (str_eq(kind, "class"))
 			put_class_words(thing);
+		else if (str_eq(kind, "group"))
+			put_group_words(thing);
 		else
 			fail_msg("what is a %s?", kind);
 	}

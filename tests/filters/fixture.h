@@ -365,6 +365,7 @@ struct pod_text {
 	int64_t created_s, started_s; /* 0: not known */
 	const char *nominated;	      /* the node it was promised */
 	const char *priority_class;
+	const char *k8s_group;	   /* the PodGroup it names in spec.schedulingGroup */
 	bool is_leaving;	   /* somebody deleted it, */
 	bool is_preempted;	   /* a scheduler did */
 	const struct shape *shape; /* to start from; NULL: empty */
@@ -412,6 +413,8 @@ static inline struct obj_pod pod_object(struct pod_text t)
 
 	return (struct obj_pod){
 		.name = names_hold_str(f.names, t.name),
+		.group = t.k8s_group ? names_hold_str(f.names, t.k8s_group) : NAME_NONE,
+		.group_is_k8s = t.k8s_group != NULL,
 		.node_name = names_hold_str(f.names, t.node),
 		.nominated_node = names_hold_str(f.names, t.nominated),
 		.kin = kin_hold(f.vocab, name_of(t.ns ? t.ns : "default"), labels.kv, labels.n),

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/disruption_unit.h"
+
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "engine/displace_internal.h"
+#include "engine/opinion.h"
+
+struct gathering {
+	const struct cede_cycle *c;
+	const struct displace_options *o;
+	bool has_opinions;
+	struct bits seen; /* groups that were looked at */
+	ARRAY(struct disruption_unit) v;
+};
+
+static bool is_on_node(const struct pod *p)
+{
+	return p->state == POD_PLACED || p->state == POD_LEAVING;
+}
+
+static bool is_protected(const struct gathering *g, pod_id pod)
+{
+	return g->has_opinions && opinion_of(g->c, pod).answer == IS_PROTECTED;
+}
+
+/* ---- one unit ---- */
+
+static int by_pod_name(const void *a, const void *b, void *ctx)
+{
+	const struct cede_cycle *c = ((const struct gathering *)ctx)->c;
+
+	return name_cmp(c->names, ledger_pod(c->ledger, *(const pod_id *)a)->name,
+			ledger_pod(c->ledger, *(const pod_id *)b)->name);
+}
+
+static uint32_t members_on_nodes(const struct cede_cycle *c, group_id group, pod_id *ret)
+{
+	uint32_t n = 0;
+
+	for (pod_id id = cluster_group_first(c->cluster, group); id != POD_NONE;
+	     id = cluster_group_next(c->cluster, id)) {
+		const struct pod *p = ledger_pod(c->ledger, id);
+
+		if (!is_on_node(p) || p->group != group)
+			continue;
+		if (ret)
+			ret[n] = id;
+		n++;
+	}
+	return n;
+}
+
+static void add_alone(struct gathering *g, pod_id pod, const struct pod *p)
+{
+	pod_id *pods = arena_n(g->c->arena, 1, pod_id);
+	struct disruption_unit u = {.whole = GROUP_NONE,
+				    .n_pods = 1,
+				    .pods = pods,
+				    .priority = p->priority,
+				    .is_grouped = pod_is_grouped(p),
+				    .start = victim_start(g->c, p)};
+
+	pods[0] = pod;
+	if (may_displace(g->c, g->o, p) && !is_protected(g, pod))
+		array_push(&g->v, u);
+}
+
+static void add_whole(struct gathering *g, group_id id)
+{
+	const struct group *group = ledger_group(g->c->ledger, id);
+	struct disruption_unit u = {.whole = id, .priority = group->priority, .is_grouped = true, .start = INT64_MAX};
+	pod_id *pods;
+
+	if (bits_has(&g->seen, id))
+		return;
+	bits_set(&g->seen, id);
+	if (group->priority >= g->c->priority || (g->o->only_in != QUEUE_NONE && group->queue != g->o->only_in))
+		return;
+	pods = arena_n(g->c->arena, members_on_nodes(g->c, id, NULL) + 1, pod_id);
+	u.n_pods = members_on_nodes(g->c, id, pods);
+	u.pods = pods;
+	qsort_r(pods, u.n_pods, sizeof(*pods), by_pod_name, g);
+	for (uint32_t i = 0; i < u.n_pods; i++) {
+		int64_t start = victim_start(g->c, ledger_pod(g->c->ledger, pods[i]));
+
+		u.start = start < u.start ? start : u.start;
+		if (is_protected(g, pods[i]))
+			return;
+	}
+	array_push(&g->v, u);
+}
+
+static void consider_node(struct gathering *g, node_id node)
+{
+	const struct ledger_node *n = ledger_node(g->c->ledger, node);
+
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(g->c->ledger, n->pods.v[i]);
+
+		if (pod_goes_whole(g->c->ledger, p))
+			add_whole(g, p->group);
+		else
+			add_alone(g, n->pods.v[i], p);
+	}
+}
+
+/* ---- the order ---- */
+
+int unit_cmp(const struct disruption_unit *a, const struct disruption_unit *b)
+{
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	if (a->is_grouped != b->is_grouped)
+		return a->is_grouped ? -1 : 1;
+	if (a->n_pods != b->n_pods)
+		return a->n_pods > b->n_pods ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return 0;
+}
+
+/* Where a plugin has an opinion, a group is as its first pod; and so it is where names decide. */
+static int by_unit_importance(const void *a, const void *b, void *ctx)
+{
+	const struct gathering *g = ctx;
+	const struct disruption_unit *x = a, *y = b;
+	const struct pod *px = ledger_pod(g->c->ledger, x->pods[0]), *py = ledger_pod(g->c->ledger, y->pods[0]);
+	int d = 0;
+
+	if (g->has_opinions && x->priority == y->priority)
+		d = opinion_cmp(g->c, x->pods[0], y->pods[0]);
+	if (!d)
+		d = unit_cmp(x, y);
+	if (!d)
+		d = name_cmp(g->c->names, kin_get(g->c->vocab, px->kin)->ns, kin_get(g->c->vocab, py->kin)->ns);
+	return d ? d : name_cmp(g->c->names, px->name, py->name);
+}
+
+static struct disruption_units settle(struct gathering *g)
+{
+	struct disruption_units u = {.n = g->v.n};
+
+	u.v = arena_n(g->c->arena, u.n + 1, struct disruption_unit);
+	if (u.n) {
+		qsort_r(g->v.v, u.n, sizeof(*g->v.v), by_unit_importance, g);
+		memcpy(u.v, g->v.v, u.n * sizeof(*u.v));
+	}
+	for (uint32_t i = 0; i < u.n; i++) {
+		u.n_pods += u.v[i].n_pods;
+		u.has_whole |= u.v[i].whole != GROUP_NONE;
+	}
+	array_free(&g->v);
+	bits_free(&g->seen);
+	return u;
+}
+
+struct disruption_units units_on_node(const struct cede_cycle *c, const struct displace_options *o, node_id node)
+{
+	struct gathering g = {.c = c, .o = o, .has_opinions = opinion_is_any(c)};
+
+	consider_node(&g, node);
+	return settle(&g);
+}
+
+struct disruption_units units_everywhere(const struct cede_cycle *c, const struct displace_options *o)
+{
+	struct gathering g = {.c = c, .o = o, .has_opinions = opinion_is_any(c)};
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		consider_node(&g, c->nodes[i]);
+	return settle(&g);
+}
+
+/* ---- taken apart ---- */
+
+static uint8_t class_of(const struct cede_cycle *c, const struct disruption_unit *u, const bool *violates)
+{
+	bool is_violating = false, has_opinions = opinion_is_any(c);
+
+	for (uint32_t i = 0; i < u->n_pods; i++) {
+		is_violating |= violates[i];
+		if (has_opinions && opinion_spares(c, u->pods[i]))
+			return CLASS_SPARED;
+	}
+	return is_violating ? CLASS_VIOLATING : CLASS_REST;
+}
+
+struct unit_rows unit_rows_of(const struct cede_cycle *c, const struct displace_options *o,
+			      const struct disruption_units *u)
+{
+	struct unit_rows r = {.pods = arena_n(c->arena, u->n_pods + 1, pod_id),
+			      .homes = arena_n(c->arena, u->n_pods + 1, node_id),
+			      .violates = arena_n(c->arena, u->n_pods + 1, bool),
+			      .goes = arena_n(c->arena, u->n_pods + 1, bool),
+			      .classes = arena_n(c->arena, u->n + 1, uint8_t)};
+
+	for (uint32_t i = 0, at = 0; i < u->n; at += u->v[i++].n_pods)
+		memcpy(r.pods + at, u->v[i].pods, u->v[i].n_pods * sizeof(*r.pods));
+	for (uint32_t i = 0; i < u->n_pods; i++)
+		r.homes[i] = ledger_pod(c->ledger, r.pods[i])->node;
+	pdb_split(c, r.pods, u->n_pods, o->empty_selector_matches, r.violates);
+	for (uint32_t i = 0, at = 0; i < u->n; at += u->v[i++].n_pods)
+		r.classes[i] = class_of(c, &u->v[i], r.violates + at);
+	return r;
+}
