@@ -7,8 +7,8 @@
  *	p50 p99	decisions after one node changed since the one before; what is known of the others is used again
  *	growth	of the times since the row above with as many pods on a node; as much as the nodes is linear
  *
- * Times are of the wall clock: other load of the machine is in them, and most of all in p99. Of the fast shapes each
- * row is the best of three runs.
+ * Times are of the processor, but for those called wall: other load of the machine is in these, and most of all in
+ * their p99. Of the fast shapes each number is the best of three runs.
  */
 #include <errno.h>
 #include <spawn.h>
