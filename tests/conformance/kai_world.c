@@ -84,6 +84,12 @@ static void add_share(struct text *out, const char *name, const struct tree *s)
 		    word(s, "limit"), word(s, "over_quota_weight"));
 }
 
+static void add_window(struct text *out, const char *key, const struct tree *ms)
+{
+	if (tree_text(ms, NULL))
+		text_printf(out, ", \"%s\": \"%sms\"", key, tree_text(ms, ""));
+}
+
 static void add_queue(struct text *out, const struct tree *q)
 {
 	text_printf(out,
@@ -99,7 +105,10 @@ static void add_queue(struct text *out, const struct tree *q)
 	add_share(out, "cpu", tree_get(q, "cpu_milli"));
 	text_add(out, ", ");
 	add_share(out, "memory", tree_get(q, "memory_mb"));
-	text_add(out, "}}}");
+	text_add(out, "}");
+	add_window(out, "preemptMinRuntime", tree_get(q, "preempt_min_runtime_ms"));
+	add_window(out, "reclaimMinRuntime", tree_get(q, "reclaim_min_runtime_ms"));
+	text_add(out, "}}");
 }
 
 static void add_class(struct text *out, const struct tree *job)
@@ -161,22 +170,27 @@ static bool is_running(const struct kai_task *t)
 	return str_eq(t->status, "Running") || str_eq(t->status, "Binding");
 }
 
-static bool has_started(const struct kai_world *w, const struct tree *job)
+/* A minute ago if anything of it runs and the fact says nothing else; negative: never. */
+static int64_t started_ms_ago(const struct kai_world *w, const struct tree *job)
 {
+	const struct tree *told = tree_get(job, "last_start_ms_ago");
+
+	if (told)
+		return tree_int(told, -1);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->tasks[i].job == job && is_running(&w->tasks[i]))
-			return true;
-	return false;
+			return 60000;
+	return -1;
 }
 
 static void add_annotations(const struct kai_world *w, struct text *out, const struct tree *job)
 {
-	int64_t stale_ms = tree_int(tree_get(job, "stale_for_ms"), -1);
+	int64_t stale_ms = tree_int(tree_get(job, "stale_for_ms"), -1), started_ms = started_ms_ago(w, job);
 
 	text_add(out, ", \"annotations\": {\"fact\": \"\"");
-	if (has_started(w, job)) {
+	if (started_ms >= 0) {
 		text_add(out, ", ");
-		add_time(out, "kai.scheduler/last-start-timestamp", 60 * NS_PER_S);
+		add_time(out, "kai.scheduler/last-start-timestamp", started_ms * NS_IN_MS);
 	}
 	if (stale_ms >= 0) {
 		text_add(out, ", ");
@@ -386,9 +400,9 @@ static void placement(const struct fact *f, struct kai_settings *s)
 	}
 }
 
-static struct engine_config *settings(const struct fact *f)
+static struct engine_config *settings(const struct kai_world *w)
 {
-	const struct tree *run = tree_get(f->t, "run"), *actions = tree_get(run, "actions");
+	const struct tree *run = tree_get(w->f->t, "run"), *actions = tree_get(run, "actions");
 	struct engine_config *c = engine_config_new();
 
 	c->profile = PROFILE_KAI;
@@ -398,7 +412,8 @@ static struct engine_config *settings(const struct fact *f)
 	c->kai.staleness_grace_ns = tree_int(tree_get(run, "staleness_grace_ms"), 0) * NS_IN_MS;
 	c->kai.max_consolidation_preemptees = -1;
 	c->kai.has_no_predicates = !tree_truth(tree_get(run, "predicates_plugin"));
-	placement(f, &c->kai);
+	c->min_runtime = w->min_runtime;
+	placement(w->f, &c->kai);
 	return c;
 }
 
@@ -435,7 +450,6 @@ static void see_leaving(const struct outcome_view *v, struct kai_task *t, pod_id
 	if (to == NODE_NONE)
 		return;
 	t->status = "Pipelined";
-	t->leaves = t->node;
 	t->node = node_name(v, to);
 }
 
@@ -459,7 +473,6 @@ static void see_task(const struct outcome_view *v, struct kai_task *t)
 		fact_differs(v->w->f, t->id, "a pod", "none");
 		return;
 	}
-	t->leaves = NULL;
 	t->started_ns = p->group == GROUP_NONE ? TIME_NONE : ledger_group(v->ledger, p->group)->started_ns;
 	if (p->state == POD_LEAVING) {
 		see_leaving(v, t, pod);
@@ -537,7 +550,7 @@ static bool run(struct kai_world *w, struct cluster *c, const struct engine_conf
 bool kai_world_round(struct kai_world *w)
 {
 	struct vocab *v = vocab_new();
-	struct engine_config *config = settings(w->f);
+	struct engine_config *config = settings(w);
 	struct cluster *c = NULL;
 	bool is_fine = build(w, v, config, &c) && run(w, c, config);
 
@@ -559,6 +572,5 @@ void kai_world_settle(struct kai_world *w)
 			t->status = "Pending";
 			t->node = "";
 		}
-		t->leaves = NULL;
 	}
 }

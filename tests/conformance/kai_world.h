@@ -10,6 +10,7 @@
 #pragma once
 
 #include "conform.h"
+#include "rules/min_runtime.h"
 
 enum { NS_IN_MS = 1000000 };
 
@@ -17,18 +18,21 @@ struct kai_task {
 	const char *id;
 	const struct tree *t, *job;
 	const char *status, *node; /* "" if it has none */
-	const char *leaves;	   /* Pipelined: the node it is still on; NULL */
 	int64_t started_ns;	   /* of its group, after the round; TIME_NONE */
 };
 
 struct kai_world {
 	struct fact *f;
+	struct min_runtime_settings min_runtime; /* none unless set */
 	uint32_t n;
 	struct kai_task *tasks;			/* of all jobs, in the fact's arena */
 	uint32_t binds, pipelines, evictions; /* of the last round */
 };
 
-/* All tasks as the fact has them. */
+/*
+ * All tasks as the fact has them. Beside what such facts have, queues may have preempt_min_runtime_ms and
+ * reclaim_min_runtime_ms, and jobs last_start_ms_ago (null: they never started).
+ */
 void kai_world_init(struct kai_world *w, struct fact *f);
 /* One cycle. False: it failed, and the fact says why. */
 bool kai_world_round(struct kai_world *w);
