@@ -201,6 +201,11 @@ const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *re
 	return l->queues.v[q].pods.v;
 }
 
+uint64_t ledger_queue_members(const struct ledger *l, queue_id q)
+{
+	return l->queues.v[q].members;
+}
+
 uint32_t ledger_stride(const struct ledger *l)
 {
 	return l->stride;

@@ -173,6 +173,11 @@ uint64_t ledger_group_generation(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 
+/* Changes whenever a pod comes to that list or leaves it. */
+uint64_t ledger_queue_members(const struct ledger *l, queue_id q);
+/* Changes whenever a queue comes, goes, moves or is told something else. */
+uint64_t ledger_tree_generation(const struct ledger *l);
+
 /*
  * Rows of amounts, one int64_t per resource type, RES_PODS counted too (every pod takes 1). Valid until the next move
  * from outside. Rows of one kind lie one after the other, ledger_stride apart. The stride is a multiple of 4, at least

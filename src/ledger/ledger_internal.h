@@ -74,6 +74,7 @@ struct queue_use {
 	queue_id parent; /* as in the tree, beside each other for the walk up */
 	uint32_t n_waiting;
 	pod_list pods;
+	uint64_t members; /* only grows: how often the list changed */
 };
 
 struct kin_use { /* of a kin with pods in the ledger; zero otherwise, so a reused kin id starts afresh */
@@ -123,6 +124,7 @@ struct ledger {
 	uint64_t last_generation;
 	uint64_t budget_generation; /* only grows, too */
 	uint64_t group_generation;  /* likewise */
+	uint64_t tree_generation;   /* likewise */
 	struct rows allocatable, node_used, node_leaving, node_claimed;
 	wide capacity_wide[RES_MAX];
 	int64_t capacity[RES_MAX];

@@ -44,6 +44,7 @@ enum err_code ledger_queue_add(struct ledger *l, queue_id parent, const char *se
 {
 	queue_id q;
 	enum err_code code = queue_tree_add(&l->tree, parent, segment, len, spec, &q, e);
+	l->tree_generation++;
 	if (code != ERR_OK)
 		return code;
 	ledger_fit_stride(l);
@@ -58,6 +59,7 @@ void undo_queue_new(struct ledger *l, const struct entry *e)
 {
 	struct queue_spec spec;
 	vanish(l, e->id);
+	l->tree_generation++;
 	queue_tree_drop(&l->tree, e->id, &spec);
 	queue_spec_free(&spec);
 }
@@ -65,6 +67,7 @@ void undo_queue_new(struct ledger *l, const struct entry *e)
 void ledger_queue_set(struct ledger *l, queue_id q, struct queue_spec *spec)
 {
 	struct queue_spec *old = mem_alloc(sizeof(*old));
+	l->tree_generation++;
 	queue_tree_set(&l->tree, q, spec, old);
 	ledger_fit_stride(l);
 	journal_hold(l, ENTRY_QUEUE_SWAP, q, old);
@@ -74,6 +77,7 @@ void ledger_queue_set(struct ledger *l, queue_id q, struct queue_spec *spec)
 void undo_queue_swap(struct ledger *l, const struct entry *e)
 {
 	struct queue_spec now;
+	l->tree_generation++;
 	queue_tree_set(&l->tree, e->id, e->held, &now);
 	queue_spec_free(&now);
 	mem_free(e->held);
@@ -114,6 +118,7 @@ enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_paren
 {
 	queue_id old = l->tree.q.v[q].parent;
 	enum err_code code = queue_tree_move(&l->tree, q, new_parent, e);
+	l->tree_generation++;
 	if (code != ERR_OK)
 		return code;
 	carry(l, q, new_parent);
@@ -125,6 +130,7 @@ enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_paren
 void undo_queue_move(struct ledger *l, const struct entry *e)
 {
 	enum err_code code = queue_tree_move(&l->tree, e->id, e->node, NULL);
+	l->tree_generation++;
 	assert(code == ERR_OK);
 	carry(l, e->id, e->node);
 }
@@ -137,6 +143,7 @@ void ledger_queue_drop(struct ledger *l, queue_id q)
 	was->is_draining = l->tree.q.v[q].is_draining;
 	names_keep(l->names, was->segment);
 	vanish(l, q);
+	l->tree_generation++;
 	queue_tree_drop(&l->tree, q, &was->spec);
 	journal_hold(l, ENTRY_QUEUE_GONE, q, was)->node = parent;
 	ledger_moved(l);
@@ -145,7 +152,9 @@ void ledger_queue_drop(struct ledger *l, queue_id q)
 void undo_queue_gone(struct ledger *l, const struct entry *e)
 {
 	struct queue_was *was = e->held;
+	l->tree_generation++;
 	queue_tree_restore(&l->tree, e->id, e->node, name_str(l->names, was->segment), &was->spec);
+	l->tree_generation++;
 	queue_tree_drain(&l->tree, e->id, was->is_draining);
 	names_drop(l->names, was->segment);
 	mem_free(was);
@@ -163,13 +172,20 @@ void settle_queue_gone(struct ledger *l, const struct entry *e)
 void ledger_queue_drain(struct ledger *l, queue_id q, bool draining)
 {
 	journal_add(l, ENTRY_QUEUE_DRAIN, q)->flag = l->tree.q.v[q].is_draining;
+	l->tree_generation++;
 	queue_tree_drain(&l->tree, q, draining);
 	ledger_moved(l);
 }
 
 void undo_queue_drain(struct ledger *l, const struct entry *e)
 {
+	l->tree_generation++;
 	queue_tree_drain(&l->tree, e->id, e->flag);
+}
+
+uint64_t ledger_tree_generation(const struct ledger *l)
+{
+	return l->tree_generation;
 }
 
 void queues_free(struct ledger *l)

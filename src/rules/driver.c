@@ -2,8 +2,44 @@
 /*
  * The pod that keeps an application together goes last:
  * one labelled spark-role: driver, or the oldest of an application with several pods.
+ *
+ * Who that is is worked out for all applications of a leaf at once, and kept while its pods are the same.
  */
+#include "base/map.h"
 #include "rules/judge.h"
+
+struct app {
+	pod_id oldest;
+	uint32_t n;
+	bool has_labelled;
+};
+
+struct leaf {
+	uint64_t members; /* of the ledger when it was made */
+	bool is_known;
+	ARRAY(struct app) apps;
+	struct map by_id; /* namespace and application id */
+};
+
+struct drivers {
+	ARRAY(struct leaf) leaves; /* by queue id */
+};
+
+static void leaf_clear(struct leaf *f)
+{
+	array_free(&f->apps);
+	map_free(&f->by_id);
+	*f = (struct leaf){0};
+}
+
+void drivers_free(struct drivers *d)
+{
+	for (uint32_t i = 0; d && i < d->leaves.n; i++)
+		leaf_clear(&d->leaves.v[i]);
+	if (d)
+		array_free(&d->leaves);
+	mem_free(d);
+}
 
 static bool says_driver(const struct judge *j, const struct pod *v)
 {
@@ -21,27 +57,70 @@ static bool is_older(const struct judge *j, const struct pod *a, const struct po
 	return x != y ? x < y : name_cmp(j->names, a->name, b->name) < 0;
 }
 
+static uint64_t app_key(const struct judge *j, const struct pod *p)
+{
+	return map_key2(kin_get(j->vocab, p->kin)->ns, p->obj->app);
+}
+
+static void add(const struct judge *j, struct leaf *f, pod_id pod)
+{
+	const struct pod *p = ledger_pod(j->ledger, pod);
+	uint32_t at = map_get(&f->by_id, app_key(j, p));
+	struct app *a;
+
+	if (at == MAP_NONE) {
+		struct app new = {.oldest = pod};
+
+		at = f->apps.n;
+		array_push(&f->apps, new);
+		map_put(&f->by_id, app_key(j, p), at);
+	}
+	a = &f->apps.v[at];
+	a->n++;
+	a->has_labelled |= says_driver(j, p);
+	if (is_older(j, p, ledger_pod(j->ledger, a->oldest)))
+		a->oldest = pod;
+}
+
+static const struct leaf *leaf_of(const struct judge *j, queue_id q)
+{
+	struct leaf none = {0};
+	struct drivers *d;
+	struct leaf *f;
+	uint32_t n;
+	const pod_id *pods = ledger_queue_pods(j->ledger, q, &n);
+
+	if (!j->scratch->drivers)
+		j->scratch->drivers = mem_alloc(sizeof(*j->scratch->drivers));
+	d = j->scratch->drivers;
+	while (d->leaves.n <= q)
+		array_push(&d->leaves, none);
+	f = &d->leaves.v[q];
+	if (f->is_known && f->members == ledger_queue_members(j->ledger, q))
+		return f;
+	leaf_clear(f);
+	f->is_known = true;
+	f->members = ledger_queue_members(j->ledger, q);
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pod(j->ledger, pods[i])->obj->app != NAME_NONE)
+			add(j, f, pods[i]);
+	return f;
+}
+
 bool judge_is_driver(const struct judge *j, const struct pod *v)
 {
-	name_id ns = kin_get(j->vocab, v->kin)->ns;
-	uint32_t n, others = 0;
-	const pod_id *pods;
+	const struct leaf *f;
+	const struct app *a;
+	uint32_t at;
 
 	if (says_driver(j, v))
 		return true;
 	if (v->obj->app == NAME_NONE || v->queue == QUEUE_NONE)
 		return false;
-	pods = ledger_queue_pods(j->ledger, v->queue, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pod *o = ledger_pod(j->ledger, pods[i]);
-
-		if (o == v || o->obj->app != v->obj->app || kin_get(j->vocab, o->kin)->ns != ns)
-			continue;
-		if (says_driver(j, o) || is_older(j, o, v))
-			return false;
-		others++;
-	}
-	return others > 0;
+	f = leaf_of(j, v->queue);
+	at = map_get(&f->by_id, app_key(j, v));
+	a = at == MAP_NONE ? NULL : &f->apps.v[at];
+	return a && a->n > 1 && !a->has_labelled && ledger_pod(j->ledger, a->oldest) == v;
 }
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)

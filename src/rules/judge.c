@@ -87,6 +87,7 @@ void judge_scratch_free(struct judge_scratch *s)
 {
 	mem_free(s->opinions);
 	map_free(&s->cores);
+	drivers_free(s->drivers);
 	*s = (struct judge_scratch){0};
 }
 

@@ -45,8 +45,9 @@ struct queue_opinion {
 struct judge_scratch {			/* memory that judges use one after the other; zero-initialised */
 	struct queue_opinion *opinions; /* by queue id */
 	uint32_t n;
-	uint64_t stamp;	  /* only grows, so nothing has to be cleared */
-	struct map cores; /* of semi-preemptible podsets: the last pod of the core; for one judge */
+	uint64_t stamp;		 /* only grows, so nothing has to be cleared */
+	struct map cores;	 /* of semi-preemptible podsets: the last pod of the core; for one judge */
+	struct drivers *drivers; /* of applications, by leaf queue; kept while the queue's pods are the same */
 };
 void judge_scratch_free(struct judge_scratch *s);
 
@@ -81,6 +82,7 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim);
 /* The soft rules alone: is it opted out, is it a driver? */
 bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
+void drivers_free(struct drivers *d);
 struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
 
 /*
