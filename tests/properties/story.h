@@ -88,7 +88,8 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 	const char *priority = story_word(words, "priority "), *app = story_word(words, "app "),
 		   *daemon = story_word(words, "daemon "), *age = story_word(words, "age "),
 		   *budget = story_word(words, "budget "), *leaving = story_word(words, "leaving"),
-		   *late = story_word(words, "late "), *promised = story_word(words, "promised ");
+		   *late = story_word(words, "late "), *promised = story_word(words, "promised "),
+		   *group = story_word(words, "group "), *part = story_word(words, "part ");
 	int64_t seconds = age ? strtoll(age, NULL, 10) : 3600;
 	struct text when = {0}, due = {0}, *o = &s->objects;
 	char buf[64];
@@ -114,9 +115,19 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		story_copy(budget, buf, sizeof(buf));
 		text_printf(o, ", budget: %s", buf);
 	}
+	if (part) {
+		story_copy(part, buf, sizeof(buf));
+		text_printf(o, ", kai.scheduler/subgroup-name: %s", buf);
+	}
 	text_add(o, "}\n");
+	text_add(o, "  annotations: {x: y");
 	if (story_word(words, "opted-out"))
-		text_add(o, "  annotations: {yunikorn.apache.org/allow-preemption: \"false\"}\n");
+		text_add(o, ", yunikorn.apache.org/allow-preemption: \"false\"");
+	if (group) {
+		story_copy(group, buf, sizeof(buf));
+		text_printf(o, ", pod-group-name: %s", buf);
+	}
+	text_add(o, "}\n");
 	if (daemon || story_word(words, "of-daemonset"))
 		text_add(o, "  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: ds, uid: u, controller: "
 			    "true}]\n");

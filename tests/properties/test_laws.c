@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random queue trees: every eviction by reclaim is judged by a second, slow and simple reading of the laws; where
- * nothing was evicted, no lawful set on one node may exist; and with controllers that make evicted pods anew at once
- * everything comes to rest (GQ-15, GQ-16).
+ * Random queue trees with groups: every eviction by reclaim is judged by a second, slow and simple reading of the laws,
+ * and every eviction at all by one of preemptibility and minimum runtimes; where nothing was evicted, no lawful set on
+ * one node may exist; and with controllers that make evicted pods anew at once everything comes to rest (GQ-15, GQ-16).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,166 +12,7 @@
 
 #include <cmocka.h>
 
-#include "properties/story.h"
-#include "rng.h"
-
-enum { QUEUES = 24, NODES = 4, PODS = 400 };
-
-struct q { /* a queue, as the test knows it */
-	char path[64];
-	int64_t guaranteed, max; /* 0: none */
-	bool is_fence, is_leaf;
-	int parent; /* -1: root */
-};
-
-struct world {
-	struct rng r;
-	struct story s;
-	struct q q[QUEUES];
-	int n;
-	uint32_t n_pods;
-	uint64_t evictions, decisions;
-};
-
-/* ---- making one ---- */
-
-static void add_queue(struct world *w, int parent, int depth)
-{
-	struct q *q = &w->q[w->n];
-	int self = w->n, kids;
-
-	if (w->n == QUEUES)
-		return;
-	snprintf(q->path, sizeof(q->path), "%s.q%d", parent < 0 ? "root" : w->q[parent].path, w->n);
-	q->parent = parent;
-	q->guaranteed = rng_below(&w->r, 3) ? (int64_t)rng_below(&w->r, 9) : 0;
-	q->max = rng_below(&w->r, 5) ? 0 : 6 + (int64_t)rng_below(&w->r, 12);
-	q->is_fence = !rng_below(&w->r, 6);
-	w->n++;
-	kids = depth < 3 && rng_below(&w->r, 2) ? 1 + (int)rng_below(&w->r, 3) : 0;
-	for (int i = 0; i < kids; i++)
-		add_queue(w, self, depth + 1);
-	q->is_leaf = w->n == self + 1;
-}
-
-static int64_t subtree_guarantee(const struct world *w, int i)
-{
-	int64_t sum = 0;
-
-	if (w->q[i].guaranteed)
-		return w->q[i].guaranteed;
-	for (int k = i + 1; k < w->n; k++)
-		if (w->q[k].parent == i)
-			sum += subtree_guarantee(w, k);
-	return sum;
-}
-
-/* The reader refuses guarantees above maximums and sums above the parent's: bring them in line, from the leaves up. */
-static void make_valid(struct world *w)
-{
-	for (int i = w->n - 1; i >= 0; i--) {
-		struct q *q = &w->q[i];
-		int64_t sum = 0;
-
-		for (int k = i + 1; k < w->n; k++)
-			if (w->q[k].parent == i)
-				sum += subtree_guarantee(w, k);
-		for (int k = i + 1; k < w->n; k++)
-			if (w->q[k].parent == i && q->max && w->q[k].max > q->max)
-				w->q[k].max = q->max;
-		if (q->guaranteed && q->guaranteed < sum)
-			q->guaranteed = sum;
-		if (!q->guaranteed && sum && !rng_below(&w->r, 2))
-			q->guaranteed = sum;
-		if (q->max && q->max < (q->guaranteed > sum ? q->guaranteed : sum))
-			q->max = 0;
-	}
-	for (int i = 0; i < w->n; i++)
-		for (int up = w->q[i].parent; up >= 0; up = w->q[up].parent)
-			if (w->q[up].max && (!w->q[i].max || w->q[i].max > w->q[up].max) && w->q[i].max)
-				w->q[i].max = w->q[up].max;
-}
-
-static void drop_bad_maximums(struct world *w)
-{
-	for (int i = 0; i < w->n; i++)
-		for (int k = i; k >= 0; k = w->q[k].parent)
-			if (w->q[k].max && (w->q[k].max < subtree_guarantee(w, k) || w->q[k].max < w->q[i].guaranteed))
-				w->q[k].max = 0;
-}
-
-static void write_queues(struct world *w)
-{
-	for (int i = 0; i < w->n; i++) {
-		struct text t = {0};
-
-		text_add(&t, "delay 1ms");
-		if (w->q[i].guaranteed)
-			text_printf(&t, " guaranteed %" PRId64, w->q[i].guaranteed);
-		if (w->q[i].max)
-			text_printf(&t, " max %" PRId64, w->q[i].max);
-		text_add(&t, w->q[i].is_fence ? " fence" : "");
-		story_queue(&w->s, w->q[i].path, text_str(&t));
-		text_free(&t);
-	}
-}
-
-static const char *some_leaf(struct world *w)
-{
-	for (;;) {
-		int i = (int)rng_below(&w->r, (uint32_t)w->n);
-
-		if (w->q[i].is_leaf)
-			return w->q[i].path;
-	}
-}
-
-static void some_words(struct world *w, char *out, size_t size)
-{
-	snprintf(out, size, "priority %u age %u%s%s", rng_below(&w->r, 3), 60 + rng_below(&w->r, 1000),
-		 rng_below(&w->r, 8) ? "" : " opted-out", rng_below(&w->r, 4) ? "" : " app z");
-}
-
-static void add_pods(struct world *w)
-{
-	char name[16], node[8], words[64];
-
-	for (int n = 0; n < NODES; n++) {
-		int64_t room = 6 + (int64_t)rng_below(&w->r, 6);
-
-		snprintf(node, sizeof(node), "n%d", n);
-		story_node(&w->s, node, room);
-		while (room > 0) {
-			int64_t units = 1 + (int64_t)rng_below(&w->r, 3);
-
-			if (units > room)
-				break;
-			snprintf(name, sizeof(name), "r%u", w->n_pods++);
-			some_words(w, words, sizeof(words));
-			story_pod(&w->s, name, some_leaf(w), units, node, words);
-			room -= units;
-		}
-	}
-	for (uint32_t i = 3 + rng_below(&w->r, 5); i--;) {
-		snprintf(name, sizeof(name), "w%u", w->n_pods++);
-		some_words(w, words, sizeof(words));
-		story_pod(&w->s, name, some_leaf(w), 1 + (int64_t)rng_below(&w->r, 7), NULL, words);
-	}
-}
-
-static void make_world(struct world *w, uint64_t seed)
-{
-	*w = (struct world){.r = {seed}};
-	story_begin(&w->s);
-	while (w->n < 4)
-		add_queue(w, -1, 1);
-	make_valid(w);
-	drop_bad_maximums(w);
-	write_queues(w);
-	add_pods(w);
-	story_load(&w->s);
-	ledger_check_always(cluster_ledger(w->s.cluster), false);
-}
+#include "properties/laws_world.h"
 
 /* ---- the slow reading ---- */
 
@@ -252,6 +93,102 @@ static int64_t room_of(const struct world *w, node_id n)
 	return room;
 }
 
+/* ---- preemptibility and windows, the slow reading ---- */
+
+static int64_t upward(const struct world *w, int q, bool is_reclaim)
+{
+	for (; q >= 0; q = w->q[q].parent) {
+		int64_t window = is_reclaim ? w->q[q].reclaim : w->q[q].preempt;
+
+		if (window != UNSET_S)
+			return window;
+	}
+	return is_reclaim ? w->reclaim : w->preempt;
+}
+
+/* The window of a victim in queue v against work of queue p, in seconds. */
+static int64_t window_of(const struct world *w, int p, int v)
+{
+	if (p == v)
+		return upward(w, v, false);
+	if (!w->by_leaf)
+		while (w->q[v].parent >= 0 && !is_in(w, p, w->q[v].parent))
+			v = w->q[v].parent;
+	return upward(w, v, true);
+}
+
+static const struct g *group_of(const struct world *w, const struct pod *v)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	if (v->group == GROUP_NONE)
+		return NULL;
+	return &w->g[name_str(vocab_names(w->s.vocab), ledger_group(l, v->group)->obj->name)[1] - '0'];
+}
+
+static int64_t runs_for(const struct world *w, const struct pod *v)
+{
+	const struct g *g = group_of(w, v);
+
+	if (g && g->ago != UNSET_S)
+		return g->ago;
+	return v->obj->started_ns == TIME_NONE ? 0 : (STORY_NOW_NS - v->obj->started_ns) / NS_PER_S;
+}
+
+static bool contains(const pod_id *set, uint32_t n, pod_id pod)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (set[i] == pod)
+			return true;
+	return false;
+}
+
+/* Placed pods of v's part: those that stay when the set goes, and those that were there before v. */
+static void count_mates(const struct world *w, const struct pod *v, const pod_id *set, uint32_t n, int64_t *ret_stay,
+			int64_t *ret_before)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	*ret_stay = *ret_before = 0;
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *o = ledger_pod(l, i);
+		int d = strcmp(name_str(vocab_names(w->s.vocab), o->name), name_str(vocab_names(w->s.vocab), v->name));
+
+		if (o->state != POD_PLACED || o->podset != v->podset)
+			continue;
+		*ret_stay += !contains(set, n, i);
+		*ret_before +=
+			o->obj->started_ns < v->obj->started_ns || (o->obj->started_ns == v->obj->started_ns && d < 0);
+	}
+}
+
+/* May they all be interrupted for work of queue p? NULL, or what protects one of them. */
+static const char *judge_interruption(const struct world *w, int p, const pod_id *set, uint32_t n)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *v = pod_at(w, set[i]);
+		const struct g *g = group_of(w, v);
+		bool is_young = runs_for(w, v) < window_of(w, p, queue_of(w, v));
+		int64_t stay, before, min;
+
+		if (!g && is_young)
+			return "min-runtime";
+		if (!g)
+			continue;
+		min = g->min[v->podset - ledger_group(l, v->group)->first_podset];
+		count_mates(w, v, set, n, &stay, &before);
+		if (g->preemptibility == NON_PREEMPTIBLE)
+			return "preemptibility";
+		if (g->preemptibility == SEMI_PREEMPTIBLE && before < min)
+			return "preemptibility, core";
+		if (is_young && stay < min)
+			return "min-runtime, minimum";
+	}
+	return NULL;
+}
+
 /*
  * May this set, all on one node, lawfully go for pod p of queue q? NULL, or the law it breaks.
  * `is_enough` tells if p fits then.
@@ -260,8 +197,10 @@ static const char *judge_set(const struct world *w, const struct pod *p, const p
 {
 	int q = queue_of(w, p);
 	int64_t freed = 0;
-	const struct names *names = vocab_names(w->s.vocab);
+	const char *kept = judge_interruption(w, q, set, n);
 
+	if (kept)
+		return kept;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *v = pod_at(w, set[i]);
 		int vq = queue_of(w, v), a = lca(w, q, vq);
@@ -295,7 +234,6 @@ static const char *judge_set(const struct world *w, const struct pod *p, const p
 				return "law 2";
 		}
 	}
-	(void)names;
 	*is_enough = n && room_of(w, pod_at(w, set[0])->node) + freed >= units_of(w, p);
 	for (int b = q; b >= 0 && *is_enough; b = w->q[b].parent) {
 		int64_t taken = 0;
@@ -378,6 +316,20 @@ static void check_reclaim(struct world *w, uint64_t seed, const struct pod *p, c
 	}
 }
 
+/* Whatever the action: nobody who is protected goes. */
+static void check_interruption(struct world *w, uint64_t seed, const struct pod *p, const struct decision *d)
+{
+	const char *kept;
+	pod_id set[64];
+
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		set[i] = d->victims[i].pod;
+	kept = judge_interruption(w, queue_of(w, p), set, d->n_victims);
+	if (kept)
+		fail_msg("seed %" PRIu64 ": %s: %s by %s", seed, story_name(&w->s, d->pod), kept,
+			 action_text(d->action));
+}
+
 /* One decision after the other: before it is made, what it may do is worked out here; then the two are compared. */
 static void one_world(uint64_t seed, uint64_t *decisions, uint64_t *evictions)
 {
@@ -402,6 +354,7 @@ static void one_world(uint64_t seed, uint64_t *decisions, uint64_t *evictions)
 				 story_name(&w.s, pod));
 		if (d->action == ACTION_RECLAIM)
 			check_reclaim(&w, seed, pod_at(&w, pod), d);
+		check_interruption(&w, seed, pod_at(&w, pod), d);
 		*evictions += d->n_victims;
 		++*decisions;
 		array_free(&plan.v);
@@ -419,7 +372,7 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 	return s && *s ? strtoull(s, NULL, 10) : otherwise;
 }
 
-static void GQ_2_to_7_hold_for_every_eviction_on_random_trees(void **state)
+static void GQ_2_to_7_MR_10_and_PP_8_hold_for_every_eviction_on_random_trees(void **state)
 {
 	uint64_t n = env_number("CEDE_N", 400), seconds = env_number("CEDE_SECONDS", 0), decisions = 0, evictions = 0;
 	time_t end = time(NULL) + (time_t)seconds;
@@ -523,7 +476,7 @@ static void GQ_15_recreating_controllers_come_to_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(GQ_2_to_7_hold_for_every_eviction_on_random_trees),
+		cmocka_unit_test(GQ_2_to_7_MR_10_and_PP_8_hold_for_every_eviction_on_random_trees),
 		cmocka_unit_test(GQ_15_recreating_controllers_come_to_rest),
 	};
 

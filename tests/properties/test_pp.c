@@ -369,6 +369,34 @@ static void PP_8_a_core_pod_that_leaves_is_replaced(void **state)
 	expect(&s, "the next oldest is core", "want reclaim n1 [t-2]");
 }
 
+static enum rule_answer asked(const struct story *s, struct judge_scratch *scratch, pod_id waiting, pod_id victim)
+{
+	struct rule_settings settings = {.profile = PROFILE_DEFAULT};
+	struct judge j;
+
+	judge_init(&j, s->cluster, cluster_ledger(s->cluster), &settings, ACTION_REQUIRED_NODE, waiting, STORY_NOW_NS,
+		   scratch);
+	return (enum rule_answer)judge_victim(&j, victim).answer;
+}
+
+static void PP_8_the_next_decision_asks_again_who_is_core(void **state)
+{
+	struct judge_scratch scratch = {0};
+	struct story s;
+
+	(void)state;
+	train(&s, 3);
+	want(&s, "want", 1);
+	story_load(&s);
+	s.plan.arena = arena_new(64);
+	assert_int_equal(asked(&s, &scratch, 3, 0), MAY_GO);
+	assert_int_equal(asked(&s, &scratch, 3, 2), IS_PROTECTED);
+	ledger_evict(cluster_ledger(s.cluster), 2);
+	assert_int_equal(asked(&s, &scratch, 3, 0), IS_PROTECTED);
+	judge_scratch_free(&scratch);
+	story_end(&s);
+}
+
 static void PP_8_each_sub_group_has_its_core(void **state)
 {
 	struct story s;
@@ -466,6 +494,7 @@ int main(void)
 		cmocka_unit_test(PP_8_many_small_claims_take_the_surplus_and_no_more),
 		cmocka_unit_test(PP_8_who_comes_later_is_behind_the_core),
 		cmocka_unit_test(PP_8_a_core_pod_that_leaves_is_replaced),
+		cmocka_unit_test(PP_8_the_next_decision_asks_again_who_is_core),
 		cmocka_unit_test(PP_8_each_sub_group_has_its_core),
 		cmocka_unit_test(PP_8_a_pod_on_its_own_is_all_core),
 		cmocka_unit_test(PP_8_inside_the_own_queue_too),
