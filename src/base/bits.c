@@ -39,6 +39,16 @@ void bits_reset(struct bits *b)
 		memset(b->w, 0, b->n_words * sizeof(*b->w));
 }
 
+void bits_copy(struct bits *to, const struct bits *from)
+{
+	if (from->n_words > to->n_words)
+		grow(to, from->n_words);
+	if (from->n_words > 0)
+		memcpy(to->w, from->w, from->n_words * sizeof(*to->w));
+	if (to->n_words > from->n_words)
+		memset(to->w + from->n_words, 0, (to->n_words - from->n_words) * sizeof(*to->w));
+}
+
 uint32_t bits_count(const struct bits *b)
 {
 	uint32_t n = 0;

@@ -16,6 +16,7 @@ void bits_free(struct bits *b);
 void bits_set(struct bits *b, uint32_t i); /* grows */
 void bits_clear(struct bits *b, uint32_t i);
 void bits_reset(struct bits *b); /* empty, keeps memory */
+void bits_copy(struct bits *to, const struct bits *from);
 uint32_t bits_count(const struct bits *b);
 uint32_t bits_next(const struct bits *b, uint32_t from);     /* first member >= from, UINT32_MAX if none */
 bool bits_equal(const struct bits *a, const struct bits *b); /* as sets, whatever their capacity */

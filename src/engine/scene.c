@@ -654,6 +654,7 @@ void scene_free(struct scene *s)
 {
 	for (uint32_t i = 0; i < s->n_queues; i++) {
 		array_free(&s->queues[i].pending);
+		array_free(&s->queues[i].kinds);
 		array_free(&s->queues[i].victims);
 	}
 	for (uint32_t i = 0; i < s->n_forms; i++)
@@ -665,5 +666,6 @@ void scene_free(struct scene *s)
 	array_free(&s->done);
 	array_free(&s->statements);
 	array_free(&s->tasks);
+	array_free(&s->request_kinds);
 	arena_free(s->arena);
 }

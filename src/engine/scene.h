@@ -56,6 +56,7 @@ struct member {
 	bool is_virtual;   /* its status is of the present statement only */
 	bool is_core;	   /* counts as not preemptible */
 	bool was_running;  /* when the cycle began */
+	uint32_t batch;	   /* of the search */
 	uint64_t recorded; /* = search stamp: fixed by an earlier step of the search */
 };
 
@@ -77,14 +78,17 @@ struct unit {
 	bool is_preemptible, is_semi, is_foreign;
 	int64_t started_ns, stale_ns;
 	uint32_t count[STATUSES];
-	double allocated[KAI_RES];
-	bool knows_request; /* what it asks for next */
+	double allocated[KAI_RES], listed_allocated[KAI_RES]; /* now; and without the present statement */
+	bool knows_request;				      /* what it asks for next */
 	double request[KAI_RES];
 	/* where it stands in the lists of its queue */
 	bool is_listed_pending, is_listed_victim;
 	uint8_t pending_state, victim_state;
 	uint64_t in_trial;    /* = stamp: its place in the trial's order is its own */
 	uint64_t batch_stamp; /* = search stamp: has batches */
+	uint64_t gone_stamp;  /* = search stamp + 1: lost something in this trial */
+	uint64_t seen_stamp;
+	uint64_t order_key; /* among those with batches: recorded ones first, then as they came */
 	uint32_t first_batch, last_batch;
 	/* how it fared */
 	uint32_t n_scenarios, n_refused;
@@ -92,6 +96,11 @@ struct unit {
 	enum rule_id refused_rule;
 	struct share_verdict refusal;
 	bool hit_bound;
+};
+
+/* What units ask for next, each different request once. */
+struct request_kind {
+	uint32_t form, n;
 };
 
 struct scene_node {
@@ -106,6 +115,7 @@ struct scene_queue {
 	queue_id id;
 	bool is_leaf;
 	ARRAY(uint32_t) pending; /* units with pending members, first come first */
+	ARRAY(uint32_t) kinds;	 /* of their requests */
 	ARRAY(uint32_t) victims; /* units with active members, first to go first */
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
@@ -158,6 +168,7 @@ struct scene {
 	ARRAY(struct statement) statements;
 	bool is_mirrored; /* filters look at other pods: the ledger follows every move */
 	uint64_t stamp, room_stamp;
+	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
 	struct order *orders[3];      /* of the action, of victims, of a trial */
 	ARRAY(uint32_t) tasks;	      /* what scene_next_members found last */
@@ -185,6 +196,13 @@ static inline uint32_t unit_count(const struct unit *u, enum status_set set)
 static inline const int64_t *member_ask(const struct scene *s, uint32_t m)
 {
 	return s->forms[s->members[m].form].ask;
+}
+
+/* Without what the present statement evicted. */
+static inline enum member_status settled_status(const struct scene *s, const struct member *m)
+{
+	return m->evicted_by != NONE && s->moves.v[m->evicted_by].is_valid ? s->moves.v[m->evicted_by].old_status
+									   : m->status;
 }
 
 /* ---- scene.c ---- */
@@ -220,9 +238,10 @@ void scene_relist(struct scene *s, uint32_t unit); /* after it changed */
 
 struct order_item {
 	uint32_t unit;
-	uint32_t entry; /* ORDER_VICTIMS: what is left of it, NONE: all; ORDER_TRIAL: 1 for the unit that asks */
+	uint32_t entry; /* ORDER_VICTIMS: what is left of it, NONE: all; ORDER_TRIAL: enum trial_role */
 	uint8_t state;
 };
+enum trial_role { TRIAL_ASKS = 1, TRIAL_LOST, TRIAL_LOST_AND_WAITS }; /* NONE: only waits, and is passed over */
 typedef bool (*order_filter)(struct scene *s, uint32_t unit, void *ctx);
 /*
  * Starts an order: of pending units, or of victims. filter NULL: all. Extra items (sorted, first to come first) stand
@@ -251,13 +270,12 @@ bool scene_core_over_quota(const struct scene *s, uint32_t unit, const double re
 bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool simulated);
 bool scene_allows(struct scene *s, uint32_t form, uint32_t node);
 
+/* Is there a node in the set with room for one of this form, now or soon? */
+bool scene_has_room(struct scene *s, uint32_t form, const struct bits *set);
+
 /* ---- scene_solve.c ---- */
-struct search {
-	enum action action;
-	uint32_t unit;
-};
 /* The moves of the present statement are a way to let the unit run, or there are none and it is false. */
-bool scene_solve(struct scene *s, const struct search *how, order_filter filter, void *ctx);
+bool scene_solve(struct scene *s, enum action action, uint32_t unit, order_filter filter, void *ctx);
 
 /* ---- scene_actions.c ---- */
 void scene_run(struct scene *s);

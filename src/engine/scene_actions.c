@@ -190,9 +190,8 @@ static void run_search(struct scene *s, enum action action)
 	order_begin(s, ORDER_ACTION, action == ACTION_CONSOLIDATE ? may_ask_to_move : may_ask, NULL, NULL, 0);
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct quest q = {.action = action, .unit = item.unit};
-		struct search how = {.action = action, .unit = item.unit};
 
-		if (is_worth_a_try(s, action, item.unit) && scene_solve(s, &how, may_lose, &q))
+		if (is_worth_a_try(s, action, item.unit) && scene_solve(s, action, item.unit, may_lose, &q))
 			scene_commit(s, action, item.unit);
 	}
 }
@@ -239,7 +238,7 @@ void scene_run(struct scene *s)
 		case ACTION_CONSOLIDATE:
 			if (s->settings->max_consolidation_preemptees == 0)
 				break;
-			/* fall through */
+			__attribute__((fallthrough));
 		case ACTION_RECLAIM:
 		case ACTION_PREEMPT:
 			run_search(s, s->settings->actions[i]);

@@ -124,6 +124,28 @@ const double *unit_request(struct scene *s, uint32_t unit)
 
 /* ---- lists of the queues ---- */
 
+/* Requests of one form and number are alike; others are each of a kind of its own. */
+static uint32_t request_kind(struct scene *s, uint32_t unit)
+{
+	struct request_kind k = {NONE, 0};
+
+	scene_next_members(s, unit, true);
+	for (uint32_t i = 0; i < s->tasks.n; i++) {
+		uint32_t form = s->members[s->tasks.v[i]].form;
+
+		if (i > 0 && form != k.form)
+			return UINT32_MAX - unit;
+		k = (struct request_kind){form, i + 1};
+	}
+	for (uint32_t i = 0; i < s->request_kinds.n; i++)
+		if (s->request_kinds.v[i].form == k.form && s->request_kinds.v[i].n == k.n)
+			return i;
+	if (s->request_kinds.n >= 64)
+		return UINT32_MAX - unit;
+	array_push(&s->request_kinds, k);
+	return s->request_kinds.n - 1;
+}
+
 static bool comes_before(const struct scene *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
 {
 	return victims ? unit_before(s, b, state_b, a, state_a) : unit_before(s, a, state_a, b, state_b);
@@ -151,35 +173,51 @@ static uint32_t list_position(const struct scene *s, bool victims, const uint32_
 	return lo;
 }
 
+static void relist_pending(struct scene *s, struct scene_queue *q, uint32_t unit, uint8_t state)
+{
+	struct unit *u = &s->units[unit];
+	uint32_t at;
+
+	if (u->is_listed_pending) {
+		at = list_position(s, false, q->pending.v, q->pending.n, unit);
+		array_remove(&q->pending, at);
+		array_remove(&q->kinds, at);
+	}
+	u->is_listed_pending = u->count[IS_PENDING] > 0;
+	u->pending_state = state;
+	if (!u->is_listed_pending)
+		return;
+	at = list_position(s, false, q->pending.v, q->pending.n, unit);
+	array_insert(&q->pending, at, unit);
+	array_insert(&q->kinds, at, request_kind(s, unit));
+}
+
+static void relist_victim(struct scene *s, struct scene_queue *q, uint32_t unit, uint8_t state)
+{
+	struct unit *u = &s->units[unit];
+	bool is_active = unit_count(u, SET_ACTIVE) > 0;
+
+	if (u->is_listed_victim && is_active && state == u->victim_state)
+		return;
+	if (u->is_listed_victim)
+		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit));
+	u->is_listed_victim = is_active;
+	u->victim_state = state;
+	if (is_active)
+		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit), unit);
+}
+
 void scene_relist(struct scene *s, uint32_t unit)
 {
 	struct unit *u = &s->units[unit];
-	struct scene_queue *q;
+	uint8_t state;
 
+	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
 	if (u->queue == NONE)
 		return;
-	q = &s->queues[u->queue];
-	uint8_t state = unit_state(s, u);
-	bool pends = u->count[IS_PENDING] > 0, is_active = unit_count(u, SET_ACTIVE) > 0;
-
-	if (u->is_listed_pending && (!pends || state != u->pending_state)) {
-		array_remove(&q->pending, list_position(s, false, q->pending.v, q->pending.n, unit));
-		u->is_listed_pending = false;
-	}
-	if (u->is_listed_victim && (!is_active || state != u->victim_state)) {
-		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit));
-		u->is_listed_victim = false;
-	}
-	if (pends && !u->is_listed_pending) {
-		u->pending_state = state;
-		array_insert(&q->pending, list_position(s, false, q->pending.v, q->pending.n, unit), unit);
-		u->is_listed_pending = true;
-	}
-	if (is_active && !u->is_listed_victim) {
-		u->victim_state = state;
-		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit), unit);
-		u->is_listed_victim = true;
-	}
+	state = unit_state(s, u);
+	relist_pending(s, &s->queues[u->queue], unit, state);
+	relist_victim(s, &s->queues[u->queue], unit, state);
 }
 
 static int by_coming(const void *a, const void *b, void *ctx)
@@ -207,6 +245,7 @@ void scene_list_units(struct scene *s)
 	for (uint32_t i = 0; i < s->n_units; i++) {
 		struct unit *u = &s->units[i];
 
+		memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
 		if (u->queue == NONE)
 			continue;
 		u->pending_state = u->victim_state = unit_state(s, u);
@@ -224,6 +263,8 @@ void scene_list_units(struct scene *s)
 			qsort_r(q->pending.v, q->pending.n, sizeof(*q->pending.v), by_coming, s);
 		if (q->victims.n > 1)
 			qsort_r(q->victims.v, q->victims.n, sizeof(*q->victims.v), by_going, s);
+		for (uint32_t k = 0; k < q->pending.n; k++)
+			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
 	}
 }
 
@@ -327,6 +368,11 @@ static enum head leaf_head(struct scene *s, struct order *o, struct order_node *
 
 static const double nothing[KAI_RES];
 
+static const double *held_by(const struct scene *s, const struct order *o, const struct order_item *item)
+{
+	return item->entry != NONE ? o->entries.v[item->entry].allocated : s->units[item->unit].listed_allocated;
+}
+
 /* What the best unit under a queue asks for, or what goes with it and those before it. */
 static void turn_of(struct scene *s, struct order *o, uint32_t queue, double sum[KAI_RES], struct share_turn *ret)
 {
@@ -335,18 +381,18 @@ static void turn_of(struct scene *s, struct order *o, uint32_t queue, double sum
 
 	while (o->nodes[q].children.n > 0)
 		q = o->nodes[q].children.v[0];
-	*ret = (struct share_turn){&s->shares[queue], nothing, nothing};
+	*ret = (struct share_turn){o->is_victims ? &s->settled[queue] : &s->shares[queue], nothing, nothing};
 	if (leaf_head(s, o, &o->nodes[q], &item) == HEAD_NONE)
 		return;
 	if (!o->is_victims) {
-		if (item.entry == 1)
+		if (item.entry == TRIAL_ASKS)
 			memcpy(sum, s->part_request, sizeof(s->part_request));
 		else
 			memcpy(sum, unit_request(s, item.unit), KAI_RES * sizeof(*sum));
 		ret->request = sum;
 		return;
 	}
-	const double *held = item.entry != NONE ? o->entries.v[item.entry].allocated : s->units[item.unit].allocated;
+	const double *held = held_by(s, o, &item);
 
 	for (uint32_t r = 0; r < KAI_RES; r++)
 		sum[r] = o->nodes[q].popped[r] + held[r];
@@ -555,6 +601,38 @@ static void heap_pop(const struct scene *s, const struct order *o, struct order_
 	}
 }
 
+/* Where an item of the trial comes in among the units that only wait. */
+static uint32_t place_in_list(const struct scene *s, const struct order_node *leaf, const struct order_item *item)
+{
+	uint32_t lo = leaf->at + 1, hi = leaf->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2, u = leaf->list[mid];
+
+		if (u != item->unit && unit_before(s, u, s->units[u].pending_state, item->unit, item->state))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same, so all of
+ * them up to the next that asks for something else, or that takes part, are passed over at once.
+ */
+static uint32_t past_alike(const struct scene *s, const struct order_node *leaf, uint32_t queue)
+{
+	const uint32_t *kinds = s->queues[queue].kinds.v;
+	uint32_t i = leaf->at + 1, end = leaf->n;
+
+	if (leaf->extra_at < leaf->n_extra)
+		end = place_in_list(s, leaf, &leaf->extra[leaf->extra_at]);
+	while (i < end && kinds[i] == kinds[leaf->at])
+		i++;
+	return i;
+}
+
 bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 {
 	struct order *o = order_of(s, role);
@@ -570,7 +648,7 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 	leaf = &o->nodes[q];
 	switch (leaf_head(s, o, leaf, ret)) {
 	case HEAD_LIST:
-		leaf->at++;
+		leaf->at = role == ORDER_TRIAL ? past_alike(s, leaf, q) : leaf->at + 1;
 		break;
 	case HEAD_EXTRA:
 		leaf->extra_at++;
@@ -582,8 +660,7 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 		return false;
 	}
 	if (o->is_victims) {
-		const double *held =
-			ret->entry != NONE ? o->entries.v[ret->entry].allocated : s->units[ret->unit].allocated;
+		const double *held = held_by(s, o, ret);
 
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			leaf->popped[r] += held[r];
@@ -629,7 +706,7 @@ uint32_t order_entry(struct scene *s, uint32_t unit)
 	struct entry e = {.unit = unit};
 	uint32_t n = 0;
 
-	e.members = arena_n(o->arena, unit_count(u, SET_ACTIVE) + 1, uint32_t);
+	e.members = arena_n(o->arena, u->n_members + 1, uint32_t);
 	e.n_left = arena_n(o->arena, u->n_parts, uint32_t);
 	e.first = arena_n(o->arena, u->n_parts, uint32_t);
 	for (uint32_t i = 0; i < u->n_parts; i++) {
@@ -637,11 +714,11 @@ uint32_t order_entry(struct scene *s, uint32_t unit)
 
 		e.first[i] = n;
 		for (uint32_t k = p->first; k < p->first + p->n; k++)
-			if (is_in(s->members[k].status, SET_ACTIVE))
+			if (is_in(settled_status(s, &s->members[k]), SET_ACTIVE))
 				e.members[n++] = k;
 		e.n_left[i] = n - e.first[i];
 	}
-	memcpy(e.allocated, u->allocated, sizeof(e.allocated));
+	memcpy(e.allocated, u->listed_allocated, sizeof(e.allocated));
 	array_push(&o->entries, e);
 	return o->entries.n - 1;
 }

@@ -143,22 +143,41 @@ static bool pick_before(const struct pick *a, const struct pick *b)
 	return a->place > b->place;
 }
 
-static bool may_use(struct scene *s, const struct form *f, uint32_t form, uint32_t node, const struct bits *set)
+static bool may_use(struct scene *s, uint32_t form, uint32_t node)
 {
-	return (set == NULL || bits_has(set, node)) && fits_soon(s, f->ask, node) && scene_allows(s, form, node);
+	return fits_soon(s, s->forms[form].ask, node) && scene_allows(s, form, node);
+}
+
+static uint32_t first_node(const struct bits *set)
+{
+	return set != NULL ? bits_next(set, 0) : 0;
+}
+
+static uint32_t next_node(const struct bits *set, uint32_t node)
+{
+	return set != NULL ? bits_next(set, node + 1) : node + 1;
+}
+
+bool scene_has_room(struct scene *s, uint32_t form, const struct bits *set)
+{
+	if (s->forms[form].no_room == s->room_stamp)
+		return false;
+	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
+		if (may_use(s, form, i))
+			return true;
+	s->forms[form].no_room = s->room_stamp;
+	return false;
 }
 
 /* Nodes in `but` were tried. */
 static uint32_t best_node(struct scene *s, uint32_t member, const struct bits *set, const struct bits *but)
 {
 	const struct member *m = &s->members[member];
-	const struct form *f = &s->forms[m->form];
 	uint32_t best = NONE;
 	struct pick best_pick = {0};
 
-	for (uint32_t i = set != NULL ? bits_next(set, 0) : 0; i < s->n_nodes;
-	     i = set != NULL ? bits_next(set, i + 1) : i + 1) {
-		if (!may_use(s, f, m->form, i, NULL) || (but != NULL && bits_has(but, i)))
+	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i)) {
+		if (!may_use(s, m->form, i) || (but != NULL && bits_has(but, i)))
 			continue;
 		struct pick p = rate(s, m, i);
 
@@ -200,6 +219,88 @@ static bool place_member(struct scene *s, uint32_t member, const struct bits *se
 	}
 	bits_free(&tried);
 	return node != NONE;
+}
+
+/* ---- many alike ---- */
+
+/*
+ * Members of one form, one after the other: what one takes changes its node alone, so nodes are rated once and kept in a
+ * heap.
+ */
+struct rated {
+	uint32_t node;
+	struct pick pick;
+};
+
+static bool rated_before(const struct rated *a, const struct rated *b)
+{
+	if (pick_before(&a->pick, &b->pick))
+		return true;
+	return !pick_before(&b->pick, &a->pick) && a->node < b->node;
+}
+
+static void rated_sift(struct rated *v, uint32_t n, uint32_t i)
+{
+	for (;;) {
+		uint32_t best = i, l = 2 * i + 1;
+
+		if (l < n && rated_before(&v[l], &v[best]))
+			best = l;
+		if (l + 1 < n && rated_before(&v[l + 1], &v[best]))
+			best = l + 1;
+		if (best == i)
+			return;
+		struct rated t = v[i];
+
+		v[i] = v[best];
+		v[best] = t;
+		i = best;
+	}
+}
+
+static uint32_t rate_all(struct scene *s, const struct member *m, const struct bits *set, struct rated *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
+		if (may_use(s, m->form, i))
+			ret[n++] = (struct rated){i, rate(s, m, i)};
+	for (uint32_t i = n / 2; i-- > 0;)
+		rated_sift(ret, n, i);
+	return n;
+}
+
+static bool is_one_of_many(const struct scene *s, const uint32_t *tasks, uint32_t n)
+{
+	const struct member *m = &s->members[tasks[0]];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct member *x = &s->members[tasks[i]];
+
+		/* one that was evicted may have to stay where it is */
+		if (x->form != m->form || x->hint != NONE || x->copies != NONE || x->is_core != m->is_core)
+			return false;
+	}
+	return n > 4 && !s->is_mirrored;
+}
+
+static bool place_many(struct scene *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
+{
+	struct rated *v = mem_resize(NULL, s->n_nodes + 1, sizeof(*v));
+	uint32_t left = rate_all(s, &s->members[tasks[0]], set, v), i = 0;
+
+	for (; i < n && left > 0; i++) {
+		s->steps++;
+		if (!give(s, tasks[i], v[0].node, simulated))
+			break;
+		if (may_use(s, s->members[tasks[i]].form, v[0].node))
+			v[0].pick = rate(s, &s->members[tasks[i]], v[0].node);
+		else
+			v[0] = v[--left];
+		rated_sift(v, left, 0);
+	}
+	mem_free(v);
+	return i == n;
 }
 
 /* ---- all or none ---- */
@@ -266,6 +367,11 @@ bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool si
 	is_ok = queue_allows(s, unit, all, core);
 	if (is_ok && s->units[unit].n_parts > 1)
 		sort_tasks(s, tasks, n, s->tasks_are_part);
+	if (is_ok && n > 1 && is_one_of_many(s, tasks, n)) {
+		/* all together are within the queue's limits, so each is */
+		is_ok = place_many(s, tasks, n, set, simulated);
+		n = 0;
+	}
 	for (uint32_t i = 0; is_ok && i < n; i++) {
 		sum_up(s, &tasks[i], 1, all, core);
 		is_ok = (s->settings->has_no_predicates || queue_allows(s, unit, all, core)) &&

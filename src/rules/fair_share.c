@@ -386,13 +386,13 @@ static bool refuse_within(struct claim *c, uint32_t mine, uint32_t victim, const
 					     m->r[r].allocated + c->request[r], m->r[r].deserved});
 }
 
-static void take(struct claim *c, const struct share_batch *b, uint8_t involved)
+static void take(struct claim *c, const struct share_batch *b, uint8_t involved, double times)
 {
 	for (uint32_t i = b->queue; i != SHARE_NO_QUEUE; i = c->q[i].parent) {
 		double *left = remaining(c, i);
 
 		for (int r = 0; r < KAI_RES; r++)
-			left[r] -= b->r[r];
+			left[r] -= times * b->r[r];
 		c->s->involved[i] |= involved;
 	}
 }
@@ -419,11 +419,14 @@ static bool take_from_queue(struct claim *c, const struct share_batch *b, uint32
 	for (uint32_t i = 0; i < n; i++)
 		involved |= resources(b[i].r);
 	for (uint32_t i = 0; i < n; i++) {
-		const double *left = remaining(c, victim);
+		const double *left;
 
+		if (b[i].more > 0) /* what holds for the last of them holds for those before, when more was left */
+			take(c, &b[i], involved, b[i].more);
+		left = remaining(c, victim);
 		if (!is_above_fair(&c->q[victim], left) && !is_owed(c, &c->q[mine], &c->q[victim], left))
 			return refuse_within(c, mine, victim, left);
-		take(c, &b[i], involved);
+		take(c, &b[i], involved, 1);
 	}
 	return true;
 }

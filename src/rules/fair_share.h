@@ -46,6 +46,7 @@ bool share_can_reclaim(const struct share_queue *q, const double request[KAI_RES
 /* What goes with one victim pod, or with a gang that goes whole. Batches of one queue follow one another. */
 struct share_batch {
 	uint32_t queue;
+	uint32_t more; /* so many further ones just like it */
 	double r[KAI_RES];
 };
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may go next, batch by batch; and a quick look whether all of them together could be enough. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/scene_solver.h"
+
+/* ---- the quick look ---- */
+
+static int64_t gpus_of(const struct scene *s, uint32_t member)
+{
+	return member_ask(s, member)[KAI_GPU];
+}
+
+static void free_add(struct solver *v, uint32_t node, int64_t gpus)
+{
+	if (node == NONE)
+		return;
+	if (v->need > 0)
+		v->slots -= v->free_gpus[node] > 0 ? v->free_gpus[node] / v->need : 0;
+	v->free_gpus[node] += gpus;
+	if (v->need > 0)
+		v->slots += v->free_gpus[node] > 0 ? v->free_gpus[node] / v->need : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+void quick_begin(struct solver *v)
+{
+	struct scene *s = v->s;
+
+	v->need = gpus_of(s, v->want[0]);
+	for (uint32_t i = 0; i < v->n_part; i++) {
+		v->needs[i] = gpus_of(s, v->want[i]);
+		if (v->needs[i] != v->need)
+			v->need = -1;
+	}
+	qsort(v->needs, v->n_part, sizeof(*v->needs), by_size);
+	v->slots = 0;
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
+
+		v->free_gpus[i] = 0;
+		free_add(v, i, s->idle[at] + s->soon[at]);
+	}
+}
+
+static int by_free(const void *a, const void *b, void *ctx)
+{
+	const int64_t *free_gpus = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (free_gpus[x] != free_gpus[y])
+		return free_gpus[x] > free_gpus[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The largest need onto the freest nodes, as many nodes as there are members: greedy, so it refuses what a better
+ * packing would fit. KAI does so, and what it refuses stays refused.
+ */
+static bool greedy_fits(struct solver *v)
+{
+	uint32_t n = v->s->n_nodes, *top = mem_resize(NULL, n + 1, sizeof(*top));
+	int64_t *used = mem_alloc((n + 1) * sizeof(*used));
+	bool is_ok = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		top[i] = i;
+	qsort_r(top, n, sizeof(*top), by_free, v->free_gpus);
+	if (n > v->n_part)
+		n = v->n_part;
+	for (uint32_t i = 0; is_ok && i < v->n_part && v->needs[i] > 0; i++) {
+		uint32_t k = 0;
+
+		while (k < n && v->free_gpus[top[k]] >= v->needs[i] && v->free_gpus[top[k]] - used[k] < v->needs[i])
+			k++;
+		is_ok = k < n && v->free_gpus[top[k]] >= v->needs[i];
+		if (is_ok)
+			used[k] += v->needs[i];
+	}
+	mem_free(used);
+	mem_free(top);
+	return is_ok;
+}
+
+bool quick_look(struct solver *v)
+{
+	if (v->need == 0)
+		return true;
+	if (v->need > 0)
+		return v->slots >= (int64_t)v->n_part;
+	return greedy_fits(v);
+}
+
+/* ---- batches ---- */
+
+static void note_on_node(struct solver *v, uint32_t node, uint32_t unit)
+{
+	struct scene_node *n = node == NONE ? NULL : &v->s->nodes[node];
+
+	if (n == NULL)
+		return;
+	if (n->by_node_stamp != v->stamp) {
+		n->by_node_stamp = v->stamp;
+		n->first_by_node = n->last_by_node = NONE;
+	}
+	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
+		if (v->by_node.v[i].unit == unit)
+			return;
+	array_push(&v->by_node, ((struct by_node){unit, NONE}));
+	if (n->last_by_node != NONE)
+		v->by_node.v[n->last_by_node].next = v->by_node.n - 1;
+	else
+		n->first_by_node = v->by_node.n - 1;
+	n->last_by_node = v->by_node.n - 1;
+}
+
+void solver_add_batch(struct solver *v, uint32_t unit, const uint32_t *members, uint32_t n, bool is_recorded)
+{
+	struct unit *u = &v->s->units[unit];
+	uint32_t id = v->batches.n;
+
+	array_push(&v->batches, ((struct batch){unit, v->members.n, n, NONE, is_recorded}));
+	for (uint32_t i = 0; i < n; i++) {
+		struct member *m = &v->s->members[members[i]];
+
+		array_push(&v->members, members[i]);
+		m->batch = id;
+		free_add(v, m->node, gpus_of(v->s, members[i]));
+		if (is_recorded)
+			m->recorded = v->stamp;
+		else
+			note_on_node(v, m->node, unit);
+	}
+	if (u->batch_stamp != v->stamp) {
+		u->batch_stamp = v->stamp;
+		u->first_batch = id;
+		u->order_key = v->next_key++;
+	} else {
+		v->batches.v[u->last_batch].next = id;
+	}
+	u->last_batch = id;
+	v->n_candidates += !is_recorded;
+}
+
+/* ---- candidates ---- */
+
+/* The part that loses next: the one furthest above its minimum, relatively. */
+static uint32_t part_to_take(const struct scene *s, const struct entry *e, const bool *is_taken)
+{
+	const struct unit *u = &s->units[e->unit];
+	uint32_t best = NONE;
+
+	for (uint32_t i = 0; i < u->n_parts; i++)
+		if (!is_taken[i] && (best == NONE || part_before(s, &s->parts[u->first_part + best], e->n_left[best],
+								 &s->parts[u->first_part + i], e->n_left[i])))
+			best = i;
+	return best;
+}
+
+static bool has_surplus(const struct scene *s, const struct entry *e)
+{
+	const struct unit *u = &s->units[e->unit];
+
+	for (uint32_t i = 0; i < u->n_parts; i++)
+		if (e->n_left[i] > (uint32_t)s->parts[u->first_part + i].min)
+			return true;
+	return false;
+}
+
+/* What goes next of a unit: one member of what is above its minimum, or all. */
+static uint32_t next_batch(const struct scene *s, const struct entry *e, uint32_t *ret)
+{
+	const struct unit *u = &s->units[e->unit];
+	bool few[16] = {false}, *is_taken = u->n_parts > 16 ? mem_alloc(u->n_parts * sizeof(bool)) : few;
+	uint32_t parts = has_surplus(s, e) ? 1 : u->n_parts, n = 0;
+
+	for (uint32_t k = 0; k < parts; k++) {
+		uint32_t p = part_to_take(s, e, is_taken);
+		uint32_t left = e->n_left[p], take = left > (uint32_t)s->parts[u->first_part + p].min ? 1 : left;
+
+		is_taken[p] = true;
+		for (uint32_t i = 0; i < take; i++)
+			ret[n++] = e->members[e->first[p] + left - 1 - i];
+	}
+	if (is_taken != few)
+		mem_free(is_taken);
+	return n;
+}
+
+static void entry_drop(const struct scene *s, struct entry *e, uint32_t part, uint32_t at)
+{
+	uint32_t *v = e->members + e->first[part], member = v[at];
+
+	memmove(v + at, v + at + 1, (e->n_left[part] - at - 1) * sizeof(*v));
+	e->n_left[part]--;
+	if (!is_in(settled_status(s, &s->members[member]), SET_ALLOCATED))
+		return;
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		e->allocated[r] -= s->forms[s->members[member].form].share[r];
+}
+
+static bool contains(const uint32_t *v, uint32_t n, uint32_t x)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return true;
+	return false;
+}
+
+/* Without these members, or (NULL) without all that are recorded. How many are left. */
+static uint32_t entry_reduce(struct solver *v, struct entry *e, const uint32_t *batch, uint32_t n)
+{
+	struct scene *s = v->s;
+	uint32_t left = 0;
+
+	for (uint32_t p = 0; p < s->units[e->unit].n_parts; p++) {
+		for (uint32_t i = e->n_left[p]; i-- > 0;) {
+			uint32_t member = e->members[e->first[p] + i];
+
+			if (batch != NULL ? contains(batch, n, member) : s->members[member].recorded == v->stamp)
+				entry_drop(s, e, p, i);
+		}
+		left += e->n_left[p];
+	}
+	return left;
+}
+
+static uint8_t entry_state(const struct scene *s, const struct entry *e)
+{
+	const struct unit *u = &s->units[e->unit];
+	bool is_above = false;
+
+	for (uint32_t i = 0; i < u->n_parts; i++) {
+		uint32_t min = (uint32_t)s->parts[u->first_part + i].min;
+
+		if (e->n_left[i] < min)
+			return 0;
+		is_above |= e->n_left[i] > min;
+	}
+	return is_above ? 2 : 1;
+}
+
+static void push_back(struct solver *v, uint32_t entry)
+{
+	const struct entry *e = order_get_entry(v->s, entry);
+
+	v->has_pushed_back = true;
+	order_push(v->s, ORDER_VICTIMS, (struct order_item){e->unit, entry, entry_state(v->s, e)});
+}
+
+bool solver_keeps_core(const struct solver *v, uint32_t unit)
+{
+	const struct unit *u = &v->s->units[unit];
+
+	if (u->is_semi)
+		return true;
+	return v->action != ACTION_CONSOLIDATE && unit_is_elastic(v->s, u) &&
+	       scene_is_protected(v->s, v->action, v->unit, unit, NULL);
+}
+
+/* A unit of one member, all of which goes at once: most are. */
+static bool add_single(struct solver *v, uint32_t unit)
+{
+	const struct unit *u = &v->s->units[unit];
+	uint32_t member = v->s->parts[u->first_part].first;
+
+	if (u->n_members != 1 || u->n_parts != 1 || u->is_semi || v->s->members[member].recorded == v->stamp)
+		return false;
+	solver_add_batch(v, unit, &member, 1, false);
+	v->last_unit = unit;
+	return true;
+}
+
+/* What goes next of what is left of a unit. False: nothing, or it is recorded already. */
+static bool add_from_entry(struct solver *v, uint32_t entry)
+{
+	struct scene *s = v->s;
+	struct entry *e = order_get_entry(s, entry);
+	uint32_t unit = e->unit, n_members = s->units[unit].n_members;
+	uint32_t few[64], *batch = n_members > 64 ? mem_resize(NULL, n_members, sizeof(*batch)) : few;
+	uint32_t n = next_batch(s, e, batch);
+	bool is_new = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		is_new &= s->members[batch[i]].recorded != v->stamp;
+	if (entry_reduce(v, e, is_new ? batch : NULL, n) > 0)
+		push_back(v, entry);
+	if (is_new && n > 0) {
+		solver_add_batch(v, unit, batch, n, false);
+		v->last_unit = unit;
+	}
+	if (batch != few)
+		mem_free(batch);
+	return is_new;
+}
+
+bool solver_add_candidate(struct solver *v)
+{
+	struct scene *s = v->s;
+	struct order_item item;
+
+	while (order_pop(s, ORDER_VICTIMS, &item)) {
+		uint32_t entry = item.entry;
+
+		s->steps++;
+		if (entry == NONE && add_single(v, item.unit))
+			return true;
+		if (entry == NONE)
+			entry = order_entry(s, item.unit);
+		if (!has_surplus(s, order_get_entry(s, entry)) && solver_keeps_core(v, item.unit))
+			continue;
+		if (add_from_entry(v, entry))
+			return true;
+	}
+	return false;
+}

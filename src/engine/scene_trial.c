@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One scenario: victims are taken away, the unit and its victims look for room in the order of their queues, and the
+ * rules judge the outcome. Who finds room again where he was simply stays.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/scene_solver.h"
+
+/* ---- taking away ---- */
+
+/* Whoever lost only some members may place the others: then nothing can be said about all of them at once. */
+static void note_unit(struct solver *v, uint32_t unit, uint32_t n_batch)
+{
+	struct scene *s = v->s;
+	struct unit *u = &s->units[unit];
+
+	if (u->gone_stamp == v->stamp + 1) /* in another batch already */
+		return;
+	array_push(&v->new_units, unit);
+	v->n_complex += u->n_members != n_batch;
+}
+
+static void note_form(struct solver *v, uint32_t form)
+{
+	for (uint32_t i = 0; i < v->forms.n; i++)
+		if (v->forms.v[i] == form)
+			return;
+	array_push(&v->forms, form);
+}
+
+void solver_take_away(struct solver *v, uint32_t member)
+{
+	struct scene *s = v->s;
+	const struct member *m = &s->members[member];
+
+	scene_evict(s, member);
+	array_push(&v->gone, member);
+	note_form(v, m->form);
+	note_unit(v, m->unit, v->batches.v[m->batch].n);
+	s->units[m->unit].gone_stamp = v->stamp + 1;
+}
+
+/* Back to what every trial of the step begins with. */
+static void forget_new(struct solver *v)
+{
+	struct scene *s = v->s;
+
+	for (uint32_t i = 0; i < v->new_units.n; i++)
+		s->units[v->new_units.v[i]].gone_stamp = 0;
+	v->new_units.n = 0;
+	v->gone.n = v->n_base_gone;
+	v->forms.n = v->n_base_forms;
+	v->n_complex = v->n_base_complex;
+}
+
+static void take_back(struct solver *v)
+{
+	scene_rollback(v->s, v->base_mark);
+	forget_new(v);
+}
+
+/* ---- the order in which they look ---- */
+
+static int item_cmp(const void *a, const void *b, void *ctx)
+{
+	const struct order_item *x = a, *y = b;
+	const struct scene *s = ctx;
+	uint32_t qx = s->units[x->unit].queue, qy = s->units[y->unit].queue;
+
+	if (qx != qy)
+		return qx < qy ? -1 : 1;
+	if (x->unit == y->unit)
+		return 0;
+	return unit_before(s, x->unit, x->state, y->unit, y->state) ? -1 : 1;
+}
+
+static struct order_item item_of(const struct scene *s, uint32_t unit)
+{
+	const struct unit *u = &s->units[unit];
+
+	return (struct order_item){unit, u->is_listed_pending ? TRIAL_LOST_AND_WAITS : TRIAL_LOST, unit_state(s, u)};
+}
+
+static void sort_items(struct scene *s, item_list *items)
+{
+	for (uint32_t i = 1; i < items->n; i++)
+		if (item_cmp(&items->v[i - 1], &items->v[i], s) > 0) {
+			qsort_r(items->v, items->n, sizeof(*items->v), item_cmp, s);
+			return;
+		}
+}
+
+/* Units that lost something since the recorded ones. Backwards: candidates come in the opposite order. */
+static void gather_new(struct solver *v)
+{
+	v->new_items.n = 0;
+	for (uint32_t i = v->new_units.n; i-- > 0;)
+		array_push(&v->new_items, item_of(v->s, v->new_units.v[i]));
+	sort_items(v->s, &v->new_items);
+}
+
+static void merge_items(struct solver *v, const item_list *a, const item_list *b, item_list *ret)
+{
+	uint32_t i = 0, k = 0;
+
+	ret->n = 0;
+	array_reserve(ret, a->n + b->n + 1);
+	while (i < a->n || k < b->n)
+		ret->v[ret->n++] =
+			k == b->n || (i < a->n && item_cmp(&a->v[i], &b->v[k], v->s) < 0) ? a->v[i++] : b->v[k++];
+}
+
+static void gather_items(struct solver *v)
+{
+	struct scene *s = v->s;
+
+	s->stamp++;
+	if (v->n_complex > 0) { /* a recorded unit may have lost more, and stand elsewhere now */
+		solver_gone_units(v);
+		v->new_items.n = 0;
+		for (uint32_t i = v->units.n; i-- > 0;)
+			array_push(&v->new_items, item_of(s, v->units.v[i]));
+		array_push(&v->new_items, ((struct order_item){v->unit, TRIAL_ASKS, 0}));
+		sort_items(s, &v->new_items);
+		v->items.n = 0;
+		for (uint32_t i = 0; i < v->new_items.n; i++)
+			array_push(&v->items, v->new_items.v[i]);
+	} else {
+		gather_new(v);
+		array_push(&v->new_items, ((struct order_item){v->unit, TRIAL_ASKS, 0}));
+		sort_items(s, &v->new_items);
+		merge_items(v, &v->base_items, &v->new_items, &v->items);
+	}
+	s->units[v->unit].in_trial = s->stamp;
+	for (uint32_t i = 0; i < v->items.n; i++)
+		if (v->items.v[i].entry == TRIAL_LOST_AND_WAITS)
+			s->units[v->items.v[i].unit].in_trial = s->stamp;
+}
+
+/* ---- looking for room ---- */
+
+static bool place_part(struct solver *v)
+{
+	struct scene *s = v->s;
+	bool is_ok;
+
+	s->tasks.n = 0;
+	for (uint32_t i = 0; i < v->n_part; i++)
+		array_push(&s->tasks, v->want[i]);
+	s->tasks_are_part = true;
+	is_ok = scene_place(s, v->unit, &v->trial_set, true);
+	s->tasks_are_part = false;
+	return is_ok;
+}
+
+static bool nobody_finds_room(struct solver *v)
+{
+	if (v->n_complex > 0 || v->s->is_mirrored)
+		return false;
+	for (uint32_t i = 0; i < v->forms.n; i++)
+		if (scene_has_room(v->s, v->forms.v[i], &v->trial_set))
+			return false;
+	return true;
+}
+
+/* Everybody concerned looks for room, in the order of the queues. False: the unit found none. */
+static bool let_them_look(struct solver *v)
+{
+	struct scene *s = v->s;
+	struct order_item item;
+	uint32_t looked = 0;
+	bool is_done = false;
+
+	gather_items(v);
+	v->all_lost = false;
+	s->room_stamp++;
+	order_begin(s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
+	while (looked < v->items.n && order_pop(s, ORDER_TRIAL, &item)) {
+		if (item.entry == NONE)
+			continue;
+		looked++;
+		if (item.entry == TRIAL_ASKS) {
+			if (!place_part(v))
+				return false;
+			is_done = true;
+			v->all_lost = looked == 1 && nobody_finds_room(v);
+			if (v->all_lost)
+				return true;
+			continue;
+		}
+		scene_next_members(s, item.unit, true);
+		scene_place(s, item.unit, &v->trial_set, true);
+	}
+	return is_done;
+}
+
+/* ---- may it be? ---- */
+
+static bool is_lost(const struct scene *s, uint32_t member)
+{
+	return !is_in(s->members[member].status, SET_ACTIVE);
+}
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+	const struct scene *s = ctx;
+	uint64_t x = s->units[*(const uint32_t *)a].order_key, y = s->units[*(const uint32_t *)b].order_key;
+
+	return x < y ? -1 : x > y;
+}
+
+void solver_gone_units(struct solver *v)
+{
+	struct scene *s = v->s;
+	uint64_t stamp = ++s->stamp;
+
+	v->units.n = 0;
+	for (uint32_t i = 0; i < v->gone.n; i++) {
+		struct unit *u = &s->units[s->members[v->gone.v[i]].unit];
+
+		if (u->seen_stamp == stamp)
+			continue;
+		u->seen_stamp = stamp;
+		array_push(&v->units, s->members[v->gone.v[i]].unit);
+	}
+	for (uint32_t i = 1; i < v->units.n; i++)
+		if (by_key(&v->units.v[i - 1], &v->units.v[i], s) > 0) {
+			qsort_r(v->units.v, v->units.n, sizeof(*v->units.v), by_key, s);
+			return;
+		}
+}
+
+/* Nobody may end up without a place. */
+static bool nobody_lost(struct solver *v)
+{
+	for (uint32_t i = 0; i < v->gone.n; i++)
+		if (v->s->members[v->gone.v[i]].status == IS_LEAVING)
+			return false;
+	return true;
+}
+
+static void add_share(share_list *list, uint32_t queue, const double r[KAI_RES])
+{
+	struct share_batch *last = list->n > 0 ? &array_last(list) : NULL;
+
+	if (last != NULL && last->queue == queue && memcmp(last->r, r, sizeof(last->r)) == 0) {
+		last->more++;
+		return;
+	}
+	array_push(list, ((struct share_batch){.queue = queue}));
+	memcpy(array_last(list).r, r, sizeof(last->r));
+}
+
+static void sum_share(const struct scene *s, double sum[KAI_RES], uint32_t member)
+{
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		sum[r] += s->forms[s->members[member].form].share[r];
+}
+
+/* Of each part the first up to the minimum are one batch, every other member one of its own. */
+static void shares_of_unit(struct solver *v, uint32_t unit, share_list *ret)
+{
+	struct scene *s = v->s;
+	const struct unit *u = &s->units[unit];
+	uint32_t seen[16] = {0}, *n_seen = u->n_parts > 16 ? mem_alloc(u->n_parts * sizeof(*n_seen)) : seen;
+	double core[KAI_RES] = {0};
+	bool has_core = false, counts_moved = s->settings->forbids_consolidating_reclaim;
+
+	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
+		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
+			uint32_t member = v->members.v[v->batches.v[b].first + i];
+			uint32_t part = s->members[member].part;
+			bool is_core = n_seen[part - u->first_part]++ < (uint32_t)s->parts[part].min;
+			double own[KAI_RES] = {0};
+
+			if (counts_moved ? !solver_goes(s, member) : !is_lost(s, member))
+				continue;
+			sum_share(s, is_core ? core : own, member);
+			if (!is_core)
+				add_share(ret, u->queue, own);
+			has_core |= is_core;
+		}
+	if (has_core)
+		add_share(ret, u->queue, core);
+	if (n_seen != seen)
+		mem_free(n_seen);
+}
+
+/* Batches of one queue together, queues in the order they came. */
+static void sort_shares(struct solver *v)
+{
+	struct scene *s = v->s;
+	uint64_t stamp = ++s->stamp;
+	uint32_t n_queues = 0, *at;
+
+	for (uint32_t i = 0; i < v->shares.n; i++) {
+		struct scene_queue *q = &s->queues[v->shares.v[i].queue];
+
+		if (q->share_stamp != stamp) {
+			q->share_stamp = stamp;
+			q->share_index = n_queues++;
+			q->n_shares = 0;
+		}
+		q->n_shares++;
+	}
+	if (n_queues < 2)
+		return;
+	at = mem_alloc((n_queues + 1) * sizeof(*at));
+	for (uint32_t i = 0; i < v->shares.n; i++) {
+		const struct scene_queue *q = &s->queues[v->shares.v[i].queue];
+
+		at[q->share_index + 1] = q->n_shares;
+	}
+	for (uint32_t i = 0; i < n_queues; i++)
+		at[i + 1] += at[i];
+	array_reserve(&v->sorted, v->shares.n);
+	for (uint32_t i = 0; i < v->shares.n; i++)
+		v->sorted.v[at[s->queues[v->shares.v[i].queue].share_index]++] = v->shares.v[i];
+	memcpy(v->shares.v, v->sorted.v, v->shares.n * sizeof(*v->shares.v));
+	mem_free(at);
+}
+
+static void gather_shares(struct solver *v)
+{
+	v->shares.n = 0;
+	if (v->all_lost && v->n_complex == 0) { /* what recorded victims hold is known */
+		for (uint32_t i = 0; i < v->base_shares.n; i++)
+			array_push(&v->shares, v->base_shares.v[i]);
+		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, v->s);
+		for (uint32_t i = 0; i < v->new_units.n; i++)
+			shares_of_unit(v, v->new_units.v[i], &v->shares);
+	} else {
+		solver_gone_units(v);
+		for (uint32_t i = 0; i < v->units.n; i++)
+			shares_of_unit(v, v->units.v[i], &v->shares);
+	}
+	sort_shares(v);
+}
+
+static bool shares_allow(struct solver *v)
+{
+	struct scene *s = v->s;
+	struct unit *u = &s->units[v->unit];
+	struct share_verdict why;
+	bool is_core = false;
+
+	gather_shares(v);
+	for (uint32_t i = 0; i < v->n_part; i++)
+		is_core |= s->members[v->want[i]].is_core;
+	if (share_reclaimable(s->settled, s->n_queues, u->queue, s->part_request, is_core, v->shares.v, v->shares.n,
+			      s->settings->saturation, &s->share_scratch, &why))
+		return true;
+	u->refusal = why;
+	u->refused_rule = RULE_FAIR_SHARE;
+	return false;
+}
+
+static bool has_lost(const struct solver *v, const struct unit *u, uint32_t part)
+{
+	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
+		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
+			uint32_t member = v->members.v[v->batches.v[b].first + i];
+
+			if (v->s->members[member].part == part && is_lost(v->s, member))
+				return true;
+		}
+	return false;
+}
+
+/* MR-10: of a part that is inside its window at least the minimum stays, those already leaving not counted. */
+static bool minimums_stay(struct solver *v)
+{
+	struct scene *s = v->s;
+
+	if (v->n_complex == 0 && v->all_lost)
+		return true; /* whole units: the window was looked at before they became candidates */
+	solver_gone_units(v);
+	for (uint32_t i = 0; i < v->units.n; i++) {
+		const struct unit *u = &s->units[v->units.v[i]];
+
+		if (!solver_keeps_core(v, v->units.v[i]))
+			continue;
+		for (uint32_t p = u->first_part; p < u->first_part + u->n_parts; p++)
+			if (part_count(&s->parts[p], SET_ACTIVE) < (uint32_t)s->parts[p].min && has_lost(v, u, p)) {
+				s->units[v->unit].refused_rule = u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool is_lawful(struct solver *v)
+{
+	struct unit *u = &v->s->units[v->unit];
+	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v)
+		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
+						     : minimums_stay(v);
+
+	if (!is_ok && v->action != ACTION_CONSOLIDATE) {
+		u->n_refused++;
+		u->refused_by = v->action;
+	}
+	return is_ok;
+}
+
+/* ---- a scenario ---- */
+
+enum outcome_of_trial { NO_ROOM, NOT_LAWFUL, SOLVED };
+
+static enum outcome_of_trial run_trial(struct solver *v)
+{
+	v->s->units[v->unit].n_scenarios++;
+	v->evict_mark = scene_mark(v->s);
+	if (!let_them_look(v))
+		return NO_ROOM;
+	return is_lawful(v) ? SOLVED : NOT_LAWFUL;
+}
+
+/* Candidates of every unit that has one on the node, wherever they are. */
+static void take_on_node(struct solver *v, uint32_t node)
+{
+	struct scene *s = v->s;
+	const struct scene_node *n = node == NONE ? NULL : &s->nodes[node];
+
+	if (n == NULL || n->by_node_stamp != v->stamp)
+		return;
+	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
+		for (uint32_t b = s->units[v->by_node.v[i].unit].first_batch; b != NONE; b = v->batches.v[b].next) {
+			const struct batch *x = &v->batches.v[b];
+
+			for (uint32_t k = 0; !x->is_recorded && k < x->n; k++) {
+				uint32_t member = v->members.v[x->first + k];
+
+				if (s->members[member].node != NONE)
+					bits_set(&v->trial_set, s->members[member].node);
+				solver_take_away(v, member);
+			}
+		}
+}
+
+static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
+{
+	enum outcome_of_trial r;
+
+	bits_copy(&v->trial_set, &v->feasible);
+	take_on_node(v, node);
+	r = run_trial(v);
+	if (r != SOLVED)
+		take_back(v);
+	if (r == NOT_LAWFUL)
+		bits_copy(&v->feasible, &v->trial_set); /* they stay usable for the rest of this step */
+	return r;
+}
+
+/* Each node once; NONE, for members that are nowhere, is one too. */
+static bool was_seen(struct solver *v, uint32_t node, uint64_t stamp)
+{
+	uint64_t *seen = node == NONE ? &v->nowhere_seen : &v->s->nodes[node].seen;
+	bool is_old = *seen == stamp;
+
+	*seen = stamp;
+	return is_old;
+}
+
+static bool try_recorded(struct solver *v)
+{
+	bits_copy(&v->trial_set, &v->feasible);
+	if (v->n_base_gone > 0 && run_trial(v) == SOLVED)
+		return true;
+	take_back(v);
+	return false;
+}
+
+/* On each node where the newest candidate has a member. */
+bool solver_try(struct solver *v)
+{
+	struct scene *s = v->s;
+	const struct unit *u = &s->units[v->last_unit];
+	uint64_t stamp = ++s->stamp;
+
+	if (v->n_candidates == 0)
+		return try_recorded(v);
+	for (uint32_t p = u->first_part; p < u->first_part + u->n_parts; p++)
+		for (uint32_t i = s->parts[p].first; i < s->parts[p].first + s->parts[p].n; i++) {
+			enum outcome_of_trial r;
+
+			if (was_seen(v, s->members[i].node, stamp))
+				continue;
+			r = try_node(v, s->members[i].node);
+			if (r != NO_ROOM)
+				return r == SOLVED;
+		}
+	return false;
+}
+
+/* ---- what later trials begin with ---- */
+
+void solver_reset_base(struct solver *v)
+{
+	v->base_mark = v->n_base_gone = v->n_base_complex = v->n_complex = v->n_base_forms = 0;
+	v->base_items.n = v->base_shares.n = 0;
+	v->gone.n = v->forms.n = v->new_units.n = 0;
+}
+
+void solver_settle_base(struct solver *v)
+{
+	struct scene *s = v->s;
+
+	v->base_mark = scene_mark(s);
+	v->n_base_gone = v->gone.n;
+	v->n_base_forms = v->forms.n;
+	v->n_base_complex = v->n_complex;
+	if (v->n_complex == 0) {
+		gather_new(v);
+		merge_items(v, &v->base_items, &v->new_items, &v->items);
+		item_list t = v->base_items;
+
+		v->base_items = v->items;
+		v->items = t;
+		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, s);
+		for (uint32_t i = 0; i < v->new_units.n; i++)
+			shares_of_unit(v, v->new_units.v[i], &v->base_shares);
+	}
+	v->settled.n = 0;
+	for (uint32_t i = 0; i < v->new_units.n; i++)
+		array_push(&v->settled, v->new_units.v[i]);
+	v->new_units.n = 0;
+}
