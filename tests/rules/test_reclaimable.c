@@ -296,7 +296,7 @@ static void who_may_take_what_from_whom(void **state)
 
 		reclaim_queues(row, q);
 		for (uint32_t k = 0; k < row->n_batches; k++)
-			batches[k] = (struct share_batch){row->batches[k].queue, {[KAI_GPU] = row->batches[k].gpus}};
+			batches[k] = (struct share_batch){row->batches[k].queue, 0, {[KAI_GPU] = row->batches[k].gpus}};
 		may = share_reclaimable(q, LEAVES_END, MINE, request, row->is_core, batches, row->n_batches,
 					row->multiplier, &scratch, &got);
 		if (may != (row->want.refusal == SHARE_FINE) || !same_verdict(&got, &row->want))
@@ -312,7 +312,7 @@ static void who_may_take_what_from_whom(void **state)
 static void only_what_changes_hands_is_compared(void **state)
 {
 	const double request[KAI_RES] = {[KAI_GPU] = 1};
-	struct share_batch b = {SIBLING, {[KAI_GPU] = 1}};
+	struct share_batch b = {SIBLING, 0, {[KAI_GPU] = 1}};
 	struct share_queue q[LEAVES_END];
 	struct share_scratch scratch = {0};
 	struct share_verdict got;
@@ -328,10 +328,36 @@ static void only_what_changes_hands_is_compared(void **state)
 	share_scratch_free(&scratch);
 }
 
+/* How many of equal batches a queue may lose is the same whether they are told one by one or as a run. */
+static void a_run_of_equal_batches_is_as_many_of_them(void **state)
+{
+	const double request[KAI_RES] = {[KAI_GPU] = 1};
+	struct share_batch single[12], run = {SIBLING, 0, {[KAI_GPU] = 1}};
+	struct share_queue q[LEAVES_END];
+	struct share_scratch scratch = {0};
+	uint32_t n_allowed = 0;
+
+	reclaim_queues(&reclaims[0], q);
+	q[SIBLING].r[KAI_GPU] = gpus(0, 3, 8);
+	for (uint32_t n = 1; n <= COUNT(single); n++) {
+		bool may_single, may_run;
+
+		single[n - 1] = run;
+		single[n - 1].more = 0;
+		run.more = n - 1;
+		may_single = share_reclaimable(q, LEAVES_END, MINE, request, false, single, n, 1, &scratch, NULL);
+		may_run = share_reclaimable(q, LEAVES_END, MINE, request, false, &run, 1, 1, &scratch, NULL);
+		assert_int_equal(may_single, may_run);
+		n_allowed += may_run;
+	}
+	assert_in_range(n_allowed, 1, COUNT(single) - 1);
+	share_scratch_free(&scratch);
+}
+
 static void the_refusal_names_the_resource_that_comes_closest(void **state)
 {
 	const double request[KAI_RES] = {[KAI_GPU] = 1, [KAI_CPU] = 1000, [KAI_MEMORY] = 10};
-	struct share_batch b = {SIBLING, {1, 1000, 10}};
+	struct share_batch b = {SIBLING, 0, {1, 1000, 10}};
 	struct share_queue q[LEAVES_END];
 	struct share_scratch scratch = {0};
 	struct share_verdict got;
@@ -359,7 +385,7 @@ static void scratch_is_used_again(void **state)
 	for (uint32_t i = 0; i < MANY; i++) {
 		q[i] = plain_queue(TOP, i);
 		q[i].r[KAI_GPU] = i ? gpus(0, 1, 2) : gpus(0, MANY, 0);
-		b[i] = (struct share_batch){i, {1, 0, 0}};
+		b[i] = (struct share_batch){i, 0, {1, 0, 0}};
 	}
 	assert_true(share_reclaimable(q, 2, 0, request, false, b + 1, 1, 1, &scratch, NULL));
 	assert_true(share_reclaimable(q, MANY, 0, request, false, b + 1, MANY - 1, 1, &scratch, NULL));
@@ -445,6 +471,7 @@ int main(void)
 		cmocka_unit_test(who_may_ask_others),
 		cmocka_unit_test(who_may_take_what_from_whom),
 		cmocka_unit_test(only_what_changes_hands_is_compared),
+		cmocka_unit_test(a_run_of_equal_batches_is_as_many_of_them),
 		cmocka_unit_test(the_refusal_names_the_resource_that_comes_closest),
 		cmocka_unit_test(scratch_is_used_again),
 		cmocka_unit_test(who_comes_first),
