@@ -140,6 +140,29 @@ static void MR_3_and_12_defaults_and_method_come_from_the_scheduler_configuratio
 	}
 }
 
+static void MR_12_bad_durations_on_a_queue_count_as_not_set(void **state)
+{
+	static const struct {
+		const char *sentence, *words, *line;
+	} rows[] = {
+		{"Go's grammar", "reclaim 1m30s", "want reclaim n1 [run-0]"},
+		{"negative: the default is looked for", "reclaim -1s", "want waiting"},
+		{"days are for arguments alone", "reclaim 0d", "want waiting"},
+		{"no unit", "reclaim 1", "want waiting"},
+		{"0 needs none", "reclaim 0", "want reclaim n1 [run-0]"},
+	};
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		two_queues(&s, rows[i].words, 5 * MINUTE);
+		want(&s, "a");
+		story_load(&s);
+		s.settings->min_runtime.reclaim_ns = HOUR;
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
 static void MR_4_to_7_the_queues_between_decide_which_window(void **state)
 {
 	static const struct {
@@ -222,7 +245,7 @@ static void plan_at(struct story *s, int64_t now_ns)
 	struct err e;
 
 	story_load(s);
-	s->plan.arena = arena_new(64 * 1024);
+	s->plan.arena = arena_new(65536);
 	story_must(engine_plan(s->engine, &run, &s->plan, &e), &e);
 }
 
@@ -562,6 +585,7 @@ int main(void)
 		cmocka_unit_test(MR_1_profiles_yunikorn_and_kubernetes_know_no_windows),
 		cmocka_unit_test(MR_2_an_explicit_0s_ends_the_search),
 		cmocka_unit_test(MR_3_and_12_defaults_and_method_come_from_the_scheduler_configuration),
+		cmocka_unit_test(MR_12_bad_durations_on_a_queue_count_as_not_set),
 		cmocka_unit_test(MR_4_to_7_the_queues_between_decide_which_window),
 		cmocka_unit_test(MR_7_parents_in_a_circle_are_an_error),
 		cmocka_unit_test(MR_8_a_group_starts_when_its_first_pod_gets_its_place),
