@@ -28,11 +28,11 @@ static inline void kai_queue(struct story *s, const char *name, const char *pare
 		text_printf(o, "  parentQueue: %s\n", parent);
 	if (preempt) {
 		story_copy(preempt, value, sizeof(value));
-		text_printf(o, "  preemptMinRuntime: %s\n", value);
+		text_printf(o, "  preemptMinRuntime: \"%s\"\n", value);
 	}
 	if (reclaim) {
 		story_copy(reclaim, value, sizeof(value));
-		text_printf(o, "  reclaimMinRuntime: %s\n", value);
+		text_printf(o, "  reclaimMinRuntime: \"%s\"\n", value);
 	}
 }
 
