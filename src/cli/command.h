@@ -20,7 +20,11 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct command commands[]; /* in the order of the overview */
+extern const unsigned command_count;
+
 int command_bench(int argc, char **argv);
+int command_completion(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_lint(int argc, char **argv);
 int command_plan(int argc, char **argv);

@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -16,8 +17,8 @@ enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR };
 
 /* ---- options ---- */
 
-static const char *const output_words[] = {"text", "wide", "json", "yaml", NULL};
-static const char *const profile_words[] = {"default", "kubernetes", "yunikorn", "kai", NULL};
+const char *const cli_output_words[] = {"text", "wide", "json", "yaml", NULL};
+const char *const cli_profile_words[] = {"default", "kubernetes", "yunikorn", "kai", NULL};
 
 static void join(const char *const *words, char *out, size_t size)
 {
@@ -25,8 +26,7 @@ static void join(const char *const *words, char *out, size_t size)
 		n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", *words);
 }
 
-/* Position of the word among the known ones; ends the program if it is not there. */
-static unsigned one_of(const char *option, const char *word, const char *const *known, struct argp_state *state)
+unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known)
 {
 	int found = words_find(known, word);
 	const char *near_word;
@@ -80,7 +80,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		in->config = arg;
 		return 0;
 	case KEY_PROFILE:
-		in->profile = (enum profile)one_of("--profile", arg, profile_words, state);
+		in->profile = (enum profile)cli_one_of(state, "--profile", arg, cli_profile_words);
 		in->has_profile = true;
 		return 0;
 	case KEY_NOW:
@@ -98,7 +98,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		o->format = (enum output)one_of("--output", arg, output_words, state);
+		o->format = (enum output)cli_one_of(state, "--output", arg, cli_output_words);
 		return 0;
 	case KEY_NO_COLOR:
 		o->no_color = true;
@@ -132,10 +132,32 @@ static const struct argp_option output_options[] = {
 const struct argp cli_input_argp = {.options = input_options, .parser = parse_input};
 const struct argp cli_output_argp = {.options = output_options, .parser = parse_output};
 
+static struct peek {
+	jmp_buf back;
+	void (*see)(const struct argp *argp, void *arg);
+	void *arg;
+} * peek; /* NULL: options are parsed, not looked at */
+
+void cli_peek(const struct command *c, void (*see)(const struct argp *argp, void *arg), void *arg)
+{
+	struct peek p = {.see = see, .arg = arg};
+	char name[] = "cede", help[] = "--help";
+	char *argv[] = {name, help, NULL};
+
+	peek = &p;
+	if (!setjmp(p.back))
+		c->run(2, argv);
+	peek = NULL;
+}
+
 void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	int first_left;
 
+	if (peek) {
+		peek->see(argp, peek->arg);
+		longjmp(peek->back, 1);
+	}
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	argp_err_exit_status = EXIT_INPUT;
 	if (argp_parse(argp, argc, argv, ARGP_IN_ORDER, &first_left, options))

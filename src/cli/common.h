@@ -43,12 +43,23 @@ struct cli_output {
 };
 
 extern const struct argp cli_input_argp, cli_output_argp;
+extern const char *const cli_output_words[], *const cli_profile_words[]; /* what --output and --profile take */
 
 /* The number of an option --name; ends the program if it is not one from min to max. */
 uint32_t cli_number(struct argp_state *state, const char *name, const char *arg, uint32_t min, uint32_t max);
 
+/* Position of the word among the known ones (NULL at their end); ends the program if it is not there. */
+unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known);
+
 /* argp_parse in the order of arguments; plain arguments are refused unless the command's own parser takes them. */
 void cli_parse(const struct argp *argp, int argc, char **argv, void *options);
+
+/*
+ * Shows the options of a command to see() without running it: cli_parse, which a command calls before it does or takes
+ * anything, hands them over and does not come back. What see() is given lives until it returns; what that points to,
+ * options and words, for ever.
+ */
+void cli_peek(const struct command *c, void (*see)(const struct argp *argp, void *arg), void *arg);
 
 struct cli_cluster { /* what was read */
 	struct vocab *vocab;

@@ -74,10 +74,11 @@ int command_lint(int argc, char **argv)
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct options o = {0};
 	struct cli_cluster c;
-	struct lint l = {.arena = arena_new(16384)};
+	struct lint l = {0};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
+	l.arena = arena_new(16384);
 	o.input.is_quiet = true; /* notes are findings here */
 	rc = cli_load(&o.input, argv[0], &c);
 	if (!rc) {

@@ -10,16 +10,18 @@
 
 static int command_help(int argc, char **argv);
 
-static const struct command commands[] = {
+const struct command commands[] = {
 	{"plan", "what would happen now: who gets a place, who has to go and why", command_plan},
 	{"explain", "why one pod waits, has to go, stays or gets its place", command_explain},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
 	{"bench", "how long decisions take on a synthetic cluster", command_bench},
+	{"completion", "completion of commands, options and their values for a shell", command_completion},
 	{"help", "what there is, or what one command does: cede help COMMAND", command_help},
 	{"version", "which version this is", command_version},
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
+const unsigned command_count = COMMAND_COUNT;
 
 static const char exit_codes[] = "Exit codes:\n"
 				 "  0  fine\n"

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const shape_names[] = {"uniform", "mixed", "affinity", "spread"};
+const char *const synthetic_shape_words[] = {"uniform", "mixed", "affinity", "spread", NULL};
 
 const char *synthetic_shape_text(enum synthetic_shape s)
 {
-	return shape_names[s];
+	return synthetic_shape_words[s];
 }
 
 bool synthetic_shape_parse(const char *s, enum synthetic_shape *ret)
 {
-	for (int i = 0; i < 4; i++) {
-		if (!str_eq(shape_names[i], s))
+	for (int i = 0; synthetic_shape_words[i]; i++) {
+		if (!str_eq(synthetic_shape_words[i], s))
 			continue;
 		*ret = (enum synthetic_shape)i;
 		return true;

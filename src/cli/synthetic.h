@@ -9,6 +9,7 @@
 #include "ledger/cluster.h"
 
 enum synthetic_shape { SYNTHETIC_UNIFORM, SYNTHETIC_MIXED, SYNTHETIC_AFFINITY, SYNTHETIC_SPREAD };
+extern const char *const synthetic_shape_words[]; /* NULL at the end */
 const char *synthetic_shape_text(enum synthetic_shape s);
 bool synthetic_shape_parse(const char *s, enum synthetic_shape *ret);
 

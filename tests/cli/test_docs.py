@@ -3,24 +3,37 @@
 """What the documentation tells people to type works, and what it says they will see is what they see.
 
 Every command `cede ...` or `build/cede ...` in README.md, docs/*.md, other Markdown files and the examples of manual pages is run with the repository's
-own examples; words in capitals stand for something, and are put in here.
+own examples; words in capitals stand for something, and are put in here. Of `make ...` the one that shows the example is run, the others are
+only asked what they would do. Commands that are not run are listed by name, with the reason.
 """
 import glob
 import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import SOURCE, Folder, Suite, cede  # noqa: E402
+from harness import CEDE, SOURCE, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
 STANDS_FOR = {"DIR": EXAMPLE, "FILE": os.path.join(EXAMPLE, "nodes.yaml"), "NS/POD": "web/report-0", "COMMAND": "plan"}
-COMMAND = re.compile(r"^\s*(?:\$ )?(?:[a-z].*\| *)?((?:build/)?cede (?!COMMAND).*)$")
-A_NAME = re.compile(r"cede (?!help|version)[a-z]+$")  # `cede plan` in a sentence is not something to type
-NOT_RUN = re.compile(r"\.\.\.|…|\[")  # a synopsis
+COMMAND = re.compile(r"^\s*(?:\$ )?(?:[a-z].*\| *|source <\()?((?:build/)?cede (?!COMMAND).*?)(?: [|>] .*|\))?$")
+A_NAME = re.compile(r"cede (?!help|version)([a-z]+)((?: --[a-z-]+)*)$")  # `cede plan --strict` in a sentence is not something to type
+SYNOPSIS = re.compile(r"\.\.\.|…|\[")
+# Not run, and why; without "build/". What is here and nowhere shown is a mistake.
+NOT_RUN = {}
+
+MAKE = re.compile(r"^\s*(?:\$ )?(make(?: [A-Z]+=\S+| [a-z][a-z-]*)+)\s*(?:#.*)?$")
+MAKE_RUN = {"make run": "\nWho has to go (", "make help": "  make test "}  # and what is seen then
+LONG = "it takes minutes"
+MAKE_NOT_RUN = {
+    "make test": "this test is a part of it", "make test-asan": LONG, "make test-tsan": LONG, "make fuzz": LONG, "make lint": LONG, "make coverage": LONG,
+    "make bench": LONG, "make soak": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
+    "make oracle": "it needs Go and a kube-scheduler to compare with",
+}
 
 
 def read(path):
@@ -52,11 +65,19 @@ def commands_of(path):
         pieces = [line for block in fenced + indented for line in block.splitlines()] + inline
     found = []
     for piece in pieces:
-        for command in COMMAND.findall(piece):
-            command = re.sub(r"\s#.*$", "", command).strip()
-            if command not in found and not NOT_RUN.search(command) and not A_NAME.fullmatch(command):
+        for command in COMMAND.findall(re.sub(r"\s#.*$", "", piece)):
+            command = command.strip()
+            if command not in found and not SYNOPSIS.search(command):
                 found.append(command)
     return found
+
+
+def is_name(command):
+    return A_NAME.fullmatch(command) is not None
+
+
+def plain(command):
+    return command.removeprefix("build/")
 
 
 def cluster_as_list():
@@ -67,6 +88,14 @@ def cluster_as_list():
 
 def typed(t, path, folder):
     for command in commands_of(path):
+        if is_name(command):
+            name, options = A_NAME.fullmatch(command).groups()
+            known = cede(name, "--help")
+            t.equal(f"{path}: there is {command}", (known.code, [o for o in options.split() if o not in known.out]), (0, []))
+            continue
+        if plain(command) in NOT_RUN:
+            t.skip(f"{path}: {command}", NOT_RUN[plain(command)])
+            continue
         args = [STANDS_FOR.get(word, word) for word in shlex.split(command)[1:]]
         args = [os.path.join(SOURCE, a) if a.startswith("examples/") else a for a in args]
         found = cede(*args, cwd=folder, stdin=cluster_as_list())
@@ -100,6 +129,43 @@ def make_targets(t, path):
     t.equal(f"{path}: every make target there is", sorted(named - known), [])
 
 
+def make_commands(path):
+    fenced, indented, inline = blocks(read(path))
+    lines = [line for block in fenced + indented for line in block.splitlines()] + inline
+    return {m[1] for m in map(MAKE.match, lines) if m}
+
+
+def make(*args):
+    env = {k: v for k, v in environment().items() if not k.startswith("MAKE") and k != "MFLAGS"}
+    done = subprocess.run(["make", "--no-print-directory", *args], cwd=SOURCE, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=300, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def made(t, markdown):
+    shown = {command for path in markdown for command in make_commands(path)}
+    for command in sorted(shown):
+        words = shlex.split(command)[1:]
+        target = "make " + " ".join(w for w in words if "=" not in w)
+        code, out = make("-n", *words)
+        t.true(f"{command}: make knows what to do", code == 0, out)
+        t.true(f"{command}: is run here, or it is said why not", target in MAKE_RUN or target in MAKE_NOT_RUN)
+    known = {re.sub(r" [A-Z]+=\S+", "", command) for command in shown}
+    t.equal("what is listed of make is shown somewhere", sorted({*MAKE_RUN, *MAKE_NOT_RUN} - known), [])
+    for command, seen_then in MAKE_RUN.items():
+        if CEDE != os.path.join(SOURCE, "build", "cede"):
+            t.skip(command, "another program than build/cede is being tested")
+            continue
+        code, out = make(*shlex.split(command)[1:])
+        t.true(f"{command} works, and shows what it should", code == 0 and seen_then in out, out)
+
+
+def listed(t, paths):
+    """The list of what is not run does not outlive the documentation."""
+    shown = {plain(command) for path in paths for command in commands_of(path)}
+    t.equal("what is listed as not run is shown somewhere", sorted(set(NOT_RUN) - shown), [])
+
+
 def main():
     t = Suite()
     markdown = sorted(os.path.relpath(p, SOURCE) for pattern in ("*.md", "docs/**/*.md", "src/**/*.md", "examples/**/*.md", "include/*.md")
@@ -109,6 +175,8 @@ def main():
     with Folder({"queues.yaml": "partitions:\n- name: default\n  queues:\n  - name: root\n    submitacl: '*'\n"}) as folder:
         for path in markdown + manual:
             typed(t, path, folder)
+    made(t, markdown)
+    listed(t, markdown + manual)
     for path in markdown:
         seen(t, path)
         links(t, path)
