@@ -14,6 +14,7 @@ struct attempt {
 	struct arena *keep;
 	struct decision *d;
 	struct status *statuses; /* per node of c.nodes */
+	const bool *has_leaving; /* likewise; NULL: not known */
 	node_id *feasible;
 	uint32_t n_feasible;
 	int64_t *scores; /* of the feasible */

@@ -20,6 +20,7 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->config = config;
 	en->arena = arena_new(1 << 18);
 	en->sweep = sweep_new();
+	en->survey = survey_new();
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
 		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);
@@ -39,6 +40,7 @@ void engine_free(struct engine *en)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
 	sweep_free(en->sweep);
+	survey_free(en->survey);
 	judge_scratch_free(&en->scratch);
 	arena_free(en->arena);
 	text_free(&en->complaints);

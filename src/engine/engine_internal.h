@@ -10,6 +10,10 @@
 #include "engine/sweep.h"
 #include "rules/judge.h"
 
+struct survey; /* survey.h */
+struct survey *survey_new(void);
+void survey_free(struct survey *s);
+
 struct engine {
 	struct cluster *cluster;
 	struct ledger *ledger;
@@ -17,6 +21,7 @@ struct engine {
 	struct framework **frameworks; /* one for each kube profile */
 	struct arena *arena;	       /* of one attempt */
 	struct sweep *sweep;	       /* what nodes said before */
+	struct survey *survey;	       /* the same where queues count */
 	struct judge_scratch scratch;  /* of one search after the other */
 	struct text complaints;
 };

@@ -7,6 +7,7 @@
 #include "engine/attempt.h"
 #include "engine/limits.h"
 #include "engine/opinion.h"
+#include "engine/survey.h"
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 
@@ -93,7 +94,8 @@ static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id promis
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		bool is_promised = a->c.nodes[i] == promised;
 
-		if ((found != UINT32_MAX && !is_promised) || a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
+		if ((found != UINT32_MAX && !is_promised) || (a->has_leaving && !a->has_leaving[i]) ||
+		    a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
 			continue;
 		if (fits_soon(a, a->c.nodes[i], with_stuck))
 			found = i;
@@ -204,7 +206,8 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 			   .lacking = h->lacking,
 			   .protected = left,
 			   .reports = h->reports,
-			   .keep = h->a->keep};
+			   .keep = h->a->keep,
+			   .survey = h->a->en->survey};
 	struct search_result r;
 
 	search_run(&s, h->nodes, h->n, &r);
@@ -380,6 +383,20 @@ static bool keeps_promise(struct attempt *a, node_id *ret_promised)
 	return false;
 }
 
+static void filter(struct attempt *a, bool wants_report)
+{
+	struct survey_filters f;
+
+	if (wants_report || !survey_filter(a->en->survey, &a->c, &f)) {
+		attempt_filter(a);
+		return;
+	}
+	a->statuses = f.statuses;
+	a->has_leaving = f.has_leaving;
+	a->feasible = f.feasible;
+	a->n_feasible = f.n_feasible;
+}
+
 enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e)
 {
 	queue_id q = QUEUE_NONE;
@@ -394,7 +411,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	if (is_over_limit(a) || keeps_promise(a, &promised))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
-	attempt_filter(a);
+	filter(a, wants_report);
 	if (!lacking && a->n_feasible) {
 		enum err_code rc = attempt_choose(a, &node, e);
 

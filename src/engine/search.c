@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/opinion.h"
+#include "engine/survey.h"
 
 enum { EXACT_MAX = 14 };  /* candidates on a node up to which all sets are tried if the plain way finds none */
 enum { WHOLE = 1000000 }; /* the share of who holds all there is */
@@ -45,7 +46,10 @@ struct ground { /* one search, all nodes */
 	node_id node;
 	struct mate *mates;
 	uint32_t n;
-	uint32_t left_from; /* where those left on this node begin among all */
+	uint32_t left_from;	      /* where those left on this node begin among all */
+	struct survey_memory *memory; /* NULL: none */
+	bool is_lasting;	      /* nothing that is not watched has a say on this node */
+	uint64_t watches;
 };
 
 /* ---- maximums on the pod's path ---- */
@@ -310,9 +314,8 @@ static void leave(struct ground *g, pod_id pod, const struct pod *p, const struc
 	struct protected_list *l = g->s->protected;
 	struct protected_pod x = {.pod = pod, .node = g->node, .queue = p->queue, .verdict = *says};
 
-	if (!l || g->left_from >= l->max || bits_has(&l->seen, pod))
+	if (!l || g->left_from >= l->max)
 		return;
-	bits_set(&l->seen, pod);
 	array_push(&l->v, x);
 }
 
@@ -464,15 +467,23 @@ static struct set_cost cost_of(struct ground *g)
 
 int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
 {
-	const int64_t x[] = {a->n_opted_out, a->n_drivers, a->n_below,	 a->highest, a->lost_work,
-			     a->distance,    a->n,	   -a->earliest, -a->oldest};
-	const int64_t y[] = {b->n_opted_out, b->n_drivers, b->n_below,	 b->highest, b->lost_work,
-			     b->distance,    b->n,	   -b->earliest, -b->oldest};
-
-	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
+	if (a->n_opted_out != b->n_opted_out)
+		return a->n_opted_out < b->n_opted_out ? -1 : 1;
+	if (a->n_drivers != b->n_drivers)
+		return a->n_drivers < b->n_drivers ? -1 : 1;
+	if (a->n_below != b->n_below)
+		return a->n_below < b->n_below ? -1 : 1;
+	if (a->highest != b->highest)
+		return a->highest < b->highest ? -1 : 1;
+	if (a->lost_work != b->lost_work)
+		return a->lost_work < b->lost_work ? -1 : 1;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	if (a->earliest != b->earliest)
+		return a->earliest > b->earliest ? -1 : 1;
+	return (a->oldest < b->oldest) - (a->oldest > b->oldest);
 }
 
 /* ---- one node ---- */
@@ -606,6 +617,20 @@ static void settle_left(struct ground *g)
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
+/* What the node says depends on more than what is on it. */
+static void depend_on(struct ground *g, pod_id pod)
+{
+	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
+	uint32_t n_budgets = 0;
+
+	if (!concerns(g, p))
+		return;
+	if (g->budgets)
+		ledger_kin_pdbs(g->s->c->ledger, p->kin, &n_budgets);
+	g->is_lasting = g->is_lasting && !n_budgets && p->group == GROUP_NONE;
+	g->watches |= survey_watch(g->memory, g->s->j, p);
+}
+
 static void gather(struct ground *g)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
@@ -613,8 +638,13 @@ static void gather(struct ground *g)
 	g->n = 0;
 	g->has_young = false;
 	g->left_from = g->s->protected ? g->s->protected->v.n : 0;
-	for (uint32_t i = 0; i < n->pods.n; i++)
+	g->is_lasting = true;
+	g->watches = 0;
+	for (uint32_t i = 0; i < n->pods.n; i++) {
 		consider(g, n->pods.v[i]);
+		if (g->memory)
+			depend_on(g, n->pods.v[i]);
+	}
 	settle_left(g);
 	if (g->n)
 		qsort_r(g->mates, g->n, sizeof(*g->mates), by_desert, g);
@@ -698,16 +728,15 @@ static void keep_victims(struct ground *g, struct search_result *ret)
 	ret->victims = v;
 }
 
-static void rank(struct ground *g, const struct set_cost *cost, struct search_result *ret)
+static void rank(node_id node, const struct set_cost *cost, struct search_result *ret)
 {
 	if (ret->node == NODE_NONE || set_cost_cmp(cost, &ret->cost) < 0) {
 		ret->second = ret->node;
 		ret->second_cost = ret->cost;
-		ret->node = g->node;
+		ret->node = node;
 		ret->cost = *cost;
-		keep_victims(g, ret);
 	} else if (ret->second == NODE_NONE || set_cost_cmp(cost, &ret->second_cost) < 0) {
-		ret->second = g->node;
+		ret->second = node;
 		ret->second_cost = *cost;
 	}
 }
@@ -728,32 +757,114 @@ static void report(struct ground *g, bool is_found, struct node_report *r)
 			v[r->n_victims++] = g->mates[i].pod;
 }
 
+/* One node, and all moves taken back. */
+static bool look(struct ground *g, node_id node, struct set_cost *ret)
+{
+	ledger_mark mark = ledger_get_mark(g->s->c->ledger);
+	bool is_found = try_node(g, node, ret);
+
+	ledger_rollback(g->s->c->ledger, mark);
+	tell_refused(g);
+	return is_found;
+}
+
+static void learn(struct ground *g, bool is_found, const struct set_cost *cost)
+{
+	const struct protected_list *l = g->s->protected;
+	struct survey_entry e = {.watches = g->watches, .is_found = is_found};
+
+	if (g->is_lasting)
+		e.generation = ledger_node(g->s->c->ledger, g->node)->generation;
+	if (is_found)
+		e.cost = *cost;
+	e.has_left = l->v.n < l->max; /* beyond that not everybody was written down */
+	e.n_left = l->v.n - g->left_from;
+	e.left = l->v.v + g->left_from;
+	survey_learn(g->memory, g->node, &e);
+}
+
+static void take_known(struct ground *g, node_id node, const struct survey_entry *e, struct search_result *ret)
+{
+	struct protected_list *l = g->s->protected;
+
+	for (uint32_t i = 0; i < e->n_left && l->v.n < l->max; i++)
+		array_push(&l->v, e->left[i]);
+	if (e->is_found)
+		rank(node, &e->cost, ret);
+}
+
+/* Of all nodes only the costs were kept. */
+static void find_victims(struct ground *g, struct search_result *ret)
+{
+	struct protected_list *l = g->s->protected;
+	struct set_cost cost;
+
+	g->s->protected = NULL;
+	look(g, ret->node, &cost);
+	g->s->protected = l;
+	keep_victims(g, ret);
+}
+
+void search_scratch_free(struct search_scratch *s)
+{
+	mem_free(s->tolls);
+	*s = (struct search_scratch){0};
+}
+
+static struct toll *tolls_for(struct search_scratch *s, uint32_t n)
+{
+	if (s->n < n) {
+		s->tolls = mem_resize(s->tolls, n, sizeof(*s->tolls));
+		memset(s->tolls + s->n, 0, (n - s->n) * sizeof(*s->tolls));
+		s->n = n;
+	}
+	return s->tolls;
+}
+
+static void begin(struct ground *g, struct search *s)
+{
+	*g = (struct ground){.s = s,
+			     .is_fast = displace_is_fast(s->c),
+			     .has_laws = s->j->action == ACTION_RECLAIM,
+			     .has_opinions = opinion_is_any(s->c),
+			     .judges_all = s->j->action == ACTION_RECLAIM && s->j->settings.guarantee_all_types,
+			     .stride = ledger_stride(s->c->ledger)};
+	want_of(s->c, &g->want);
+	g->tolls = tolls_for(survey_scratch(s->survey), s->j->tree->q.n + 1);
+	g->stamp = survey_scratch(s->survey)->stamp;
+	if (s->j->settings.profile != PROFILE_YUNIKORN && ledger_pdb_limit(s->c->ledger))
+		g->budgets = mem_alloc(ledger_pdb_limit(s->c->ledger) * sizeof(*g->budgets));
+	g->memory = survey_begin(s->survey, s);
+}
+
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct ground g = {.s = s,
-			   .is_fast = displace_is_fast(s->c),
-			   .has_laws = s->j->action == ACTION_RECLAIM,
-			   .has_opinions = opinion_is_any(s->c),
-			   .judges_all = s->j->action == ACTION_RECLAIM && s->j->settings.guarantee_all_types,
-			   .stride = ledger_stride(s->c->ledger)};
+	struct ground g;
 
+	begin(&g, s);
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
-	want_of(s->c, &g.want);
-	g.tolls = mem_alloc((s->j->tree->q.n + 1) * sizeof(*g.tolls));
-	if (s->j->settings.profile != PROFILE_YUNIKORN && ledger_pdb_limit(s->c->ledger))
-		g.budgets = mem_alloc(ledger_pdb_limit(s->c->ledger) * sizeof(*g.budgets));
 	for (uint32_t i = 0; i < n; i++) {
-		ledger_mark mark = ledger_get_mark(s->c->ledger);
+		bool wants_left = s->protected && s->protected->v.n < s->protected->max;
+		const struct survey_entry *e = g.memory ? survey_known(g.memory, nodes[i], wants_left) : NULL;
 		struct set_cost cost;
-		bool is_found = try_node(&g, nodes[i], &cost);
+		bool is_found;
 
+		if (e) {
+			take_known(&g, nodes[i], e, ret);
+			continue;
+		}
+		is_found = look(&g, nodes[i], &cost);
+		if (g.memory)
+			learn(&g, is_found, &cost);
 		if (is_found)
-			rank(&g, &cost, ret);
+			rank(nodes[i], &cost, ret);
 		if (s->reports)
 			report(&g, is_found, s->reports[i]);
-		ledger_rollback(s->c->ledger, mark);
-		tell_refused(&g);
 	}
-	mem_free(g.tolls);
+	if (ret->node != NODE_NONE)
+		find_victims(&g, ret);
+	if (g.memory)
+		survey_end(g.memory);
+	survey_scratch(s->survey)->stamp = g.stamp;
 	mem_free(g.budgets);
 }

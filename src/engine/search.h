@@ -33,6 +33,13 @@ struct search_result {
 	struct set_cost second_cost;
 };
 
+struct search_scratch {	    /* memory that searches use one after the other; zero-initialised */
+	struct toll *tolls; /* by queue id */
+	uint32_t n;
+	uint64_t stamp; /* only grows, so nothing has to be cleared */
+};
+void search_scratch_free(struct search_scratch *s);
+
 struct search {
 	struct cede_cycle *c;
 	struct judge *j;
@@ -43,6 +50,7 @@ struct search {
 	struct protected_list *protected;
 	struct node_report **reports; /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;	      /* for them */
+	struct survey *survey;	      /* what nodes said before */
 };
 
 struct protected_list {

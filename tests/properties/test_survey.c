@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of nodes from one decision to the next changes no decision: an engine that remembers and one that looks
+ * at everything every time decide alike, while pods come, go and move around them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/survey.h"
+#include "properties/story.h"
+#include "rng.h"
+
+enum { STEPS = 60 };
+
+struct pair { /* two engines on one cluster */
+	struct story s;
+	struct engine *forgetful;
+	struct rng rng;
+	int64_t now_ns;
+	uint64_t decisions, evictions;
+};
+
+static uint32_t below(struct pair *p, uint32_t n)
+{
+	return rng_below(&p->rng, n);
+}
+
+/* ---- a world ---- */
+
+static void add_queues(struct pair *p, bool is_roomy)
+{
+	char path[64], props[96];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "root.t%u", i);
+		snprintf(props, sizeof(props), "guaranteed %u%s", is_roomy ? 1 : 6 + below(p, 6),
+			 below(p, 6) ? "" : " fence");
+		story_queue(&p->s, path, below(p, 4) ? props : NULL);
+		for (uint32_t k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "root.t%u.q%u", i, k);
+			snprintf(props, sizeof(props), "guaranteed %u delay 1s%s", is_roomy ? 0 : 1 + below(p, 3),
+				 below(p, 5) ? "" : " offset 2");
+			story_queue(&p->s, path, props);
+		}
+	}
+	story_queue(&p->s, "root.want",
+		    is_roomy || !below(p, 3) ? "guaranteed 1000 delay 1s" : "guaranteed 9 delay 1s");
+}
+
+static void add_pod(struct pair *p, uint32_t i, uint32_t n_nodes, bool is_waiting)
+{
+	char name[16], node[16], queue[32], words[96];
+
+	snprintf(name, sizeof(name), "%s%02u", is_waiting ? "w" : "p", i);
+	snprintf(node, sizeof(node), "n%u", below(p, n_nodes));
+	snprintf(queue, sizeof(queue), "root.t%u.q%u", below(p, 3), below(p, 2));
+	snprintf(words, sizeof(words), "age %u%s%s priority %u", 10 + below(p, 50), below(p, 6) ? "" : " opted-out",
+		 is_waiting || !below(p, 3) ? "" : " app x", is_waiting ? 1 : below(p, 3));
+	story_pod(&p->s, name, is_waiting && below(p, 3) ? "root.want" : queue, 1 + below(p, is_waiting ? 2 : 3),
+		  is_waiting ? NULL : node, words);
+}
+
+static void begin(struct pair *p, uint64_t seed)
+{
+	uint32_t n_nodes = 4, n_running;
+	struct err e;
+	char name[16];
+	bool is_roomy;
+
+	*p = (struct pair){.now_ns = STORY_NOW_NS};
+	p->rng.s = seed * 7919;
+	story_begin(&p->s);
+	is_roomy = below(p, 3) == 0;
+	p->s.profile = below(p, 2) ? PROFILE_DEFAULT : PROFILE_YUNIKORN;
+	add_queues(p, is_roomy);
+	for (uint32_t i = 0; i < n_nodes; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		story_node(&p->s, name, is_roomy ? 14 : 8);
+	}
+	n_running = is_roomy ? 28 : 16;
+	for (uint32_t i = 0; i < n_running; i++)
+		add_pod(p, i, n_nodes, false);
+	for (uint32_t i = 0; i < 8; i++)
+		add_pod(p, i, n_nodes, true);
+	story_load(&p->s);
+	ledger_check_always(cluster_ledger(p->s.cluster), false);
+	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
+	survey_keep_nothing(p->forgetful->survey);
+}
+
+static void end(struct pair *p)
+{
+	engine_free(p->forgetful);
+	p->s.plan.arena = NULL;
+	story_end(&p->s);
+}
+
+/* ---- one decision, in full ---- */
+
+static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+{
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
+	struct decisions plan = {.arena = arena_new(4096)};
+	const struct decision *d;
+	struct err e;
+
+	story_must(engine_try(en, &run, pod, &plan, &e), &e);
+	d = &plan.v.v[0];
+	text_printf(out, "%s: outcome %d action %d node %u tie %d next %u rule %d\n", story_name(&p->s, pod),
+		    d->outcome, d->action, d->node, d->tie, d->runner_up, d->own_rule);
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		text_printf(out, "takes %s (%d)\n", story_name(&p->s, d->victims[i].pod), d->victims[i].overridden);
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct rule_verdict *v = &d->protected[i].verdict;
+
+		text_printf(out, "leaves %s: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n",
+			    story_name(&p->s, d->protected[i].pod), v->answer, v->rule, v->reason, v->queue, v->num[0],
+			    v->num[1], v->num[2]);
+	}
+	text_printf(out, "%s\n", d->message ? d->message : "");
+	array_free(&plan.v);
+	arena_free(plan.arena);
+}
+
+static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
+{
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct text a = {0}, b = {0};
+
+	decide(p, p->forgetful, pod, &a);
+	ledger_rollback(l, mark);
+	decide(p, p->s.engine, pod, &b);
+	p->decisions++;
+	p->evictions += strstr(text_str(&b), "takes ") != NULL;
+	if (!str_eq(text_str(&a), text_str(&b)))
+		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
+			 p->decisions, text_str(&a), text_str(&b));
+	text_free(&a);
+	text_free(&b);
+}
+
+/* ---- what happens ---- */
+
+/* Some pod in this state, POD_NONE if there is none. */
+static pod_id some(struct pair *p, enum pod_state state)
+{
+	const struct ledger *l = cluster_ledger(p->s.cluster);
+	uint32_t limit = ledger_pod_limit(l), from = below(p, limit);
+
+	for (uint32_t i = 0; i < limit; i++)
+		if (ledger_pod(l, (from + i) % limit)->state == state)
+			return (from + i) % limit;
+	return POD_NONE;
+}
+
+static void step(struct pair *p, uint64_t seed)
+{
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	uint32_t what = below(p, 12);
+	pod_id pod = some(p, what < 7 ? POD_WAITING : what < 9 ? POD_LEAVING : POD_PLACED);
+
+	if (what == 11 && below(p, 3) == 0)
+		p->now_ns += (1 + below(p, 200)) * NS_PER_S;
+	if (pod == POD_NONE)
+		return;
+	if (what < 7) {
+		decide_alike(p, pod, seed);
+	} else if (what == 9 && below(p, 2) == 0) {
+		ledger_pod_drop(l, pod);
+		ledger_commit(l);
+	} else {
+		ledger_vacate(l, pod);
+	}
+}
+
+static uint32_t clusters(uint32_t n)
+{
+	const char *s = getenv("CEDE_N");
+
+	return s ? (uint32_t)strtoul(s, NULL, 10) : n;
+}
+
+static void an_engine_that_remembers_decides_alike(void **state)
+{
+	uint32_t n = clusters(200);
+	uint64_t decisions = 0, evictions = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= n; seed++) {
+		struct pair p;
+
+		begin(&p, seed);
+		for (int i = 0; i < STEPS; i++)
+			step(&p, seed);
+		decisions += p.decisions;
+		evictions += p.evictions;
+		end(&p);
+	}
+	printf("survey: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n, decisions,
+	       evictions);
+	assert_true(evictions * 50 > decisions);
+}
+
+/* Who is a driver depends on pods elsewhere. */
+static void a_driver_that_is_gone_makes_another(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct text t = {0};
+	struct ledger *l;
+	ledger_mark mark;
+	struct err e;
+	pod_id want;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.prod", "guaranteed 9");
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n1", 1);
+	story_node(&p.s, "n2", 5);
+	story_pod(&p.s, "first", "root.test", 1, "n1", "app x age 100");
+	story_pod(&p.s, "old", "root.test", 2, "n2", "app x age 50");
+	story_pod(&p.s, "young", "root.test", 3, "n2", "app x age 40");
+	story_node(&p.s, "n3", 2);
+	story_pod(&p.s, "other", "root.test", 2, "n3", "age 55");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
+	story_load(&p.s);
+	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	survey_keep_nothing(p.forgetful->survey);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	decide(&p, p.s.engine, want, &t);
+	ledger_rollback(l, mark);
+	cluster_drop_pod(p.s.cluster, "d", "first");
+	ledger_commit(l);
+	decide_alike(&p, want, 0);
+	if (!strstr(text_str(&t), "takes old"))
+		fail_msg("%s", text_str(&t));
+	text_free(&t);
+	end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_driver_that_is_gone_makes_another),
+		cmocka_unit_test(an_engine_that_remembers_decides_alike),
+	};
+
+	return cmocka_run_group_tests_name("survey", tests, NULL, NULL);
+}
