@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cede explain: why one pod waits, goes, stays or gets its place. */
+/* cede explain: why one pod, or one group, waits, goes, stays or gets its place. */
 #include <stdlib.h>
 
 #include "cli/common.h"
 #include "cli/planning.h"
 #include "explain/explanation.h"
+#include "explain/group_text.h"
 
 struct options {
 	struct cli_input input;
@@ -25,25 +26,41 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->pod)
-			argp_error(state, "one pod at a time, please: '%s' is the second", arg);
+			argp_error(state, "one pod or group at a time, please: '%s' is the second", arg);
 		o->pod = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->pod)
-			argp_error(state, "which pod? for example: cede explain -f cluster.yaml ml/train-0");
+			argp_error(state, "which pod or group? for example: cede explain -f cluster.yaml ml/train-0");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const char doc[] = "Say why a pod waits, has to go, stays or gets its place: one sentence first, then, if it "
-			  "waits, every node and what became of it. "
-			  "The plan is that of cede plan; nothing is changed."
-			  "\vA pod is named NAMESPACE/NAME, or NAME alone for namespace default.";
+static const char doc[] =
+	"Say why a pod or a group waits, has to go, stays or gets its place: one sentence first, then, "
+	"if it waits, every node and what became of it; of a group all its pods. "
+	"The plan is that of cede plan; nothing is changed."
+	"\vA pod or group is named NAMESPACE/NAME, or NAME alone for namespace default. "
+	"If there are both, the pod is meant.";
+
+struct target { /* one of them */
+	pod_id pod;
+	group_id group;
+};
+
+static group_id find_group(const struct cluster *c, const char *ns, const char *name)
+{
+	const struct ledger *l = cluster_ledger(c);
+	const struct names *names = vocab_names(ledger_vocab(l));
+	name_id ns_id = names_find(names, ns, strlen(ns)), id = names_find(names, name, strlen(name));
+
+	return ns_id == NAME_NONE || id == NAME_NONE ? GROUP_NONE : ledger_group_find(l, ns_id, id);
+}
 
 /* "ns/name" or "name". */
-static enum err_code find_pod(const struct cluster *c, const char *text, pod_id *ret, struct err *e)
+static enum err_code find_target(const struct cluster *c, const char *text, struct target *ret, struct err *e)
 {
 	const char *slash = strchr(text, '/'), *name = slash ? slash + 1 : text;
 	struct text ns = {0};
@@ -53,34 +70,58 @@ static enum err_code find_pod(const struct cluster *c, const char *text, pod_id 
 		text_add_n(&ns, text, (size_t)(slash - text));
 	else
 		text_add(&ns, "default");
-	*ret = cluster_find_pod(c, text_str(&ns), name);
-	if (*ret == POD_NONE)
-		rc = err_fail(e, ERR_NOTFOUND, "there is no pod %s/%s in what was read", text_str(&ns), name);
+	ret->pod = cluster_find_pod(c, text_str(&ns), name);
+	ret->group = ret->pod == POD_NONE ? find_group(c, text_str(&ns), name) : GROUP_NONE;
+	if (ret->pod == POD_NONE && ret->group == GROUP_NONE)
+		rc = err_fail(e, ERR_NOTFOUND, "there is no pod and no group %s/%s in what was read", text_str(&ns),
+			      name);
 	text_free(&ns);
 	return rc;
 }
 
-static int explain(const struct options *o, struct cli_cluster *c, pod_id pod)
+static void write_pod(const struct options *o, const struct planned *p, pod_id pod, struct text *out)
 {
-	struct planning planning = o->planning;
 	struct look look = cli_look(&o->output);
 	struct explanation x;
+	struct emit e;
+
+	explanation_init(&x, &p->view, p->engine, pod);
+	if (cli_is_data(&o->output)) {
+		emit_init(&e, out, cli_emit_format(&o->output));
+		explanation_emit(&x, &e);
+	} else {
+		explanation_text(&x, &look, o->output.format == OUTPUT_WIDE, out);
+	}
+	explanation_free(&x);
+}
+
+static void write_group(const struct options *o, const struct planned *p, group_id group, struct text *out)
+{
+	struct look look = cli_look(&o->output);
+	struct emit e;
+
+	if (cli_is_data(&o->output)) {
+		emit_init(&e, out, cli_emit_format(&o->output));
+		group_emit(&p->view, group, &e);
+	} else {
+		group_text(&p->view, group, &look, out);
+	}
+}
+
+static int explain(const struct options *o, struct cli_cluster *c, const struct target *t)
+{
+	struct planning planning = o->planning;
 	struct text out = {0};
 	struct planned p;
-	struct emit e;
 	int rc;
 
-	planning.report = pod;
+	planning.report = t->pod;
 	rc = planning_run(&planning, c, &p);
 	if (!rc) {
-		explanation_init(&x, &p.view, p.engine, pod);
-		if (cli_is_data(&o->output)) {
-			emit_init(&e, &out, cli_emit_format(&o->output));
-			explanation_emit(&x, &e);
-		} else {
-			explanation_text(&x, &look, o->output.format == OUTPUT_WIDE, &out);
-		}
-		explanation_free(&x);
+		if (t->pod != POD_NONE)
+			write_pod(o, &p, t->pod, &out);
+		else
+			write_group(o, &p, t->group, &out);
 		cli_print(&out);
 		text_free(&out);
 	}
@@ -94,17 +135,18 @@ int command_explain(int argc, char **argv)
 						     {&cli_output_argp, 0, "Output:", 2},
 						     {&planning_argp, 0, "Planning:", 3},
 						     {0}};
-	const struct argp argp = {.parser = parse, .args_doc = "[NAMESPACE/]POD", .doc = doc, .children = children};
+	const struct argp argp = {
+		.parser = parse, .args_doc = "[NAMESPACE/]POD|GROUP", .doc = doc, .children = children};
 	struct options o = {.planning = {.cycles = 1, .report = POD_NONE}};
 	struct cli_cluster c;
 	struct err e;
-	pod_id pod;
+	struct target t;
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
 	rc = cli_load(&o.input, argv[0], &c);
 	if (!rc)
-		rc = find_pod(c.cluster, o.pod, &pod, &e) ? cli_fail(&e) : explain(&o, &c, pod);
+		rc = find_target(c.cluster, o.pod, &t, &e) ? cli_fail(&e) : explain(&o, &c, &t);
 	cli_cluster_free(&c);
 	cli_input_free(&o.input);
 	return rc;

@@ -64,6 +64,8 @@ enum tie_break {
 	TIE_LEAVING,	/* room that is being freed there anyway */
 	TIE_COST,	/* cheapest lawful set of victims */
 	TIE_SPARED,	/* fewest victims that a plugin would rather spare */
+	TIE_FULLEST,	/* of the nodes that fit the one with least room left */
+	TIE_EMPTIEST,	/* the one with most */
 };
 
 /* Pods whose room was promised and which should have gone long ago. */

@@ -618,8 +618,8 @@ static uint32_t place_in_list(const struct scene *s, const struct order_node *le
 }
 
 /*
- * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same, so all of
- * them up to the next that asks for something else, or that takes part, are passed over at once.
+ * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same, so all
+ * of them up to the next that asks for something else, or that takes part, are passed over at once.
  */
 static uint32_t past_alike(const struct scene *s, const struct order_node *leaf, uint32_t queue)
 {

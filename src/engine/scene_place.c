@@ -224,8 +224,8 @@ static bool place_member(struct scene *s, uint32_t member, const struct bits *se
 /* ---- many alike ---- */
 
 /*
- * Members of one form, one after the other: what one takes changes its node alone, so nodes are rated once and kept in a
- * heap.
+ * Members of one form, one after the other: what one takes changes its node alone, so nodes are rated once and kept in
+ * a heap.
  */
 struct rated {
 	uint32_t node;

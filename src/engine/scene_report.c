@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided: carried back into the ledger, and one decision for each pod that waited, moves, or has to go. */
-#include "engine/scene.h"
+#include "engine/scene_words.h"
 
 #include <string.h>
 
@@ -42,8 +42,15 @@ struct report {
 	uint32_t cycle;
 	uint32_t *placed_by;		   /* for each member: the last statement that gave it room; NONE */
 	bool *is_told;			   /* has a decision */
+	uint32_t first;			   /* decision of this cycle */
+	uint32_t *unit_of;		   /* for each decision of this cycle */
 	uint32_t *first_of_unit, *told_at; /* decisions: of each unit the first, of each statement its own; NONE */
 };
+
+static bool spreads(const struct scene *s, uint32_t form)
+{
+	return s->forms[form].ask[KAI_GPU] == 0 ? s->settings->cpu_spreads : s->settings->gpu_spreads;
+}
 
 static struct decision *new_decision(struct report *r, uint32_t member, enum outcome outcome, enum action action)
 {
@@ -60,8 +67,14 @@ static struct decision *new_decision(struct report *r, uint32_t member, enum out
 						  .node = has_room ? s->nodes[m->node].id : NODE_NONE,
 						  .runner_up = NODE_NONE,
 						  .cycle = r->cycle,
-						  .until_ns = TIME_NONE}));
+						  .until_ns = TIME_NONE,
+						  .overdue = {.node = NODE_NONE}}));
+	array_last(&r->ret->v).tie = !has_room		   ? TIE_ONLY_ONE
+				     : m->hint == m->node  ? TIE_NOMINATED
+				     : spreads(s, m->form) ? TIE_EMPTIEST
+							   : TIE_FULLEST;
 	r->is_told[member] = true;
+	r->unit_of[r->ret->v.n - 1 - r->first] = m->unit;
 	if (r->first_of_unit[m->unit] == NONE)
 		r->first_of_unit[m->unit] = r->ret->v.n - 1;
 	return &array_last(&r->ret->v);
@@ -125,7 +138,8 @@ static struct decision *tell_eviction(struct report *r, const struct statement *
 						  .node = NODE_NONE,
 						  .runner_up = NODE_NONE,
 						  .cycle = r->cycle,
-						  .until_ns = TIME_NONE}));
+						  .until_ns = TIME_NONE,
+						  .overdue = {.node = NODE_NONE}}));
 	return &array_last(&r->ret->v);
 }
 
@@ -180,12 +194,37 @@ static void tell_rest(struct report *r)
 	}
 }
 
+/* Why it waits, or whom it had to leave. */
+static void tell_reasons(struct report *r)
+{
+	struct words *w = words_new(r->s, r->ret->arena);
+
+	for (uint32_t i = r->first; i < r->ret->v.n; i++) {
+		struct decision *d = &r->ret->v.v[i];
+		uint32_t unit = r->unit_of[i - r->first];
+		bool waits = d->outcome == OUTCOME_WAITING;
+		const struct left_list *left;
+
+		if (d->pod != POD_NONE && d->outcome == OUTCOME_GATED)
+			d->message = words_of_gates(w, d->pod);
+		if (d->pod == POD_NONE || (!waits && d->n_victims == 0))
+			continue;
+		if (waits)
+			d->message = words_of_unit(w, unit);
+		left = words_left(w, unit, d->pod, waits ? ACTION_NONE : d->action);
+		d->protected = left->v;
+		d->n_protected = left->n;
+	}
+	words_free(w);
+}
+
 void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 {
-	struct report r = {.s = s, .ret = ret, .cycle = cycle};
+	struct report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
 
 	r.placed_by = arena_n(s->arena, s->n_members + 1, uint32_t);
 	r.is_told = arena_n(s->arena, s->n_members + 1, bool);
+	r.unit_of = arena_n(s->arena, s->n_members + s->statements.n + 1, uint32_t);
 	r.first_of_unit = arena_n(s->arena, s->n_units + 1, uint32_t);
 	r.told_at = arena_n(s->arena, s->statements.n + 1, uint32_t);
 	memset(r.first_of_unit, 0xff, (s->n_units + 1) * sizeof(*r.first_of_unit));
@@ -205,4 +244,5 @@ void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 		tell_victims(&r, i);
 	for (uint32_t i = 0; i < s->n_members; i++)
 		carry_member(s, &s->members[i]);
+	tell_reasons(&r);
 }

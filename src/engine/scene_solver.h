@@ -82,7 +82,7 @@ bool solver_keeps_core(const struct solver *v, uint32_t unit);
 
 /* ---- scene_trial.c ---- */
 void solver_take_away(struct solver *v, uint32_t member);
-/* Those taken away since the last call, or since the recorded ones, are a part of what every later trial begins with. */
+/* Those taken away since the last call are a part of what every later trial begins with. */
 void solver_settle_base(struct solver *v);
 void solver_reset_base(struct solver *v);
 /* One scenario: recorded victims and the candidates. True: solved, and its moves stand in the scene. */

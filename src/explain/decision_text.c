@@ -53,6 +53,12 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 	case TIE_COST:
 		text_printf(out, "the cheapest way within the rules (next best %s)", node_text(v, d->runner_up));
 		break;
+	case TIE_FULLEST:
+		text_add(out, "the fullest node that fits");
+		break;
+	case TIE_EMPTIEST:
+		text_add(out, "the emptiest node that fits");
+		break;
 	case TIE_NAME:
 		text_printf(out, "as good as %s, and first by name", node_text(v, d->runner_up));
 		break;
@@ -104,6 +110,16 @@ static void overdue_text(const struct plan_view *v, const struct decision *d, st
 	text_add(out, " ago.");
 }
 
+/* It runs and gets another place. */
+static void moves_sentence(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	text_printf(out,
+		    " moves from %s to %s (%s): ", node_text(v, ledger_pod(cluster_ledger(v->cluster), d->pod)->node),
+		    node_text(v, d->node), action_text(d->action));
+	tie_text(v, d, out);
+	text_add_char(out, '.');
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -118,6 +134,10 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		text_add_char(out, '.');
 		break;
 	case OUTCOME_NOMINATED:
+		if (ledger_pod(cluster_ledger(v->cluster), d->pod)->state == POD_PLACED) {
+			moves_sentence(v, d, out);
+			break;
+		}
 		text_printf(out, " gets %s as soon as ", node_text(v, d->node));
 		victims_inline(v, d, out);
 		text_add(out, !d->n_victims	  ? "what is leaving there is gone: "
@@ -229,8 +249,7 @@ static void protected_row(const struct plan_view *v, struct table *t, const stru
 	text_free(&why);
 }
 
-static void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look,
-			    struct text *out)
+void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
 {
 	struct table t = {0};
 

@@ -2,6 +2,7 @@
 /* A plan for people: who has to go, who waits, who runs where. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "explain/plan_view.h"
@@ -97,16 +98,50 @@ static void cell_displaced(const struct plan_view *v, struct table *t, const str
 	text_free(&with);
 }
 
-/* The law that let it go, and what else there is to know of it. */
-static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
+/* Where pods that have to move go to; NODE_NONE for all others. By pod id, to be freed. */
+static node_id *new_places(const struct plan_view *v)
+{
+	const struct ledger *l = cluster_ledger(v->cluster);
+	node_id *to = mem_alloc((ledger_pod_limit(l) + 1) * sizeof(*to));
+
+	memset(to, 0xff, (ledger_pod_limit(l) + 1) * sizeof(*to));
+	for (uint32_t i = 0; i < v->plan->v.n; i++) {
+		const struct decision *d = &v->plan->v.v[i];
+
+		if (d->pod != POD_NONE && d->node != NODE_NONE && pod_of(v, d->pod)->state == POD_PLACED)
+			to[d->pod] = d->node;
+	}
+	return to;
+}
+
+static void cell_group_why(const struct plan_view *v, struct table *t, const struct decision *d)
+{
+	struct text group = {0};
+
+	if (d->group != GROUP_NONE)
+		group_path(v, d->group, &group);
+	table_cell(t, TONE_PLAIN, "%s: too few of %s are left", action_text(d->action), text_str(&group));
+	text_free(&group);
+}
+
+/* The law that let it go, and what else there is to know of it. moves_to: NODE_NONE if it gets no other place. */
+static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x,
+		     node_id moves_to)
 {
 	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
 	const char *against = against_text(x->overridden);
 
+	if (moves_to != NODE_NONE) {
+		table_cell(t, tone, "%s: moves to %s", action_text(d->action), node_text(v, moves_to));
+		return;
+	}
 	switch (d->action) {
 	case ACTION_RECLAIM:
-		table_cell(t, tone, "reclaim: %s is below its guarantee, %s above%s", queue_path(v, d->queue),
-			   queue_path(v, x->queue), against);
+		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s", queue_path(v, d->queue),
+			   v->profile == PROFILE_KAI ? "fair share" : "guarantee", queue_path(v, x->queue), against);
+		break;
+	case ACTION_STALE_GANG:
+		cell_group_why(v, t, d);
 		break;
 	case ACTION_REQUIRED_NODE:
 		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s", against);
@@ -136,6 +171,7 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 {
 	struct table t = {0};
 	struct bits seen = {0};
+	node_id *moves = new_places(v);
 
 	table_column(&t, "POD", COLUMN_CUT);
 	table_column(&t, "QUEUE", COLUMN_CUT);
@@ -158,11 +194,12 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 				table_cell(&t, TONE_PLAIN, "(%s)", queue_path(v, d->queue));
 			else
 				cell_pod(v, &t, TONE_PLAIN, d->pod);
-			cell_why(v, &t, d, &d->victims[k]);
+			cell_why(v, &t, d, &d->victims[k], moves[d->victims[k].pod]);
 		}
 	}
 	table_print(&t, look, out);
 	table_free(&t);
+	mem_free(moves);
 	bits_free(&seen);
 }
 
@@ -286,17 +323,30 @@ static bool waits(const struct decision *d)
 	return d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED;
 }
 
+/* Pods of one group that wait for the same reason stand in one line. */
+static bool waits_alike(const struct decision *a, const struct decision *b)
+{
+	return a->group != GROUP_NONE && a->group == b->group && a->outcome == b->outcome &&
+	       a->own_rule == b->own_rule && a->message && b->message && str_eq(a->message, b->message);
+}
+
 static void waiting_pods(const struct plan_view *v, const struct bits *last, const struct look *look, struct text *out)
 {
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
 		struct text name = {0}, visible = {0};
+		uint32_t n_more;
 
 		if (!waits(d) || !bits_has(last, i))
 			continue;
 		pod_path(v, d->pod, &name);
 		text_add_visible(&visible, text_str(&name));
 		text_add_toned(out, look, TONE_WARN, text_str(&visible));
+		for (n_more = 0; i + 1 < v->plan->v.n && waits_alike(d, &v->plan->v.v[i + 1]) && bits_has(last, i + 1);
+		     i++)
+			n_more++;
+		if (n_more > 0)
+			text_printf(out, " and %u more of its group", n_more);
 		text_printf(out, "  %s  priority %d%s\n", queue_path(v, d->queue), pod_of(v, d->pod)->priority,
 			    d->outcome == OUTCOME_GATED ? "  gated" : "");
 		if (d->message) {
@@ -310,9 +360,11 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 	}
 }
 
-static void cell_when(struct table *t, const struct decision *d)
+static void cell_when(const struct plan_view *v, struct table *t, const struct decision *d)
 {
-	if (d->outcome == OUTCOME_NOMINATED && !d->n_victims)
+	if (d->outcome == OUTCOME_NOMINATED && pod_of(v, d->pod)->state == POD_PLACED)
+		table_cell(t, TONE_WARN, "moves from %s", node_text(v, pod_of(v, d->pod)->node));
+	else if (d->outcome == OUTCOME_NOMINATED && !d->n_victims)
 		table_cell(t, TONE_WARN, "when leaving pods are gone");
 	else if (d->outcome == OUTCOME_NOMINATED)
 		table_cell(t, TONE_WARN, "when %u %s gone", d->n_victims, d->n_victims == 1 ? "pod is" : "pods are");
@@ -344,7 +396,7 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 		table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->queue));
 		table_cell(&t, TONE_PLAIN, "%d", pod_of(v, d->pod)->priority);
 		table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->node));
-		cell_when(&t, d);
+		cell_when(v, &t, d);
 		if (is_wide)
 			tie_text(v, d, &why);
 		table_cell(&t, TONE_FAINT, "%s", text_str(&why));

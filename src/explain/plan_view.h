@@ -32,6 +32,8 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 struct cede_cycle;
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		   const struct look *look, bool is_wide, struct text *out);
+/* Who had to be left, and why; nothing if there is nobody. */
+void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out);
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
 

@@ -56,6 +56,7 @@ enum share_refusal {
 	SHARE_VICTIM_WITHIN,
 	SHARE_MORE_SATURATED,  /* I would use more of my fair share than the sibling of its */
 	SHARE_CORE_OVER_QUOTA, /* work that is not preemptible must stay within quota */
+	SHARE_MINE_ABOVE,      /* I am, or would be, above my own fair share */
 };
 
 struct share_verdict {

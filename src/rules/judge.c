@@ -55,9 +55,18 @@ static const struct rule *const *rules_of(enum action a)
 	}
 }
 
+/* KAI: within a queue by priority; whether it may be interrupted, and how long it runs. Shares are judged elsewhere. */
+static bool is_off_in_kai(const struct judge *j, enum rule_id id)
+{
+	return id != RULE_FOREIGN && id != RULE_PREEMPTIBILITY && id != RULE_MIN_RUNTIME &&
+	       (id != RULE_PRIORITY || j->action != ACTION_PREEMPT);
+}
+
 /* YuniKorn knows no preemptibility and asks no budget. */
 static bool is_off(const struct judge *j, enum rule_id id)
 {
+	if (j->settings.profile == PROFILE_KAI)
+		return is_off_in_kai(j, id);
 	return j->settings.profile == PROFILE_YUNIKORN && (id == RULE_PREEMPTIBILITY || id == RULE_BUDGET);
 }
 
@@ -277,8 +286,9 @@ struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 /* ---- words ---- */
 
 static const struct rule *const all_rules[] = {
-	&rule_foreign,	      &rule_daemonset,	 &rule_application, &rule_fence,  &rule_policy,	 &rule_priority,
-	&rule_preemptibility, &rule_min_runtime, &rule_guarantee,   &rule_budget, &rule_opt_out, &rule_driver};
+	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_fence,	  &rule_policy,
+	&rule_priority, &rule_preemptibility, &rule_min_runtime, &rule_guarantee, &rule_budget,
+	&rule_opt_out,	&rule_driver,	      &rule_fair_share};
 
 static void delay_text(const struct rule_verdict *v, struct text *out)
 {

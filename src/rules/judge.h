@@ -112,4 +112,4 @@ struct rule {
 };
 
 extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority,
-	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_budget, rule_opt_out, rule_driver;
+	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_fair_share, rule_budget, rule_opt_out, rule_driver;
