@@ -499,8 +499,8 @@ def explain_usage(t):
             ("a name alone is of namespace default", ["big"], "cede: error: there is no pod and no group default/big in what was read\n")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (2, "", message))
-    for name, args, message in (("no pod", [], "which pod? for example: cede explain -f cluster.yaml ml/train-0"),
-                                ("two pods", ["a", "b"], "one pod at a time, please: 'b' is the second")):
+    for name, args, message in (("no pod", [], "which pod or group? for example: cede explain -f cluster.yaml ml/train-0"),
+                                ("two pods", ["a", "b"], "one pod or group at a time, please: 'b' is the second")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err.splitlines()[0]), (2, "", f"cede explain: {message}"))
     home = pod("p")
