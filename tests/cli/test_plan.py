@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import NOW, SOURCE, Folder, Suite, cede  # noqa: E402
 
 EXAMPLE = "examples/gpu-cluster"
+KAI_EXAMPLE = "examples/kai-cluster"
 FORMATS = (("text", "txt"), ("wide", "wide.txt"), ("json", "json"), ("yaml", "yaml"))
 
 
@@ -78,6 +79,16 @@ def goldens(t):
         t.golden(f"explain: {name} {what}", f"explain-gpu-{what.replace(' ', '-')}.txt", cede("explain", "-f", EXAMPLE, *NOW, name).out)
     t.equal("text in profile default is what is shown unless told otherwise", cede("plan", "-f", EXAMPLE, *NOW).out,
             cede("plan", "-f", EXAMPLE, *NOW, "--profile", "default", "-o", "text").out)
+
+
+def groups(t):
+    """Gangs in profile kai: who of them goes where, who goes for them, and why not."""
+    kai = ("-f", KAI_EXAMPLE, "--profile", "kai", *NOW)
+    for format, ending in FORMATS:
+        t.golden(f"plan: kai {format}", f"plan-kai-example.{ending}", cede("plan", *kai, "-o", format).out)
+    for name in ("ml/chat", "ml/sweep", "ml/ablation", "ml/asr", "ml/asr-0", "ml/ablation-0"):
+        t.golden(f"explain: kai {name}", f"explain-kai-{name.replace('/', '-')}.txt", cede("explain", *kai, name).out)
+    t.golden("explain: kai ml/chat as data", "explain-kai-ml-chat.json", cede("explain", *kai, "ml/chat", "-o", "json").out)
 
 
 def helps(t):
@@ -556,7 +567,7 @@ def bench(t):
 
 def main():
     t = Suite()
-    for part in (goldens, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
+    for part in (goldens, groups, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
                  reasons, explain, whole_groups, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()
