@@ -441,15 +441,11 @@ static void gate(struct attempt *a, const struct status *s)
 	a->d->message = attempt_keep_text(a, &t);
 }
 
-enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
-		      struct decision *ret, struct err *e)
+struct decision attempt_decision(const struct engine *en, pod_id pod)
 {
 	const struct pod *p = ledger_pod(en->ledger, pod);
-	struct attempt a = {.en = en, .keep = keep, .d = ret};
-	enum err_code rc = ERR_OK;
-	struct status s;
 
-	*ret = (struct decision){.pod = pod,
+	return (struct decision){.pod = pod,
 				 .group = p->group,
 				 .queue = p->queue,
 				 .outcome = OUTCOME_WAITING,
@@ -457,6 +453,16 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 				 .runner_up = NODE_NONE,
 				 .overdue = {.node = NODE_NONE},
 				 .until_ns = TIME_NONE};
+}
+
+enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
+		      struct decision *ret, struct err *e)
+{
+	struct attempt a = {.en = en, .keep = keep, .d = ret};
+	enum err_code rc = ERR_OK;
+	struct status s;
+
+	*ret = attempt_decision(en, pod);
 	cycle_begin(&a.c, engine_framework(en, pod), en->arena, pod, run->now_ns);
 	s = cycle_pre_enqueue(&a.c);
 	if (!status_is_success(&s))

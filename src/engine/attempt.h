@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt.h - one attempt for one waiting pod: what attempt.c (as kube-scheduler) and queued.c (with queues) share; for
- * engine/ alone.
+ * attempt.h - one attempt for one waiting pod: what attempt.c (as kube-scheduler), queued.c (with queues) and
+ * gang_kube.c (for a group) share; for engine/ alone.
  */
 #pragma once
 
@@ -20,6 +20,7 @@ struct attempt {
 	int64_t *scores; /* of the feasible */
 };
 
+struct decision attempt_decision(const struct engine *en, pod_id pod);	      /* it waits, and nothing is known yet */
 const char *attempt_keep_text(struct attempt *a, struct text *t);	      /* moves it into keep and frees t */
 void attempt_filter(struct attempt *a);					      /* all nodes: statuses and feasible */
 bool attempt_promise_fits(struct attempt *a);				      /* the node it claims fits now */

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "engine/engine_internal.h"
+#include "engine/gang_kube.h"
 #include "engine/quota.h"
 #include "engine/scene.h"
 #include "engine/turn.h"
@@ -96,7 +97,7 @@ static int by_turn(const void *a, const void *b, void *ctx)
 			 *y = ledger_pod(en->ledger, *(const pod_id *)b);
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
-	bool promised_x = x->claim != CLAIM_NONE, promised_y = y->claim != CLAIM_NONE;
+	bool promised_x = gang_kube_is_promised(en, x), promised_y = gang_kube_is_promised(en, y);
 	int d;
 
 	if (en->config->profile == PROFILE_KUBERNETES && promised_x != promised_y)
@@ -132,12 +133,33 @@ static void count(struct decisions *d, const struct decision *one)
 	d->victims += one->n_victims;
 }
 
+/* All of its group that waits. */
+static enum err_code try_group(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle,
+			       struct decisions *ret, struct err *e)
+{
+	const struct decision *v;
+	uint32_t n;
+	enum err_code rc = gang_kube_try(en, run, pod, ret->arena, &v, &n, e);
+
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		struct decision d = v[i];
+
+		d.cycle = cycle;
+		array_push(&ret->v, d);
+		count(ret, &d);
+	}
+	return rc;
+}
+
 static enum err_code try_one(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle,
 			     struct decisions *ret, struct err *e)
 {
 	struct decision d;
-	enum err_code rc = attempt(en, run, pod, ret->arena, &d, e);
+	enum err_code rc;
 
+	if (gang_kube_concerns(en, pod))
+		return try_group(en, run, pod, cycle, ret, e);
+	rc = attempt(en, run, pod, ret->arena, &d, e);
 	if (rc)
 		return rc;
 	d.cycle = cycle;
@@ -162,12 +184,23 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
 	struct turn *turn = has_queues(en) ? turn_new(en, waiting->v, waiting->n) : NULL;
+	struct bits with_group = {0}; /* those whose group had its turn */
 	enum err_code rc = ERR_OK;
 
-	for (uint32_t i = 0; !rc && i < waiting->n; i++)
-		rc = try_one(en, run, turn ? turn_next(turn) : waiting->v[i], cycle, ret, e);
+	for (uint32_t i = 0; !rc && i < waiting->n; i++) {
+		pod_id pod = turn ? turn_next(turn) : waiting->v[i];
+		uint32_t from = ret->v.n;
+
+		if (bits_has(&with_group, pod))
+			continue;
+		rc = try_one(en, run, pod, cycle, ret, e);
+		for (uint32_t k = from; k < ret->v.n; k++)
+			if (ret->v.v[k].pod != pod)
+				bits_set(&with_group, ret->v.v[k].pod);
+	}
 	if (turn)
 		turn_free(turn);
+	bits_free(&with_group);
 	return rc;
 }
 

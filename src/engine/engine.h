@@ -30,7 +30,10 @@ struct engine_run {
  */
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
 
-/* One attempt for one waiting pod, for drivers that know whose turn it is. */
+/*
+ * One attempt for one waiting pod, for drivers that know whose turn it is. In profile kubernetes a pod of a PodGroup is
+ * tried with all of its group that waits, and there is a decision for each.
+ */
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
 			 struct err *e);
 

@@ -120,6 +120,16 @@ static void moves_sentence(const struct plan_view *v, const struct decision *d, 
 	text_add_char(out, '.');
 }
 
+/* A group of Kubernetes' gets its places together. */
+static void together(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	if (v->profile != PROFILE_KUBERNETES || d->group == GROUP_NONE)
+		return;
+	text_add(out, " All pods of its group ");
+	group_path(v, d->group, out);
+	text_add(out, " that get a place wait for this together.");
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -145,6 +155,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 						  : " are gone: ");
 		tie_text(v, d, out);
 		text_add_char(out, '.');
+		together(v, d, out);
 		break;
 	case OUTCOME_GATED:
 		text_printf(out, " is not tried: %s.", d->message ? d->message : "gated");
@@ -190,7 +201,7 @@ static void detail_cell(const struct plan_view *v, struct table *t, const struct
 	struct text s = {0};
 
 	if (r->fate == FATE_FEASIBLE) {
-		if (d->tie != TIE_ONLY_ONE)
+		if (d->tie != TIE_ONLY_ONE && d->outcome != OUTCOME_NOMINATED)
 			text_printf(&s, "score %" PRId64, r->score);
 	} else if (r->fate == FATE_CANDIDATE) {
 		for (uint32_t i = 0; i < r->n_victims && list_goes_on(&s, i, r->n_victims, is_wide); i++)

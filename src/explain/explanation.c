@@ -34,13 +34,20 @@ static bool is_spared_from(const struct explanation *x, const struct decision *d
 	return d->pod != POD_NONE && d->cycle == 1 && as_protected(d, x->pod);
 }
 
+/* All pods of a group wait for all its victims; this one gets the room of the pod that is explained. */
+static bool is_nearer(const struct explanation *x, const struct decision *d)
+{
+	return d->group != GROUP_NONE && d->group == x->taken->group && d->cycle == x->taken->cycle &&
+	       d->node == self(x)->node && x->taken->node != self(x)->node;
+}
+
 static void look_at(struct explanation *x, const struct decision *d)
 {
 	int32_t theirs;
 
 	if (d->pod == x->pod)
 		x->own = d;
-	if (!x->taken && as_victim(d, x->pod))
+	if (as_victim(d, x->pod) && (!x->taken || is_nearer(x, d)))
 		x->taken = d;
 	if (d->pod == POD_NONE || d->pod == x->pod || d->cycle > 1)
 		return;
@@ -285,7 +292,7 @@ static void emit_node(struct explanation *x, struct emit *e, const struct node_r
 	emit_object(e, NULL);
 	emit_str(e, "node", node_text(x->view, r->node));
 	emit_str(e, "result", fates[r->fate]);
-	if (r->fate == FATE_FEASIBLE && x->own->tie != TIE_ONLY_ONE)
+	if (r->fate == FATE_FEASIBLE && x->own->tie != TIE_ONLY_ONE && x->own->outcome != OUTCOME_NOMINATED)
 		emit_int(e, "score", r->score);
 	if (r->fate != FATE_FEASIBLE)
 		emit_status(x, e, "reason", &r->refusal);

@@ -114,6 +114,18 @@ static enum err_code kai_group(const struct reader *r, const struct at *root, st
 	return subgroups(r, &spec, o, e);
 }
 
+/* What such a group may ask for beyond what cede has: read past, and said. */
+static void note_unknown(const struct reader *r, const struct at *spec)
+{
+	struct at constraints = at_field(spec, "schedulingConstraints"), topology = at_field(&constraints, "topology"),
+		  parent = at_field(spec, "parentCompositePodGroupName");
+
+	if (at_count(&topology))
+		at_note(r, &topology, "cede does not keep a pod group within one topology domain; taken as not set");
+	if (parent.t)
+		at_note(r, &parent, "cede has no composite pod groups; the group stands for itself");
+}
+
 static enum err_code k8s_group(const struct reader *r, const struct at *root, struct obj_group *o, struct err *e)
 {
 	struct at spec = at_field(root, "spec"), policy = at_field(&spec, "schedulingPolicy"),
@@ -132,6 +144,7 @@ static enum err_code k8s_group(const struct reader *r, const struct at *root, st
 	o->goes_whole = tree_get(mode.t, "all") != NULL;
 	TRY(get_text(r, &spec, "preemptionPolicy", &never, e));
 	o->never_preempts = str_eq(never, "Never");
+	note_unknown(r, &spec);
 	return ERR_OK;
 }
 

@@ -465,6 +465,33 @@ def whole_groups(t):
     t.true("and nothing is said of the group", "group" not in run("explain", objects, *KUBERNETES, "ns/a").out)
 
 
+def gangs(t):
+    objects = [node("n1"), node("n2"), pod_group("train", 10, schedulingPolicy={"gang": {"minCount": 2}}), in_group("train", "a", 4, 10),
+               in_group("train", "b", 4, 10), pod("x", 1, 1, "n2"), pod("y", 1, 20, "n1")]
+    found = plan(objects, *KUBERNETES)["decisions"]
+    t.equal("a gang whose second pod fits nowhere is not placed by half", [(d["pod"], d["group"], d["outcome"]) for d in found],
+            [("ns/a", "ns/train", "waiting"), ("ns/b", "ns/train", "waiting")])
+    t.true("and says who is missing", found[1]["message"].startswith("pod group ns/train needs places for 2 pods together and has none for 1 of its 2.")
+           and found[1]["message"].endswith(" preemption: the pod group would not fit with all pods of lower priority gone"), found[1]["message"])
+    objects[-1]["spec"]["priority"] = 2
+    found = plan(objects, *KUBERNETES)["decisions"]
+    t.equal("with victims of lower priority it is promised its places together",
+            [(d["pod"], d["node"], [v["pod"] for v in d["victims"]]) for d in found], [("ns/a", "n1", ["ns/y", "ns/x"]), ("ns/b", "n2", ["ns/y", "ns/x"])])
+    t.equal("shape and counts are right", shape_faults(plan(objects, *KUBERNETES, "--cycles", "2")), [])
+    t.equal("in the next cycle it has them", plan(objects, *KUBERNETES, "--cycles", "2")["summary"],
+            {"placed": 2, "nominated": 0, "waiting": 0, "gated": 0, "victims": 2})
+    t.equal("explain: a member", run("explain", objects, *KUBERNETES, "ns/b").out, "ns/b gets n2 as soon as ns/y and ns/x are gone: no other node would do. "
+            "All pods of its group ns/train that get a place wait for this together.\n")
+    t.true("explain: a victim, and who gets its room", run("explain", objects, *KUBERNETES, "ns/x").out.startswith(
+        "ns/x has to go from n2: ns/b needs its room and has the higher priority (10, this pod has 1)."))
+    held = run("explain", [o for o in objects if o["kind"] != "PodGroup"], *KUBERNETES, "ns/a").out
+    t.equal("without its PodGroup a pod is not tried", held, "ns/a is not tried: waiting for its pod group ns/train to appear.\n")
+    objects[2]["spec"].update(schedulingConstraints={"topology": [{"key": "zone"}]}, parentCompositePodGroupName="more")
+    err = run("plan", objects, *KUBERNETES).err
+    t.true("what cede does not have is said", "spec.schedulingConstraints.topology: cede does not keep a pod group within one topology domain" in err
+           and "spec.parentCompositePodGroupName: cede has no composite pod groups" in err, err)
+
+
 def explain_nodes(t):
     objects = FULL + [node("n2"), pod("held", 4, 99, "n2"), node("n3", 2), node("n4")]
     objects[-1]["spec"] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
@@ -568,7 +595,7 @@ def bench(t):
 def main():
     t = Suite()
     for part in (goldens, groups, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
-                 reasons, explain, whole_groups, explain_nodes, explain_usage, usage, hostile_names, bench):
+                 reasons, explain, whole_groups, gangs, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()
 

@@ -100,6 +100,10 @@ void run_pod_terminating_by_preemption(struct fact *f);
 void run_more_important_victim(struct fact *f);
 void run_filter_victims_with_pdb_violation(struct fact *f);
 
+/* pod_groups.c */
+void run_select_victims_on_domain(struct fact *f);
+void run_schedule_group_with_preemption(struct fact *f);
+
 /* plans.c */
 void run_schedule(struct fact *f);
 void run_schedule_with_preemption(struct fact *f);

@@ -4,7 +4,6 @@
 
 #include "conform.h"
 
-#define NEEDS_GROUPS "not yet: needs pod groups"
 #define ITS_ARITHMETIC "numbers inside the original's search that cede, judging by laws 2, 4 and 5, does not have"
 #define ITS_CLOCKWORK "attempts, timers and reservations of the original's own loop, step by step"
 
@@ -42,8 +41,8 @@ static const struct op ops[] = {
 	{"kubernetes", "backoff_duration", run_backoff_duration, NULL},
 	{"kubernetes", "backoff_time", run_backoff_time, NULL},
 	{"kubernetes", "num_feasible_nodes_to_find", NULL, "cede always looks at all nodes"},
-	{"kubernetes", "select_victims_on_domain", NULL, NEEDS_GROUPS},
-	{"kubernetes", "schedule_group_with_preemption", NULL, NEEDS_GROUPS},
+	{"kubernetes", "select_victims_on_domain", run_select_victims_on_domain, NULL},
+	{"kubernetes", "schedule_group_with_preemption", run_schedule_group_with_preemption, NULL},
 
 	{"yunikorn", "quantity", run_yunikorn_quantity, NULL},
 	{"yunikorn", "config", run_yunikorn_config, NULL},

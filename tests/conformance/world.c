@@ -180,6 +180,18 @@ pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting)
 	return pod;
 }
 
+pod_id world_put_member(struct world *w, const struct tree *t, const char *group)
+{
+	struct obj_pod o;
+
+	if (!read_pod(w, t, &o))
+		return POD_NONE;
+	names_drop(vocab_names(w->vocab), o.group);
+	o.group = names_hold_str(vocab_names(w->vocab), group);
+	o.group_is_k8s = true;
+	return put_pod(w, &o);
+}
+
 pod_id world_put_named(struct world *w, const struct tree *t, const char *name)
 {
 	struct obj_pod o;

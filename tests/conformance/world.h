@@ -42,6 +42,8 @@ bool world_put_group(struct world *w, const struct tree *t);
 pod_id world_put_pod(struct world *w, const struct tree *t, bool is_waiting);
 /* As written, with another name (NULL: its own). */
 pod_id world_put_named(struct world *w, const struct tree *t, const char *name);
+/* As written, in a PodGroup whatever the pod says. */
+pod_id world_put_member(struct world *w, const struct tree *t, const char *group);
 /* As with world_put_pod, onto a node whatever the pod says. */
 pod_id world_put_pod_on(struct world *w, const struct tree *t, const char *node);
 

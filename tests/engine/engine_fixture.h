@@ -9,7 +9,7 @@
  *	node NAME  cpu=4 memory=8Gi pods=9 (pods: 110 unless told)  zone=a (a label)  !k (a taint, NoSchedule)  cordoned
  *	pod NAME[@NODE] PRIORITY  cpu=2 ...  .app=a (a label)  +10 (runs since second 10)  <10 (was made then)
  *		^n (promised n)  ~ (being deleted)  ~~ (preempted and being deleted)  %80 (host port)  never  class=x
- *		?zone=a (node selector)
+ *		?zone=a (node selector)  gate=x (a scheduling gate)
  *	pdb NAME SELECTOR ALLOWED ("-" is the empty selector; NAME* is a pod already disrupted)
  *	class NAME VALUE [never]
  *	group NAME [PRIORITY] [min=3] [all] [never]: a PodGroup of Kubernetes' (all: disruptionMode); its pods say &NAME
@@ -132,6 +132,8 @@ static inline void pod_word(struct pod_text *t, struct shape *shape, char *w)
 		shape->never_preempts = true;
 	else if (!strncmp(w, "class=", 6))
 		t->priority_class = w + 6;
+	else if (!strncmp(w, "gate=", 5))
+		t->gates = w + 5;
 	else if (is_amount(w))
 		t->asks = and_word(t->asks, w);
 	else

@@ -101,6 +101,21 @@ static void KF_6_what_a_group_said_before_is_not_remembered(void **state)
 	assert_string_equal(plan(1), "p=>m:a,b; q=>n:a,b");
 }
 
+static void KF_6_nor_what_it_was_on_other_nodes(void **state)
+{
+	(void)state;
+	put_cluster("node m cpu=1; node n cpu=9; node o cpu=1; group g 1 all; pod a@m 1 cpu=1 &g +1; pod b@n 1 cpu=1 "
+		    "&g +1; "
+		    "pod c@n 1 cpu=1 &g +1; pod q@n 9 cpu=7 +1; pod x@o 1 cpu=500m +1; pod y@o 1 cpu=500m +1; "
+		    "pod p 5 cpu=1");
+	assert_string_equal(plan(1), "p=>o:x,y");
+	ledger_rollback(f.ledger, 0);
+	cluster_drop_pod(f.cluster, "default", "b");
+	cluster_drop_pod(f.cluster, "default", "c");
+	put_cluster("pod r@n 9 cpu=2");
+	assert_string_equal(plan(1), "p=>m:a");
+}
+
 static void KF_5_a_victim_knows_its_own_node_and_group(void **state)
 {
 	const struct decision *d;
@@ -123,6 +138,7 @@ int main(void)
 		ENGINE_TEST(KF_5_groups_are_more_important_than_pods_alone),
 		ENGINE_TEST(KF_5_budgets_of_a_group_count_pod_by_pod),
 		ENGINE_TEST(KF_6_what_a_group_said_before_is_not_remembered),
+		ENGINE_TEST(KF_6_nor_what_it_was_on_other_nodes),
 		ENGINE_TEST(KF_5_a_victim_knows_its_own_node_and_group),
 	};
 
