@@ -242,7 +242,8 @@ struct order_item {
 	uint8_t state;
 };
 enum trial_role { TRIAL_ASKS = 1, TRIAL_LOST, TRIAL_LOST_AND_WAITS }; /* NONE: only waits, and is passed over */
-typedef bool (*order_filter)(struct scene *s, uint32_t unit, void *ctx);
+enum pick_of_unit { TAKE_UNIT, PASS_UNIT, NO_MORE_UNITS /* of this queue: they only get better from here */ };
+typedef enum pick_of_unit (*order_filter)(struct scene *s, uint32_t unit, void *ctx);
 /*
  * Starts an order: of pending units, or of victims. filter NULL: all. Extra items (sorted, first to come first) stand
  * for their units.

@@ -15,15 +15,15 @@ static bool is_ready(const struct scene *s, const struct unit *u)
 	return true;
 }
 
-static bool may_ask(struct scene *s, uint32_t unit, void *ctx)
+static enum pick_of_unit may_ask(struct scene *s, uint32_t unit, void *ctx)
 {
 	(void)ctx;
-	return is_ready(s, &s->units[unit]);
+	return is_ready(s, &s->units[unit]) ? TAKE_UNIT : PASS_UNIT;
 }
 
-static bool may_ask_to_move(struct scene *s, uint32_t unit, void *ctx)
+static enum pick_of_unit may_ask_to_move(struct scene *s, uint32_t unit, void *ctx)
 {
-	return s->units[unit].is_preemptible && may_ask(s, unit, ctx);
+	return s->units[unit].is_preemptible ? may_ask(s, unit, ctx) : PASS_UNIT;
 }
 
 /* ---- windows ---- */
@@ -73,26 +73,21 @@ struct quest {
 	uint32_t left; /* units it may still look at */
 };
 
-static bool may_lose(struct scene *s, uint32_t victim, void *ctx)
+static enum pick_of_unit may_lose(struct scene *s, uint32_t victim, void *ctx)
 {
 	struct quest *q = ctx;
 	const struct unit *v = &s->units[victim], *u = &s->units[q->unit];
 
+	/* lowest priority first: what comes after one that is too high is too high as well */
+	if ((v->queue == u->queue) != (q->action == ACTION_PREEMPT) && q->action != ACTION_CONSOLIDATE)
+		return NO_MORE_UNITS;
+	if (q->action == ACTION_PREEMPT && v->priority >= u->priority)
+		return NO_MORE_UNITS;
 	if (victim == q->unit || !v->is_preemptible)
-		return false;
-	switch (q->action) {
-	case ACTION_RECLAIM:
-		if (v->queue == u->queue)
-			return false;
-		break;
-	case ACTION_PREEMPT:
-		if (v->queue != u->queue || v->priority >= u->priority)
-			return false;
-		break;
-	default:
-		return !scene_is_protected(s, q->action, q->unit, victim, NULL);
-	}
-	return unit_is_elastic(s, v) || !scene_is_protected(s, q->action, q->unit, victim, NULL);
+		return PASS_UNIT;
+	if (q->action != ACTION_CONSOLIDATE && unit_is_elastic(s, v))
+		return TAKE_UNIT;
+	return scene_is_protected(s, q->action, q->unit, victim, NULL) ? PASS_UNIT : TAKE_UNIT;
 }
 
 /* ---- allocate ---- */

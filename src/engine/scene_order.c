@@ -341,7 +341,13 @@ static bool list_head(struct scene *s, struct order *o, struct order_node *n, st
 
 		if (o->trial != 0 && s->units[u].in_trial == o->trial)
 			continue;
-		if (o->filter != NULL && !o->filter(s, u, o->ctx))
+		enum pick_of_unit pick = o->filter != NULL ? o->filter(s, u, o->ctx) : TAKE_UNIT;
+
+		if (pick == NO_MORE_UNITS) {
+			n->n = n->at;
+			break;
+		}
+		if (pick == PASS_UNIT)
 			continue;
 		*ret = (struct order_item){u, NONE, listed_state(s, o->is_victims, u)};
 		return true;
@@ -481,7 +487,7 @@ static void take_list(struct scene *s, struct order *o, uint32_t queue, bool cop
 		uint32_t m = 0;
 
 		for (uint32_t i = 0; i < n; i++)
-			if (o->filter == NULL || o->filter(s, v[i], o->ctx))
+			if (o->filter == NULL || o->filter(s, v[i], o->ctx) == TAKE_UNIT)
 				mine[m++] = v[i];
 		v = mine;
 		n = m;
