@@ -323,6 +323,11 @@ void emit_bool(struct emit *e, const char *key, bool value)
 	add_scalar(e, key, value ? "true" : "false");
 }
 
+void emit_plain(struct emit *e, const char *key, const char *words)
+{
+	add_scalar(e, key, words);
+}
+
 void emit_document(struct emit *e)
 {
 	assert(e->depth == 0);

@@ -44,4 +44,6 @@ void emit_int(struct emit *e, const char *key, int64_t value);
 /* The shortest text that reads back the same; NaN and the infinities are null. */
 void emit_double(struct emit *e, const char *key, double value);
 void emit_bool(struct emit *e, const char *key, bool value);
+/* A number or word as it was written: whoever calls knows that it is one in this format. */
+void emit_plain(struct emit *e, const char *key, const char *words);
 void emit_document(struct emit *e); /* YAML: "---" before the next top value; JSON: nothing */

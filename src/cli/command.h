@@ -9,7 +9,7 @@
 
 enum exit_code {
 	EXIT_FINE = 0,
-	EXIT_STRICT = 1,   /* nothing wrong, but not what --strict asks for */
+	EXIT_STRICT = 1,   /* nothing wrong, but not what --strict asks for; what is replayed is not the same */
 	EXIT_INPUT = 2,	   /* bad input, or the program was called wrongly */
 	EXIT_INTERNAL = 3, /* a self-check failed: a bug in cede */
 	EXIT_OUTPUT = 4,   /* standard output could not be written */
@@ -26,7 +26,9 @@ extern const unsigned command_count;
 int command_bench(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_explain(int argc, char **argv);
+int command_history(int argc, char **argv);
 int command_lint(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_version(int argc, char **argv);

@@ -55,13 +55,13 @@ uint32_t cli_number(struct argp_state *state, const char *name, const char *arg,
 	return (uint32_t)n;
 }
 
-static int64_t time_option(const char *arg, struct argp_state *state)
+int64_t cli_time(struct argp_state *state, const char *name, const char *arg)
 {
 	struct err why;
 	int64_t ns = 0;
 
 	if (timestamp_parse(arg, strlen(arg), &ns, &why))
-		argp_error(state, "--now: expected a time such as 2026-11-15T12:00:00Z, found '%s'", arg);
+		argp_error(state, "--%s: expected a time such as 2026-11-15T12:00:00Z, found '%s'", name, arg);
 	return ns;
 }
 
@@ -84,7 +84,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		in->has_profile = true;
 		return 0;
 	case KEY_NOW:
-		in->now_ns = time_option(arg, state);
+		in->now_ns = cli_time(state, "now", arg);
 		in->has_now = true;
 		return 0;
 	default:

@@ -47,6 +47,8 @@ extern const char *const cli_output_words[], *const cli_profile_words[]; /* what
 
 /* The number of an option --name; ends the program if it is not one from min to max. */
 uint32_t cli_number(struct argp_state *state, const char *name, const char *arg, uint32_t min, uint32_t max);
+/* The same for times, as nanoseconds. */
+int64_t cli_time(struct argp_state *state, const char *name, const char *arg);
 
 /* Position of the word among the known ones (NULL at their end); ends the program if it is not there. */
 unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known);

@@ -15,6 +15,8 @@ const struct command commands[] = {
 	{"explain", "why one pod waits, has to go, stays or gets its place", command_explain},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
+	{"history", "who had to go, for whom and why, from a journal of plans", command_history},
+	{"replay", "decide again what was recorded: the same, or what would be different", command_replay},
 	{"bench", "how long decisions take on a synthetic cluster", command_bench},
 	{"completion", "completion of commands, options and their values for a shell", command_completion},
 	{"help", "what there is, or what one command does: cede help COMMAND", command_help},
@@ -25,7 +27,7 @@ const unsigned command_count = COMMAND_COUNT;
 
 static const char exit_codes[] = "Exit codes:\n"
 				 "  0  fine\n"
-				 "  1  nothing wrong, but not what --strict asks for\n"
+				 "  1  nothing wrong, but not what --strict asks for; replayed, and not the same\n"
 				 "  2  bad input, or cede was called wrongly; nothing was printed on standard output\n"
 				 "  3  an error inside cede: a self-check failed\n"
 				 "  4  standard output could not be written\n";

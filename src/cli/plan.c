@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cede plan: what would happen now. Nothing is changed. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "cli/common.h"
 #include "cli/planning.h"
 #include "explain/plan_view.h"
+#include "journal/record.h"
+#include "manifest/fields.h"
 
 struct options {
 	struct cli_input input;
 	struct cli_output output;
 	struct planning planning;
 	bool is_strict;
+	const char *journal;
 };
 
-enum { KEY_STRICT = 0x300 };
+enum { KEY_STRICT = 0x300, KEY_JOURNAL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -28,6 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STRICT:
 		o->is_strict = true;
 		return 0;
+	case KEY_JOURNAL:
+		o->journal = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is not an option; files are read with -f %s", arg, arg);
 		return 0;
@@ -37,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
+	{"journal", KEY_JOURNAL, "FILE", 0, "Record the plan in this file, for cede history and cede replay", 0},
 	{"strict", KEY_STRICT, NULL, 0, "Exit with 1 if some pod keeps waiting", 0},
 	{0},
 };
@@ -64,6 +72,33 @@ static void print_plan(const struct plan_view *v, const struct cli_output *o)
 	text_free(&out);
 }
 
+static enum err_code append(const char *path, struct journal_run *run, struct err *e)
+{
+	struct journal *j;
+	enum err_code rc;
+
+	TRY(journal_open(path, JOURNAL_WRITE, &j, e));
+	rc = journal_append(j, run, e);
+	journal_close(j);
+	return rc;
+}
+
+/* A limit on the size of files is to be an error that can be told, not a signal that ends the program. */
+static int record(const struct options *o, const struct cli_cluster *c, const struct planned *p)
+{
+	struct record_source src = {"plan", c->manifest, c->config, o->planning.cycles};
+	struct journal_run run;
+	struct err e;
+	int rc;
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (journal_record(&p->view, &src, &run, &e))
+		return cli_fail(&e);
+	rc = append(o->journal, &run, &e) ? cli_fail(&e) : EXIT_FINE;
+	journal_run_free(&run);
+	return rc;
+}
+
 int command_plan(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
@@ -80,6 +115,8 @@ int command_plan(int argc, char **argv)
 	rc = cli_load(&o.input, argv[0], &c);
 	if (!rc) {
 		rc = planning_run(&o.planning, &c, &p);
+		if (!rc && o.journal)
+			rc = record(&o, &c, &p);
 		if (!rc) {
 			print_plan(&p.view, &o.output);
 			rc = o.is_strict && p.plan.waiting ? EXIT_STRICT : EXIT_FINE;

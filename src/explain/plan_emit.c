@@ -115,7 +115,7 @@ static void emit_overdue(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
-static void emit_decision(const struct plan_view *v, struct emit *e, const struct decision *d)
+void plan_emit_decision(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	emit_object(e, NULL);
 	if (d->pod != POD_NONE)
@@ -146,7 +146,7 @@ void plan_view_emit(const struct plan_view *v, struct emit *e)
 	emit_str(e, "profile", profile_text(v->profile));
 	emit_list(e, "decisions");
 	for (uint32_t i = 0; i < p->v.n; i++)
-		emit_decision(v, e, &p->v.v[i]);
+		plan_emit_decision(v, e, &p->v.v[i]);
 	emit_end(e);
 	emit_object(e, "summary");
 	emit_int(e, "placed", p->placed);

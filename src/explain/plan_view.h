@@ -22,6 +22,8 @@ struct plan_view {
 
 /* kind Plan, as interfaces.md and docs describe it: decisions in the order they were taken. */
 void plan_view_emit(const struct plan_view *v, struct emit *e);
+/* One of them. */
+void plan_emit_decision(const struct plan_view *v, struct emit *e, const struct decision *d);
 /* Tables. Many evictions for one shape of pod are grouped unless is_wide. */
 void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out);
 

@@ -241,7 +241,9 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 	struct setting s = {.kind = kind, .file = m->file, .root = tree_copy(m->strings, t)};
 
 	for (uint32_t i = 0; i < m->settings.n; i++)
-		if ((int)m->settings.v[i].kind == kind)
+		if ((int)m->settings.v[i].kind == kind && m->keeps_settings)
+			return ERR_OK;
+		else if ((int)m->settings.v[i].kind == kind)
 			return err_fail(e, ERR_INPUT,
 					"%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u",
 					m->file, t->line, t->col, m->settings.v[i].file, m->settings.v[i].root->line,

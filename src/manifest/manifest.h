@@ -36,6 +36,18 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
  */
 enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e);
 
+/*
+ * The configuration documents that were read, in their order: the file, and YAML that reads back as the same settings.
+ * What is nested deeper than any setting is ERR_LIMIT.
+ */
+uint32_t manifest_setting_count(const struct manifest *m);
+const char *manifest_setting_file(const struct manifest *m, uint32_t i);
+enum err_code manifest_write_setting(const struct manifest *m, uint32_t i, struct text *out, struct err *e);
+bool manifest_names_profile(const struct manifest *m); /* one of them says which profile */
+bool manifest_has_objects(const struct manifest *m);   /* something that is no setting was read, too */
+/* From now on, of settings of a kind that is there already nothing is taken: what was read before stands for them. */
+void manifest_keep_settings(struct manifest *m);
+
 uint32_t manifest_note_count(const struct manifest *m);
 const char *manifest_note(const struct manifest *m, uint32_t i);
 

@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import CEDE, SOURCE, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
-STANDS_FOR = {"DIR": EXAMPLE, "FILE": os.path.join(EXAMPLE, "nodes.yaml"), "NS/POD": "web/report-0", "COMMAND": "plan"}
+STANDS_FOR = {"DIR": EXAMPLE, "FILE": os.path.join(EXAMPLE, "nodes.yaml"), "NS/POD": "web/report-0", "COMMAND": "plan",
+              "JOURNAL": "journal.db"}
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:[a-z].*\| *|source <\()?((?:build/)?cede (?!COMMAND).*?)(?: [|>] .*|\))?$")
 A_NAME = re.compile(r"cede (?!help|version)([a-z]+)((?: --[a-z-]+)*)$")  # `cede plan --strict` in a sentence is not something to type
 SYNOPSIS = re.compile(r"\.\.\.|…|\[")
@@ -173,6 +174,7 @@ def main():
     manual = sorted(os.path.relpath(p, SOURCE) for p in glob.glob(os.path.join(SOURCE, "docs/man/*.1")))
     t.true("there are commands in README.md", len(commands_of("README.md")) >= 5, str(commands_of("README.md")))
     with Folder({"queues.yaml": "partitions:\n- name: default\n  queues:\n  - name: root\n    submitacl: '*'\n"}) as folder:
+        cede("plan", "-f", EXAMPLE, "--now", "2026-11-15T12:00:00Z", "--journal", "journal.db", cwd=folder)
         for path in markdown + manual:
             typed(t, path, folder)
     made(t, markdown)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal/record.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "manifest/fields.h"
+#include "rules/judge.h"
+#include "units/timestamp.h"
+
+/* ---- words ---- */
+
+static const char *keep(struct arena *a, struct text *t)
+{
+	const char *s = t->n ? arena_strndup(a, t->s, t->n) : "";
+
+	text_reset(t);
+	return s;
+}
+
+static const char *keep_str(struct arena *a, const char *s)
+{
+	return s && *s ? arena_strndup(a, s, strlen(s)) : "";
+}
+
+struct recorder {
+	const struct plan_view *v;
+	struct arena *a;
+	struct text t; /* scratch: empty between uses */
+};
+
+static const char *pod_words(struct recorder *r, pod_id pod)
+{
+	if (pod != POD_NONE)
+		pod_path(r->v, pod, &r->t);
+	return keep(r->a, &r->t);
+}
+
+static const char *group_words(struct recorder *r, group_id group)
+{
+	if (group != GROUP_NONE)
+		group_path(r->v, group, &r->t);
+	return keep(r->a, &r->t);
+}
+
+static const char *time_words(struct recorder *r, int64_t ns)
+{
+	if (ns != TIME_NONE)
+		timestamp_text(ns, &r->t);
+	return keep(r->a, &r->t);
+}
+
+static const struct pod *pod_of(const struct recorder *r, pod_id pod)
+{
+	return ledger_pod(cluster_ledger(r->v->cluster), pod);
+}
+
+/* ---- decisions ---- */
+
+static void take_victims(struct recorder *r, const struct decision *d, struct journal_decision *out)
+{
+	out->n_victims = d->n_victims;
+	out->victims = arena_n(r->a, d->n_victims + 1, struct journal_victim);
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		const struct victim *x = &d->victims[i];
+
+		out->victims[i] = (struct journal_victim){
+			.pod = pod_words(r, x->pod),
+			.group = group_words(r, pod_of(r, x->pod)->group),
+			.queue = keep_str(r->a, queue_path(r->v, x->queue)),
+			.node = keep_str(r->a, node_text(r->v, x->node)),
+			.rule = rule_text(x->overridden),
+			.lost_seconds = x->lost_ns / NS_PER_S,
+			.was_leaving = pod_of(r, x->pod)->state == POD_LEAVING,
+		};
+	}
+}
+
+static const char *reason_words(struct recorder *r, const struct rule_verdict *says)
+{
+	rule_verdict_text(r->v->cluster, says, &r->t);
+	return keep(r->a, &r->t);
+}
+
+static void take_protected(struct recorder *r, const struct decision *d, struct journal_decision *out)
+{
+	out->n_protected = d->n_protected;
+	out->protected = arena_n(r->a, d->n_protected + 1, struct journal_protected);
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct protected_pod *x = &d->protected[i];
+
+		out->protected[i] = (struct journal_protected){
+			.pod = pod_words(r, x->pod),
+			.group = group_words(r, pod_of(r, x->pod)->group),
+			.queue = keep_str(r->a, queue_path(r->v, x->queue)),
+			.node = keep_str(r->a, node_text(r->v, x->node)),
+			.rule = keep_str(r->a, rule_verdict_name(&x->verdict)),
+			.reason = reason_words(r, &x->verdict),
+			.until = time_words(r, x->verdict.until_ns),
+		};
+	}
+}
+
+static const char *json_words(struct recorder *r, const struct decision *d)
+{
+	struct emit e;
+
+	emit_init(&e, &r->t, EMIT_JSON_LINE);
+	plan_emit_decision(r->v, &e, d);
+	r->t.s[--r->t.n] = '\0'; /* the newline */
+	return keep(r->a, &r->t);
+}
+
+static void take_decision(struct recorder *r, const struct decision *d, struct journal_decision *out)
+{
+	*out = (struct journal_decision){
+		.cycle = d->cycle,
+		.pod = pod_words(r, d->pod),
+		.group = group_words(r, d->group),
+		.queue = keep_str(r->a, queue_path(r->v, d->queue)),
+		.outcome = outcome_text(d->outcome),
+		.action = action_text(d->action),
+		.node = keep_str(r->a, node_text(r->v, d->node)),
+		.rule = rule_text(d->own_rule),
+		.until = time_words(r, d->until_ns),
+		.message = keep_str(r->a, d->message),
+		.json = json_words(r, d),
+	};
+	take_victims(r, d, out);
+	take_protected(r, d, out);
+}
+
+/* ---- what they depend on ---- */
+
+static void take_state(struct recorder *r, struct journal_run *run)
+{
+	struct emit e;
+
+	emit_init(&e, &r->t, EMIT_JSON_LINE);
+	manifest_write(r->v->cluster, &e);
+	run->state_hash = hash_bytes(r->t.s, r->t.n);
+	run->state = keep(r->a, &r->t);
+}
+
+/* Plugins are found from the folder of the file that names them, from wherever they are asked for again. */
+static const char *whole_path(struct recorder *r, const char *file)
+{
+	char path[PATH_MAX];
+
+	return keep_str(r->a, realpath(file, path) ? path : file);
+}
+
+static enum err_code take_settings(struct recorder *r, const struct manifest *m, struct journal_run *run, struct err *e)
+{
+	run->n_settings = manifest_setting_count(m);
+	run->settings = arena_n(r->a, run->n_settings + 1, struct journal_setting);
+	for (uint32_t i = 0; i < run->n_settings; i++) {
+		TRY(manifest_write_setting(m, i, &r->t, e));
+		run->settings[i].document = keep(r->a, &r->t);
+		run->settings[i].file = whole_path(r, manifest_setting_file(m, i));
+	}
+	return ERR_OK;
+}
+
+enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
+			     struct err *e)
+{
+	struct recorder r = {.v = v, .a = arena_new(1 << 16)};
+	struct journal_run run = {
+		.arena = r.a,
+		.source = keep_str(r.a, src->source),
+		.now_ns = v->now_ns,
+		.profile = profile_text(v->profile),
+		.version = CEDE_VERSION,
+		.cycles = src->cycles,
+		.reclaim_is_off = src->config->reclaim_is_off,
+		.quota_is_on = src->config->quota_is_on,
+		.n_decisions = v->plan->v.n,
+		.decisions = arena_n(r.a, v->plan->v.n + 1, struct journal_decision),
+	};
+	enum err_code rc = take_settings(&r, src->manifest, &run, e);
+
+	if (!rc) {
+		take_state(&r, &run);
+		for (uint32_t i = 0; i < v->plan->v.n; i++)
+			take_decision(&r, &v->plan->v.v[i], &run.decisions[i]);
+		*ret = run;
+	} else {
+		arena_free(r.a);
+	}
+	text_free(&r.t);
+	return rc;
+}
+
+void journal_run_free(struct journal_run *run)
+{
+	arena_free(run->arena);
+	*run = (struct journal_run){0};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - a plan as a run that can be kept or compared. The plan's moves must have been taken back: the cluster is
+ * written as it is now.
+ */
+#pragma once
+
+#include "engine/config.h"
+#include "explain/plan_view.h"
+#include "journal/journal.h"
+#include "manifest/manifest.h"
+
+struct record_source {
+	const char *source; /* "plan" */
+	const struct manifest *manifest;
+	const struct engine_config *config;
+	uint32_t cycles;
+};
+
+/* On success to be freed. Settings that cannot be written are an error. */
+enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
+			     struct err *e);

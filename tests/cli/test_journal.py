@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cede plan --journal`, `cede history` and `cede replay`: what is kept, what is told of it, and what happens when something goes wrong."""
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+
+EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
+MIXED = os.path.join(SOURCE, "tests", "cli", "clusters", "mixed.yaml")
+KUBERNETES = os.path.join(SOURCE, "examples", "settings", "kubernetes.yaml")
+FORMATS = (("text", "txt"), ("wide", "wide.txt"), ("json", "json"), ("yaml", "yaml"))
+
+
+def record(folder, *args, file="j.db", cluster=EXAMPLE, now=NOW, **options):
+    return cede("plan", "-f", cluster, *now, "--journal", file, *args, cwd=folder, **options)
+
+
+def at(hour):
+    return ["--now", f"2026-11-15T{hour:02}:00:00Z"]
+
+
+def sql(folder, text, file="j.db"):
+    db = sqlite3.connect(os.path.join(folder, file))
+    with db:
+        rows = db.execute(text).fetchall()
+    db.close()
+    return rows
+
+
+def evictions(folder, *args):
+    found = cede("history", "j.db", "-o", "json", *args, cwd=folder)
+    return [(x["run"], x["pod"]) for x in json.loads(found.out)["evictions"]] if found.code == 0 else found.err
+
+
+def refused(t, name, found, words):
+    t.true(f"{name}: exit code 2, nothing on standard output, and it is said",
+           found.code == 2 and found.out == "" and words in found.err and found.err.startswith("cede: error: "), f"{found.code} {found.out[:200]} {found.err}")
+
+
+# ---- what is kept and told ----
+
+def goldens(t):
+    with Folder({}) as folder:
+        plain = cede("plan", "-f", EXAMPLE, *NOW)
+        found = record(folder)
+        t.equal("a plan that is recorded looks as one that is not", (found.code, found.out, found.err), (0, plain.out, ""))
+        record(folder, "--profile", "kubernetes", "--cycles", "3", now=at(13))
+        for format, ending in FORMATS:
+            for file, args in ((f"history-gpu.{ending}", ["history", "j.db"]), (f"replay-gpu.{ending}", ["replay", "j.db"]),
+                               (f"replay-gpu-kubernetes.{ending}", ["replay", "j.db", "--config", KUBERNETES])):
+                found = cede(*args, "-o", format, cwd=folder)
+                t.golden(file, file, found.out)
+                t.equal(f"{file}: exit code, and nothing to note", (found.code, found.err), (0, ""))
+        t.equal("nothing is left beside the journal", os.listdir(folder), ["j.db"])
+    for name in ("history", "replay"):
+        t.golden(f"cede {name} --help", f"help-{name}.txt", cede(name, "--help").out)
+
+
+def tables(t):
+    """What somebody finds who asks the file itself."""
+    with Folder({}) as folder:
+        plan = json.loads(record(folder, "-o", "json").out)
+        rows = [json.loads(x) for (x,) in sql(folder, "SELECT json FROM decisions ORDER BY seq")]
+        t.equal("decisions are kept as plan prints them", rows, plan["decisions"])
+        t.equal("the row of the run", sql(folder, "SELECT run, source, now, profile, cycles FROM runs"), [(1, "plan", "2026-11-15T12:00:00Z", "default", 1)])
+        victims = [(v["pod"], v["queue"], v["node"], v["lostSeconds"]) for d in plan["decisions"] for v in d["victims"]]
+        t.equal("victims", sql(folder, "SELECT pod, queue, node, lost_seconds FROM victims ORDER BY seq, n"), victims)
+        spared = [(p["pod"], p["rule"], p["reason"]) for d in plan["decisions"] for p in d.get("protected", [])]
+        t.equal("protected pods", sql(folder, "SELECT pod, rule, reason FROM protected ORDER BY seq, n"), spared)
+        state = sql(folder, "SELECT state FROM runs")[0][0]
+        shown = cede("show", "-f", "-", "--manifests", *NOW, stdin=state.encode()).out
+        t.equal("the cluster is kept as manifests", shown, cede("show", "-f", EXAMPLE, "--manifests", *NOW).out)
+        t.equal("the file is in WAL mode", sql(folder, "PRAGMA journal_mode"), [("wal",)])
+
+
+def filters(t):
+    rows = [
+        ("all", [], [(1, "vision/sweep-3"), (1, "web/crawl-1"), (1, "vision/sweep-2"), (2, "web/crawl-1")]),
+        ("a queue that lost", ["--queue", "root.research.vision"], [(1, "vision/sweep-3"), (1, "vision/sweep-2")]),
+        ("a queue that got", ["--queue", "root.ads.ranking"], [(1, "vision/sweep-3")]),
+        ("queues below one", ["--queue", "root.research"], [(1, "vision/sweep-3"), (1, "vision/sweep-2")]),
+        ("not what only begins alike", ["--queue", "root.res"], []),
+        ("a pod that went", ["--pod", "vision/sweep-3"], [(1, "vision/sweep-3")]),
+        ("a pod that got the room", ["--pod", "web/report-0"], [(1, "web/crawl-1"), (2, "web/crawl-1")]),
+        ("a pod of namespace default", ["--pod", "report-0"], []),
+        ("since", ["--since", "2026-11-15T12:00:01Z"], [(2, "web/crawl-1")]),
+        ("since, that time included", ["--since", "2026-11-15T13:00:00Z"], [(2, "web/crawl-1")]),
+        ("until, that time included", ["--until", "2026-11-15T12:00:00Z"], [(1, "vision/sweep-3"), (1, "web/crawl-1"), (1, "vision/sweep-2")]),
+        ("in no time", ["--since", "2026-11-15T12:00:01Z", "--until", "2026-11-15T12:59:59Z"], []),
+        ("an action", ["--action", "displace"], [(1, "web/crawl-1"), (2, "web/crawl-1")]),
+        ("a rule", ["--rule", "budget"], []),
+        ("several at once", ["--action", "displace", "--since", "2026-11-15T13:00:00Z"], [(2, "web/crawl-1")]),
+    ]
+    with Folder({}) as folder:
+        record(folder)
+        record(folder, "--profile", "kubernetes", now=at(13))
+        for name, args, expected in rows:
+            t.equal(f"history: {name}", evictions(folder, *args), expected)
+        t.equal("history: nobody", cede("history", "j.db", "--rule", "budget", cwd=folder).out,
+                "j.db: 2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nobody had to go\n")
+        data = json.loads(cede("history", "j.db", "--queue", "root.research", "-o", "json", cwd=folder).out)
+        lost = {q["queue"]: (q["podsLost"], q["podsGoneForIt"]) for q in data["queues"]}
+        t.equal("history: sums are of what is shown", (lost, data["summary"]["evictions"]),
+                ({"root.ads.ranking": (0, 1), "root.research.language": (0, 1), "root.research.vision": (2, 0)}, 2))
+
+
+def pod(name, cpu, priority, on=None, labels=None):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns", "labels": labels or {}},
+            "spec": {"priority": priority, "containers": [{"name": "c", "resources": {"requests": {"cpu": str(cpu)}}}], **({"nodeName": on} if on else {})},
+            "status": {"phase": "Running", "startTime": "2026-11-15T11:00:00Z"} if on else {}}
+
+
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "pods": "110"}}}
+
+
+def whole(*objects):
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]})
+
+
+def rules(t):
+    """Evictions against a rule; pods that were leaving before; one victim of several."""
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "ns"},
+              "spec": {"selector": {"matchLabels": {"app": "db"}}}, "status": {"disruptionsAllowed": 0}}
+    leaving = pod("late", 4, 1, "n1")
+    leaving["metadata"].update(deletionTimestamp="2026-11-15T12:00:20Z", deletionGracePeriodSeconds=30)
+    with Folder({"budget.json": whole(pod("db", 4, 1, "n1", {"app": "db"}), pod("big", 4, 10), budget), "leaving.json": whole(leaving, pod("big", 4, 10))}) as folder:
+        record(folder, "--profile", "kubernetes", cluster="budget.json")
+        found = cede("history", "j.db", "--rule", "budget", cwd=folder).out
+        t.true("an eviction against a budget says so", "AGAINST" in found and "budget" in found.splitlines()[3], found)
+        record(folder, "--profile", "kubernetes", cluster="leaving.json")
+        t.equal("who was leaving before is nobody's victim", evictions(folder), [(1, "ns/db")])
+
+
+# ---- replay ----
+
+def replays(t):
+    with Folder({"cede.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: kubernetes\nschedulerNames: [default-scheduler]\n",
+                 "kube.yaml": "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: default-scheduler}]\n",
+                 "plain.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\n",
+                 "pod.json": whole(pod("p", 1, 1)), "empty.yaml": "apiVersion: v1\nkind: List\n", "wrong.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofil: kai\n"}) as folder:
+        for profile in ("default", "kubernetes", "yunikorn"):
+            for cluster in (EXAMPLE, MIXED):
+                record(folder, "-q", "--profile", profile, "--cycles", "2", cluster=cluster)
+        record(folder, "--config", "cede.yaml", "-f", "kube.yaml")
+        found = cede("replay", "j.db", cwd=folder)
+        t.equal("three profiles, two clusters, and settings: the same again", (found.code, found.err, found.out.splitlines()[-1]), (0, "", "7 runs replayed: all the same"))
+        t.equal("settings are kept", [x for (x,) in sql(folder, "SELECT file FROM settings WHERE run = 7 ORDER BY n")],
+                [os.path.join(folder, "kube.yaml"), os.path.join(folder, "cede.yaml")])
+
+        def profiles(run, config):
+            found = cede("replay", "j.db", "--run", str(run), "--config", config, "-o", "json", cwd=folder)
+            run = json.loads(found.out)["runs"][0]
+            return found.code, run["profile"], run["replayedProfile"]
+        t.equal("--config: a profile that is named counts", profiles(1, "cede.yaml"), (0, "default", "kubernetes"))
+        t.equal("--config: else the recorded one stays", profiles(5, "plain.yaml"), (0, "yunikorn", "yunikorn"))
+        t.equal("--config: also where settings made it so", profiles(7, "plain.yaml"), (0, "kubernetes", "kubernetes"))
+        t.equal("--config: settings of another kind leave the recorded ones alone", profiles(7, "kube.yaml"), (0, "kubernetes", "kubernetes"))
+        for name, config, words in (("objects", "pod.json", "pod.json: only settings can be exchanged"), ("nothing", "empty.yaml", "empty.yaml: there are no settings in it"),
+                                    ("a mistake", "wrong.yaml", "wrong.yaml:3:1: "), ("no such file", "none.yaml", "none.yaml: No such file or directory")):
+            refused(t, f"--config with {name}", cede("replay", "j.db", "--config", config, cwd=folder), words)
+        refused(t, "a run that is not there", cede("replay", "j.db", "--run", "8", cwd=folder), "j.db: there is no run 8; it has 7")
+
+
+def differences(t):
+    """Decisions that come out otherwise: here because somebody else than cede has made the record."""
+    with Folder({}) as folder:
+        record(folder)
+        t.equal("the same: exit code 0", cede("replay", "j.db", cwd=folder).code, 0)
+        forge(folder, "UPDATE decisions SET json = replace(json, 'a100-2', 'a100-9'), node = replace(node, 'a100-2', 'a100-9'), outcome = 'placed' WHERE seq = 0",
+              "DELETE FROM victims WHERE seq = 0")
+        found = cede("replay", "j.db", cwd=folder)
+        t.equal("not the same: exit code 1", (found.code, found.err), (1, ""))
+        t.golden("what differs is shown", "replay-differs.txt", found.out)
+        data = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out)["runs"][0]
+        t.equal("and is data, too", (data["same"], data["sameCluster"], [d["decision"] for d in data["differences"]], [x["pod"] for x in data["newlyEvicted"]],
+                                     [(x["pod"], x["was"]["outcome"], x["now"]["outcome"]) for x in data["otherAnswers"]]),
+                (False, True, [1], ["vision/sweep-3"], [("ads/ranker-retrain-0", "placed", "nominated")]))
+
+
+ODD_1, ODD_2, ODD_3, MASK = 0xa24baed4963ee407, 0x9fb21c651e98df25, 0xd6e8feb86659fd93, (1 << 64) - 1
+
+
+def rotate(x, by):
+    return (x << by | x >> (64 - by)) & MASK
+
+
+def mix(h, x):
+    x = rotate(x * ODD_2 & MASK, 31) * ODD_1 & MASK
+    return (rotate(h ^ x, 27) * ODD_3 + ODD_2) & MASK
+
+
+def hash_of(data):
+    h = len(data)
+    for i in range(0, len(data), 8):
+        h = mix(h, int.from_bytes(data[i:i + 8], "little"))
+    h = (h + ODD_1) & MASK
+    h = (h ^ h >> 32) * ODD_2 & MASK
+    h = (h ^ h >> 29) * ODD_3 & MASK
+    return h ^ h >> 32
+
+
+def fold(h, value):
+    """A value with its type, by SQLite's numbers for types."""
+    if value is None:
+        return mix(h, 5)
+    if isinstance(value, int):
+        return mix(mix(h, 1), value & MASK)
+    data = value.encode()
+    return mix(mix(mix(h, 3), len(data)), hash_of(data) if data else 0)
+
+
+def checksum(db, run, before):
+    """As files have it that were written in the past: they must stay readable."""
+    h = before
+    for table, keys in (("runs", "run"), ("settings", "n"), ("decisions", "seq"), ("victims", "seq, n"), ("protected", "seq, n")):
+        rows = db.execute(f"SELECT * FROM {table} WHERE run = ? ORDER BY {keys}", (run,)).fetchall()
+        for row in rows:
+            for value in row:
+                h = fold(h, value)
+        h = mix(h, len(rows))
+    return h
+
+
+def forge(folder, *statements):
+    """Changes rows and makes the checksums fit."""
+    for one in statements:
+        sql(folder, one)
+    db = sqlite3.connect(os.path.join(folder, "j.db"))
+    before = 0
+    with db:
+        for (run,) in db.execute("SELECT run FROM runs ORDER BY run").fetchall():
+            before = checksum(db, run, before)
+            db.execute("UPDATE checksums SET checksum = ? WHERE run = ?", (before - (1 << 64) if before >> 63 else before, run))
+    db.close()
+
+
+# ---- things that go wrong ----
+
+def wrong_files(t):
+    with Folder({"text.db": "only words\n", "empty.db": "", "sub/x": ""}) as folder:
+        sql(folder, "CREATE TABLE t (a)", "other.db")
+        record(folder, file="later.db")
+        sql(folder, "PRAGMA user_version = 7", "later.db")
+        before = {name: open(os.path.join(folder, name), "rb").read() for name in ("text.db", "other.db", "later.db")}
+        for name, file, words in (("no SQLite file", "text.db", "text.db: not a journal of cede (not an SQLite file)"),
+                                  ("somebody else's", "other.db", "other.db: an SQLite file, but not a journal of cede"),
+                                  ("a later version", "later.db", "later.db: a journal of version 7; this cede knows version 1"), ("a folder", "sub", "sub: a folder, not a journal"),
+                                  ("in no folder", "none/j.db", "none/j.db: ")):
+            refused(t, f"plan: {name}", record(folder, file=file), words)
+            refused(t, f"history: {name}", cede("history", file, cwd=folder), words)
+            refused(t, f"replay: {name}", cede("replay", file, cwd=folder), words)
+        t.equal("they are as they were", {name: open(os.path.join(folder, name), "rb").read() for name in before}, before)
+        refused(t, "history: not there", cede("history", "none.db", cwd=folder), "none.db: No such file or directory")
+        refused(t, "history: an empty file", cede("history", "empty.db", cwd=folder), "empty.db: nothing has been recorded in it")
+        t.equal("plan: an empty file becomes a journal", (record(folder, file="empty.db").code, cede("replay", "empty.db", cwd=folder).code), (0, 0))
+        t.equal("plan: names that mean something to SQLite are names", (record(folder, file=":memory:").code, os.path.exists(os.path.join(folder, ":memory:"))), (0, True))
+        t.equal("and are found again", cede("replay", ":memory:", cwd=folder).code, 0)
+        refused(t, "plan: no name", record(folder, file=""), "the journal needs a name")
+
+
+def damage(t):
+    with Folder({}) as folder:
+        for hour in (12, 13, 14):
+            record(folder, now=at(hour))
+        path = os.path.join(folder, "j.db")
+        good = open(path, "rb").read()
+        for name, change, words in (
+                ("a row is gone", "DELETE FROM victims WHERE run = 2 AND n = 0", "damaged: run 2 is not as it was written: rows were changed, or are gone"),
+                ("a row is another", "UPDATE decisions SET message = 'fine' WHERE run = 1", "damaged: run 1 is not as it was written"),
+                ("the last run is gone", "DELETE FROM runs WHERE run = 3", "damaged: it should have 3 runs and the last is 2")):
+            sql(folder, change)
+            refused(t, f"history: {name}", cede("history", "j.db", cwd=folder), words)
+            refused(t, f"replay: {name}", cede("replay", "j.db", cwd=folder), words)
+            with open(path, "wb") as f:
+                f.write(good)
+        with open(path, "wb") as f:
+            f.write(good[:len(good) // 2])
+        refused(t, "history: half of the file is gone", cede("history", "j.db", cwd=folder), "j.db: damaged: ")
+        refused(t, "plan: half of the file is gone", record(folder), "j.db: damaged: ")
+        with open(path, "wb") as f:
+            f.write(good)
+        t.equal("the whole file is fine", len(evictions(folder)), 9)
+
+
+def as_nobody():
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def read_only(t):
+    if os.getuid() != 0:
+        options = {}
+    else:
+        options = {"preexec_fn": as_nobody}
+    with Folder({}) as folder:
+        record(folder)
+        whole_history = cede("history", "j.db", cwd=folder).out
+        path = os.path.join(folder, "j.db")
+        os.chmod(path, 0o444)
+        os.chmod(folder, 0o555)
+        if subprocess.run(["test", "-r", os.path.join(SOURCE, "Makefile"), "-a", "-x", CEDE], **options).returncode:
+            t.skip("a file that may only be read", "nobody may not run this program")
+        else:
+            refused(t, "plan: the file may only be read", record(folder, **options), "j.db: it may only be read; nothing was recorded")
+            refused(t, "plan: a new file where none may be made", record(folder, file="k.db", **options), "k.db: ")
+            t.equal("history reads it all the same", cede("history", "j.db", cwd=folder, **options).out, whole_history)
+            t.equal("nothing was made beside it", os.listdir(folder), ["j.db"])
+        os.chmod(folder, 0o755)
+
+
+def limited(bytes):
+    def set_limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bytes, bytes))
+    return set_limit
+
+
+def full_disk(t):
+    with Folder({}) as folder:
+        for size in (0, 5000, 20000, 45000):
+            refused(t, f"a new file of at most {size} bytes", record(folder, preexec_fn=limited(size)), "; nothing was recorded")
+        record(folder)
+        for size, words in ((0, "File too large"), (5000, "File too large"), (20000, "File too large"), (45000, "there is no room to write it, or it is larger than files may be")):
+            refused(t, f"at most {size} bytes for one more run", record(folder, preexec_fn=limited(size)), f"j.db: {words}; nothing was recorded")
+        found = cede("replay", "j.db", cwd=folder)
+        t.equal("the run before is whole", (found.code, found.out.splitlines()[-1]), (0, "1 run replayed: all the same"))
+        t.equal("and more can be recorded", (record(folder).code, len(evictions(folder))), (0, 6))
+
+
+def two_writers(t):
+    with Folder({}) as folder:
+        record(folder)
+        db = sqlite3.connect(os.path.join(folder, "j.db"), isolation_level=None)
+        db.execute("BEGIN IMMEDIATE")
+        refused(t, "somebody else writes and does not end", record(folder), "j.db: somebody else has been writing to it for 5 seconds; nothing was recorded")
+        t.equal("reading goes on meanwhile", len(evictions(folder)), 3)
+        db.execute("ROLLBACK")
+        db.close()
+    with Folder({}) as folder:
+        command = [CEDE, "plan", "-f", EXAMPLE, *NOW, "--journal", "j.db"]
+        running = [subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) for _ in range(12)]
+        ended = [(p.communicate()[1].decode(), p.returncode) for p in running]
+        t.equal("twelve at once, on a new file: all are recorded", ended, [("", 0)] * 12)
+        t.equal("and nothing else", cede("replay", "j.db", cwd=folder).out.splitlines()[-1], "12 runs replayed: all the same")
+
+
+def killed(t):
+    """kill -9 at any moment: the file opens, has only whole runs, and every run that was acknowledged."""
+    rng = random.Random(7)
+    with Folder({}) as folder:
+        acknowledged = n_killed = 0
+        for i in range(60):
+            process = subprocess.Popen([CEDE, "plan", "-f", EXAMPLE, *NOW, "--journal", "j.db", "-o", "json"], cwd=folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+            time.sleep(rng.random() * 0.05)
+            process.send_signal(signal.SIGKILL)
+            code = process.wait()
+            acknowledged += code == 0
+            n_killed += code == -signal.SIGKILL
+            if i % 10 == 9:
+                record(folder)
+                acknowledged += 1
+                found = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out or "{}")
+                runs = found.get("summary", {}).get("runs", -1)
+                t.true(f"after {i + 1} writers, {n_killed} of them killed: {runs} whole runs, {acknowledged} acknowledged",
+                       found.get("summary", {}).get("same") == runs >= acknowledged, str(found)[:300])
+        t.true("some were killed in time", n_killed > 10, str(n_killed))
+
+
+def usage(t):
+    see = "Try `cede %s --help' or `cede %s --usage' for more information.\n"
+    for name, args, words in (("history without a journal", ["history"], "cede history: which journal? for example: cede history journal.db\n"),
+                              ("replay without a journal", ["replay"], "cede replay: which journal? for example: cede replay journal.db\n"),
+                              ("two journals", ["history", "a", "b"], "cede history: one journal at a time, please: 'b' is the second\n"),
+                              ("a time that is none", ["history", "a", "--since", "noon"], "cede history: --since: expected a time such as 2026-11-15T12:00:00Z, found 'noon'\n"),
+                              ("an action that is none", ["history", "a", "--action", "reclam"],
+                               "cede history: --action: 'reclam' is not one of allocate, reclaim, preempt, displace, required-node, consolidate, quota, stale-gang; did you mean 'reclaim'?\n"),
+                              ("a run that is none", ["replay", "a", "--run", "0"], "cede replay: --run: expected a number from 1 to 2147483647, found '0'\n")):
+        found = cede(*args)
+        t.equal(f"{name} is refused", (found.code, found.out, found.err), (2, "", words + see % (args[0], args[0])))
+
+
+def main():
+    t = Suite()
+    for test in (goldens, tables, filters, rules, replays, differences, wrong_files, damage, read_only, full_disk, two_writers, killed, usage):
+        test(t)
+    t.end()
+
+
+if __name__ == "__main__":
+    main()
