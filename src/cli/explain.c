@@ -6,6 +6,7 @@
 #include "cli/planning.h"
 #include "explain/explanation.h"
 #include "explain/group_text.h"
+#include "explain/remedy.h"
 
 struct options {
 	struct cli_input input;
@@ -79,13 +80,32 @@ static enum err_code find_target(const struct cluster *c, const char *text, stru
 	return rc;
 }
 
-static void write_pod(const struct options *o, const struct planned *p, pod_id pod, struct text *out)
+/* What would let a waiting pod run: the plan is made again and again, with one thing different each time. */
+static void find_remedies(const struct options *o, const struct planned *p, const struct cli_cluster *c,
+			  struct explanation *x)
+{
+	struct remedy_question q = {.cluster = c->cluster,
+				    .config = c->config,
+				    .run = {.now_ns = c->now_ns, .cycles = o->planning.cycles},
+				    .waits = x->own};
+
+	if (!x->own || x->own->outcome != OUTCOME_WAITING)
+		return;
+	q.extra = plugins_loaded(p->plugins, &q.n_extra);
+	x->n_remedies = remedies_find(&q, x->remedies);
+	x->has_remedies = true;
+}
+
+static void write_pod(const struct options *o, const struct planned *p, const struct cli_cluster *c, pod_id pod,
+		      struct text *out)
 {
 	struct look look = cli_look(&o->output);
 	struct explanation x;
 	struct emit e;
 
-	explanation_init(&x, &p->view, p->engine, pod);
+	explanation_init(&x, &p->view, pod);
+	find_remedies(o, p, c, &x);
+	explanation_words(&x, p->engine);
 	if (cli_is_data(&o->output)) {
 		emit_init(&e, out, cli_emit_format(&o->output));
 		explanation_emit(&x, &e);
@@ -119,7 +139,7 @@ static int explain(const struct options *o, struct cli_cluster *c, const struct 
 	rc = planning_run(&planning, c, &p);
 	if (!rc) {
 		if (t->pod != POD_NONE)
-			write_pod(o, &p, t->pod, &out);
+			write_pod(o, &p, c, t->pod, &out);
 		else
 			write_group(o, &p, t->group, &out);
 		cli_print(&out);

@@ -51,7 +51,8 @@ struct engine_config {
 	enum guarantee_types guarantee_types;
 	int32_t preemptibility_threshold;
 	enum preemptibility_reach preemptibility_reach;
-	bool min_runtime_covers_consolidation;	 /* true */
+	bool min_runtime_covers_consolidation; /* true */
+	uint64_t rules_off; /* bit set of enum rule_id: as if they were not there; for asking "what if" alone */
 	struct min_runtime_settings min_runtime; /* 0s, 0s, lca unless set */
 	/* actions */
 	enum reclaim_by reclaim_by;

@@ -14,6 +14,7 @@ enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 struct rule_settings engine_rule_settings(const struct engine_config *c)
 {
 	return (struct rule_settings){.profile = c->profile,
+				      .rules_off = c->rules_off,
 				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
 				      .guarantee_all_types = c->guarantee_types == GUARANTEE_ALL,
 				      .n_scheduler_names = c->n_scheduler_names,

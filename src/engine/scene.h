@@ -177,6 +177,10 @@ struct scene {
 	uint64_t steps;		      /* of the present search */
 };
 
+static inline bool scene_rule_is_off(const struct scene *s, enum rule_id rule)
+{
+	return s->en->config->rules_off >> rule & 1;
+}
 static inline uint32_t part_count(const struct part *p, enum status_set set)
 {
 	uint32_t n = 0;

@@ -51,6 +51,8 @@ bool scene_is_protected(const struct scene *s, enum action action, uint32_t by, 
 {
 	const struct unit *v = &s->units[victim];
 
+	if (scene_rule_is_off(s, RULE_MIN_RUNTIME))
+		return false;
 	switch (action) {
 	case ACTION_PREEMPT:
 		return is_inside(s, v, window(s, true, by, victim), ret_until_ns);
@@ -81,9 +83,9 @@ static enum pick_of_unit may_lose(struct scene *s, uint32_t victim, void *ctx)
 	/* lowest priority first: what comes after one that is too high is too high as well */
 	if ((v->queue == u->queue) != (q->action == ACTION_PREEMPT) && q->action != ACTION_CONSOLIDATE)
 		return NO_MORE_UNITS;
-	if (q->action == ACTION_PREEMPT && v->priority >= u->priority)
+	if (q->action == ACTION_PREEMPT && v->priority >= u->priority && !scene_rule_is_off(s, RULE_PRIORITY))
 		return NO_MORE_UNITS;
-	if (victim == q->unit || !v->is_preemptible)
+	if (victim == q->unit || (!v->is_preemptible && !scene_rule_is_off(s, RULE_PREEMPTIBILITY)))
 		return PASS_UNIT;
 	if (q->action != ACTION_CONSOLIDATE && unit_is_elastic(s, v))
 		return TAKE_UNIT;
@@ -170,7 +172,8 @@ static bool is_worth_a_try(struct scene *s, enum action action, uint32_t unit)
 		return free_gpus(s) >= unit_request(s, unit)[KAI_GPU];
 	case ACTION_RECLAIM:
 		core_request(s, unit, core);
-		return share_can_reclaim(&s->shares[u->queue], unit_request(s, unit),
+		return scene_rule_is_off(s, RULE_FAIR_SHARE) ||
+		       share_can_reclaim(&s->shares[u->queue], unit_request(s, unit),
 					 !u->is_preemptible || (u->is_semi && has_core(core)));
 	default:
 		core_request(s, unit, core);

@@ -259,7 +259,7 @@ bool solver_keeps_core(const struct solver *v, uint32_t unit)
 {
 	const struct unit *u = &v->s->units[unit];
 
-	if (u->is_semi)
+	if (u->is_semi && !scene_rule_is_off(v->s, RULE_PREEMPTIBILITY))
 		return true;
 	return v->action != ACTION_CONSOLIDATE && unit_is_elastic(v->s, u) &&
 	       scene_is_protected(v->s, v->action, v->unit, unit, NULL);

@@ -346,6 +346,8 @@ static bool shares_allow(struct solver *v)
 	struct share_verdict why;
 	bool is_core = false;
 
+	if (scene_rule_is_off(s, RULE_FAIR_SHARE))
+		return true;
 	gather_shares(v);
 	for (uint32_t i = 0; i < v->n_part; i++)
 		is_core |= s->members[v->want[i]].is_core;

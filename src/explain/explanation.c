@@ -60,16 +60,20 @@ static void look_at(struct explanation *x, const struct decision *d)
 		x->strongest = d;
 }
 
-void explanation_init(struct explanation *x, const struct plan_view *v, struct engine *en, pod_id pod)
+void explanation_init(struct explanation *x, const struct plan_view *v, pod_id pod)
 {
 	*x = (struct explanation){.view = v, .pod = pod};
 	for (uint32_t i = 0; i < v->plan->v.n; i++)
 		look_at(x, &v->plan->v.v[i]);
-	if (x->own && x->own->n_nodes) {
-		x->arena = arena_new(1 << 16);
-		cycle_begin(&x->words, engine_framework(en, pod), x->arena, pod, v->now_ns);
-		x->has_words = true;
-	}
+}
+
+void explanation_words(struct explanation *x, struct engine *en)
+{
+	if (!x->own || !x->own->n_nodes)
+		return;
+	x->arena = arena_new(1 << 16);
+	cycle_begin(&x->words, engine_framework(en, x->pod), x->arena, x->pod, x->view->now_ns);
+	x->has_words = true;
 }
 
 void explanation_free(struct explanation *x)
@@ -244,6 +248,8 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 
 	if (is_own_last(x)) {
 		decision_text(x->view, x->own, x->has_words ? &x->words : NULL, look, is_wide, out);
+		if (x->has_remedies)
+			remedies_text(x->view, x->remedies, x->n_remedies, out);
 		return;
 	}
 	if (x->taken)
@@ -370,5 +376,7 @@ void explanation_emit(struct explanation *x, struct emit *e)
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)
 		emit_node(x, e, &x->own->nodes[i]);
 	emit_end(e);
+	if (x->has_remedies)
+		remedies_emit(x->view, x->remedies, x->n_remedies, e);
 	emit_end(e);
 }

@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "explain/plan_view.h"
+#include "explain/remedy.h"
 
 struct explanation {
 	const struct plan_view *view;
@@ -16,12 +17,17 @@ struct explanation {
 	uint32_t n_stronger;	      /* waiting pods of the plan with a higher priority, none of which takes it */
 	const struct decision *strongest;
 	uint32_t n_spared; /* waiting pods that looked for room and had to leave it */
+	bool has_remedies; /* they were looked for */
+	uint32_t n_remedies;
+	struct remedy remedies[REMEDIES_MAX];
 	struct arena *arena;
 	struct cede_cycle words; /* for the words of filters; only if has_words */
 	bool has_words;
 };
 
-void explanation_init(struct explanation *x, const struct plan_view *v, struct engine *en, pod_id pod);
+void explanation_init(struct explanation *x, const struct plan_view *v, pod_id pod);
+/* Words for what filters said of nodes; from here to explanation_free the engine can make no plan. */
+void explanation_words(struct explanation *x, struct engine *en);
 void explanation_free(struct explanation *x);
 void explanation_text(struct explanation *x, const struct look *look, bool is_wide, struct text *out);
 /* kind Explanation. */

@@ -17,6 +17,7 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_FINISH] = {undo_finish, NULL},
 	[ENTRY_UNFINISH] = {undo_unfinish, NULL},
 	[ENTRY_STARTED] = {undo_started, NULL},
+	[ENTRY_PRIORITY] = {undo_priority, NULL},
 	[ENTRY_GROUP_STARTED] = {undo_group_started, NULL},
 	[ENTRY_POD_NEW] = {undo_pod_new, NULL},
 	[ENTRY_POD_GONE] = {undo_pod_gone, settle_pod_gone},

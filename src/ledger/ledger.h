@@ -211,6 +211,8 @@ static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 	ledger_claim(l, pod, node, CLAIM_RESERVED);
 }
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
+/* A waiting pod's, as if it had been written so: for asking "what if". */
+void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority);
 void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns);
 
 /*

@@ -23,6 +23,7 @@ enum entry_kind {
 	ENTRY_FINISH,
 	ENTRY_UNFINISH,
 	ENTRY_STARTED,
+	ENTRY_PRIORITY,
 	ENTRY_GROUP_STARTED,
 	ENTRY_POD_NEW,
 	ENTRY_POD_GONE,
@@ -232,6 +233,7 @@ void undo_unclaim(struct ledger *l, const struct entry *e);
 void undo_finish(struct ledger *l, const struct entry *e);
 void undo_unfinish(struct ledger *l, const struct entry *e);
 void undo_started(struct ledger *l, const struct entry *e);
+void undo_priority(struct ledger *l, const struct entry *e);
 void undo_group_started(struct ledger *l, const struct entry *e);
 
 /* ledger_pods.c, ledger_nodes.c, ledger_groups.c, ledger_queues.c, ledger_budgets.c */

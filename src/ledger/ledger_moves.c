@@ -482,3 +482,16 @@ void undo_group_started(struct ledger *l, const struct entry *e)
 {
 	l->groups.v[e->id].started_ns = e->ns;
 }
+
+void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority)
+{
+	assert(pod < l->pod_ids.limit && l->pods.v[pod].state == POD_WAITING);
+	journal_add(l, ENTRY_PRIORITY, pod)->ns = l->pods.v[pod].priority;
+	l->pods.v[pod].priority = priority;
+	ledger_moved(l);
+}
+
+void undo_priority(struct ledger *l, const struct entry *e)
+{
+	l->pods.v[e->id].priority = (int32_t)e->ns;
+}

@@ -65,6 +65,8 @@ static bool is_off_in_kai(const struct judge *j, enum rule_id id)
 /* YuniKorn knows no preemptibility and asks no budget. */
 static bool is_off(const struct judge *j, enum rule_id id)
 {
+	if (j->settings.rules_off >> id & 1)
+		return true;
 	if (j->settings.profile == PROFILE_KAI)
 		return is_off_in_kai(j, id);
 	return j->settings.profile == PROFILE_YUNIKORN && (id == RULE_PREEMPTIBILITY || id == RULE_BUDGET);
@@ -147,9 +149,10 @@ struct rule_verdict judge_preemptor(const struct judge *j)
 	struct rule_verdict v = rule_says(IS_PROTECTED, RULE_DELAY);
 	int64_t delay = j->p->queue == QUEUE_NONE ? 0 : queue_get(j->tree, j->p->queue)->props.preemption_delay_ns;
 
-	if (never_preempts(j))
+	if (never_preempts(j) && !is_off(j, RULE_NEVER))
 		return rule_says(IS_PROTECTED, RULE_NEVER);
-	if (j->action != ACTION_RECLAIM || j->p->created_ns == TIME_NONE || j->now_ns >= j->p->created_ns + delay)
+	if (is_off(j, RULE_DELAY) || j->action != ACTION_RECLAIM || j->p->created_ns == TIME_NONE ||
+	    j->now_ns >= j->p->created_ns + delay)
 		return rule_may_go();
 	v.until_ns = j->p->created_ns + delay;
 	v.queue = j->p->queue;

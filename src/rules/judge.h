@@ -19,6 +19,7 @@
 
 struct rule_settings {
 	enum profile profile;
+	uint64_t rules_off;	  /* bit set of enum rule_id: as if they were not there */
 	bool opt_out_is_hard;	  /* opted-out pods go for DaemonSet work alone */
 	bool guarantee_all_types; /* law 2 in every type the victims hold */
 	uint32_t n_scheduler_names;

@@ -91,6 +91,39 @@ def groups(t):
     t.golden("explain: kai ml/chat as data", "explain-kai-ml-chat.json", cede("explain", *kai, "ml/chat", "-o", "json").out)
 
 
+def remedies(t):
+    """What would it take: one change each, tried, with what it would come to."""
+    queues = """partitions: [{name: default, queues: [{name: root, queues: [
+        {name: a, resources: {max: {vcore: 2}}, properties: {preemption.delay: 1h}},
+        {name: b, resources: {guaranteed: {vcore: 1}}}]}]}]"""
+
+    def took(objects, name, *args, yaml=""):
+        files = {"objects.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})}
+        if yaml:
+            files["queues.yaml"] = yaml
+        with Folder(files) as path:
+            out = cede("explain", "-f", path, *NOW, *args, f"ns/{name}", "-o", "json").out
+        return [r["change"] + ": " + r["outcome"] for r in json.loads(out)["whatWouldItTake"]]
+
+    def at(queue, one):
+        one["metadata"]["labels"] = {"queue": f"root.{queue}"}
+        return one
+
+    full = [node("n", cpu=4), pod("old", cpu=4, priority=5, on="n")]
+    t.equal("what would it take: room, priority or no rule of priority", took([*full, pod("new", cpu=1, priority=5)], "new"),
+            ["1 more cpu on n: placed", "priority 6 (now 5): nominated", "leaving out the rule priority: nominated"])
+    t.equal("what would it take: nothing, for a pod that is larger than every node in two ways",
+            took([node("n", cpu=1), pod("new", cpu=2, nodeSelector={"no": "where"})], "new"), [])
+    used = [node("n", cpu=8), at("a", pod("one", cpu=2, on="n")), at("a", pod("two", cpu=1))]
+    t.equal("what would it take: a larger maximum", took(used, "two", yaml=queues), ["a maximum of 3 cpu for root.a (now 2): placed", "priority 1 (now 0): nominated", "leaving out the rule priority: nominated"])
+    over = [node("n", cpu=4), at("b", pod("one", cpu=4, on="n")), at("a", pod("two", cpu=1))]
+    young = [dict(o) for o in over]
+    young[2]["metadata"]["creationTimestamp"] = "2026-11-15T11:59:00Z"
+    found = took(young, "two", yaml=queues)
+    t.equal("what would it take: room first", found[0], "1 more cpu on n: placed")
+    t.equal("a pod that gets room is not asked", "whatWouldItTake" in run("explain", full[:1] + [pod("new", cpu=1)], "-o", "json", "ns/new").out, False)
+
+
 def helps(t):
     for name in ("plan", "explain", "bench"):
         t.golden(f"cede {name} --help", f"help-{name}.txt", cede(name, "--help").out)
@@ -423,7 +456,8 @@ def explain(t):
              "ns/old is on its way out of n1, and ns/p waits for its room.\n"),
             ("a gated pod", [node("n1"), pod("p", schedulingGates=[{"name": "x"}])], ["ns/p"],
              "ns/p is not tried: waiting for scheduling gates: [x].\n"),
-            ("no nodes", [pod("p")], ["ns/p"], "ns/p waits: no nodes available to schedule pods\n")):
+            ("no nodes", [pod("p")], ["ns/p"], "ns/p waits: no nodes available to schedule pods\n\nWhat would it take\n"
+             "  No single change of a rule, a number of its queue, its priority or one node's room would do.\n")):
         found = run("explain", objects, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (0, sentence, ""))
     done = pod("done", 1, 0, "n1")
@@ -594,7 +628,7 @@ def bench(t):
 
 def main():
     t = Suite()
-    for part in (goldens, groups, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
+    for part in (goldens, groups, remedies, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
                  reasons, explain, whole_groups, gangs, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()

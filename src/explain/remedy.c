@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/remedy.h"
+
+#include <string.h>
+
+#include "explain/emit_fields.h"
+#include "units/timestamp.h"
+
+/* ---- trying ---- */
+
+struct trial {
+	const struct remedy_question *q;
+	struct remedy *found;
+	uint32_t n;
+};
+
+/* The whole plan again, as things stand in the ledger now, and what becomes of the pod in it. */
+static bool gets_room(const struct remedy_question *q, const struct engine_config *config, int64_t now_ns,
+		      struct remedy *r)
+{
+	struct ledger *l = cluster_ledger(q->cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct decisions d = {.arena = arena_new(1 << 16)};
+	struct engine_run run = q->run;
+	struct err e;
+	struct engine *en = engine_new(q->cluster, config, q->extra, q->n_extra, &e);
+	bool is_ok = false;
+
+	run.now_ns = now_ns;
+	run.report = POD_NONE;
+	if (en && !engine_plan(en, &run, &d, &e))
+		for (uint32_t i = 0; i < d.v.n; i++) {
+			const struct decision *x = &d.v.v[i];
+
+			if (x->pod != q->waits->pod)
+				continue;
+			is_ok = x->outcome == OUTCOME_PLACED || x->outcome == OUTCOME_NOMINATED;
+			r->outcome = x->outcome;
+			r->action = x->action;
+			r->to = x->node;
+			r->n_victims = x->n_victims;
+		}
+	ledger_rollback(l, mark);
+	engine_free(en);
+	array_free(&d.v);
+	arena_free(d.arena);
+	return is_ok;
+}
+
+static void try_config(struct trial *t, const struct engine_config *config, int64_t now_ns, struct remedy r)
+{
+	if (t->n < REMEDIES_MAX && gets_room(t->q, config, now_ns, &r))
+		t->found[t->n++] = r;
+}
+
+/* ---- when something has passed ---- */
+
+static void try_later(struct trial *t)
+{
+	const struct decision *d = t->q->waits;
+	int64_t first = d->until_ns;
+	enum rule_id rule = first != TIME_NONE ? d->own_rule : RULE_NONE;
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct rule_verdict *v = &d->protected[i].verdict;
+
+		if (v->until_ns == TIME_NONE || (first != TIME_NONE && v->until_ns >= first))
+			continue;
+		first = v->until_ns;
+		rule = v->rule;
+	}
+	if (first != TIME_NONE)
+		try_config(t, t->q->config, first, (struct remedy){.kind = REMEDY_TIME, .rule = rule, .at_ns = first});
+}
+
+/* ---- without a rule ---- */
+
+static void try_rules(struct trial *t)
+{
+	static const enum rule_id rules[] = {RULE_DELAY,     RULE_NEVER,      RULE_APPLICATION,	   RULE_FENCE,
+					     RULE_POLICY,    RULE_PRIORITY,   RULE_PREEMPTIBILITY, RULE_MIN_RUNTIME,
+					     RULE_GUARANTEE, RULE_FAIR_SHARE, RULE_BUDGET};
+	const struct decision *d = t->q->waits;
+	uint64_t spoke = UINT64_C(1) << d->own_rule;
+
+	for (uint32_t i = 0; i < d->n_protected; i++)
+		spoke |= UINT64_C(1) << d->protected[i].verdict.rule;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		struct engine_config c = *t->q->config;
+
+		if (!(spoke >> rules[i] & 1))
+			continue;
+		c.rules_off |= UINT64_C(1) << rules[i];
+		try_config(t, &c, t->q->run.now_ns, (struct remedy){.kind = REMEDY_RULE, .rule = rules[i]});
+	}
+}
+
+/* ---- numbers of queues ---- */
+
+static name_id *copy_names(const name_id *v, uint32_t n)
+{
+	name_id *c = NULL;
+
+	if (n > 0) {
+		c = mem_resize(NULL, n, sizeof(*c));
+		memcpy(c, v, n * sizeof(*c));
+	}
+	return c;
+}
+
+static struct queue_spec copy_spec(const struct queue_spec *s)
+{
+	struct queue_spec c = *s;
+
+	c.bag = name_bag_of(s->bag.names);
+	for (uint32_t i = 0; i < s->bag.ids.n; i++) {
+		names_keep(s->bag.names, s->bag.ids.v[i]);
+		array_push(&c.bag.ids, s->bag.ids.v[i]);
+	}
+	if (s->n_limits > 0) {
+		c.limits = mem_resize(NULL, s->n_limits, sizeof(*c.limits));
+		memcpy(c.limits, s->limits, s->n_limits * sizeof(*c.limits));
+		for (uint32_t i = 0; i < s->n_limits; i++) {
+			c.limits[i].users = copy_names(s->limits[i].users, s->limits[i].n_users);
+			c.limits[i].groups = copy_names(s->limits[i].groups, s->limits[i].n_groups);
+		}
+	}
+	return c;
+}
+
+static void try_queue(struct trial *t, struct remedy r)
+{
+	struct ledger *l = cluster_ledger(t->q->cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct queue_spec spec = copy_spec(&queue_get(ledger_queues(l), r.queue)->spec);
+	struct res_vec *v = r.kind == REMEDY_MAXIMUM ? &spec.max : &spec.guaranteed;
+
+	res_put(v, r.type, r.needs);
+	ledger_queue_set(l, r.queue, &spec);
+	try_config(t, t->q->config, t->q->run.now_ns, r);
+	ledger_rollback(l, mark);
+}
+
+static void try_queues(struct trial *t)
+{
+	const struct ledger *l = cluster_ledger(t->q->cluster);
+	const struct pod *p = ledger_pod(l, t->q->waits->pod);
+	const struct shape *s = shape_get(ledger_vocab(l), p->shape);
+
+	for (queue_id q = p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(ledger_queues(l), q)->parent)
+		for (uint32_t i = 0; i < s->request.n; i++) {
+			const struct queue_spec *spec = &queue_get(ledger_queues(l), q)->spec;
+			res_id r = s->request.v[i].type;
+			int64_t used = ledger_queue_used(l, q)[r] + ledger_queue_claimed(l, q)[r];
+			int64_t needs = used + s->request.v[i].amount;
+			struct remedy m = {.queue = q, .type = r, .needs = needs};
+
+			if (s->request.v[i].amount == 0)
+				continue;
+			if (res_has(&spec->max, r) && spec->max.v[r] < needs) {
+				m.kind = REMEDY_MAXIMUM;
+				m.has = spec->max.v[r];
+				try_queue(t, m);
+			}
+			m.kind = REMEDY_GUARANTEE;
+			m.has = res_has(&spec->guaranteed, r) ? spec->guaranteed.v[r] : 0;
+			if (q == p->queue && m.has <= used && t->q->config->profile != PROFILE_KUBERNETES)
+				try_queue(t, m);
+		}
+}
+
+/* ---- priority ---- */
+
+/* Just above the least of those that priority protects. */
+static void try_priority(struct trial *t)
+{
+	struct ledger *l = cluster_ledger(t->q->cluster);
+	const struct decision *d = t->q->waits;
+	const struct pod *p = ledger_pod(l, d->pod);
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; i < d->n_protected; i++)
+		if (d->protected[i].verdict.rule == RULE_PRIORITY &&
+		    ledger_pod(l, d->protected[i].pod)->priority < least)
+			least = ledger_pod(l, d->protected[i].pod)->priority;
+	if (least >= INT32_MAX || p->group != GROUP_NONE)
+		return;
+	struct remedy r = {.kind = REMEDY_PRIORITY, .has = p->priority, .needs = least + 1};
+	ledger_mark mark = ledger_get_mark(l);
+
+	ledger_set_priority(l, d->pod, (int32_t)least + 1);
+	try_config(t, t->q->config, t->q->run.now_ns, r);
+	ledger_rollback(l, mark);
+}
+
+/* ---- room ---- */
+
+/* In how many types a node lacks room for the pod, and how much of the first. */
+static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, res_id *ret_type, int64_t *ret_amount)
+{
+	const int64_t *all = ledger_node_allocatable(l, n), *used = ledger_node_used(l, n);
+	const int64_t *claimed = ledger_node_claimed(l, n);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < s->request.n; i++) {
+		res_id r = s->request.v[i].type;
+		int64_t lack = s->request.v[i].amount - (all[r] - used[r] - claimed[r]);
+
+		if (lack <= 0 || s->request.v[i].amount == 0)
+			continue;
+		if (count++ == 0) {
+			*ret_type = r;
+			*ret_amount = lack;
+		}
+	}
+	return count;
+}
+
+/* The node that lacks least: of one type, the smallest part of what is asked. */
+static bool nearest_node(const struct trial *t, struct remedy *r)
+{
+	const struct ledger *l = cluster_ledger(t->q->cluster);
+	const struct decision *d = t->q->waits;
+	const struct shape *s = shape_get(ledger_vocab(l), ledger_pod(l, d->pod)->shape);
+	bool is_found = false;
+
+	for (node_id n = 0; n < ledger_node_limit(l); n++) {
+		res_id type = 0;
+		int64_t amount = 0;
+
+		if (!ledger_node(l, n)->is_live || lacks(l, n, s, &type, &amount) != 1)
+			continue;
+		if (is_found && (type != r->type || amount >= r->needs))
+			continue;
+		is_found = true;
+		r->node = n;
+		r->type = type;
+		r->needs = amount;
+	}
+	return is_found;
+}
+
+static struct obj_node copy_node(struct vocab *v, const struct obj_node *o)
+{
+	struct names *names = vocab_names(v);
+	struct obj_node c = *o;
+
+	names_keep(names, o->name);
+	names_keep(names, o->uid);
+	kin_keep(v, o->kin);
+	c.bag = name_bag_of(names);
+	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
+		names_keep(names, o->bag.ids.v[i]);
+		array_push(&c.bag.ids, o->bag.ids.v[i]);
+	}
+	c.taints = NULL;
+	c.images = NULL;
+	if (o->n_taints > 0) {
+		c.taints = mem_resize(NULL, o->n_taints, sizeof(*c.taints));
+		memcpy(c.taints, o->taints, o->n_taints * sizeof(*c.taints));
+	}
+	if (o->n_images > 0) {
+		c.images = mem_resize(NULL, o->n_images, sizeof(*c.images));
+		memcpy(c.images, o->images, o->n_images * sizeof(*c.images));
+	}
+	return c;
+}
+
+static void try_room(struct trial *t)
+{
+	struct ledger *l = cluster_ledger(t->q->cluster);
+	struct remedy r = {.kind = REMEDY_ROOM};
+	ledger_mark mark = ledger_get_mark(l);
+
+	if (!nearest_node(t, &r))
+		return;
+	struct obj_node o = copy_node(ledger_vocab(l), ledger_node(l, r.node)->obj);
+
+	res_put(&o.allocatable, r.type, ledger_node_allocatable(l, r.node)[r.type] + r.needs);
+	ledger_node_set(l, r.node, &o);
+	try_config(t, t->q->config, t->q->run.now_ns, r);
+	ledger_rollback(l, mark);
+}
+
+uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX])
+{
+	struct trial t = {.q = q, .found = ret};
+
+	if (q->waits->outcome != OUTCOME_WAITING ||
+	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)
+		return 0;
+	try_later(&t);
+	try_room(&t);
+	try_queues(&t);
+	try_priority(&t);
+	try_rules(&t);
+	return t.n;
+}
+
+/* ---- words ---- */
+
+static void change_text(const struct plan_view *v, const struct remedy *r, struct text *out)
+{
+	const struct res_types *types = vocab_res(ledger_vocab(cluster_ledger(v->cluster)));
+	struct text has = {0}, needs = {0};
+
+	res_amount_text(r->type, r->has, &has);
+	res_amount_text(r->type, r->needs, &needs);
+	switch (r->kind) {
+	case REMEDY_TIME:
+		text_add(out, "waiting until ");
+		timestamp_text(r->at_ns, out);
+		text_printf(out, ", when %s no longer holds", rule_text(r->rule));
+		break;
+	case REMEDY_ROOM:
+		text_printf(out, "%s more %s on %s", text_str(&needs), res_type_name(types, r->type),
+			    node_text(v, r->node));
+		break;
+	case REMEDY_MAXIMUM:
+		text_printf(out, "a maximum of %s %s for %s (now %s)", text_str(&needs), res_type_name(types, r->type),
+			    queue_path(v, r->queue), text_str(&has));
+		break;
+	case REMEDY_GUARANTEE:
+		text_printf(out, "a guarantee of %s %s for %s (now %s)", text_str(&needs),
+			    res_type_name(types, r->type), queue_path(v, r->queue),
+			    r->has > 0 ? text_str(&has) : "none");
+		break;
+	case REMEDY_PRIORITY:
+		text_printf(out, "priority %d (now %d)", (int)r->needs, (int)r->has);
+		break;
+	case REMEDY_RULE:
+		text_printf(out, "leaving out the rule %s", rule_text(r->rule));
+		break;
+	}
+	text_free(&has);
+	text_free(&needs);
+}
+
+static void result_text(const struct plan_view *v, const struct remedy *r, struct text *out)
+{
+	if (r->outcome == OUTCOME_PLACED)
+		text_printf(out, "it goes to %s", node_text(v, r->to));
+	else if (r->n_victims > 0)
+		text_printf(out, "it gets %s for %u %s (%s)", node_text(v, r->to), r->n_victims,
+			    r->n_victims == 1 ? "victim" : "victims", action_text(r->action));
+	else
+		text_printf(out, "it gets %s (%s)", node_text(v, r->to), action_text(r->action));
+}
+
+void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, struct text *out)
+{
+	text_add(out, "\nWhat would it take\n");
+	for (uint32_t i = 0; i < n; i++) {
+		text_add(out, "  ");
+		change_text(v, &r[i], out);
+		text_add(out, ": ");
+		result_text(v, &r[i], out);
+		text_add_char(out, '\n');
+	}
+	if (n == 0)
+		text_add(out, "  No single change of a rule, a number of its queue, its priority or one node's room "
+			      "would do.\n");
+}
+
+void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e)
+{
+	static const char *const kinds[] = {"time", "room", "maximum", "guarantee", "priority", "rule"};
+
+	emit_list(e, "whatWouldItTake");
+	for (uint32_t i = 0; i < n; i++) {
+		struct text change = {0};
+
+		change_text(v, &r[i], &change);
+		emit_object(e, NULL);
+		emit_str(e, "kind", kinds[r[i].kind]);
+		emit_str(e, "change", text_str(&change));
+		emit_some(e, "rule", rule_text(r[i].rule));
+		emit_str(e, "outcome", outcome_text(r[i].outcome));
+		emit_some(e, "action", action_text(r[i].action));
+		emit_some(e, "node", node_text(v, r[i].to));
+		emit_int(e, "victims", r[i].n_victims);
+		emit_end(e);
+		text_free(&change);
+	}
+	emit_end(e);
+}

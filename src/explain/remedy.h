@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remedy.h - what would it take? The small changes that would let a waiting pod get room, found by trying them: the
+ * plan is made again with one thing different, and taken back.
+ *
+ * Later, when a window or a delay has passed; without one rule; with a higher priority; with a larger guarantee or
+ * maximum of one of its queues; with more room on the node that lacks least.
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "explain/plan_view.h"
+
+enum remedy_kind { REMEDY_TIME, REMEDY_ROOM, REMEDY_MAXIMUM, REMEDY_GUARANTEE, REMEDY_PRIORITY, REMEDY_RULE };
+
+struct remedy {
+	enum remedy_kind kind;
+	enum rule_id rule; /* REMEDY_TIME, REMEDY_RULE */
+	int64_t at_ns;	   /* REMEDY_TIME */
+	queue_id queue;	   /* REMEDY_MAXIMUM, REMEDY_GUARANTEE */
+	node_id node;	   /* REMEDY_ROOM */
+	res_id type;
+	int64_t has, needs; /* amounts, or priorities */
+	/* what it would come to */
+	enum outcome outcome;
+	enum action action;
+	node_id to;
+	uint32_t n_victims;
+};
+
+enum { REMEDIES_MAX = 12 };
+
+struct remedy_question {
+	struct cluster *cluster;
+	const struct engine_config *config;
+	const struct framework_plugin *extra; /* plugins the plan was made with */
+	uint32_t n_extra;
+	struct engine_run run;
+	const struct decision *waits; /* the pod's own */
+};
+
+/* How many were found. The ledger is as before. */
+uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX]);
+void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, struct text *out);
+void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e);
