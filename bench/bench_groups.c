@@ -2,14 +2,14 @@
 /*
  * bench_groups [OUT.json [NODES [SHAPE]]] - cycles of profile kai on full clusters of 8 GPUs a node:
  *
- *	gang		one waiting gang of N/10 pods of 8 GPUs, 8N running jobs of one GPU in another queue, node by node
+ *	gang		one waiting gang of N/10 pods of 8 GPUs, 8N running jobs of one GPU in another queue, by node
  *	scattered	the same, but the running jobs are of all ages on all nodes: whole nodes have to be found
  *	impossible	the same gang, but its queue deserves one GPU less than it asks for: nothing may go
  *	preempt		one waiting pod of 8 GPUs in the only queue, all others of lower priority
  *	cycle		8N running and 8N waiting jobs of one GPU, in two queues of equal weight
  *
- * A cycle is everything: the scene is made of the ledger, all actions run, decisions are written. Time of the processor,
- * best of three. Growth: the exponent of N since the row above (1 is linear).
+ * A cycle is everything: the scene is made of the ledger, all actions run, decisions are written. Time of the
+ * processor, best of three. Growth: the exponent of N since the row above (1 is linear).
  */
 #include <errno.h>
 #include <math.h>

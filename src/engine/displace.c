@@ -3,8 +3,9 @@
  * Kubernetes' default preemption on one node at a time.
  *
  * The plain way (displace_try) moves pods in the ledger, so every filter and every plugin sees the node without them,
- * and takes all moves back. Pods go by units (disruption_unit.h): alone, or with their whole group wherever it runs. Where only resources can be in the way the same answer is computed from rows of numbers
- * without moving anything: displace_fast.c.
+ * and takes all moves back. Pods go by units (disruption_unit.h): alone, or with their whole group wherever it runs.
+ * Where only resources can be in the way the same answer is computed from rows of numbers without moving anything:
+ * displace_fast.c.
  */
 #include "engine/displace.h"
 
@@ -161,7 +162,7 @@ struct trial { /* of one node */
 	node_id node;
 	const struct disruption_units *u;
 	struct unit_rows rows;
-	bool moves_all; /* pods on other nodes too; else nothing but resources counts, and they may stay where they are */
+	bool moves_all; /* pods on other nodes too; else only resources count, and they may stay where they are */
 };
 
 static bool has_to_move(const struct trial *t, uint32_t at)

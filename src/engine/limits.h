@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.h - limits of users and groups, and how many applications may run: what holds a pod back whatever room there is.
+ * limits.h - limits of users and groups, and how many applications may run: what holds a pod back whatever
+ * room there is.
  *
  * As far as pods show them. An application runs where a pod of it is placed or was promised room; pods without an
  * application id are together one application of their namespace. Who is over a limit takes room from nobody.

@@ -2,8 +2,8 @@
 /*
  * lineup.h - the pods of a node in the order of their importance, kept until the node changes.
  *
- * The order (priority, in a group or not, start, name) does not depend on who waits, so all preemptors share it: those that may go for a
- * pod of priority P are a tail of it. For engine/ only.
+ * The order (priority, in a group or not, start, name) does not depend on who waits, so all preemptors share it: those
+ * that may go for a pod of priority P are a tail of it. For engine/ only.
  */
 #pragma once
 

@@ -11,7 +11,8 @@
  * bring it there, no law speaks for it and the exact number does not matter. Nodes with pods of queues that are nearer,
  * or that came nearer or got away, are looked at anew when the number changes.
  *
- * Never kept: nodes with pods that a budget covers or that are of a group, because what they say depends on other nodes.
+ * Never kept: nodes with pods that a budget covers or that are of a group, because what they say depends on other
+ * nodes.
  */
 #pragma once
 

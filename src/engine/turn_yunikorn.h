@@ -2,12 +2,12 @@
 /*
  * turn_yunikorn.h - whose turn it is in profile yunikorn.
  *
- * Top-down from the root, worked out anew after each decision. Among siblings with untried work: by the highest priority
- * that waits there, as the queues pass it up (an offset is added, a priority fence replaces it), then the smallest fair
- * share, then the most pending; with application.sort.priority: disabled on the parent the share comes before the
- * priority. In the leaf among applications, by application.sort.policy: fifo by the time of the first pod, fair by what
- * they hold of the leaf's guarantee, priority before or after as among queues. In an application by priority and age.
- * All ties end in names.
+ * Top-down from the root, worked out anew after each decision. Among siblings with untried work: by the highest
+ * priority that waits there, as the queues pass it up (an offset is added, a priority fence replaces it), then the
+ * smallest fair share, then the most pending; with application.sort.priority: disabled on the parent the share comes
+ * before the priority. In the leaf among applications, by application.sort.policy: fifo by the time of the first
+ * pod, fair by what they hold of the leaf's guarantee, priority before or after as among queues. In an application
+ * by priority and age. All ties end in names.
  *
  * Fair share: the largest of held/guaranteed over types, against the nearest maximum or the cluster for types that the
  * queue does not guarantee. Held is what runs and what was promised. Pods that were tried and still wait lend their

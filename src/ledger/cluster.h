@@ -91,8 +91,8 @@ enum err_code cluster_put_placement(struct cluster *c, const struct placement_ru
 const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t *ret_n);
 
 /*
- * Pods that name a group, in no meaningful order; POD_NONE: no more. Whether they are its members, and not gone, says the
- * pod itself (state, group).
+ * Pods that name a group, in no meaningful order; POD_NONE: no more. Whether they are its members, and not gone, says
+ * the pod itself (state, group).
  */
 pod_id cluster_group_first(const struct cluster *c, group_id g);
 pod_id cluster_group_next(const struct cluster *c, pod_id pod);

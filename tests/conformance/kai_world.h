@@ -25,7 +25,7 @@ struct kai_world {
 	struct fact *f;
 	struct min_runtime_settings min_runtime; /* none unless set */
 	uint32_t n;
-	struct kai_task *tasks;			/* of all jobs, in the fact's arena */
+	struct kai_task *tasks;		      /* of all jobs, in the fact's arena */
 	uint32_t binds, pipelines, evictions; /* of the last round */
 };
 

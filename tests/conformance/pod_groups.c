@@ -7,8 +7,8 @@
 /* ---- who goes ---- */
 
 /*
- * The original was asked with a placement of its own: each member goes to the first node that fits after the node of the
- * member before it. Here that is a plugin whose score outweighs all others.
+ * The original was asked with a placement of its own: each member goes to the first node that fits after the node of
+ * the member before it. Here that is a plugin whose score outweighs all others.
  */
 struct round_robin {
 	struct world *w;
@@ -257,7 +257,7 @@ static void same_names(struct tale *t, const char *what, const struct name_set *
 			fact_differs(t->w.f, what, "nobody else", got->v[i]);
 }
 
-/* The original does not look at everybody's nomination: who is named must have had one, and nobody where nobody goes. */
+/* The original does not look at all nominations: who is named must have had one, and nobody where nobody goes. */
 static void compare_nominated(struct tale *t)
 {
 	const struct tree *names = fact_expect(t->w.f, "nominated");

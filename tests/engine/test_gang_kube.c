@@ -139,7 +139,7 @@ static void KF_5_a_group_preempts_as_one(void **state)
 	check_plans(preemptions, COUNT(preemptions));
 }
 
-/* Victims are nobody's but the nominated members'; each knows all of them, and nobody is told of twice in the counts. */
+/* Victims are nobody's but the nominated members'; each knows all of them, and the counts tell of nobody twice. */
 static void KF_5_every_member_waits_for_all_victims(void **state)
 {
 	(void)state;
@@ -175,7 +175,7 @@ static struct cede_verdict a_beside_b(void *self, const struct cede_cycle *c, ce
 	return str_eq(cede_pod_name(c, cede_cycle_pod(c)), "b") ? cede_ok() : cede_answer(CEDE_UNSCHEDULABLE, 0, 0);
 }
 
-/* A pod of another node may be in the way too: whoever minds pods elsewhere is asked again about each that comes back. */
+/* A pod of another node may be in the way too: who minds pods elsewhere is asked again about each that comes back. */
 static struct cede_verdict not_while_x(void *self, const struct cede_cycle *c, cede_node node)
 {
 	(void)self;
