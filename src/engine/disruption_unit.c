@@ -11,8 +11,10 @@ struct gathering {
 	const struct cede_cycle *c;
 	const struct displace_options *o;
 	bool has_opinions;
-	struct bits seen; /* groups that were looked at */
-	ARRAY(struct disruption_unit) v;
+	struct bits seen;	   /* groups that were looked at */
+	struct disruption_unit *v; /* with room for all */
+	pod_id *alone;		   /* of units of one pod; likewise */
+	uint32_t n;
 };
 
 static bool is_on_node(const struct pod *p)
@@ -27,12 +29,17 @@ static bool is_protected(const struct gathering *g, pod_id pod)
 
 /* ---- one unit ---- */
 
+static int by_name(const struct cede_cycle *c, pod_id a, pod_id b)
+{
+	const struct pod *x = ledger_pod(c->ledger, a), *y = ledger_pod(c->ledger, b);
+	int d = name_cmp(c->names, kin_get(c->vocab, x->kin)->ns, kin_get(c->vocab, y->kin)->ns);
+
+	return d ? d : name_cmp(c->names, x->name, y->name);
+}
+
 static int by_pod_name(const void *a, const void *b, void *ctx)
 {
-	const struct cede_cycle *c = ((const struct gathering *)ctx)->c;
-
-	return name_cmp(c->names, ledger_pod(c->ledger, *(const pod_id *)a)->name,
-			ledger_pod(c->ledger, *(const pod_id *)b)->name);
+	return by_name(((const struct gathering *)ctx)->c, *(const pod_id *)a, *(const pod_id *)b);
 }
 
 static uint32_t members_on_nodes(const struct cede_cycle *c, group_id group, pod_id *ret)
@@ -54,17 +61,16 @@ static uint32_t members_on_nodes(const struct cede_cycle *c, group_id group, pod
 
 static void add_alone(struct gathering *g, pod_id pod, const struct pod *p)
 {
-	pod_id *pods = arena_n(g->c->arena, 1, pod_id);
-	struct disruption_unit u = {.whole = GROUP_NONE,
-				    .n_pods = 1,
-				    .pods = pods,
-				    .priority = p->priority,
-				    .is_grouped = pod_is_grouped(p),
-				    .start = victim_start(g->c, p)};
-
-	pods[0] = pod;
-	if (may_displace(g->c, g->o, p) && !is_protected(g, pod))
-		array_push(&g->v, u);
+	if (!may_displace(g->c, g->o, p) || is_protected(g, pod))
+		return;
+	g->alone[g->n] = pod;
+	g->v[g->n] = (struct disruption_unit){.whole = GROUP_NONE,
+					      .n_pods = 1,
+					      .pods = &g->alone[g->n],
+					      .priority = p->priority,
+					      .is_grouped = pod_is_grouped(p),
+					      .start = victim_start(g->c, p)};
+	g->n++;
 }
 
 static void add_whole(struct gathering *g, group_id id)
@@ -89,7 +95,7 @@ static void add_whole(struct gathering *g, group_id id)
 		if (is_protected(g, pods[i]))
 			return;
 	}
-	array_push(&g->v, u);
+	g->v[g->n++] = u;
 }
 
 static void consider_node(struct gathering *g, node_id node)
@@ -126,39 +132,41 @@ static int by_unit_importance(const void *a, const void *b, void *ctx)
 {
 	const struct gathering *g = ctx;
 	const struct disruption_unit *x = a, *y = b;
-	const struct pod *px = ledger_pod(g->c->ledger, x->pods[0]), *py = ledger_pod(g->c->ledger, y->pods[0]);
 	int d = 0;
 
 	if (g->has_opinions && x->priority == y->priority)
 		d = opinion_cmp(g->c, x->pods[0], y->pods[0]);
 	if (!d)
 		d = unit_cmp(x, y);
-	if (!d)
-		d = name_cmp(g->c->names, kin_get(g->c->vocab, px->kin)->ns, kin_get(g->c->vocab, py->kin)->ns);
-	return d ? d : name_cmp(g->c->names, px->name, py->name);
+	return d ? d : by_name(g->c, x->pods[0], y->pods[0]);
+}
+
+static struct gathering begin(const struct cede_cycle *c, const struct displace_options *o, uint32_t n_pods)
+{
+	return (struct gathering){.c = c,
+				  .o = o,
+				  .has_opinions = opinion_is_any(c),
+				  .v = arena_n(c->arena, n_pods + 1, struct disruption_unit),
+				  .alone = arena_n(c->arena, n_pods + 1, pod_id)};
 }
 
 static struct disruption_units settle(struct gathering *g)
 {
-	struct disruption_units u = {.n = g->v.n};
+	struct disruption_units u = {.n = g->n, .v = g->v, .has_opinions = g->has_opinions};
 
-	u.v = arena_n(g->c->arena, u.n + 1, struct disruption_unit);
-	if (u.n) {
-		qsort_r(g->v.v, u.n, sizeof(*g->v.v), by_unit_importance, g);
-		memcpy(u.v, g->v.v, u.n * sizeof(*u.v));
-	}
+	if (u.n)
+		qsort_r(u.v, u.n, sizeof(*u.v), by_unit_importance, g);
 	for (uint32_t i = 0; i < u.n; i++) {
 		u.n_pods += u.v[i].n_pods;
 		u.has_whole |= u.v[i].whole != GROUP_NONE;
 	}
-	array_free(&g->v);
 	bits_free(&g->seen);
 	return u;
 }
 
 struct disruption_units units_on_node(const struct cede_cycle *c, const struct displace_options *o, node_id node)
 {
-	struct gathering g = {.c = c, .o = o, .has_opinions = opinion_is_any(c)};
+	struct gathering g = begin(c, o, ledger_node(c->ledger, node)->pods.n);
 
 	consider_node(&g, node);
 	return settle(&g);
@@ -166,8 +174,12 @@ struct disruption_units units_on_node(const struct cede_cycle *c, const struct d
 
 struct disruption_units units_everywhere(const struct cede_cycle *c, const struct displace_options *o)
 {
-	struct gathering g = {.c = c, .o = o, .has_opinions = opinion_is_any(c)};
+	struct gathering g;
+	uint32_t n = 0;
 
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		n += ledger_node(c->ledger, c->nodes[i])->pods.n;
+	g = begin(c, o, n);
 	for (uint32_t i = 0; i < c->n_nodes; i++)
 		consider_node(&g, c->nodes[i]);
 	return settle(&g);
@@ -175,9 +187,10 @@ struct disruption_units units_everywhere(const struct cede_cycle *c, const struc
 
 /* ---- taken apart ---- */
 
-static uint8_t class_of(const struct cede_cycle *c, const struct disruption_unit *u, const bool *violates)
+static uint8_t class_of(const struct cede_cycle *c, const struct disruption_unit *u, bool has_opinions,
+			const bool *violates)
 {
-	bool is_violating = false, has_opinions = opinion_is_any(c);
+	bool is_violating = false;
 
 	for (uint32_t i = 0; i < u->n_pods; i++) {
 		is_violating |= violates[i];
@@ -202,6 +215,6 @@ struct unit_rows unit_rows_of(const struct cede_cycle *c, const struct displace_
 		r.homes[i] = ledger_pod(c->ledger, r.pods[i])->node;
 	pdb_split(c, r.pods, u->n_pods, o->empty_selector_matches, r.violates);
 	for (uint32_t i = 0, at = 0; i < u->n; at += u->v[i++].n_pods)
-		r.classes[i] = class_of(c, &u->v[i], r.violates + at);
+		r.classes[i] = class_of(c, &u->v[i], u->has_opinions, r.violates + at);
 	return r;
 }

@@ -22,7 +22,8 @@ struct disruption_unit {
 struct disruption_units {
 	uint32_t n, n_pods; /* n_pods: in all of them */
 	struct disruption_unit *v;
-	bool has_whole; /* some unit is a whole group */
+	bool has_whole;	   /* some unit is a whole group */
+	bool has_opinions; /* plugins speak of victims */
 };
 
 /* Does it go with its whole group? */
