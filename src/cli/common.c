@@ -190,7 +190,7 @@ static enum err_code load(const struct cli_input *in, struct cli_cluster *c, str
 		c->config->profile = in->profile;
 	options = engine_config_cluster_options(c->config, c->now_ns);
 	/* kube-scheduler knows pods of nodes that are gone, and looks past them. */
-	options.is_strict = c->config->profile != PROFILE_KUBERNETES;
+	options.is_strict = !profile_get(c->config->profile)->keeps_ghosts;
 	return manifest_build(c->manifest, &options, &c->cluster, e);
 }
 

@@ -242,7 +242,7 @@ static void tell_protected(struct attempt *a, const node_id *nodes, uint32_t n, 
 
 static struct displace_options options_of(const struct attempt *a)
 {
-	bool is_kubernetes = a->en->config->profile == PROFILE_KUBERNETES;
+	bool is_kubernetes = profile_get(a->en->config->profile)->way == WAY_PODS;
 
 	return (struct displace_options){.threads = a->en->config->threads,
 					 .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
@@ -330,14 +330,11 @@ bool attempt_in_default_queue(const struct attempt *a, queue_id q)
 /* In profile kubernetes everybody; in the default profile pods without a queue, among themselves. */
 static bool may_use_displace(const struct attempt *a)
 {
-	switch (a->en->config->profile) {
-	case PROFILE_KUBERNETES:
-		return true;
-	case PROFILE_DEFAULT:
-		return attempt_in_default_queue(a, a->c.p->queue);
-	default:
+	const struct profile_data *p = profile_get(a->en->config->profile);
+
+	if (!(p->actions >> ACTION_DISPLACE & 1))
 		return false;
-	}
+	return p->has_no_queues || attempt_in_default_queue(a, a->c.p->queue);
 }
 
 static void unplaced(struct attempt *a, bool wants_report)
@@ -467,7 +464,7 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 	s = cycle_pre_enqueue(&a.c);
 	if (!status_is_success(&s))
 		gate(&a, &s);
-	else if (en->config->profile == PROFILE_DEFAULT || en->config->profile == PROFILE_YUNIKORN)
+	else if (profile_get(en->config->profile)->way == WAY_QUEUES)
 		rc = attempt_queued(&a, run->report == pod, e);
 	else
 		rc = try_pod(&a, run->report == pod, e);

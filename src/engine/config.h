@@ -19,7 +19,6 @@
 
 enum opt_out_mode { OPT_OUT_SOFT, OPT_OUT_HARD };
 enum guarantee_types { GUARANTEE_SHORT, GUARANTEE_ALL };
-enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };
 
 /* A plugin to load. */
 struct plugin_file {

@@ -100,7 +100,7 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	bool promised_x = gang_kube_is_promised(en, x), promised_y = gang_kube_is_promised(en, y);
 	int d;
 
-	if (en->config->profile == PROFILE_KUBERNETES && promised_x != promised_y)
+	if (profile_get(en->config->profile)->way == WAY_PODS && promised_x != promised_y)
 		return promised_x ? 1 : -1;
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
@@ -176,7 +176,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 
 static bool has_queues(const struct engine *en)
 {
-	return en->config->profile == PROFILE_DEFAULT || en->config->profile == PROFILE_YUNIKORN;
+	return profile_get(en->config->profile)->way == WAY_QUEUES;
 }
 
 /* By priority and age alone, or by queues. */
@@ -254,7 +254,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 		if (cycle > 1)
 			let_go(en);
-		if (en->config->profile == PROFILE_KAI) {
+		if (profile_get(en->config->profile)->way == WAY_SCENARIOS) {
 			scenes(en, run->now_ns, cycle, ret);
 			continue;
 		}

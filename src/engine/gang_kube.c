@@ -10,7 +10,7 @@
 
 bool gang_kube_concerns(const struct engine *en, pod_id pod)
 {
-	return en->config->profile == PROFILE_KUBERNETES && pod_is_grouped(ledger_pod(en->ledger, pod));
+	return profile_get(en->config->profile)->way == WAY_PODS && pod_is_grouped(ledger_pod(en->ledger, pod));
 }
 
 bool gang_kube_is_promised(const struct engine *en, const struct pod *p)

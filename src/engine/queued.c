@@ -252,7 +252,7 @@ static bool is_daemon(const struct attempt *a)
 /* Inside the own leaf: displace among pods without a queue, preempt elsewhere; YuniKorn does neither. */
 static enum action own_action(const struct attempt *a)
 {
-	if (a->en->config->profile == PROFILE_YUNIKORN)
+	if (!profile_has_action(a->en->config->profile, ACTION_PREEMPT))
 		return ACTION_NONE;
 	return attempt_in_default_queue(a, a->c.p->queue) ? ACTION_DISPLACE : ACTION_PREEMPT;
 }

@@ -43,7 +43,7 @@ struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n
 	t->tree = ledger_queues(t->l);
 	t->n = t->tree->q.n;
 	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
-	if (en->config->profile == PROFILE_YUNIKORN)
+	if (profile_get(en->config->profile)->order == ORDER_YUNIKORN)
 		t->yunikorn = turn_yunikorn_new(en, waiting, n);
 	for (uint32_t i = 0; i < n; i++)
 		add(t, waiting[i]);

@@ -103,9 +103,10 @@ static void law_clause(const struct explanation *x, struct text *out)
 
 	pod_path(x->view, d->pod, out);
 	if (d->action == ACTION_RECLAIM)
-		text_printf(out, " needs its room; %s is below its %s and %s above its own.",
-			    queue_path(x->view, d->queue), x->view->profile == PROFILE_KAI ? "fair share" : "guarantee",
-			    queue_path(x->view, self(x)->queue));
+		text_printf(
+			out, " needs its room; %s is below its %s and %s above its own.", queue_path(x->view, d->queue),
+			profile_get(x->view->profile)->reclaim_by == RECLAIM_FAIR_SHARE ? "fair share" : "guarantee",
+			queue_path(x->view, self(x)->queue));
 	else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
 	else if (self(x)->node != d->node)
@@ -170,7 +171,7 @@ static void stronger_clause(const struct explanation *x, struct text *out)
 /* Where queues decide, a higher priority alone takes nothing. */
 static bool has_queues(enum profile p)
 {
-	return p == PROFILE_DEFAULT || p == PROFILE_YUNIKORN;
+	return profile_get(p)->way != WAY_PODS;
 }
 
 /* Nothing runs of it, and nothing ever did: it counts as finished, but that would be the wrong word. */

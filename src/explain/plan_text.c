@@ -138,7 +138,8 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 	switch (d->action) {
 	case ACTION_RECLAIM:
 		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s", queue_path(v, d->queue),
-			   v->profile == PROFILE_KAI ? "fair share" : "guarantee", queue_path(v, x->queue), against);
+			   profile_get(v->profile)->reclaim_by == RECLAIM_FAIR_SHARE ? "fair share" : "guarantee",
+			   queue_path(v, x->queue), against);
 		break;
 	case ACTION_STALE_GANG:
 		cell_group_why(v, t, d);

@@ -164,7 +164,7 @@ static void try_queues(struct trial *t)
 			}
 			m.kind = REMEDY_GUARANTEE;
 			m.has = res_has(&spec->guaranteed, r) ? spec->guaranteed.v[r] : 0;
-			if (q == p->queue && m.has <= used && t->q->config->profile != PROFILE_KUBERNETES)
+			if (q == p->queue && m.has <= used && !profile_get(t->q->config->profile)->has_no_queues)
 				try_queue(t, m);
 		}
 }

@@ -36,7 +36,7 @@ static struct cluster_options options_of(const struct engine_config *config, int
 {
 	struct cluster_options o = engine_config_cluster_options(config, now_ns);
 
-	o.is_strict = recorded != PROFILE_KUBERNETES;
+	o.is_strict = !profile_get(recorded)->keeps_ghosts;
 	return o;
 }
 

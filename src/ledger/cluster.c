@@ -13,24 +13,6 @@
 
 /* ---- life ---- */
 
-static const char *const profile_words[] = {"default", "kubernetes", "yunikorn", "kai"};
-
-const char *profile_text(enum profile p)
-{
-	return profile_words[p];
-}
-
-bool profile_parse(const char *s, enum profile *ret)
-{
-	for (enum profile p = PROFILE_DEFAULT; p <= PROFILE_KAI; p++) {
-		if (strcmp(s, profile_words[p]) == 0) {
-			*ret = p;
-			return true;
-		}
-	}
-	return false;
-}
-
 struct cluster_options cluster_options_default(void)
 {
 	return (struct cluster_options){

@@ -20,10 +20,7 @@
 
 #include "ledger/ledger.h"
 #include "ledger/placement.h"
-
-enum profile { PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI };
-const char *profile_text(enum profile p);
-bool profile_parse(const char *s, enum profile *ret);
+#include "ledger/profile.h"
 
 enum preemptibility_reach { REACH_KAI, REACH_ALL, REACH_OFF };
 

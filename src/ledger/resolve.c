@@ -94,17 +94,17 @@ static struct queue_answer by_kai_name(const struct cluster *c, name_id wanted, 
 
 	if (is_there(t, q) && (has_node || !queue_get(t, q)->is_draining))
 		return answer_leaf(t, q, wanted, has_node);
-	if (c->options.profile == PROFILE_KAI)
+	if (profile_get(c->options.profile)->has_only_kai_queues)
 		return no_queue(wanted, q != QUEUE_NONE ? TROUBLE_DRAINING : TROUBLE_UNKNOWN);
 	return by_path(t, wanted, has_node);
 }
 
 struct queue_answer resolve_queue(const struct cluster *c, const struct queue_ask *ask, struct text *path)
 {
-	enum profile profile = c->options.profile;
+	const struct profile_data *profile = profile_get(c->options.profile);
 	const struct obj_pod *pod = ask->pod;
 
-	if (profile == PROFILE_KUBERNETES)
+	if (profile->has_no_queues)
 		return default_queue(NAME_NONE);
 	if (ask->group != NULL && ask->group->queue != NAME_NONE)
 		return by_kai_name(c, ask->group->queue, ask->has_node);
@@ -112,7 +112,7 @@ struct queue_answer resolve_queue(const struct cluster *c, const struct queue_as
 		return default_queue(NAME_NONE);
 	if (pod->kai_queue != NAME_NONE)
 		return by_kai_name(c, pod->kai_queue, ask->has_node);
-	if (profile == PROFILE_KAI)
+	if (profile->has_only_kai_queues)
 		return default_queue(NAME_NONE);
 	if (c->has_yunikorn || c->placement != NULL)
 		return resolve_placement(c, ask, path);
@@ -145,7 +145,7 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	if (g == GROUP_NONE)
 		return GROUP_NONE;
 	bool is_k8s = ledger_group(c->ledger, g)->obj->is_k8s;
-	if (is_k8s != o->group_is_k8s || (c->options.profile == PROFILE_KUBERNETES && !is_k8s))
+	if (is_k8s != o->group_is_k8s || (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s))
 		return GROUP_NONE;
 	bool names_one = !is_k8s && o->subgroup != NAME_NONE;
 	*ret_podset = ledger_podset_find(c->ledger, g, names_one ? o->subgroup : c->default_name);
@@ -318,9 +318,9 @@ int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id
 	const struct cluster_options *opt = &c->options;
 	int64_t stamp = group != GROUP_NONE ? ledger_group(c->ledger, group)->started_ns : TIME_NONE;
 
-	if (opt->profile == PROFILE_KAI)
+	if (profile_get(opt->profile)->start == START_STAMP)
 		return stamp;
-	if (opt->profile == PROFILE_KUBERNETES)
+	if (profile_get(opt->profile)->start == START_STATUS)
 		return o->started_ns != TIME_NONE ? o->started_ns : opt->now_ns;
 	if (stamp != TIME_NONE)
 		return stamp;

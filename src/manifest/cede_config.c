@@ -70,12 +70,11 @@ static enum err_code check_reclaim(const struct reader *r, const struct at *recl
 {
 	struct at a = at_field(reclaim, "by");
 
-	if (p == PROFILE_KUBERNETES)
-		return at_fail(r, reclaim, e, "contradicts profile: kubernetes, which does not reclaim");
-	if (p == PROFILE_KAI && by != RECLAIM_FAIR_SHARE)
-		return at_fail(r, &a, e, "contradicts profile: kai, which reclaims by fair-share");
-	if (p == PROFILE_YUNIKORN && by != RECLAIM_GUARANTEE)
-		return at_fail(r, &a, e, "contradicts profile: yunikorn, which reclaims by guarantee");
+	if (!profile_has_action(p, ACTION_RECLAIM))
+		return at_fail(r, reclaim, e, "contradicts profile: %s, which does not reclaim", profile_text(p));
+	if (p != PROFILE_DEFAULT && by != profile_get(p)->reclaim_by)
+		return at_fail(r, &a, e, "contradicts profile: %s, which reclaims by %s", profile_text(p),
+			       profile_get(p)->reclaim_by == RECLAIM_GUARANTEE ? "guarantee" : "fair-share");
 	return ERR_OK;
 }
 

@@ -55,21 +55,12 @@ static const struct rule *const *rules_of(enum action a)
 	}
 }
 
-/* KAI: within a queue by priority; whether it may be interrupted, and how long it runs. Shares are judged elsewhere. */
-static bool is_off_in_kai(const struct judge *j, enum rule_id id)
-{
-	return id != RULE_FOREIGN && id != RULE_PREEMPTIBILITY && id != RULE_MIN_RUNTIME &&
-	       (id != RULE_PRIORITY || j->action != ACTION_PREEMPT);
-}
-
-/* YuniKorn knows no preemptibility and asks no budget. */
 static bool is_off(const struct judge *j, enum rule_id id)
 {
-	if (j->settings.rules_off >> id & 1)
-		return true;
-	if (j->settings.profile == PROFILE_KAI)
-		return is_off_in_kai(j, id);
-	return j->settings.profile == PROFILE_YUNIKORN && (id == RULE_PREEMPTIBILITY || id == RULE_BUDGET);
+	const struct profile_data *p = profile_get(j->settings.profile);
+
+	return j->settings.rules_off >> id & 1 || !profile_has_rule(j->settings.profile, id) ||
+	       (id == RULE_PRIORITY && j->action == ACTION_RECLAIM && p->reclaims_any_priority);
 }
 
 /* ---- the judge ---- */

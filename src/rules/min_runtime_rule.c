@@ -71,7 +71,7 @@ static int64_t start_of(const struct judge *j, const struct pod *v)
 {
 	const int64_t own[] = {v->obj->started_ns, v->obj->scheduled_ns, v->obj->created_ns};
 
-	if (v->started_ns <= j->now_ns || j->settings.profile == PROFILE_KAI)
+	if (v->started_ns <= j->now_ns || profile_get(j->settings.profile)->start == START_STAMP)
 		return v->started_ns;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (own[i] != TIME_NONE && own[i] <= j->now_ns)
@@ -82,8 +82,7 @@ static int64_t start_of(const struct judge *j, const struct pod *v)
 /* Kubernetes and YuniKorn know no minimum runtime; a gang that is broken anyway has nothing to finish. */
 static bool is_off(const struct judge *j)
 {
-	return j->settings.profile == PROFILE_KUBERNETES || j->settings.profile == PROFILE_YUNIKORN ||
-	       j->action == ACTION_STALE_GANG;
+	return !profile_has_rule(j->settings.profile, RULE_MIN_RUNTIME) || j->action == ACTION_STALE_GANG;
 }
 
 struct rule_verdict judge_window(struct judge *j, const struct pod *v)

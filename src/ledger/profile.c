@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the four profiles are. */
+#include "ledger/profile.h"
+
+#include <string.h>
+
+#define A(x) (1u << ACTION_##x)
+#define R(x) (UINT64_C(1) << RULE_##x)
+
+static const struct profile_data profiles[PROFILE_COUNT] = {
+	[PROFILE_DEFAULT] =
+		{
+			.name = "default",
+			.about = "everything together: gangs and single pods, queues with guarantees, all rules",
+			.actions = A(ALLOCATE) | A(RECLAIM) | A(PREEMPT) | A(DISPLACE) | A(REQUIRED_NODE) |
+				   A(CONSOLIDATE) | A(QUOTA) | A(STALE_GANG),
+			.hard = R(FOREIGN) | R(DAEMONSET) | R(NEVER) | R(DELAY) | R(APPLICATION) | R(FENCE) |
+				R(POLICY) | R(PRIORITY) | R(PREEMPTIBILITY) | R(MIN_RUNTIME) | R(GUARANTEE) |
+				R(BUDGET) | R(EVICTION_RATE),
+			.soft = R(OPT_OUT) | R(DRIVER) | R(THRASH),
+			.way = WAY_QUEUES,
+			.order = ORDER_GUARANTEE,
+			.reclaim_by = RECLAIM_GUARANTEE,
+			.start = START_ANY,
+		},
+	[PROFILE_KUBERNETES] =
+		{
+			.name = "kubernetes",
+			.about = "as kube-scheduler: priorities alone, disruption budgets as far as possible",
+			.actions = A(ALLOCATE) | A(DISPLACE),
+			.hard = R(NEVER) | R(PRIORITY),
+			.soft = R(BUDGET),
+			.way = WAY_PODS,
+			.order = ORDER_PRIORITY,
+			.reclaim_by = RECLAIM_GUARANTEE,
+			.start = START_STATUS,
+			.has_no_queues = true,
+			.ignores_kai_groups = true,
+			.keeps_ghosts = true,
+		},
+	[PROFILE_YUNIKORN] =
+		{
+			.name = "yunikorn",
+			.about = "as YuniKorn: queues with guarantees, its laws kept; no groups, budgets or windows",
+			.actions = A(ALLOCATE) | A(RECLAIM) | A(REQUIRED_NODE) | A(QUOTA),
+			.hard = R(FOREIGN) | R(DAEMONSET) | R(NEVER) | R(DELAY) | R(APPLICATION) | R(FENCE) |
+				R(POLICY) | R(PRIORITY) | R(GUARANTEE),
+			.soft = R(OPT_OUT) | R(DRIVER),
+			.way = WAY_QUEUES,
+			.order = ORDER_YUNIKORN,
+			.reclaim_by = RECLAIM_GUARANTEE,
+			.start = START_ANY,
+		},
+	[PROFILE_KAI] =
+		{
+			.name = "kai",
+			.about = "as KAI: gangs, fair shares, minimum runtimes, consolidation",
+			.actions = A(ALLOCATE) | A(CONSOLIDATE) | A(RECLAIM) | A(PREEMPT) | A(STALE_GANG),
+			.hard = R(FOREIGN) | R(PRIORITY) | R(PREEMPTIBILITY) | R(MIN_RUNTIME) | R(FAIR_SHARE),
+			.way = WAY_SCENARIOS,
+			.order = ORDER_FAIR_SHARE,
+			.reclaim_by = RECLAIM_FAIR_SHARE,
+			.start = START_STAMP,
+			.has_only_kai_queues = true,
+			.reclaims_any_priority = true,
+		},
+};
+
+const struct profile_data *profile_get(enum profile p)
+{
+	return &profiles[p];
+}
+
+const char *profile_text(enum profile p)
+{
+	return profiles[p].name;
+}
+
+bool profile_parse(const char *s, enum profile *ret)
+{
+	for (enum profile p = 0; p < PROFILE_COUNT; p++) {
+		if (strcmp(s, profiles[p].name) == 0) {
+			*ret = p;
+			return true;
+		}
+	}
+	return false;
+}
