@@ -24,6 +24,8 @@ struct mate { /* a running pod that may go */
 
 struct toll { /* what was taken from a queue so far */
 	uint64_t stamp;
+	uint64_t roomy_stamp; /* of is_roomy */
+	bool is_roomy;	      /* all that is on the node may go and no law speaks for the queue: nothing is counted */
 	int64_t v[RES_MAX];
 };
 
@@ -96,6 +98,26 @@ static int64_t *toll_of(struct ground *g, queue_id q)
 	return t->v;
 }
 
+/* In rows of numbers only: elsewhere what the queue uses changes while pods are moved. */
+static bool is_roomy(struct ground *g, queue_id q)
+{
+	const struct judge *j = g->s->j;
+	struct toll *t = &g->tolls[q];
+	const int64_t *used = ledger_queue_used(j->ledger, q), *here = ledger_node_used(j->ledger, g->node);
+
+	if (t->roomy_stamp == g->stamp)
+		return t->is_roomy;
+	t->roomy_stamp = g->stamp;
+	t->is_roomy = g->is_fast;
+	for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask; left && t->is_roomy; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r);
+
+		t->is_roomy = guaranteed <= 0 || used[r] - here[r] >= guaranteed;
+	}
+	return t->is_roomy;
+}
+
 static bool path_fits(struct ground *g)
 {
 	const struct judge *j = g->s->j;
@@ -134,7 +156,8 @@ static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sig
 static void count_toll(struct ground *g, const struct mate *m, int sign)
 {
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++)
-		add_toll(g, m, m->opinion->guards[i], sign);
+		if (!is_roomy(g, m->opinion->guards[i]))
+			add_toll(g, m, m->opinion->guards[i], sign);
 	for (queue_id q = g->s->lacking ? m->opinion->ancestor : QUEUE_NONE; q != QUEUE_NONE;
 	     q = queue_get(g->s->j->tree, q)->parent)
 		add_toll(g, m, q, sign);
@@ -236,8 +259,12 @@ static bool keeps_laws(struct ground *g, struct mate *m)
 		return false;
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
 		queue_id q = m->opinion->guards[i];
-		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
+		const int64_t *used, *gone;
 
+		if (is_roomy(g, q))
+			continue;
+		used = ledger_queue_used(j->ledger, q);
+		gone = toll_of(g, q);
 		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & judged_in(g, m); left;
 		     left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
@@ -277,7 +304,9 @@ static int64_t worth(const struct ledger *l, const struct res_list *usage)
 	for (uint32_t i = 0; i < usage->n; i++) {
 		int64_t all = capacity[usage->v[i].type], has = usage->v[i].amount;
 
-		if (all > 0)
+		if (all > 0 && has <= INT64_MAX / WHOLE) /* most do, and divide faster */
+			sum += has < all ? has * WHOLE / all : WHOLE;
+		else if (all > 0)
 			sum += has < all ? (int64_t)((__int128)has * WHOLE / all) : WHOLE;
 	}
 	return sum;
@@ -431,8 +460,11 @@ static bool is_below(struct ground *g, const struct mate *m)
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
 		queue_id q = m->opinion->guards[i];
 		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
-		const int64_t *used = ledger_queue_used(j->ledger, q), *gone = toll_of(g, q);
+		const int64_t *used = ledger_queue_used(j->ledger, q), *gone;
 
+		if (is_roomy(g, q))
+			continue;
+		gone = toll_of(g, q);
 		for (uint64_t left = has->mask & ~judged_in(g, m); left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
@@ -676,6 +708,15 @@ static void prefer_kept_guarantees(struct ground *g, struct set_cost *cost)
 		reprieve(g);
 }
 
+static struct mate *mates_for(struct search_scratch *s, uint32_t n)
+{
+	if (s->n_mates < n) {
+		s->mates = mem_resize(s->mates, n, sizeof(*s->mates));
+		s->n_mates = n;
+	}
+	return s->mates;
+}
+
 static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, node);
@@ -683,7 +724,7 @@ static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 
 	g->node = node;
 	g->stamp++;
-	g->mates = arena_n(g->s->c->arena, n->pods.n + 1, struct mate);
+	g->mates = mates_for(survey_scratch(g->s->survey), n->pods.n + 1);
 	measure_room(g);
 	judge_look_at(g->s->j, short_types(g));
 	gather(g);
@@ -808,6 +849,7 @@ static void find_victims(struct ground *g, struct search_result *ret)
 void search_scratch_free(struct search_scratch *s)
 {
 	mem_free(s->tolls);
+	mem_free(s->mates);
 	*s = (struct search_scratch){0};
 }
 

@@ -36,6 +36,8 @@ struct search_result {
 struct search_scratch {	    /* memory that searches use one after the other; zero-initialised */
 	struct toll *tolls; /* by queue id */
 	uint32_t n;
+	struct mate *mates; /* of one node */
+	uint32_t n_mates;
 	uint64_t stamp; /* only grows, so nothing has to be cleared */
 };
 void search_scratch_free(struct search_scratch *s);
