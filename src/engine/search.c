@@ -123,6 +123,8 @@ static bool path_fits(struct ground *g)
 	const struct judge *j = g->s->j;
 	const struct shape *shape = g->s->c->shape;
 
+	if (!g->s->lacking)
+		return true;
 	for (queue_id q = j->p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
 		const struct res_vec *max = &queue_get(j->tree, q)->spec.max;
 		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q),
@@ -538,6 +540,20 @@ static void reprieve(struct ground *g)
 	}
 }
 
+/* Would it be enough if all of them went, whatever the laws say? */
+static bool could_fit(const struct ground *g)
+{
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		int64_t room = g->room[k];
+
+		for (uint32_t i = 0; i < g->n && room < g->want.amount[k]; i++)
+			room += g->want.type[k] == RES_PODS ? 1 : res_list_get(g->mates[i].usage, g->want.type[k]);
+		if (room < g->want.amount[k])
+			return false;
+	}
+	return true;
+}
+
 static bool take_greedily(struct ground *g)
 {
 	for (uint32_t i = g->n; i-- > 0;)
@@ -731,7 +747,7 @@ static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 	g->s->c->is_dry_run = true;
 	if (!g->is_fast)
 		clear_leaving(g);
-	is_found = g->n && (take_greedily(g) || take_exactly(g));
+	is_found = g->n && could_fit(g) && (take_greedily(g) || take_exactly(g));
 	if (is_found) {
 		reprieve(g);
 		*ret = cost_of(g);
