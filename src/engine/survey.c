@@ -323,7 +323,7 @@ static bool has_changed(const struct survey_memory *m, const struct watch *w)
 		return false;
 	now_roomy = is_roomy(m, w->queue);
 	return now_roomy != w->is_roomy || (!now_roomy && memcmp(w->row, ledger_queue_used(m->ledger, w->queue),
-								 m->state.stride * sizeof(*w->row)));
+								 m->state.stride * sizeof(*w->row)) != 0);
 }
 
 static void drop_changed(struct survey_memory *m)

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What taking a pod away means: for the maximums on the waiting pod's path, for the guarantees on the victim's branch,
+ * for budgets and groups, and what a set of victims costs.
+ */
+#include "engine/search_internal.h"
+
+enum { WHOLE = 1000000 }; /* the share of who holds all there is */
+
+/* ---- maximums on the pod's path ---- */
+
+static int64_t asks(const struct shape *shape, res_id r)
+{
+	return r == RES_PODS ? 1 : res_list_get(&shape->request, r);
+}
+
+uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
+		       res_id *ret_type)
+{
+	const struct queue_tree *t = ledger_queues(l);
+	uint64_t lacking = 0;
+
+	*ret_queue = QUEUE_NONE;
+	for (queue_id q = p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(t, q)->parent) {
+		const struct res_vec *max = &queue_get(t, q)->spec.max;
+		const int64_t *used = ledger_queue_used(l, q), *claimed = ledger_queue_claimed(l, q);
+
+		for (uint64_t left = max->mask; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			if (!asks(shape, r) || used[r] + claimed[r] + asks(shape, r) <= max->v[r])
+				continue;
+			lacking |= UINT64_C(1) << r;
+			if (*ret_queue == QUEUE_NONE) {
+				*ret_queue = q;
+				*ret_type = r;
+			}
+		}
+	}
+	return lacking;
+}
+
+static int64_t *toll_of(struct ground *g, queue_id q)
+{
+	struct toll *t = &g->tolls[q];
+
+	if (t->stamp != g->stamp) {
+		memset(t->v, 0, g->stride * sizeof(*t->v));
+		t->stamp = g->stamp;
+	}
+	return t->v;
+}
+
+/* In rows of numbers only: elsewhere what the queue uses changes while pods are moved. */
+static bool is_roomy(struct ground *g, queue_id q)
+{
+	const struct judge *j = g->s->j;
+	struct toll *t = &g->tolls[q];
+	const int64_t *used = ledger_queue_used(j->ledger, q), *here = ledger_node_used(j->ledger, g->node);
+
+	if (t->roomy_stamp == g->stamp)
+		return t->is_roomy;
+	t->roomy_stamp = g->stamp;
+	t->is_roomy = g->is_fast;
+	for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask; left && t->is_roomy; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r);
+
+		t->is_roomy = guaranteed <= 0 || used[r] - here[r] >= guaranteed;
+	}
+	return t->is_roomy;
+}
+
+static bool path_fits(struct ground *g)
+{
+	const struct judge *j = g->s->j;
+	const struct shape *shape = g->s->c->shape;
+
+	if (!g->s->lacking)
+		return true;
+	for (queue_id q = j->p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
+		const struct res_vec *max = &queue_get(j->tree, q)->spec.max;
+		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q),
+			      *gone = toll_of(g, q);
+
+		for (uint64_t left = max->mask & g->s->lacking; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			/* Where pods are really moved the ledger has counted them already. */
+			if (asks(shape, r) &&
+			    used[r] + claimed[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- taking and giving back ---- */
+
+static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sign)
+{
+	int64_t *gone = toll_of(g, q);
+
+	gone[RES_PODS] += sign;
+	for (uint32_t i = 0; i < m->usage->n; i++)
+		if (m->usage->v[i].type != RES_PODS)
+			gone[m->usage->v[i].type] += sign * m->usage->v[i].amount;
+}
+
+/* Where it will be asked for: queues that guarantee something, and shared ones if a maximum is in the way. */
+static void count_toll(struct ground *g, const struct mate *m, int sign)
+{
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++)
+		if (!is_roomy(g, m->opinion->guards[i]))
+			add_toll(g, m, m->opinion->guards[i], sign);
+	for (queue_id q = g->s->lacking ? m->opinion->ancestor : QUEUE_NONE; q != QUEUE_NONE;
+	     q = queue_get(g->s->j->tree, q)->parent)
+		add_toll(g, m, q, sign);
+}
+
+static int32_t *spent_on(struct ground *g, pdb_id id)
+{
+	struct spending *b = &g->budgets[id];
+
+	if (b->stamp != g->stamp)
+		*b = (struct spending){.stamp = g->stamp};
+	return &b->n;
+}
+
+static void spend(struct ground *g, const struct mate *m, int sign)
+{
+	uint32_t n = 0;
+	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		*spent_on(g, ids[i]) += sign;
+}
+
+/* Several victims may not spend together what one of them could alone. */
+static bool keeps_budgets(struct ground *g, const struct mate *m)
+{
+	uint32_t n = 0;
+	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pdb *b = ledger_pdb(g->s->c->ledger, ids[i]);
+
+		if (b->obj->allowed - b->spent - *spent_on(g, ids[i]) < 1)
+			return false;
+	}
+	return true;
+}
+
+void ground_take(struct ground *g, struct mate *m)
+{
+	m->goes = true;
+	for (uint32_t k = 0; k < g->want.n; k++)
+		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+	if (!g->is_fast)
+		ledger_vacate(g->s->c->ledger, m->pod);
+	count_toll(g, m, 1);
+	spend(g, m, 1);
+}
+
+void ground_give_back(struct ground *g, struct mate *m)
+{
+	m->goes = false;
+	for (uint32_t k = 0; k < g->want.n; k++)
+		g->room[k] -= g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+	if (!g->is_fast)
+		ledger_place(g->s->c->ledger, m->pod, g->node);
+	count_toll(g, m, -1);
+	spend(g, m, -1);
+}
+
+/* The types law 2 is judged in for its branch. */
+static uint64_t judged_in(const struct ground *g, const struct mate *m)
+{
+	return g->judges_all ? ~UINT64_C(0) : g->has_laws ? m->opinion->judged : 0;
+}
+
+/*
+ * MR-10 on all victims so far and this one: where one of a podset is inside its minimum runtime, the podset's minimum
+ * stays.
+ */
+static bool keeps_minimum(const struct ground *g, const struct mate *m)
+{
+	bool is_young = m->is_young;
+	uint32_t gone = 1;
+
+	if (!g->has_young || m->p->podset == PODSET_NONE)
+		return true;
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (!g->mates[i].goes || g->mates[i].p->podset != m->p->podset)
+			continue;
+		is_young |= g->mates[i].is_young;
+		gone++;
+	}
+	return !is_young || judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
+}
+
+/*
+ * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
+ */
+bool ground_keeps_laws(struct ground *g, struct mate *m)
+{
+	const struct judge *j = g->s->j;
+
+	if (!keeps_minimum(g, m)) {
+		m->was_refused = true;
+		return false;
+	}
+	if (!keeps_budgets(g, m))
+		return false;
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
+		queue_id q = m->opinion->guards[i];
+		const int64_t *used, *gone;
+
+		if (is_roomy(g, q))
+			continue;
+		used = ledger_queue_used(j->ledger, q);
+		gone = toll_of(g, q);
+		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & judged_in(g, m); left;
+		     left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r),
+				takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
+
+			if (guaranteed > 0 && takes && used[r] - (g->is_fast ? gone[r] : 0) - takes < guaranteed)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool ground_fits(struct ground *g)
+{
+	struct status s;
+
+	for (uint32_t k = 0; k < g->want.n; k++)
+		if (g->want.amount[k] > g->room[k])
+			return false;
+	if (!path_fits(g))
+		return false;
+	if (g->is_fast)
+		return true;
+	s = cycle_fits(g->s->c, g->node);
+	return status_is_success(&s);
+}
+
+/* ---- what it costs ---- */
+
+/* Share of the cluster a pod holds, in millionths, added up over types: what a second of it is worth. */
+static int64_t worth(const struct ledger *l, const struct res_list *usage)
+{
+	const int64_t *capacity = ledger_capacity(l);
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < usage->n; i++) {
+		int64_t all = capacity[usage->v[i].type], has = usage->v[i].amount;
+
+		if (all > 0 && has <= INT64_MAX / WHOLE) /* most do, and divide faster */
+			sum += has < all ? has * WHOLE / all : WHOLE;
+		else if (all > 0)
+			sum += has < all ? (int64_t)((__int128)has * WHOLE / all) : WHOLE;
+	}
+	return sum;
+}
+
+int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
+{
+	int64_t since = p->started_ns;
+
+	if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
+		since = p->obj->checkpointed_ns;
+	return since == TIME_NONE || since > now_ns ? 0 : res_sub_sat(now_ns, since);
+}
+
+int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns)
+{
+	return worth(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
+}
+
+/* Is some queue of the victims' branches below its guarantee now, in a type the laws did not look at? */
+static bool is_below(struct ground *g, const struct mate *m)
+{
+	const struct judge *j = g->s->j;
+
+	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
+		queue_id q = m->opinion->guards[i];
+		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
+		const int64_t *used = ledger_queue_used(j->ledger, q), *gone;
+
+		if (is_roomy(g, q))
+			continue;
+		gone = toll_of(g, q);
+		for (uint64_t left = has->mask & ~judged_in(g, m); left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+
+			if (has->v[r] > 0 && gone[r] && used[r] - (g->is_fast ? gone[r] : 0) < has->v[r])
+				return true;
+		}
+	}
+	return false;
+}
+
+struct set_cost ground_cost(struct ground *g)
+{
+	struct set_cost cost = {.highest = INT64_MIN, .earliest = INT64_MAX, .oldest = INT64_MAX};
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct mate *m = &g->mates[i];
+
+		if (!m->goes)
+			continue;
+		cost.n++;
+		cost.n_opted_out += m->is_opted_out;
+		cost.n_drivers += m->is_driver;
+		cost.n_below |= is_below(g, m);
+		cost.highest = m->p->priority > cost.highest ? m->p->priority : cost.highest;
+		cost.lost_work = res_add_sat(cost.lost_work, m->lost_work);
+		cost.distance += m->distance;
+		cost.earliest = m->start < cost.earliest ? m->start : cost.earliest;
+		cost.oldest = m->created < cost.oldest ? m->created : cost.oldest;
+	}
+	return cost;
+}
+
+int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
+{
+	if (a->n_opted_out != b->n_opted_out)
+		return a->n_opted_out < b->n_opted_out ? -1 : 1;
+	if (a->n_drivers != b->n_drivers)
+		return a->n_drivers < b->n_drivers ? -1 : 1;
+	if (a->n_below != b->n_below)
+		return a->n_below < b->n_below ? -1 : 1;
+	if (a->highest != b->highest)
+		return a->highest < b->highest ? -1 : 1;
+	if (a->lost_work != b->lost_work)
+		return a->lost_work < b->lost_work ? -1 : 1;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	if (a->earliest != b->earliest)
+		return a->earliest > b->earliest ? -1 : 1;
+	return (a->oldest < b->oldest) - (a->oldest > b->oldest);
+}
