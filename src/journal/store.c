@@ -301,8 +301,6 @@ static enum err_code begin_writing(struct journal *j, struct err *e)
 
 	if (rc != SQLITE_OK)
 		return store_fail(j, rc, e);
-	if (sqlite3_db_readonly(j->db, "main"))
-		return store_fail(j, SQLITE_READONLY, e);
 	TRY(identify(j, e));
 	return use_wal(j, e);
 }

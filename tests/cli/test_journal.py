@@ -5,6 +5,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -168,7 +169,22 @@ def replays(t):
         for name, config, words in (("objects", "pod.json", "pod.json: only settings can be exchanged"), ("nothing", "empty.yaml", "empty.yaml: there are no settings in it"),
                                     ("a mistake", "wrong.yaml", "wrong.yaml:3:1: "), ("no such file", "none.yaml", "none.yaml: No such file or directory")):
             refused(t, f"--config with {name}", cede("replay", "j.db", "--config", config, cwd=folder), words)
+        deep = "actions: allocate\nusageDBConfig: {x: " + "[" * 100 + "]" * 100 + "}"
+        refused(t, "settings that cannot be written", record(folder, "--config", "-", stdin=deep.encode()), "<stdin>:1:1: settings nested more than 60 deep cannot be recorded")
         refused(t, "a run that is not there", cede("replay", "j.db", "--run", "8", cwd=folder), "j.db: there is no run 8; it has 7")
+
+
+def plugins(t):
+    """They are found from the folder of the file that names them, wherever the journal is read."""
+    built = os.path.join(os.environ.get("CEDE_BUILD") or os.path.dirname(CEDE), "checkpointed-first.so")
+    with Folder({"conf/cede.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nplugins: [checkpointed-first.so]\n", "far/away/x": ""}) as folder:
+        shutil.copy(built, os.path.join(folder, "conf"))
+        record(folder, "--config", "conf/cede.yaml")
+        found = cede("replay", os.path.join(folder, "j.db"), cwd=os.path.join(folder, "far", "away"))
+        t.equal("a plugin is found again from another folder", (found.code, found.err), (0, ""))
+        os.unlink(os.path.join(folder, "conf", "checkpointed-first.so"))
+        found = cede("replay", os.path.join(folder, "j.db"))
+        t.true("that it is gone is said", "plugin checkpointed-first.so: " in found.err and "; it is left out" in found.err, found.err)
 
 
 def differences(t):
@@ -392,7 +408,7 @@ def usage(t):
 
 def main():
     t = Suite()
-    for test in (goldens, tables, filters, rules, replays, differences, wrong_files, damage, read_only, full_disk, two_writers, killed, usage):
+    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, damage, read_only, full_disk, two_writers, killed, usage):
         test(t)
     t.end()
 

@@ -271,12 +271,13 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 static void ONE_3_replay_is_the_record_on_random_clusters(void **state)
 {
 	enum { RUNS = 20 };
-	char folder[] = "/tmp/cede-replay-XXXXXX", path[64];
+	char folder[64], path[96];
 	uint64_t n = env_number("CEDE_N", 300), seconds = env_number("CEDE_SECONDS", 0);
 	time_t end = time(NULL) + (time_t)seconds;
 	struct counts counts = {0};
 
 	(void)state;
+	snprintf(folder, sizeof(folder), "%s/cede-replay-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/journal.db", folder);
 	for (uint64_t seed = 1; seconds ? time(NULL) < end : seed <= n; seed += RUNS)
