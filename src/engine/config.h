@@ -14,8 +14,7 @@
 #include "base/names.h"
 #include "filters/settings.h"
 #include "ledger/cluster.h"
-#include "rules/min_runtime.h"
-#include "rules/rule.h"
+#include "rules/judge.h"
 
 enum opt_out_mode { OPT_OUT_SOFT, OPT_OUT_HARD };
 enum guarantee_types { GUARANTEE_SHORT, GUARANTEE_ALL };
@@ -52,6 +51,8 @@ struct engine_config {
 	enum preemptibility_reach preemptibility_reach;
 	bool min_runtime_covers_consolidation; /* true */
 	uint64_t rules_off; /* bit set of enum rule_id: as if they were not there; for asking "what if" alone */
+	struct thrash_settings thrash;		 /* 2, 4 within 6h, 10m */
+	uint32_t evictions_per_hour;		 /* of a queue; 0: as many as it takes */
 	struct min_runtime_settings min_runtime; /* 0s, 0s, lca unless set */
 	/* actions */
 	enum reclaim_by reclaim_by;

@@ -171,6 +171,7 @@ static enum err_code try_one(struct engine *en, const struct engine_run *run, po
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
 			 struct err *e)
 {
+	en->past = run->past;
 	return try_one(en, run, pod, 1, ret, e);
 }
 
@@ -249,6 +250,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 {
 	enum err_code rc = ERR_OK;
 
+	en->past = run->past;
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};
 

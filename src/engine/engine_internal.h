@@ -23,6 +23,7 @@ struct engine {
 	struct sweep *sweep;	       /* what nodes said before */
 	struct survey *survey;	       /* the same where queues count */
 	struct judge_scratch scratch;  /* of one search after the other */
+	const struct past *past; /* of the present run */
 	struct text complaints;
 };
 
@@ -32,7 +33,7 @@ struct pod_list {
 };
 
 /* What rules have to know of the configuration. */
-struct rule_settings engine_rule_settings(const struct engine_config *c);
+struct rule_settings engine_rule_settings(const struct engine *en);
 
 /*
  * One attempt for one waiting pod: decides, and makes the decision's moves in the ledger.

@@ -11,15 +11,20 @@
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 
-struct rule_settings engine_rule_settings(const struct engine_config *c)
+struct rule_settings engine_rule_settings(const struct engine *en)
 {
+	const struct engine_config *c = en->config;
+
 	return (struct rule_settings){.profile = c->profile,
 				      .rules_off = c->rules_off,
 				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
 				      .guarantee_all_types = c->guarantee_types == GUARANTEE_ALL,
 				      .n_scheduler_names = c->n_scheduler_names,
 				      .scheduler_names = c->scheduler_names,
-				      .min_runtime = c->min_runtime};
+				      .min_runtime = c->min_runtime,
+				      .thrash = c->thrash,
+				      .evictions_per_hour = c->evictions_per_hour,
+				      .past = en->past};
 }
 
 /* ---- room that is being freed ---- */
@@ -148,7 +153,7 @@ static void potential(struct hunt *h)
 	}
 }
 
-static void mark_overridden(struct attempt *a, struct victim *v, const struct judge *j)
+static void mark_overridden(struct attempt *a, struct victim *v, struct judge *j)
 {
 	for (uint32_t i = 0; i < a->d->n_victims; i++) {
 		const struct pod *p = ledger_pod(a->c.ledger, v[i].pod);
@@ -156,12 +161,14 @@ static void mark_overridden(struct attempt *a, struct victim *v, const struct ju
 		v[i].overridden = judge_opted_out(j, p)	  ? RULE_OPT_OUT
 				  : judge_is_driver(j, p) ? RULE_DRIVER
 							  : RULE_NONE;
+		if (v[i].overridden == RULE_NONE && judge_is_thrashing(j, v[i].pod, p))
+			v[i].overridden = RULE_THRASH;
 		if (v[i].overridden == RULE_NONE && opinion_spares(&a->c, v[i].pod))
 			v[i].overridden = RULE_PLUGIN;
 	}
 }
 
-static void carry_out(struct attempt *a, const struct search_result *r, const struct judge *j)
+static void carry_out(struct attempt *a, const struct search_result *r, struct judge *j)
 {
 	mark_overridden(a, attempt_take_victims(a, r->victims, r->n_victims), j);
 	a->d->runner_up = r->second;
@@ -221,7 +228,7 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 /* One action over all nodes; true if somebody was found. */
 static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
 {
-	struct rule_settings settings = engine_rule_settings(h->a->en->config);
+	struct rule_settings settings = engine_rule_settings(h->a->en);
 	struct protected_list left = {.max = PROTECTED_MAX};
 	struct rule_verdict held;
 	bool is_found = false;

@@ -248,7 +248,7 @@ static void run_queue(struct engine *en, struct judge *j, queue_id q, int64_t no
 
 void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
-	struct rule_settings settings = engine_rule_settings(en->config);
+	struct rule_settings settings = engine_rule_settings(en);
 	struct judge j;
 
 	if (!en->config->quota_is_on)

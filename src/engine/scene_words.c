@@ -307,7 +307,7 @@ static bool is_kept(struct scene *s, struct judge *j, uint32_t by, uint32_t memb
 static void look_through(struct words *w, struct left_list *l, uint32_t by, pod_id pod, enum action action)
 {
 	struct scene *s = w->s;
-	struct rule_settings settings = engine_rule_settings(s->en->config);
+	struct rule_settings settings = engine_rule_settings(s->en);
 	uint32_t mine = s->units[by].queue;
 	struct judge j;
 

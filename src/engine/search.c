@@ -84,6 +84,7 @@ static void consider(struct ground *g, pod_id pod)
 	m->is_opted_out = is_last;
 	m->is_spared = says.rule == RULE_PLUGIN;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
+	m->is_thrashing = judge_is_thrashing(g->s->j, pod, p);
 	m->start = victim_start(g->s->c, p);
 	m->created = p->created_ns == TIME_NONE ? m->start : p->created_ns;
 	m->is_young = p->podset != PODSET_NONE && judge_window(g->s->j, p).answer == IS_PROTECTED;
@@ -118,6 +119,8 @@ static int by_desert(const void *a, const void *b, void *ctx)
 		return x->is_opted_out ? -1 : 1;
 	if (x->is_driver != y->is_driver)
 		return x->is_driver ? -1 : 1;
+	if (x->is_thrashing != y->is_thrashing)
+		return x->is_thrashing ? -1 : 1;
 	if (x->p->priority != y->p->priority)
 		return x->p->priority > y->p->priority ? -1 : 1;
 	if (d)
@@ -301,7 +304,7 @@ static void gather(struct ground *g)
 	g->n = 0;
 	g->has_young = false;
 	g->left_from = g->s->protected ? g->s->protected->v.n : 0;
-	g->is_lasting = true;
+	g->is_lasting = g->s->j->settings.evictions_per_hour == 0 && g->s->j->settings.past == NULL;
 	g->watches = 0;
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		consider(g, n->pods.v[i]);

@@ -17,7 +17,7 @@
 #include "rules/judge.h"
 
 struct set_cost {
-	uint32_t n_opted_out, n_drivers, n_below;
+	uint32_t n_opted_out, n_drivers, n_thrashing, n_below;
 	int64_t highest, lost_work;
 	uint32_t distance, n;
 	int64_t earliest; /* start of the victim that runs longest: later is better */

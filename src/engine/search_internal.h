@@ -12,7 +12,7 @@ struct mate { /* a running pod that may go */
 	const struct pod *p;
 	const struct res_list *usage;
 	const struct queue_opinion *opinion; /* of its queue */
-	bool is_opted_out, is_driver, goes;
+	bool is_opted_out, is_driver, is_thrashing, goes;
 	bool is_spared;	  /* by a plugin: as good as opted out */
 	bool is_young;	  /* inside its minimum runtime: goes only if its group's minimum stays */
 	bool was_refused; /* because it would not */

@@ -199,6 +199,18 @@ static bool keeps_minimum(const struct ground *g, const struct mate *m)
 	return !is_young || judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
 }
 
+/* The queue's allowance for the hour, on all victims so far and this one. */
+static bool keeps_rate(const struct ground *g, const struct mate *m)
+{
+	uint32_t n = 1;
+
+	if (g->s->j->settings.evictions_per_hour == 0 || m->p->queue == QUEUE_NONE)
+		return true;
+	for (uint32_t i = 0; i < g->n; i++)
+		n += g->mates[i].goes && g->mates[i].p->queue == m->p->queue;
+	return n <= judge_rate(g->s->j, m->p->queue).left;
+}
+
 /*
  * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
  */
@@ -210,7 +222,7 @@ bool ground_keeps_laws(struct ground *g, struct mate *m)
 		m->was_refused = true;
 		return false;
 	}
-	if (!keeps_budgets(g, m))
+	if (!keeps_budgets(g, m) || !keeps_rate(g, m))
 		return false;
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
 		queue_id q = m->opinion->guards[i];
@@ -316,6 +328,7 @@ struct set_cost ground_cost(struct ground *g)
 		cost.n++;
 		cost.n_opted_out += m->is_opted_out;
 		cost.n_drivers += m->is_driver;
+		cost.n_thrashing += m->is_thrashing;
 		cost.n_below |= is_below(g, m);
 		cost.highest = m->p->priority > cost.highest ? m->p->priority : cost.highest;
 		cost.lost_work = res_add_sat(cost.lost_work, m->lost_work);
@@ -332,6 +345,8 @@ int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
 		return a->n_opted_out < b->n_opted_out ? -1 : 1;
 	if (a->n_drivers != b->n_drivers)
 		return a->n_drivers < b->n_drivers ? -1 : 1;
+	if (a->n_thrashing != b->n_thrashing)
+		return a->n_thrashing < b->n_thrashing ? -1 : 1;
 	if (a->n_below != b->n_below)
 		return a->n_below < b->n_below ? -1 : 1;
 	if (a->highest != b->highest)

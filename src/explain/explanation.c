@@ -150,6 +150,8 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 		text_add(out, " It opted out, but no node offers another way.");
 	else if (overridden == RULE_DRIVER)
 		text_add(out, " It is its application's driver, but no node offers another way.");
+	else if (overridden == RULE_THRASH)
+		text_add(out, " It was evicted again and again, but no node offers another way.");
 	else if (overridden == RULE_PLUGIN)
 		text_add(out, " A plugin would spare it, but no node offers another way.");
 }

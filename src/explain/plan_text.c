@@ -55,6 +55,8 @@ static const char *against_text(enum rule_id overridden)
 		return ", though it opted out";
 	case RULE_DRIVER:
 		return ", though it is a driver";
+	case RULE_THRASH:
+		return ", though it was evicted before";
 	case RULE_PLUGIN:
 		return ", though a plugin would spare it";
 	default:

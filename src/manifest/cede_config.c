@@ -50,9 +50,59 @@ static enum err_code read_preemptibility(const struct reader *r, const struct at
 	return ERR_OK;
 }
 
+/* A duration that is positive, if it is there. */
+static enum err_code read_span(const struct reader *r, const struct at *parent, const char *key, int64_t *ret_ns,
+			       struct err *e)
+{
+	struct at a = at_field(parent, key);
+	const char *text = NULL;
+	int64_t ns;
+	struct err why;
+
+	TRY(get_scalar(r, parent, key, &text, e));
+	if (!text)
+		return ERR_OK;
+	if (duration_parse(text, strlen(text), true, &ns, &why) || ns <= 0)
+		return at_expected(r, &a, e, "a duration above 0, for example 10m");
+	*ret_ns = ns;
+	return ERR_OK;
+}
+
+/* Work that is evicted again and again. 0 evictions: the rule is off. */
+static enum err_code read_thrash(const struct reader *r, const struct at *rules, struct engine_config *c, struct err *e)
+{
+	static const char *const keys[] = {"soft", "hard", "window", "protection", NULL};
+	struct at a = at_field(rules, "thrash"), hard_at = at_field(&a, "hard");
+	int64_t soft = c->thrash.soft, hard = c->thrash.hard;
+
+	TRY(at_only(r, &a, keys, e));
+	TRY(get_int(r, &a, "soft", 0, 1000, &soft, e));
+	TRY(get_int(r, &a, "hard", 0, 1000, &hard, e));
+	TRY(read_span(r, &a, "window", &c->thrash.window_ns, e));
+	TRY(read_span(r, &a, "protection", &c->thrash.protection_ns, e));
+	if (hard != 0 && hard < soft)
+		return at_fail(r, &hard_at, e, "contradicts soft: work is spared before it is protected");
+	c->thrash.soft = (uint32_t)soft;
+	c->thrash.hard = (uint32_t)hard;
+	return ERR_OK;
+}
+
+static enum err_code read_rate(const struct reader *r, const struct at *rules, struct engine_config *c, struct err *e)
+{
+	static const char *const keys[] = {"perHour", NULL};
+	struct at a = at_field(rules, "eviction-rate");
+	int64_t n = c->evictions_per_hour;
+
+	TRY(at_only(r, &a, keys, e));
+	TRY(get_int(r, &a, "perHour", 0, 1000000, &n, e));
+	c->evictions_per_hour = (uint32_t)n;
+	return ERR_OK;
+}
+
 static enum err_code read_rules(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
 {
-	static const char *const keys[] = {"opt-out", "guarantee", "preemptibility", "min-runtime", NULL},
+	static const char *const keys[] = {"opt-out",	    "guarantee", "preemptibility", "min-runtime", "thrash",
+					   "eviction-rate", NULL},
 				 *const min_runtime_keys[] = {"consolidation", NULL};
 	struct at rules = at_field(root, "rules"), min_runtime = at_field(&rules, "min-runtime");
 
@@ -60,6 +110,8 @@ static enum err_code read_rules(const struct reader *r, const struct at *root, s
 	TRY(read_opt_out(r, &rules, c, e));
 	TRY(read_guarantee(r, &rules, c, e));
 	TRY(read_preemptibility(r, &rules, c, e));
+	TRY(read_thrash(r, &rules, c, e));
+	TRY(read_rate(r, &rules, c, e));
 	TRY(at_only(r, &min_runtime, min_runtime_keys, e));
 	return get_bool(r, &min_runtime, "consolidation", &c->min_runtime_covers_consolidation, e);
 }

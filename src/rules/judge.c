@@ -5,19 +5,10 @@
 
 /* ---- which rules an action asks, in order ---- */
 
-static const struct rule *const reclaim_rules[] = {&rule_foreign,
-						   &rule_daemonset,
-						   &rule_application,
-						   &rule_fence,
-						   &rule_policy,
-						   &rule_priority,
-						   &rule_preemptibility,
-						   &rule_min_runtime,
-						   &rule_guarantee,
-						   &rule_budget,
-						   &rule_opt_out,
-						   &rule_driver,
-						   NULL};
+static const struct rule *const reclaim_rules[] = {
+	&rule_foreign,	     &rule_daemonset,	   &rule_application, &rule_fence,     &rule_policy,
+	&rule_priority,	     &rule_preemptibility, &rule_min_runtime, &rule_guarantee, &rule_budget,
+	&rule_eviction_rate, &rule_opt_out,	   &rule_driver,      &rule_thrash,    NULL};
 static const struct rule *const preempt_rules[] = {&rule_foreign,
 						   &rule_daemonset,
 						   &rule_application,
@@ -26,18 +17,37 @@ static const struct rule *const preempt_rules[] = {&rule_foreign,
 						   &rule_preemptibility,
 						   &rule_min_runtime,
 						   &rule_budget,
+						   &rule_eviction_rate,
 						   &rule_opt_out,
 						   &rule_driver,
+						   &rule_thrash,
 						   NULL};
-static const struct rule *const displace_rules[] = {&rule_foreign,     &rule_daemonset, &rule_application,
-						    &rule_policy,      &rule_priority,	&rule_preemptibility,
-						    &rule_min_runtime, &rule_budget,	NULL};
-static const struct rule *const required_rules[] = {
-	&rule_foreign,	   &rule_daemonset, &rule_application, &rule_priority, &rule_preemptibility,
-	&rule_min_runtime, &rule_budget,    &rule_opt_out,     &rule_driver,   NULL};
-static const struct rule *const quota_rules[] = {&rule_foreign,	       &rule_daemonset,	  &rule_policy,
-						 &rule_preemptibility, &rule_min_runtime, &rule_budget,
-						 &rule_opt_out,	       &rule_driver,	  NULL};
+static const struct rule *const displace_rules[] = {&rule_foreign,
+						    &rule_daemonset,
+						    &rule_application,
+						    &rule_policy,
+						    &rule_priority,
+						    &rule_preemptibility,
+						    &rule_min_runtime,
+						    &rule_budget,
+						    &rule_eviction_rate,
+						    &rule_thrash,
+						    NULL};
+static const struct rule *const required_rules[] = {&rule_foreign,
+						    &rule_daemonset,
+						    &rule_application,
+						    &rule_priority,
+						    &rule_preemptibility,
+						    &rule_min_runtime,
+						    &rule_budget,
+						    &rule_opt_out,
+						    &rule_driver,
+						    &rule_thrash,
+						    NULL};
+static const struct rule *const quota_rules[] = {
+	&rule_foreign, &rule_daemonset,	    &rule_policy,  &rule_preemptibility, &rule_min_runtime,
+	&rule_budget,  &rule_eviction_rate, &rule_opt_out, &rule_driver,	 &rule_thrash,
+	NULL};
 
 static const struct rule *const *rules_of(enum action a)
 {
@@ -280,9 +290,9 @@ struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 /* ---- words ---- */
 
 static const struct rule *const all_rules[] = {
-	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_fence,	  &rule_policy,
-	&rule_priority, &rule_preemptibility, &rule_min_runtime, &rule_guarantee, &rule_budget,
-	&rule_opt_out,	&rule_driver,	      &rule_fair_share};
+	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_fence,	      &rule_policy,
+	&rule_priority, &rule_preemptibility, &rule_min_runtime, &rule_guarantee,     &rule_budget,
+	&rule_opt_out,	&rule_driver,	      &rule_fair_share,	 &rule_eviction_rate, &rule_thrash};
 
 static void delay_text(const struct rule_verdict *v, struct text *out)
 {

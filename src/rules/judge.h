@@ -14,8 +14,14 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "rules/past.h"
 #include "rules/min_runtime.h"
 #include "rules/rule.h"
+
+struct thrash_settings {		  /* of evictions of one unit within the window */
+	uint32_t soft, hard;		  /* from so many on it is spared, protected; 0: never */
+	int64_t window_ns, protection_ns; /* after so many as hard; doubled for each further one */
+};
 
 struct rule_settings {
 	enum profile profile;
@@ -25,6 +31,9 @@ struct rule_settings {
 	uint32_t n_scheduler_names;
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
 	struct min_runtime_settings min_runtime;
+	struct thrash_settings thrash;
+	uint32_t evictions_per_hour;   /* of one queue; 0: as many as it takes */
+	const struct past *past; /* NULL: nothing is known */
 };
 
 /* What is known of one victim queue, for the present short types. */
@@ -104,6 +113,15 @@ int64_t queue_guarantee(const struct queue *q, res_id r);
 /* The sentence: "root.ads uses 12 of 10 guaranteed nvidia.com/gpu; taking 4 would leave 8". */
 void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out);
 
+/* How many pods the queue may still lose within the hour, and when it may again. */
+struct rate {
+	uint32_t lost, left;
+	int64_t until_ns; /* with left 0 */
+};
+struct rate judge_rate(struct judge *j, queue_id q);
+/* Spared because it was evicted again and again? */
+bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v);
+
 /* ---- one rule ---- */
 
 struct rule {
@@ -113,4 +131,5 @@ struct rule {
 };
 
 extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority,
-	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_fair_share, rule_budget, rule_opt_out, rule_driver;
+	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_fair_share, rule_budget, rule_eviction_rate,
+	rule_opt_out, rule_driver, rule_thrash;

@@ -27,6 +27,7 @@ struct story {
 	enum profile profile;
 	const char *config; /* CedeConfiguration body, may be NULL */
 	uint32_t cycles;
+	const struct past *past; /* who was evicted before; after story_load */
 	/* after story_plan */
 	struct vocab *vocab;
 	struct cluster *cluster;
@@ -287,7 +288,7 @@ static inline void story_load(struct story *s)
 
 static inline void story_plan(struct story *s)
 {
-	struct engine_run run = {.now_ns = STORY_NOW_NS, .cycles = s->cycles, .report = POD_NONE};
+	struct engine_run run = {.now_ns = STORY_NOW_NS, .cycles = s->cycles, .report = POD_NONE, .past = s->past};
 	struct err e;
 
 	if (!s->cluster)

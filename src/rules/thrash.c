@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work that is evicted again and again gets nowhere. Evicted twice within the window it is spared as long as anything
+ * else works; from the fourth time on it is protected for a while, each time for twice as long.
+ */
+#include <inttypes.h>
+
+#include "rules/judge.h"
+#include "units/duration.h"
+#include "units/timestamp.h"
+
+enum { TIMES, PROTECTED };
+enum { DOUBLINGS_MAX = 10 };
+
+/* After the last eviction. */
+static int64_t protection(const struct thrash_settings *s, uint32_t n)
+{
+	uint32_t doublings = n - s->hard < DOUBLINGS_MAX ? n - s->hard : DOUBLINGS_MAX;
+
+	return s->protection_ns << doublings;
+}
+
+static name_id unit_name(const struct judge *j, const struct pod *v)
+{
+	struct text t = {0};
+	name_id id;
+
+	past_unit(j->cluster, v, &t);
+	id = names_find(j->names, text_str(&t), t.n);
+	text_free(&t);
+	return id;
+}
+
+static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
+{
+	const struct thrash_settings *s = &j->settings.thrash;
+	struct rule_verdict says = rule_says(IS_SPARED, RULE_THRASH);
+	struct past_count c;
+
+	(void)victim;
+	if (j->settings.past == NULL || j->settings.past->v.n == 0 || s->soft == 0)
+		return rule_may_go();
+	c = past_of_unit(j->settings.past, unit_name(j, v), j->now_ns - s->window_ns);
+	if (c.n < s->soft)
+		return rule_may_go();
+	says.num[0] = c.n;
+	says.num[1] = s->window_ns;
+	if (s->hard == 0 || c.n < s->hard || c.last_ns + protection(s, c.n) <= j->now_ns)
+		return says;
+	says.answer = IS_PROTECTED;
+	says.reason = PROTECTED;
+	says.until_ns = c.last_ns + protection(s, c.n);
+	return says;
+}
+
+bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v)
+{
+	return profile_has_rule(j->settings.profile, RULE_THRASH) && judge(j, victim, v).answer == IS_SPARED;
+}
+
+static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	(void)c;
+	text_printf(out, "it was evicted %" PRId64 " times within ", v->num[0]);
+	duration_text_short(v->num[1], out);
+	if (v->reason != PROTECTED)
+		return;
+	text_add(out, " and is left alone until ");
+	timestamp_text(v->until_ns, out);
+}
+
+const struct rule rule_thrash = {RULE_THRASH, judge, text};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that remember: thrash (work evicted again and again) and eviction-rate (how much a queue loses within an hour). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "properties/story.h"
+#include "rules/judge.h"
+
+#define MINUTE_NS (60 * NS_PER_S)
+
+/* Two queues: prod is short of what it was promised, test has four pods of one unit on two nodes. */
+static void prod_and_test(struct story *s, const char *config)
+{
+	story_begin(s);
+	s->config = config;
+	story_queue(s, "root.prod", "guaranteed 4 delay 1s");
+	story_queue(s, "root.test", "delay 1s");
+	story_node(s, "n1", 2);
+	story_node(s, "n2", 2);
+	story_pod(s, "a", "root.test", 1, "n1", "age 100");
+	story_pod(s, "b", "root.test", 1, "n1", "age 100");
+	story_pod(s, "c", "root.test", 1, "n2", "age 5000");
+	story_pod(s, "d", "root.test", 1, "n2", "age 5000");
+}
+
+static void evicted(struct past *p, const char *unit, int64_t minutes_ago)
+{
+	past_add(p, STORY_NOW_NS - minutes_ago * MINUTE_NS, unit, "root.test");
+}
+
+static void expect(struct story *s, struct past *p, const char *sentence, const char *want)
+{
+	struct text line = {0};
+
+	s->past = p;
+	story_plan(s);
+	story_line(s, &line);
+	if (!str_eq(text_str(&line), want))
+		fail_msg("%s: expected \"%s\", found \"%s\"", sentence, want, text_str(&line));
+	text_free(&line);
+}
+
+static void expect_why(const struct story *s, const char *pod, const char *want)
+{
+	struct text t = {0};
+
+	for (uint32_t i = 0; i < s->plan.v.v[0].n_protected; i++) {
+		const struct protected_pod *x = &s->plan.v.v[0].protected[i];
+
+		if (!str_eq(story_name(s, x->pod), pod))
+			continue;
+		text_printf(&t, "%s: ", rule_verdict_name(&x->verdict));
+		rule_verdict_text(s->cluster, &x->verdict, &t);
+	}
+	if (!str_eq(text_str(&t), want))
+		fail_msg("%s: expected \"%s\", found \"%s\"", pod, want, text_str(&t));
+	text_free(&t);
+}
+
+static void end(struct story *s, struct past *p)
+{
+	past_free(p);
+	story_end(s);
+}
+
+static void begin(struct story *s, struct past *p, const char *config)
+{
+	prod_and_test(s, config);
+	story_pod(s, "want", "root.prod", 1, NULL, "age 60");
+	story_load(s);
+	past_init(p, vocab_names(s->vocab));
+}
+
+static void work_evicted_before_is_spared_as_long_as_anything_else_works(void **state)
+{
+	struct story s;
+	struct past p;
+
+	begin(&s, &p, NULL);
+	expect(&s, &p, "nobody was evicted: the youngest goes", "want reclaim n1 [b]");
+	end(&s, &p);
+
+	begin(&s, &p, NULL);
+	evicted(&p, "d/a", 50);
+	evicted(&p, "d/b", 40);
+	evicted(&p, "d/a", 30);
+	evicted(&p, "d/b", 20);
+	expect(&s, &p, "the two young ones were evicted twice: an old one goes", "want reclaim n2 [d]");
+	end(&s, &p);
+
+	begin(&s, &p, "rules: {thrash: {soft: 3}}");
+	evicted(&p, "d/a", 50);
+	evicted(&p, "d/b", 40);
+	evicted(&p, "d/a", 30);
+	evicted(&p, "d/b", 20);
+	expect(&s, &p, "twice is not enough if it is configured so", "want reclaim n1 [b]");
+	end(&s, &p);
+
+	begin(&s, &p, NULL);
+	for (int i = 0; i < 2; i++)
+		for (const char *u = "abcd"; *u != '\0'; u++) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "d/%c", *u);
+			evicted(&p, name, 50 - i);
+		}
+	expect(&s, &p, "all were: then the youngest goes all the same", "want reclaim n1 [b]");
+	assert_int_equal(s.plan.v.v[0].victims[0].overridden, RULE_THRASH);
+	end(&s, &p);
+}
+
+static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_time(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int times;
+		int64_t minutes_ago; /* the last */
+		const char *want, *why;
+	} rows[] = {
+		{"4 times, 9 minutes ago: protected for ten", 4, 9, "want waiting",
+		 "thrash: it was evicted 4 times within 6h and is left alone until 2027-01-15T08:01:00Z"},
+		{"4 times, 10 minutes ago: it may go, as the last resort", 4, 10, "want reclaim n1 [a]", ""},
+		{"5 times, 15 minutes ago: protected for twenty", 5, 15, "want waiting",
+		 "thrash: it was evicted 5 times within 6h and is left alone until 2027-01-15T08:05:00Z"},
+		{"5 times, 20 minutes ago", 5, 20, "want reclaim n1 [a]", ""},
+		{"4 times, but 7 hours ago: forgotten", 4, 420, "want reclaim n1 [a]", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+		struct past p;
+
+		story_begin(&s);
+		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
+		story_queue(&s, "root.test", "delay 1s");
+		story_node(&s, "n1", 1);
+		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
+		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
+		story_load(&s);
+		past_init(&p, vocab_names(s.vocab));
+		for (int k = rows[i].times; k-- > 0;)
+			evicted(&p, "d/a", rows[i].minutes_ago + k);
+		expect(&s, &p, rows[i].sentence, rows[i].want);
+		if (*rows[i].why != '\0')
+			expect_why(&s, "a", rows[i].why);
+		end(&s, &p);
+	}
+}
+
+static void a_queue_loses_no_more_than_its_allowance_within_an_hour(void **state)
+{
+	static const char config[] = "rules: {eviction-rate: {perHour: 3}}";
+	struct story s;
+	struct past p;
+
+	begin(&s, &p, config);
+	evicted(&p, "d/x", 59);
+	evicted(&p, "d/y", 30);
+	expect(&s, &p, "two within the hour: one more may go", "want reclaim n1 [b]");
+	end(&s, &p);
+
+	begin(&s, &p, config);
+	evicted(&p, "d/x", 61);
+	evicted(&p, "d/y", 30);
+	evicted(&p, "d/z", 20);
+	evicted(&p, "d/z", 10);
+	expect(&s, &p, "three within the hour", "want waiting");
+	expect_why(&s, "a",
+		   "eviction-rate: root.test lost 3 pods within an hour and may lose 3; again at 2027-01-15T08:30:00Z");
+	end(&s, &p);
+}
+
+static void one_decision_and_one_cycle_keep_the_allowance_too(void **state)
+{
+	struct story s;
+	struct past p;
+
+	prod_and_test(&s, "rules: {eviction-rate: {perHour: 1}}");
+	story_pod(&s, "big", "root.prod", 2, NULL, "age 60");
+	story_load(&s);
+	past_init(&p, vocab_names(s.vocab));
+	expect(&s, &p, "it would take two", "big waiting");
+	end(&s, &p);
+
+	prod_and_test(&s, "rules: {eviction-rate: {perHour: 2}}");
+	story_pod(&s, "one", "root.prod", 1, NULL, "age 63");
+	story_pod(&s, "two", "root.prod", 1, NULL, "age 62");
+	story_pod(&s, "three", "root.prod", 1, NULL, "age 61");
+	story_load(&s);
+	past_init(&p, vocab_names(s.vocab));
+	expect(&s, &p, "two may, the third may not", "one reclaim n1 [b]; two reclaim n1 [a]; three waiting");
+	end(&s, &p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_evicted_before_is_spared_as_long_as_anything_else_works),
+		cmocka_unit_test(from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_time),
+		cmocka_unit_test(a_queue_loses_no_more_than_its_allowance_within_an_hour),
+		cmocka_unit_test(one_decision_and_one_cycle_keep_the_allowance_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
