@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/lint.h"
+#include "explain/lint_internal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "rules/judge.h"
 
-struct look_at { /* what the checks look at */
-	struct lint *out;
-	struct cluster *cluster;
-	struct ledger *l;
-	const struct queue_tree *tree;
-	const struct names *names;
-	const struct res_types *types;
-};
-
-__attribute__((format(printf, 5, 6))) static void add(struct lint *l, enum lint_level level, const char *rule,
-						      const char *subject, const char *fmt, ...)
+void lint_add(struct lint *l, enum lint_level level, const char *rule, const char *subject, const char *fmt, ...)
 {
 	struct text t = {0};
 	struct lint_finding f = {.level = level, .rule = rule};
@@ -31,18 +21,24 @@ __attribute__((format(printf, 5, 6))) static void add(struct lint *l, enum lint_
 	text_free(&t);
 }
 
-static const char *path_of(const struct look_at *a, queue_id q)
+const char *lint_path(const struct look_at *a, queue_id q)
 {
 	return name_str(a->names, queue_get(a->tree, q)->path);
 }
 
-static const char *subject_queue(const struct look_at *a, queue_id q)
+const char *lint_queue(const struct look_at *a, queue_id q)
 {
-	return arena_printf(a->out->arena, "queue %s", path_of(a, q));
+	return arena_printf(a->out->arena, "queue %s", lint_path(a, q));
+}
+
+const char *lint_group(const struct look_at *a, const struct group *g)
+{
+	return arena_printf(a->out->arena, "group %s/%s", name_str(a->names, g->obj->ns),
+			    name_str(a->names, g->obj->name));
 }
 
 /* Amounts in words, good until the lint is freed. */
-static const char *amount(const struct look_at *a, res_id r, int64_t v)
+const char *lint_amount(const struct look_at *a, res_id r, int64_t v)
 {
 	struct text t = {0};
 	const char *s;
@@ -84,10 +80,11 @@ static void check_over_subscribed(const struct look_at *a, res_id r)
 		sum = p == RES_UNLIMITED ? sum : res_add_sat(sum, p);
 	}
 	if (sum > capacity)
-		add(a->out, LINT_WARNING, "over-subscribed", "queue root",
-		    "%s of %s are guaranteed and the cluster has %s: not every queue can get what it was promised, and "
-		    "the last ones to ask will wait",
-		    amount(a, r, sum), res_type_name(a->types, r), amount(a, r, capacity));
+		lint_add(a->out, LINT_WARNING, "over-subscribed", "queue root",
+			 "%s of %s are guaranteed and the cluster has %s: not every queue can get what it was "
+			 "promised, and "
+			 "the last ones to ask will wait",
+			 lint_amount(a, r, sum), res_type_name(a->types, r), lint_amount(a, r, capacity));
 }
 
 static void check_guarantee(const struct look_at *a, queue_id q, res_id r)
@@ -96,21 +93,22 @@ static void check_guarantee(const struct look_at *a, queue_id q, res_id r)
 	int64_t g = queue_guarantee(queue, r), capacity = ledger_capacity(a->l)[r], sum = 0;
 
 	if (g == RES_UNLIMITED) {
-		add(a->out, LINT_NOTE, "unlimited", subject_queue(a, q),
-		    "its guarantee of %s is without end: it may always reclaim, and nothing is ever taken back from it",
-		    res_type_name(a->types, r));
+		lint_add(a->out, LINT_NOTE, "unlimited", lint_queue(a, q),
+			 "its guarantee of %s is without end: it may always reclaim, and nothing is ever taken back "
+			 "from it",
+			 res_type_name(a->types, r));
 		return;
 	}
 	if (g > capacity)
-		add(a->out, LINT_WARNING, "impossible-guarantee", subject_queue(a, q),
-		    "it guarantees %s of %s and all nodes together have %s", amount(a, r, g),
-		    res_type_name(a->types, r), amount(a, r, capacity));
+		lint_add(a->out, LINT_WARNING, "impossible-guarantee", lint_queue(a, q),
+			 "it guarantees %s of %s and all nodes together have %s", lint_amount(a, r, g),
+			 res_type_name(a->types, r), lint_amount(a, r, capacity));
 	for (uint32_t i = 0; i < queue->children.n; i++)
 		sum = res_add_sat(sum, promised(a, queue->children.v[i], r));
 	if (g > 0 && sum > g && sum != RES_UNLIMITED)
-		add(a->out, LINT_WARNING, "over-subscribed", subject_queue(a, q),
-		    "its children are guaranteed %s of %s together and it is guaranteed %s", amount(a, r, sum),
-		    res_type_name(a->types, r), amount(a, r, g));
+		lint_add(a->out, LINT_WARNING, "over-subscribed", lint_queue(a, q),
+			 "its children are guaranteed %s of %s together and it is guaranteed %s",
+			 lint_amount(a, r, sum), res_type_name(a->types, r), lint_amount(a, r, g));
 }
 
 /* ---- fences ---- */
@@ -153,13 +151,13 @@ static void check_fence(const struct look_at *a, queue_id q)
 	    queue->spec.props.preemption_policy != POLICY_FENCE)
 		return;
 	if (q == QUEUE_ROOT)
-		add(a->out, LINT_WARNING, "dead-fence", "queue root", "a fence on the root has no effect");
+		lint_add(a->out, LINT_WARNING, "dead-fence", "queue root", "a fence on the root has no effect");
 	else if (!has_promise(a, q))
-		add(a->out, LINT_WARNING, "dead-fence", subject_queue(a, q),
-		    "its fence never matters: nothing inside has a guarantee, so nothing inside ever reclaims");
+		lint_add(a->out, LINT_WARNING, "dead-fence", lint_queue(a, q),
+			 "its fence never matters: nothing inside has a guarantee, so nothing inside ever reclaims");
 	else if (!has_leaf_outside(a, outer_fence(a, q), q))
-		add(a->out, LINT_WARNING, "dead-fence", subject_queue(a, q),
-		    "its fence never matters: there is no other queue to keep its work away from");
+		lint_add(a->out, LINT_WARNING, "dead-fence", lint_queue(a, q),
+			 "its fence never matters: there is no other queue to keep its work away from");
 }
 
 /* ---- work that can never run ---- */
@@ -172,9 +170,9 @@ static void check_maximum(const struct look_at *a, queue_id q)
 		res_id r = (res_id)__builtin_ctzll(left);
 
 		if (max->v[r] == 0)
-			add(a->out, LINT_WARNING, "never-runs", subject_queue(a, q),
-			    "its maximum of %s is 0: work that asks for it can never be placed",
-			    res_type_name(a->types, r));
+			lint_add(a->out, LINT_WARNING, "never-runs", lint_queue(a, q),
+				 "its maximum of %s is 0: work that asks for it can never be placed",
+				 res_type_name(a->types, r));
 	}
 }
 
@@ -209,10 +207,10 @@ static void check_path(const struct look_at *a, const struct pod *p, const struc
 
 			if (!res_has(max, r) || s->request.v[i].amount <= max->v[r])
 				continue;
-			add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
-			    "it asks for %s of %s and its queue %s may use at most %s",
-			    amount(a, r, s->request.v[i].amount), res_type_name(a->types, r), path_of(a, q),
-			    amount(a, r, max->v[r]));
+			lint_add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
+				 "it asks for %s of %s and its queue %s may use at most %s",
+				 lint_amount(a, r, s->request.v[i].amount), res_type_name(a->types, r), lint_path(a, q),
+				 lint_amount(a, r, max->v[r]));
 			return;
 		}
 	}
@@ -228,15 +226,15 @@ static void check_pod(const struct look_at *a, pod_id id)
 		return;
 	s = shape_get(ledger_vocab(a->l), p->shape);
 	if (p->queue == QUEUE_NONE)
-		add(a->out, LINT_WARNING, "no-queue", subject_pod(a, p),
-		    "its queue \"%s\" does not exist or is not a leaf: it waits for ever",
-		    cluster_wanted_queue(a->cluster, id));
+		lint_add(a->out, LINT_WARNING, "no-queue", subject_pod(a, p),
+			 "its queue \"%s\" does not exist or is not a leaf: it waits for ever",
+			 cluster_wanted_queue(a->cluster, id));
 	else
 		check_path(a, p, s);
 	if (!any_node_holds(a, s, &r))
-		add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
-		    "no node is big enough, even empty: it asks for %s of %s",
-		    amount(a, r, res_list_get(&s->request, r)), res_type_name(a->types, r));
+		lint_add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
+			 "no node is big enough, even empty: it asks for %s of %s",
+			 lint_amount(a, r, res_list_get(&s->request, r)), res_type_name(a->types, r));
 }
 
 /* ---- all ---- */
@@ -279,13 +277,14 @@ void lint_cluster(struct lint *l, struct cluster *c)
 	check_queues(&a, QUEUE_ROOT);
 	for (pod_id i = 0; i < ledger_pod_limit(ledger); i++)
 		check_pod(&a, i);
+	lint_together(&a);
 	if (l->v.n > from)
 		qsort(l->v.v + from, l->v.n - from, sizeof(*l->v.v), by_subject);
 }
 
 void lint_add_note(struct lint *l, const char *note)
 {
-	add(l, LINT_WARNING, "input", "", "%s", note);
+	lint_add(l, LINT_WARNING, "input", "", "%s", note);
 }
 
 void lint_free(struct lint *l)

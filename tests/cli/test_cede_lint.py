@@ -43,10 +43,56 @@ ROWS = (
       properties: {preemption.policy: fence}
 """), [("dead-fence", "queue root.a", "its fence never matters: there is no other queue to keep its work away from")]),
     ("a fence that matters", queues("""    - name: a
+      properties: {preemption.policy: fence}
+      queues:
+      - {name: x, resources: {guaranteed: {vcore: 1}}}
+      - {name: y}
+    - name: b
+"""), []),
+    ("a guarantee behind a fence that leaves nobody to take from", queues("""    - name: a
       resources: {guaranteed: {vcore: 1}}
       properties: {preemption.policy: fence}
     - name: b
-"""), []),
+"""), [("fenced-guarantee", "queue root.a", "it has a guarantee, but the fence of root.a leaves it nobody to take from: it gets only what is free")]),
+    ("a window longer than others wait before they reclaim", queues("""    - name: a
+      resources: {guaranteed: {vcore: 1}}
+""") + """---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: b}
+spec:
+  reclaimMinRuntime: 1h
+  resources: {cpu: {quota: 0, limit: -1, overQuotaWeight: 1}, memory: {quota: 0, limit: -1, overQuotaWeight: 1}, gpu: {quota: 0, limit: -1, overQuotaWeight: 1}}
+""", [("window-beyond-delay", "queue root.b", "its work is protected from reclaim for 1h, and root.a may reclaim after 30s: of work that is younger it "
+       "gets nothing, whatever it was promised")]),
+    ("budgets that leave nothing to reclaim", queues("""    - name: a
+      resources: {guaranteed: {vcore: 1}}
+    - name: b
+""") + """---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {queue: root.b, app: x}}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+status: {phase: Running}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: x}
+spec: {selector: {matchLabels: {app: x}}}
+status: {disruptionsAllowed: 0}
+""", [("budget-blocks", "queue root.b", "the one pod that runs in it is covered by disruption budgets that allow nothing: others can reclaim nothing from it")]),
+    ("a semi-preemptible group without surplus", NODE + """---
+apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: g}
+spec: {minMember: 1, preemptibility: semi-preemptible}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {pod-group-name: g}}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+status: {phase: Running}
+""", [("semi-is-non", "group default/g", "it is semi-preemptible, but its minimum is all of its pods: nothing of it may go")]),
     ("work bigger than its queue, and than every node", queues("""    - name: a
       resources: {max: {vcore: 4}}
 """) + """---
