@@ -129,11 +129,10 @@ static void check_budgets(const struct look_at *a, queue_id q)
 		running++;
 	}
 	if (running > 0 && is_above_promise(a, q) && first_taker(a, q) != QUEUE_NONE)
-		lint_add(
-			a->out, LINT_NOTE, "budget-blocks", lint_queue(a, q),
-			"all of its %u running %s covered by disruption budgets that allow nothing: others can reclaim "
-			"nothing from it",
-			running, running == 1 ? "pod is" : "pods are");
+		lint_add(a->out, LINT_NOTE, "budget-blocks", lint_queue(a, q),
+			 "%s covered by disruption budgets that allow nothing: others can reclaim nothing from it",
+			 running == 1 ? "the one pod that runs in it is"
+				      : arena_printf(a->out->arena, "all of the %u pods that run in it are", running));
 }
 
 /* ---- groups ---- */
