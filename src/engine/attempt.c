@@ -452,15 +452,28 @@ struct decision attempt_decision(const struct engine *en, pod_id pod)
 				 .until_ns = TIME_NONE};
 }
 
+void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
+		   struct decision *d)
+{
+	*a = (struct attempt){.en = en, .keep = keep, .d = d};
+	*d = attempt_decision(en, pod);
+	cycle_begin(&a->c, engine_framework(en, pod), en->arena, pod, run->now_ns);
+}
+
+void attempt_end(struct attempt *a)
+{
+	cycle_end(&a->c);
+	arena_reset(a->en->arena);
+}
+
 enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
 		      struct decision *ret, struct err *e)
 {
-	struct attempt a = {.en = en, .keep = keep, .d = ret};
 	enum err_code rc = ERR_OK;
+	struct attempt a;
 	struct status s;
 
-	*ret = attempt_decision(en, pod);
-	cycle_begin(&a.c, engine_framework(en, pod), en->arena, pod, run->now_ns);
+	attempt_begin(&a, en, run, pod, keep, ret);
 	s = cycle_pre_enqueue(&a.c);
 	if (!status_is_success(&s))
 		gate(&a, &s);
@@ -468,7 +481,6 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 		rc = attempt_queued(&a, run->report == pod, e);
 	else
 		rc = try_pod(&a, run->report == pod, e);
-	cycle_end(&a.c);
-	arena_reset(en->arena);
+	attempt_end(&a);
 	return rc;
 }

@@ -8,6 +8,15 @@
 #include "engine/engine_internal.h"
 #include "engine/search.h"
 
+/* What members of a gang may do for room in one pass, and what was so before the first of them (gang.h). */
+struct gang_pass {
+	enum action action;  /* ALLOCATE: nobody has to go */
+	bool with_opted_out; /* they may be taken too */
+	bool with_stuck;     /* counts on the room of pods that should have gone long ago */
+	struct queues_before before;
+	struct protected_list *left; /* who had to be left, by all members */
+};
+
 struct attempt {
 	struct engine *en;
 	struct cede_cycle c;
@@ -18,9 +27,13 @@ struct attempt {
 	node_id *feasible;
 	uint32_t n_feasible;
 	int64_t *scores; /* of the feasible */
+	const struct gang_pass *pass; /* NULL: a pod on its own */
 };
 
 struct decision attempt_decision(const struct engine *en, pod_id pod);	      /* it waits, and nothing is known yet */
+void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
+		   struct decision *d);
+void attempt_end(struct attempt *a);
 const char *attempt_keep_text(struct attempt *a, struct text *t);	      /* moves it into keep and frees t */
 void attempt_filter(struct attempt *a);					      /* all nodes: statuses and feasible */
 bool attempt_promise_fits(struct attempt *a);				      /* the node it claims fits now */
@@ -31,5 +44,16 @@ struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, ui
 void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried);
 bool attempt_in_default_queue(const struct attempt *a, queue_id q); /* the leaf of pods that name no queue */
 
+/* May opted-out pods and those a plugin spares go if nothing else works? */
+bool attempt_has_last_resort(const struct attempt *a);
+enum action attempt_own_action(const struct attempt *a); /* inside the own leaf; ACTION_NONE: none */
+/* Once whoever is leaving the node is gone, does it fit there and below the maximums of its queues? */
+bool attempt_fits_in_the_end(struct attempt *a, node_id node);
+/*
+ * One member of a gang in the pass a->pass: says where it gets room, and evicts whom it needs; does not take the room.
+ */
+enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e);
+/* The promised node of a member: PLACED, it fits now; NOMINATED, soon; else WAITING. */
+void attempt_promised(struct attempt *a);
 /* Profiles default and yunikorn. */
 enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e);

@@ -101,3 +101,5 @@ struct decisions { /* a plan: decisions in the order they were taken */
 	ARRAY(struct decision) v;
 	uint32_t placed, nominated, waiting, gated, victims; /* pods */
 };
+void decisions_count(struct decisions *to, const struct decision *d);
+void decisions_add(struct decisions *to, const struct decision *d); /* and counts it */

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "engine/engine_internal.h"
+#include "engine/gang.h"
 #include "engine/gang_kube.h"
 #include "engine/quota.h"
 #include "engine/scene.h"
@@ -73,7 +74,7 @@ const char *engine_complaints(struct engine *en)
 
 /* ---- who is waiting ---- */
 
-static bool is_ours(const struct engine *en, const struct pod *p)
+bool engine_is_ours(const struct engine *en, const struct pod *p)
 {
 	const char *name = scheduler_of(en, p);
 
@@ -115,7 +116,7 @@ static void collect_waiting(struct engine *en, struct pod_list *out)
 	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
 		const struct pod *p = ledger_pod(en->ledger, i);
 
-		if (p->state == POD_WAITING && is_ours(en, p))
+		if (p->state == POD_WAITING && engine_is_ours(en, p))
 			array_push(out, i);
 	}
 	if (out->n)
@@ -123,15 +124,6 @@ static void collect_waiting(struct engine *en, struct pod_list *out)
 }
 
 /* ---- the plan ---- */
-
-static void count(struct decisions *d, const struct decision *one)
-{
-	d->placed += one->outcome == OUTCOME_PLACED;
-	d->nominated += one->outcome == OUTCOME_NOMINATED;
-	d->waiting += one->outcome == OUTCOME_WAITING;
-	d->gated += one->outcome == OUTCOME_GATED;
-	d->victims += one->n_victims;
-}
 
 /* All of its group that waits. */
 static enum err_code try_group(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle,
@@ -145,34 +137,42 @@ static enum err_code try_group(struct engine *en, const struct engine_run *run, 
 		struct decision d = v[i];
 
 		d.cycle = cycle;
-		array_push(&ret->v, d);
-		count(ret, &d);
+		decisions_add(ret, &d);
 	}
 	return rc;
 }
 
-static enum err_code try_one(struct engine *en, const struct engine_run *run, pod_id pod, uint32_t cycle,
+/* A pod, or first the group that it has to start with. Who was decided with its group has had its turn. */
+static enum err_code try_one(struct gangs *gangs, const struct engine_run *run, pod_id pod, uint32_t cycle,
 			     struct decisions *ret, struct err *e)
 {
+	struct engine *en = gangs_engine(gangs);
 	struct decision d;
 	enum err_code rc;
 
 	if (gang_kube_concerns(en, pod))
 		return try_group(en, run, pod, cycle, ret, e);
+	rc = gangs_try(gangs, run, pod, cycle, ret, e);
+	if (rc || gangs_decided(gangs, pod))
+		return rc;
 	rc = attempt(en, run, pod, ret->arena, &d, e);
 	if (rc)
 		return rc;
 	d.cycle = cycle;
-	array_push(&ret->v, d);
-	count(ret, &d);
+	decisions_add(ret, &d);
 	return ERR_OK;
 }
 
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
 			 struct err *e)
 {
+	struct gangs *gangs = gangs_new(en);
+	enum err_code rc;
+
 	en->past = run->past;
-	return try_one(en, run, pod, 1, ret, e);
+	rc = try_one(gangs, run, pod, 1, ret, e);
+	gangs_free(gangs);
+	return rc;
 }
 
 static bool has_queues(const struct engine *en)
@@ -186,6 +186,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 {
 	struct turn *turn = has_queues(en) ? turn_new(en, waiting->v, waiting->n) : NULL;
 	struct bits with_group = {0}; /* those whose group had its turn */
+	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;
 
 	for (uint32_t i = 0; !rc && i < waiting->n; i++) {
@@ -194,13 +195,14 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 
 		if (bits_has(&with_group, pod))
 			continue;
-		rc = try_one(en, run, pod, cycle, ret, e);
+		rc = try_one(gangs, run, pod, cycle, ret, e);
 		for (uint32_t k = from; k < ret->v.n; k++)
 			if (ret->v.v[k].pod != pod)
 				bits_set(&with_group, ret->v.v[k].pod);
 	}
 	if (turn)
 		turn_free(turn);
+	gangs_free(gangs);
 	bits_free(&with_group);
 	return rc;
 }
@@ -228,7 +230,7 @@ static void recount(const struct engine *en, struct decisions *d)
 	d->placed = d->nominated = d->waiting = d->gated = 0;
 	for (uint32_t i = 0; i < d->v.n; i++)
 		if (d->v.v[i].pod != POD_NONE && last[d->v.v[i].pod] == i + 1)
-			count(d, &d->v.v[i]);
+			decisions_count(d, &d->v.v[i]);
 	d->victims = bits_count(&gone);
 	bits_free(&gone);
 	mem_free(last);
@@ -264,6 +266,8 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);
 		rc = try_all(en, run, &waiting, cycle, ret, e);
+		if (!rc)
+			stale_gangs_run(en, run->now_ns, cycle, ret);
 		if (!waiting.n)
 			cycle = run->cycles;
 		array_free(&waiting);

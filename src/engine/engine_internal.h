@@ -32,6 +32,8 @@ struct pod_list {
 	uint32_t n, cap;
 };
 
+/* Is it a pod of one of the schedulers we stand for? */
+bool engine_is_ours(const struct engine *en, const struct pod *p);
 /* What rules have to know of the configuration. */
 struct rule_settings engine_rule_settings(const struct engine *en);
 

@@ -5,6 +5,7 @@
  * only if nothing else works. Work that must run on one node looks there.
  */
 #include "engine/attempt.h"
+#include "engine/gang.h"
 #include "engine/limits.h"
 #include "engine/opinion.h"
 #include "engine/survey.h"
@@ -37,13 +38,10 @@ static bool counts_on(const struct attempt *a, pod_id pod, bool with_stuck)
 	return p->state == POD_LEAVING && (with_stuck || !pod_is_stuck(p, a->c.now_ns, a->en->config->patience_ns));
 }
 
-/* Does it fit once whoever is leaving this node is gone? */
-static bool fits_soon(struct attempt *a, node_id node, bool with_stuck)
+static bool clear_leaving(struct attempt *a, node_id node, bool with_stuck)
 {
 	const struct ledger_node *n = ledger_node(a->c.ledger, node);
-	ledger_mark mark = ledger_get_mark(a->c.ledger);
 	bool has_leaving = false;
-	struct status s;
 
 	if (!ledger_node_leaving(a->c.ledger, node)[RES_PODS])
 		return false;
@@ -53,7 +51,32 @@ static bool fits_soon(struct attempt *a, node_id node, bool with_stuck)
 		ledger_vacate(a->c.ledger, n->pods.v[i]);
 		has_leaving = true;
 	}
+	return has_leaving;
+}
+
+/* Does it fit once whoever is leaving this node is gone? */
+static bool fits_soon(struct attempt *a, node_id node, bool with_stuck)
+{
+	ledger_mark mark = ledger_get_mark(a->c.ledger);
+	bool has_leaving = clear_leaving(a, node, with_stuck);
+	struct status s;
+
 	s = has_leaving ? cycle_fits(&a->c, node) : status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
+	ledger_rollback(a->c.ledger, mark);
+	return status_is_success(&s);
+}
+
+bool attempt_fits_in_the_end(struct attempt *a, node_id node)
+{
+	ledger_mark mark = ledger_get_mark(a->c.ledger);
+	struct status s;
+	queue_id q;
+	res_id r;
+
+	if (queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r))
+		return false;
+	clear_leaving(a, node, a->pass && a->pass->with_stuck);
+	s = cycle_fits(&a->c, node);
 	ledger_rollback(a->c.ledger, mark);
 	return status_is_success(&s);
 }
@@ -84,6 +107,15 @@ static void reserve(struct attempt *a, node_id node, enum action action)
 	a->d->action = action;
 	a->d->node = node;
 	ledger_reserve(a->c.ledger, node, a->c.pod);
+}
+
+/* One more of a group that waits to start together waits with it. */
+static void take(struct attempt *a, node_id node)
+{
+	if (gang_must_wait(a->en, a->c.p))
+		reserve(a, node, ACTION_ALLOCATE);
+	else
+		attempt_place(a, node);
 }
 
 /* The report of the i-th node, NULL if nobody asked for any. */
@@ -225,24 +257,31 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 	return true;
 }
 
-/* One action over all nodes; true if somebody was found. */
-static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
+/* One action over all nodes, who had to be left into left; true if somebody was found. */
+static bool hunt_as(struct hunt *h, enum action action, bool with_opted_out, struct protected_list *left)
 {
 	struct rule_settings settings = engine_rule_settings(h->a->en);
-	struct protected_list left = {.max = PROTECTED_MAX};
 	struct rule_verdict held;
-	bool is_found = false;
 	struct judge j;
 
 	judge_init(&j, h->a->en->cluster, h->a->c.ledger, &settings, action, h->a->c.pod, h->a->c.now_ns,
 		   &h->a->en->scratch);
+	j.before = h->a->pass ? &h->a->pass->before : NULL;
 	held = judge_preemptor(&j);
-	if (held.rule == RULE_NONE) {
-		is_found = search_with(h, &j, with_opted_out, &left);
-	} else if (h->a->d->own_rule == RULE_NONE) {
+	if (held.rule == RULE_NONE)
+		return search_with(h, &j, with_opted_out, left);
+	if (h->a->d->own_rule == RULE_NONE) {
 		h->a->d->own_rule = (enum rule_id)held.rule;
 		h->a->d->until_ns = held.until_ns;
 	}
+	return false;
+}
+
+static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
+{
+	struct protected_list left = {.max = PROTECTED_MAX};
+	bool is_found = hunt_as(h, action, with_opted_out, &left);
+
 	if (is_found)
 		keep_protected(h->a, &left);
 	else
@@ -257,18 +296,23 @@ static bool is_daemon(const struct attempt *a)
 }
 
 /* Inside the own leaf: displace among pods without a queue, preempt elsewhere; YuniKorn does neither. */
-static enum action own_action(const struct attempt *a)
+enum action attempt_own_action(const struct attempt *a)
 {
 	if (!profile_has_action(a->en->config->profile, ACTION_PREEMPT))
 		return ACTION_NONE;
 	return attempt_in_default_queue(a, a->c.p->queue) ? ACTION_DISPLACE : ACTION_PREEMPT;
 }
 
+bool attempt_has_last_resort(const struct attempt *a)
+{
+	return a->en->config->opt_out != OPT_OUT_HARD || opinion_is_any(&a->c);
+}
+
 static bool hunt_all(struct hunt *h)
 {
-	enum action own = own_action(h->a);
-	bool is_hard = h->a->en->config->opt_out == OPT_OUT_HARD && !opinion_is_any(&h->a->c);
-	int rounds = is_hard ? 1 : 2; /* the second with those who go only if nothing else works */
+	enum action own = attempt_own_action(h->a);
+	int rounds =
+		attempt_has_last_resort(h->a) ? 2 : 1; /* the second with those who go only if nothing else works */
 
 	if (is_daemon(h->a))
 		return hunt(h, ACTION_REQUIRED_NODE, true);
@@ -375,7 +419,7 @@ static bool keeps_promise(struct attempt *a, node_id *ret_promised)
 		return false;
 	if (attempt_promise_fits(a)) {
 		a->d->tie = TIE_NOMINATED;
-		attempt_place(a, node);
+		take(a, node);
 		return true;
 	}
 	if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, false)) {
@@ -426,7 +470,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 		if (!rc && wants_report)
 			attempt_report(a, NULL, 0);
 		if (!rc)
-			attempt_place(a, node);
+			take(a, node);
 		return rc;
 	}
 	if (wants_report)
@@ -438,4 +482,62 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	if (!lacking && a->d->outcome == OUTCOME_WAITING)
 		wait_for_stuck(a, promised);
 	return ERR_OK;
+}
+
+/* ---- one of a gang ---- */
+
+static void found(struct attempt *a, enum outcome o, node_id node)
+{
+	a->d->outcome = o;
+	a->d->action = ACTION_ALLOCATE;
+	a->d->node = node;
+}
+
+static void take_room_in_pass(struct attempt *a, uint64_t lacking)
+{
+	struct hunt h = {.a = a, .lacking = lacking};
+
+	potential(&h);
+	hunt_as(&h, a->pass->action, a->pass->with_opted_out, a->pass->left);
+}
+
+enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e)
+{
+	enum err_code rc = ERR_OK;
+	queue_id q = QUEUE_NONE;
+	res_id r = RES_NONE;
+	uint64_t lacking;
+	node_id node = NODE_NONE;
+
+	if (is_over_limit(a))
+		return ERR_OK;
+	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
+	attempt_filter(a);
+	if (!lacking && a->n_feasible)
+		rc = attempt_choose(a, &node, e);
+	if (!rc && wants_report)
+		attempt_report(a, NULL, 0);
+	if (!rc && node != NODE_NONE)
+		found(a, OUTCOME_PLACED, node);
+	if (rc || node != NODE_NONE)
+		return rc;
+	waits(a, lacking != 0, q, r);
+	if (!lacking && take_leaving_room(a, a->pass->with_stuck, NODE_NONE)) {
+		if (a->pass->with_stuck)
+			note_stuck(a, a->d->node);
+	} else if (a->pass->action != ACTION_ALLOCATE) {
+		take_room_in_pass(a, lacking);
+	}
+	return ERR_OK;
+}
+
+void attempt_promised(struct attempt *a)
+{
+	node_id node = a->c.p->node;
+
+	a->d->tie = TIE_NOMINATED;
+	if (attempt_promise_fits(a))
+		found(a, OUTCOME_PLACED, node);
+	else if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, false))
+		found(a, OUTCOME_NOMINATED, node);
 }

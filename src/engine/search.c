@@ -37,8 +37,9 @@ static void leave(struct ground *g, pod_id pod, const struct pod *p, const struc
 static bool concerns(const struct ground *g, const struct pod *p)
 {
 	queue_id own = g->s->j->p->queue;
+	group_id group = g->s->j->p->group;
 
-	if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
+	if (p->state != POD_PLACED || p->queue == QUEUE_NONE || (group != GROUP_NONE && p->group == group))
 		return false;
 	switch (g->s->j->action) {
 	case ACTION_RECLAIM:

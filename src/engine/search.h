@@ -69,6 +69,8 @@ uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct
 		       res_id *ret_type);
 /* Leaving, and should have gone longer ago than one has patience: its room is not counted on. */
 bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
+/* Share of the cluster that so much is, in millionths, added up over types: what a second of it is worth. */
+int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
 /* The same in seconds, times the share of the cluster that it holds in millionths, added up over types. */

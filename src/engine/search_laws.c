@@ -262,8 +262,7 @@ bool ground_fits(struct ground *g)
 
 /* ---- what it costs ---- */
 
-/* Share of the cluster a pod holds, in millionths, added up over types: what a second of it is worth. */
-static int64_t worth(const struct ledger *l, const struct res_list *usage)
+int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage)
 {
 	const int64_t *capacity = ledger_capacity(l);
 	int64_t sum = 0;
@@ -290,7 +289,7 @@ int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
 
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns)
 {
-	return worth(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
+	return share_of_cluster(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
 }
 
 /* Is some queue of the victims' branches below its guarantee now, in a type the laws did not look at? */

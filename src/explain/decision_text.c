@@ -130,6 +130,13 @@ static void together(const struct plan_view *v, const struct decision *d, struct
 	text_add(out, " that get a place wait for this together.");
 }
 
+/* The victims of a gang stand at its first pod; the others wait for them as well. */
+bool waits_with_group(const struct decision *d)
+{
+	return d->outcome == OUTCOME_NOMINATED && !d->n_victims && d->group != GROUP_NONE &&
+	       d->action != ACTION_ALLOCATE;
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -149,6 +156,14 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 			break;
 		}
 		text_printf(out, " gets %s as soon as ", node_text(v, d->node));
+		if (waits_with_group(d)) {
+			text_add(out, "its whole group ");
+			group_path(v, d->group, out);
+			text_add(out, " has room: ");
+			tie_text(v, d, out);
+			text_add_char(out, '.');
+			break;
+		}
 		victims_inline(v, d, out);
 		text_add(out, !d->n_victims	  ? "what is leaving there is gone: "
 			      : d->n_victims == 1 ? " is gone: "

@@ -109,6 +109,9 @@ static void law_clause(const struct explanation *x, struct text *out)
 			queue_path(x->view, self(x)->queue));
 	else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
+	else if (self(x)->node != d->node && !as_victim(d, x->pod)->goes_with_group)
+		text_printf(out, " needs its room for its group and has the higher priority (%d, this pod has %d).",
+			    theirs, self(x)->priority);
 	else if (self(x)->node != d->node)
 		text_printf(out, " needs room on %s and has the higher priority (%d, this pod has %d).",
 			    node_text(x->view, d->node), theirs, self(x)->priority);
@@ -126,6 +129,12 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 	enum rule_id overridden = as_victim(d, x->pod)->overridden;
 
 	pod_path(x->view, x->pod, out);
+	if (d->action == ACTION_STALE_GANG) {
+		text_printf(out, " has to go from %s: its group ", node_text(x->view, self(x)->node));
+		group_path(x->view, d->group, out);
+		text_add(out, " has run with less than its minimum for too long (stale-gang).");
+		return;
+	}
 	if (d->pod == POD_NONE) {
 		text_printf(out, " has to go from %s: %s uses more than its maximum (%s).",
 			    node_text(x->view, self(x)->node), queue_path(x->view, d->queue), action_text(d->action));

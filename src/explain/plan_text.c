@@ -158,6 +158,23 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 	}
 }
 
+/* For whom it goes; the queue or the group itself, if nobody waits for it. */
+static void cell_for(const struct plan_view *v, struct table *t, const struct decision *d)
+{
+	struct text s = {0};
+
+	if (d->pod != POD_NONE) {
+		cell_pod(v, t, TONE_PLAIN, d->pod);
+		return;
+	}
+	if (d->action == ACTION_STALE_GANG)
+		group_path(v, d->group, &s);
+	else
+		text_add(&s, queue_path(v, d->queue));
+	table_cell(t, TONE_PLAIN, "(%s)", text_str(&s));
+	text_free(&s);
+}
+
 /*
  * Two decisions may need the same pod gone; it is shown at the first of them. Who was leaving before is not sent away
  * by the plan, though somebody may wait for that room.
@@ -193,10 +210,7 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 			table_cell(&t, TONE_FAINT, "%s", queue_path(v, d->victims[k].queue));
 			table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->victims[k].node));
 			cell_duration(&t, d->victims[k].lost_ns);
-			if (d->pod == POD_NONE)
-				table_cell(&t, TONE_PLAIN, "(%s)", queue_path(v, d->queue));
-			else
-				cell_pod(v, &t, TONE_PLAIN, d->pod);
+			cell_for(v, &t, d);
 			cell_why(v, &t, d, &d->victims[k], moves[d->victims[k].pod]);
 		}
 	}
@@ -367,6 +381,8 @@ static void cell_when(const struct plan_view *v, struct table *t, const struct d
 {
 	if (d->outcome == OUTCOME_NOMINATED && pod_of(v, d->pod)->state == POD_PLACED)
 		table_cell(t, TONE_WARN, "moves from %s", node_text(v, pod_of(v, d->pod)->node));
+	else if (waits_with_group(d))
+		table_cell(t, TONE_WARN, "with its group");
 	else if (d->outcome == OUTCOME_NOMINATED && !d->n_victims)
 		table_cell(t, TONE_WARN, "when leaving pods are gone");
 	else if (d->outcome == OUTCOME_NOMINATED)

@@ -58,6 +58,7 @@ void group_clause(const struct plan_view *v, const struct decision *d, const str
 
 /* Helpers for both. */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
+bool waits_with_group(const struct decision *d); /* for victims that its group's first pod tells of */
 void group_path(const struct plan_view *v, group_id g, struct text *out);
 const char *queue_path(const struct plan_view *v, queue_id q); /* "" for none */
 const char *node_text(const struct plan_view *v, node_id n);   /* "" for none */

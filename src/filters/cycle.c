@@ -426,6 +426,11 @@ static void unreserve_all(struct cede_cycle *c, node_id node)
 	}
 }
 
+void cycle_unbind(struct cede_cycle *c, node_id node)
+{
+	unreserve_all(c, node);
+}
+
 typedef struct cede_verdict (*node_step)(void *self, struct cede_cycle *c, cede_node node);
 
 static node_step step_of(const struct cede_plugin *p, enum plugin_point point)

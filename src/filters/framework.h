@@ -155,6 +155,8 @@ enum err_code cycle_scores(struct cede_cycle *c, const node_id *nodes, uint32_t 
  * refused.
  */
 bool cycle_bind(struct cede_cycle *c, node_id node, struct status *ret);
+/* Takes back a bind that succeeded, as if it had been refused: for one of several that are bound together. */
+void cycle_unbind(struct cede_cycle *c, node_id node);
 struct status cycle_pre_enqueue(struct cede_cycle *c); /* all PreEnqueue plugins; first refusal */
 
 /* Reason i of a status, appended to out; false: there is no i-th. */

@@ -21,6 +21,7 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.way = WAY_QUEUES,
 			.order = ORDER_GUARANTEE,
 			.reclaim_by = RECLAIM_GUARANTEE,
+			.has_gangs = true,
 			.start = START_ANY,
 		},
 	[PROFILE_KUBERNETES] =

@@ -34,6 +34,7 @@ struct profile_data {
 	enum search_way way;
 	enum waiting_order order;
 	enum reclaim_by reclaim_by;
+	bool has_gangs; /* where queues decide: groups start together, and go as a whole */
 	/* how objects are read */
 	enum start_source start;
 	bool has_no_queues;	  /* all pods are in root.default */

@@ -17,7 +17,7 @@ static struct rule_verdict above(const struct judge *j, const struct queue_opini
 {
 	for (uint32_t i = 0; i < o->n_guards; i++) {
 		queue_id q = o->guards[i];
-		const int64_t *used = ledger_queue_used(j->ledger, q);
+		const int64_t *used = judge_used_before(j, q);
 
 		for (uint64_t left = o->judged; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);

@@ -236,7 +236,7 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judg
 	*ret_judged = types;
 	*ret_why = rule_says(IS_PROTECTED, RULE_GUARANTEE);
 	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
-		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q);
+		const int64_t *used = judge_used_before(j, q), *claimed = judge_claimed_before(j, q);
 
 		for (uint64_t left = types; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);

@@ -36,6 +36,15 @@ struct rule_settings {
 	const struct past *past; /* NULL: nothing is known */
 };
 
+/*
+ * What all queues used and had claimed before a decision of several steps began, row after row as the ledger has them:
+ * a gang is one claim, and who is entitled and who is above its guarantee is asked once, before its first pod.
+ */
+struct queues_before {
+	const int64_t *used, *claimed;
+	uint32_t stride;
+};
+
 /* What is known of one victim queue, for the present short types. */
 struct queue_opinion {
 	uint64_t stamp;	   /* of judge: 0 never */
@@ -76,6 +85,7 @@ struct judge {
 	queue_id fence;	      /* how far up the search for victims may go */
 	uint64_t asked;	      /* types the pod asks for */
 	uint64_t short_types; /* of them; set by judge_look_at */
+	const struct queues_before *before; /* NULL: as the ledger has it now */
 	struct judge_scratch *scratch;
 	name_id spark_role, spark_driver;
 };
@@ -105,6 +115,14 @@ bool judge_can_spare(const struct ledger *l, podset_id s, uint32_t n);
 /* How many pods of a podset belong together; INT32_MAX where each stands for itself. */
 int32_t judge_minimum(const struct ledger *l, podset_id s);
 
+static inline const int64_t *judge_used_before(const struct judge *j, queue_id q)
+{
+	return j->before ? j->before->used + (size_t)q * j->before->stride : ledger_queue_used(j->ledger, q);
+}
+static inline const int64_t *judge_claimed_before(const struct judge *j, queue_id q)
+{
+	return j->before ? j->before->claimed + (size_t)q * j->before->stride : ledger_queue_claimed(j->ledger, q);
+}
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);
 /* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */

@@ -22,6 +22,13 @@ static inline const char *words_type(const struct cluster *c, res_id r)
 {
 	return res_type_name(vocab_res(ledger_vocab(words_ledger(c))), r);
 }
+static inline void words_group(const struct cluster *c, group_id g, struct text *out)
+{
+	const struct obj_group *o = ledger_group(words_ledger(c), g)->obj;
+	const struct names *names = vocab_names(ledger_vocab(words_ledger(c)));
+
+	text_printf(out, "%s/%s", name_str(names, o->ns), name_str(names, o->name));
+}
 /* "ml/train", or "ml/train (workers)" for one of several. */
 static inline void words_podset(const struct cluster *c, podset_id s, struct text *out)
 {
@@ -29,7 +36,7 @@ static inline void words_podset(const struct cluster *c, podset_id s, struct tex
 	const struct names *names = vocab_names(ledger_vocab(l));
 	const struct group *g = ledger_group(l, ledger_podset(l, s)->group);
 
-	text_printf(out, "%s/%s", name_str(names, g->obj->ns), name_str(names, g->obj->name));
+	words_group(c, ledger_podset(l, s)->group, out);
 	if (g->n_podsets > 1)
 		text_printf(out, " (%s)", name_str(names, ledger_podset(l, s)->name));
 }

@@ -311,7 +311,7 @@ static inline void story_line(const struct story *s, struct text *out)
 		const struct decision *d = &s->plan.v.v[i];
 
 		text_add(out, i ? "; " : "");
-		text_add(out, d->pod == POD_NONE ? "quota" : story_name(s, d->pod));
+		text_add(out, d->pod == POD_NONE ? action_text(d->action) : story_name(s, d->pod));
 		if (d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED) {
 			text_printf(out, " %s", outcome_text(d->outcome));
 			if (d->own_rule != RULE_NONE)
