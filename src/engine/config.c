@@ -22,13 +22,15 @@ struct engine_config *engine_config_new(void)
 			.staleness_grace_ns = 60 * NS_PER_S,
 			.k_value = 1,
 			.saturation = 1,
-			.max_consolidation_preemptees = -1},
+			.max_consolidation_preemptees = 16},
 		.n_kube_profiles = 1,
 		.kube_profiles = arena_type(a, struct kube_profile),
 		.initial_backoff_ns = 1 * NS_PER_S,
 		.max_backoff_ns = 10 * NS_PER_S,
 		.threads = 1,
 	};
+	for (int i = 0; i < ACTION_COUNT; i++)
+		c->kai.queue_depth[i] = KAI_ALL;
 	c->kube_profiles[0].scheduler_name = "default-scheduler";
 	plugin_args_default(&c->kube_profiles[0].args);
 	return c;

@@ -27,13 +27,15 @@ struct plugin_file {
 };
 
 enum { KAI_ACTIONS = 5 };
+#define KAI_ALL UINT32_MAX
 struct kai_settings { /* profile kai, and what other profiles take from it */
 	uint32_t n_actions;
 	enum action actions[KAI_ACTIONS];
 	int64_t staleness_grace_ns;	      /* 60 s; negative: gangs below their minimum stay */
 	bool gpu_spreads, cpu_spreads;	      /* nodeplacement: spread instead of binpack */
 	double k_value, saturation;	      /* of plugin proportion; 1 and 1 */
-	int32_t max_consolidation_preemptees; /* jobs one consolidation may move; -1: no limit, 0: no consolidation */
+	int32_t max_consolidation_preemptees; /* units one consolidation looks at; 16; -1: all, 0: no consolidation */
+	uint32_t queue_depth[ACTION_COUNT];   /* units of each queue an action looks at, the first ones; KAI_ALL */
 	bool forbids_consolidating_reclaim;   /* victims that get a new place count as lost all the same */
 	bool has_no_predicates;		      /* plugin predicates left out: only room counts */
 };

@@ -15,15 +15,29 @@ static bool is_ready(const struct scene *s, const struct unit *u)
 	return true;
 }
 
+struct line { /* units are asked queue by queue, the first to come first */
+	enum action action;
+	uint32_t queue, n;
+};
+
+/* Of each queue only so many as the action looks at, the first. */
 static enum pick_of_unit may_ask(struct scene *s, uint32_t unit, void *ctx)
 {
-	(void)ctx;
-	return is_ready(s, &s->units[unit]) ? TAKE_UNIT : PASS_UNIT;
+	const struct unit *u = &s->units[unit];
+	struct line *l = ctx;
+
+	if (!is_ready(s, u) || (l->action == ACTION_CONSOLIDATE && !u->is_preemptible))
+		return PASS_UNIT;
+	if (l->queue != u->queue)
+		*l = (struct line){l->action, u->queue, 0};
+	return l->n++ < s->settings->queue_depth[l->action] ? TAKE_UNIT : PASS_UNIT;
 }
 
-static enum pick_of_unit may_ask_to_move(struct scene *s, uint32_t unit, void *ctx)
+static void line_up(struct scene *s, enum action action)
 {
-	return s->units[unit].is_preemptible ? may_ask(s, unit, ctx) : PASS_UNIT;
+	struct line l = {action, NONE, 0};
+
+	order_begin(s, ORDER_ACTION, may_ask, &l, NULL, 0);
 }
 
 /* ---- windows ---- */
@@ -72,7 +86,6 @@ bool scene_is_protected(const struct scene *s, enum action action, uint32_t by, 
 struct quest {
 	enum action action;
 	uint32_t unit;
-	uint32_t left; /* units it may still look at */
 };
 
 static enum pick_of_unit may_lose(struct scene *s, uint32_t victim, void *ctx)
@@ -129,7 +142,7 @@ static void run_allocate(struct scene *s)
 	struct order_item item;
 
 	s->room_stamp++;
-	order_begin(s, ORDER_ACTION, may_ask, NULL, NULL, 0);
+	line_up(s, ACTION_ALLOCATE);
 	while (order_pop(s, ORDER_ACTION, &item))
 		allocate_one(s, item.unit);
 }
@@ -185,7 +198,7 @@ static void run_search(struct scene *s, enum action action)
 {
 	struct order_item item;
 
-	order_begin(s, ORDER_ACTION, action == ACTION_CONSOLIDATE ? may_ask_to_move : may_ask, NULL, NULL, 0);
+	line_up(s, action);
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct quest q = {.action = action, .unit = item.unit};
 

@@ -142,6 +142,7 @@ void solver_add_batch(struct solver *v, uint32_t unit, const uint32_t *members, 
 		u->batch_stamp = v->stamp;
 		u->first_batch = id;
 		u->order_key = v->next_key++;
+		v->n_looked_at++;
 	} else {
 		v->batches.v[u->last_batch].next = id;
 	}
@@ -301,6 +302,15 @@ static bool add_from_entry(struct solver *v, uint32_t entry)
 	return is_new;
 }
 
+/* A consolidation looks at so many units, the first to go, and not at others later on. */
+static bool looks_at_enough(const struct solver *v, uint32_t unit)
+{
+	int32_t most = v->s->settings->max_consolidation_preemptees;
+
+	return v->action == ACTION_CONSOLIDATE && most >= 0 && v->n_looked_at >= (uint32_t)most &&
+	       v->s->units[unit].batch_stamp != v->stamp;
+}
+
 bool solver_add_candidate(struct solver *v)
 {
 	struct scene *s = v->s;
@@ -310,6 +320,8 @@ bool solver_add_candidate(struct solver *v)
 		uint32_t entry = item.entry;
 
 		s->steps++;
+		if (looks_at_enough(v, item.unit))
+			continue;
 		if (entry == NONE && add_single(v, item.unit))
 			return true;
 		if (entry == NONE)

@@ -34,7 +34,7 @@ static void start_afresh(struct solver *v)
 	v->stamp = s->stamp;
 	s->stamp++;
 	v->batches.n = v->members.n = v->by_node.n = 0;
-	v->n_candidates = 0;
+	v->n_candidates = v->n_looked_at = 0;
 	v->recorded_key = 0;
 	v->next_key = UINT64_C(1) << 32;
 	v->has_pushed_back = false;

@@ -41,6 +41,7 @@ struct solver {
 	ARRAY(uint32_t) members;
 	ARRAY(struct by_node) by_node;
 	uint32_t n_candidates;		 /* batches that are not recorded */
+	uint32_t n_looked_at;		 /* units with batches */
 	uint32_t last_unit;		 /* of the newest candidate */
 	uint64_t next_key, recorded_key; /* of candidates; of recorded units, which come before them */
 	bool has_pushed_back;		 /* some unit goes in several batches */

@@ -178,6 +178,29 @@ static enum err_code read_scheduler_names(const struct reader *r, const struct a
 	return ERR_OK;
 }
 
+/* ---- what KAI's scheduler has as flags ---- */
+
+static enum err_code read_kai(const struct reader *r, const struct at *root, struct kai_settings *k, struct err *e)
+{
+	static const char *const keys[] = {"stalenessGracePeriod", "maxConsolidationPreemptees",
+					   "allowConsolidatingReclaim", NULL};
+	struct at kai = at_field(root, "kai"), grace = at_field(&kai, keys[0]);
+	bool allows = !k->forbids_consolidating_reclaim;
+	int64_t most = k->max_consolidation_preemptees;
+	const char *text = NULL;
+	struct err why;
+
+	TRY(at_only(r, &kai, keys, e));
+	TRY(get_scalar(r, &kai, keys[0], &text, e));
+	if (text && duration_parse(text, strlen(text), true, &k->staleness_grace_ns, &why))
+		return at_fail(r, &grace, e, "%s", why.msg);
+	TRY(get_int(r, &kai, keys[1], -1, INT32_MAX, &most, e));
+	k->max_consolidation_preemptees = (int32_t)most;
+	TRY(get_bool(r, &kai, keys[2], &allows, e));
+	k->forbids_consolidating_reclaim = !allows;
+	return ERR_OK;
+}
+
 /* ---- plugins ---- */
 
 static enum err_code read_args(const struct reader *r, const struct at *plugin, struct arena *arena,
@@ -248,8 +271,8 @@ static enum err_code read_plugins(const struct reader *r, const struct at *root,
 enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
 				   struct err *e)
 {
-	static const char *const keys[] = {"apiVersion", "kind",    "profile", "schedulerNames",
-					   "rules",	 "actions", "plugins", NULL},
+	static const char *const keys[] = {"apiVersion", "kind", "profile", "schedulerNames", "rules", "actions",
+					   "plugins",	 "kai",	 NULL},
 				 *const versions[] = {"cede.dev/v1", NULL}, *const kinds[] = {SUBJECT, NULL};
 	struct reader r = config_reader(src, SUBJECT);
 	struct engine_config c = *config;
@@ -265,6 +288,7 @@ enum err_code manifest_cede_config(const struct object_source *src, const struct
 	TRY(read_rules(&r, &root, &c, e));
 	TRY(read_actions(&r, &root, &c, e));
 	TRY(read_plugins(&r, &root, &c, e));
+	TRY(read_kai(&r, &root, &c.kai, e));
 	*config = c;
 	return ERR_OK;
 }

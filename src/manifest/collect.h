@@ -47,7 +47,7 @@ extern const struct object_kind object_kinds[];
 extern const size_t object_kind_count;
 
 struct setting { /* a configuration document, kept as read */
-	enum { SETTING_CEDE, SETTING_KUBE, SETTING_KAI } kind;
+	enum { SETTING_SHARD, SETTING_KAI, SETTING_KUBE, SETTING_CEDE } kind; /* the last one has the last word */
 	const char *file;
 	const struct tree *root; /* in strings */
 };

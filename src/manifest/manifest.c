@@ -214,42 +214,67 @@ const struct tree *tree_copy(struct arena *a, const struct tree *t)
 }
 
 static enum err_code apply_setting(struct vocab *v, const struct setting *s, const struct object_source *src,
-				   struct engine_config *config, struct err *e)
+				   struct engine_config *config, bool *ret_applies, struct err *e)
 {
+	*ret_applies = true;
 	if (s->kind == SETTING_CEDE)
 		return manifest_cede_config(src, s->root, config, e);
 	if (s->kind == SETTING_KUBE)
 		return manifest_kube_config(v, src, s->root, config, e);
+	if (s->kind == SETTING_SHARD)
+		return manifest_kai_shard(src, s->root, config, ret_applies, e);
 	return manifest_kai_config(src, s->root, config, e);
 }
 
 /*
  * Settings are kept as read and applied later; they are tried now, so that mistakes and notes come with the document.
  */
-static enum err_code try_setting(struct manifest *m, const struct setting *s, struct err *e)
+static enum err_code try_setting(struct manifest *m, const struct setting *s, bool *ret_applies, struct err *e)
 {
 	struct object_source src = source_of(m);
 	struct engine_config *config = engine_config_new();
-	enum err_code rc = apply_setting(m->vocab, s, &src, config, e);
+	enum err_code rc = apply_setting(m->vocab, s, &src, config, ret_applies, e);
 
 	engine_config_free(config);
 	return rc;
 }
 
+static const struct setting *setting_of(const struct manifest *m, unsigned kind)
+{
+	for (uint32_t i = 0; i < m->settings.n; i++)
+		if (m->settings.v[i].kind == kind)
+			return &m->settings.v[i];
+	return NULL;
+}
+
+/* KAI's operator writes the configuration of a shard into a ConfigMap: where both are read, that counts. */
+static void note_shard(struct manifest *m)
+{
+	const struct setting *shard = setting_of(m, SETTING_SHARD), *config = setting_of(m, SETTING_KAI);
+
+	if (shard && config)
+		note_at(m, (struct place){shard->file, shard->root->line, shard->root->col},
+			"SchedulingShard: not used, because there is a scheduler configuration at %s:%u:%u",
+			config->file, config->root->line, config->root->col);
+}
+
 static enum err_code take_setting(struct manifest *m, int kind, const struct tree *t, struct err *e)
 {
 	struct setting s = {.kind = kind, .file = m->file, .root = tree_copy(m->strings, t)};
+	const struct setting *first = setting_of(m, (unsigned)kind);
+	bool applies;
 
-	for (uint32_t i = 0; i < m->settings.n; i++)
-		if ((int)m->settings.v[i].kind == kind && m->keeps_settings)
-			return ERR_OK;
-		else if ((int)m->settings.v[i].kind == kind)
-			return err_fail(e, ERR_INPUT,
-					"%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u",
-					m->file, t->line, t->col, m->settings.v[i].file, m->settings.v[i].root->line,
-					m->settings.v[i].root->col);
-	TRY(try_setting(m, &s, e));
+	if (first && m->keeps_settings)
+		return ERR_OK;
+	TRY(try_setting(m, &s, &applies, e));
+	if (!applies)
+		return ERR_OK;
+	if (first)
+		return err_fail(e, ERR_INPUT, "%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u",
+				m->file, t->line, t->col, first->file, first->root->line, first->root->col);
 	array_push(&m->settings, s);
+	if (kind == SETTING_SHARD || kind == SETTING_KAI)
+		note_shard(m);
 	return ERR_OK;
 }
 
@@ -376,6 +401,8 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 		return take_setting(m, SETTING_CEDE, t, e);
 	if (str_eq(kind, "KubeSchedulerConfiguration"))
 		return take_setting(m, SETTING_KUBE, t, e);
+	if (str_eq(kind, "SchedulingShard") && str_starts(api, "kai.scheduler/"))
+		return take_setting(m, SETTING_SHARD, t, e);
 	for (size_t i = 0; i < object_kind_count; i++) {
 		const struct object_kind *k = &object_kinds[i];
 
@@ -634,11 +661,13 @@ enum err_code manifest_configure(const struct manifest *m, struct engine_config 
 		config->reclaim_is_off = !m->yunikorn.preemption_enabled;
 		config->quota_is_on = m->yunikorn.quota_preemption_enabled;
 	}
-	for (uint32_t i = 0; i < m->settings.n; i++) {
-		const struct setting *s = &m->settings.v[i];
-		struct object_source src = {.name = s->file};
+	for (unsigned kind = SETTING_SHARD; kind <= SETTING_CEDE; kind++) {
+		const struct setting *s = setting_of(m, kind);
+		struct object_source src = {.name = s ? s->file : ""};
+		bool applies;
 
-		TRY(apply_setting(m->vocab, s, &src, config, e));
+		if (s && (kind != SETTING_SHARD || !setting_of(m, SETTING_KAI)))
+			TRY(apply_setting(m->vocab, s, &src, config, &applies, e));
 	}
 	return ERR_OK;
 }

@@ -31,8 +31,8 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e);
 
 /*
- * Put the settings found in the documents (CedeConfiguration, KubeSchedulerConfiguration,
- * KAI's scheduler configuration) on top of config.
+ * Put the settings found in the documents on top of config: KAI's scheduler configuration or else its SchedulingShard,
+ * KubeSchedulerConfiguration, and last CedeConfiguration, in whatever order they were read.
  */
 enum err_code manifest_configure(const struct manifest *m, struct engine_config *config, struct err *e);
 
@@ -96,6 +96,9 @@ enum err_code manifest_kube_config(struct vocab *v, const struct object_source *
 				   struct engine_config *config, struct err *e);
 enum err_code manifest_kai_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
 				  struct err *e);
+/* A SchedulingShard. One for a pool of nodes of its own is checked, and not used: *ret_applies is false. */
+enum err_code manifest_kai_shard(const struct object_source *src, const struct tree *t, struct engine_config *config,
+				 bool *ret_applies, struct err *e);
 
 /*
  * The whole cluster as normalised manifests that read back, with the same options, as the same cluster: YAML documents,

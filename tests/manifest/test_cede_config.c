@@ -29,6 +29,9 @@ static void defaults_are_those_of_the_interface(void **state)
 	assert_int_equal(c->min_runtime.resolve, RESOLVE_LCA);
 	assert_int_equal(c->reclaim_by, RECLAIM_GUARANTEE);
 	assert_int_equal(c->patience_ns, 300 * NS_PER_S);
+	assert_int_equal(c->kai.staleness_grace_ns, 60 * NS_PER_S);
+	assert_int_equal(c->kai.max_consolidation_preemptees, 16);
+	assert_false(c->kai.forbids_consolidating_reclaim);
 	assert_int_equal(c->initial_backoff_ns, NS_PER_S);
 	assert_int_equal(c->max_backoff_ns, 10 * NS_PER_S);
 	assert_int_equal(c->n_plugins, 0);
@@ -79,6 +82,8 @@ static void reads_every_setting(void **state)
 				  "  min-runtime: {consolidation: false}\n"
 				  "actions:\n"
 				  "  reclaim: {by: fair-share, patience: 1m30s}\n"
+				  "kai: {stalenessGracePeriod: -1s, maxConsolidationPreemptees: -1, "
+				  "allowConsolidatingReclaim: false}\n"
 				  "plugins:\n"
 				  "- lib/one.so\n"
 				  "- path: lib/two.so\n"
@@ -99,12 +104,15 @@ static void reads_every_setting(void **state)
 	assert_false(c->min_runtime_covers_consolidation);
 	assert_int_equal(c->reclaim_by, RECLAIM_FAIR_SHARE);
 	assert_int_equal(c->patience_ns, 90 * NS_PER_S);
+	assert_int_equal(c->kai.staleness_grace_ns, -1 * NS_PER_S);
+	assert_int_equal(c->kai.max_consolidation_preemptees, -1);
+	assert_true(c->kai.forbids_consolidating_reclaim);
 	assert_int_equal(c->n_plugins, 2);
 	assert_string_equal(c->plugins[0].path, "lib/one.so");
-	assert_string_equal(c->plugins[0].where, "cede.yaml:13:3");
+	assert_string_equal(c->plugins[0].where, "cede.yaml:14:3");
 	assert_int_equal(c->plugins[0].n_args, 0);
 	assert_string_equal(c->plugins[1].path, "lib/two.so");
-	assert_string_equal(c->plugins[1].where, "cede.yaml:14:3");
+	assert_string_equal(c->plugins[1].where, "cede.yaml:15:3");
 	assert_int_equal(c->plugins[1].n_args, 3);
 	assert_string_equal(c->plugins[1].arg_keys[0], "zone");
 	assert_string_equal(c->plugins[1].arg_values[1], "5");
@@ -184,6 +192,16 @@ static void refuses_what_is_not_right(void **state)
 		 "actions.reclaim.patience: bad duration 'soon': expected digits and a unit, like 90s, 1h30m or 1.5h"},
 		{"a negative patience", "actions: {reclaim: {patience: -5m}}\n",
 		 "cede.yaml:1:31: " HEAD "actions.reclaim.patience: \"-5m\" is negative"},
+		{"a slip in what KAI has as flags", "kai: {stalenessGracePeriods: 1m}\n",
+		 "cede.yaml:1:7: " HEAD
+		 "kai.stalenessGracePeriods: unknown field; did you mean \"stalenessGracePeriod\"?"},
+		{"a grace period that is no duration", "kai: {stalenessGracePeriod: 60}\n",
+		 "cede.yaml:1:29: " HEAD "kai.stalenessGracePeriod: bad duration '60': a number without a unit"},
+		{"fewer than none to move", "kai: {maxConsolidationPreemptees: -2}\n",
+		 "cede.yaml:1:35: " HEAD
+		 "kai.maxConsolidationPreemptees: expected a number from -1 to 2147483647, found -2"},
+		{"a permission that is a number", "kai: {allowConsolidatingReclaim: 1}\n",
+		 "cede.yaml:1:34: " HEAD "kai.allowConsolidatingReclaim: expected true or false, found 1"},
 		{"kubernetes does not reclaim", "profile: kubernetes\nactions: {reclaim: {by: guarantee}}\n",
 		 "cede.yaml:2:20: " HEAD "actions.reclaim: contradicts profile: kubernetes, which does not reclaim"},
 		{"kai reclaims by fair share", "profile: kai\nactions: {reclaim: {by: guarantee}}\n",

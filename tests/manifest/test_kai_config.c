@@ -12,7 +12,16 @@ static void read_doc(struct reading *r, const char *doc)
 }
 
 #define HEAD "scheduler configuration: "
-#define MINRUNTIME(args) "tiers:\n- plugins:\n  - name: minruntime\n    arguments: {" args "}\n"
+/* All plugins whose absence would be noted, and one of them with arguments at line 4. */
+#define WITH(plugin, others, args) "tiers:\n- plugins:\n  - name: " plugin "\n    arguments: {" args "}\n" others
+#define PLUGIN(name) "  - {name: " name "}\n"
+#define BASE PLUGIN("predicates") PLUGIN("priority") PLUGIN("elastic")
+#define MINRUNTIME(args) WITH("minruntime", BASE PLUGIN("proportion") PLUGIN("nodeplacement"), args)
+#define PROPORTION(args) WITH("proportion", BASE PLUGIN("minruntime") PLUGIN("nodeplacement"), args)
+#define PLACEMENT(args) WITH("nodeplacement", BASE PLUGIN("minruntime") PLUGIN("proportion"), args)
+#define ALL_BUT_MINRUNTIME \
+	"{name: predicates}, {name: proportion}, {name: priority}, {name: elastic}, {name: nodeplacement}"
+#define OTHERS ALL_BUT_MINRUNTIME ", {name: minruntime}"
 
 static void MR_3_reads_the_defaults_of_minimum_runtimes(void **state)
 {
@@ -22,7 +31,7 @@ static void MR_3_reads_the_defaults_of_minimum_runtimes(void **state)
 		enum reclaim_resolve resolve;
 	} rows[] = {
 		{"nothing said", "actions: allocate\n", 0, 0, RESOLVE_LCA},
-		{"no arguments", "tiers: [{plugins: [{name: minruntime}]}]\n", 0, 0, RESOLVE_LCA},
+		{"no arguments", "tiers: [{plugins: [" OTHERS "]}]\n", 0, 0, RESOLVE_LCA},
 		{"both", MINRUNTIME("defaultPreemptMinRuntime: 5s, defaultReclaimMinRuntime: 10m5s"), 5 * S, 605 * S,
 		 RESOLVE_LCA},
 		{"days and weeks", MINRUNTIME("defaultPreemptMinRuntime: 2d4h30m, defaultReclaimMinRuntime: 5w4d12h"),
@@ -33,7 +42,8 @@ static void MR_3_reads_the_defaults_of_minimum_runtimes(void **state)
 		{"an empty method", MINRUNTIME("reclaimResolveMethod: ''"), 0, 0, RESOLVE_LCA},
 		{"JSON",
 		 "{\"tiers\": [{\"plugins\": [{\"name\": \"minruntime\", \"arguments\": {\"defaultReclaimMinRuntime\": "
-		 "\"1m\"}}]}]}",
+		 "\"1m\"}}, {\"name\": \"predicates\"}, {\"name\": \"proportion\"}, {\"name\": \"priority\"}, "
+		 "{\"name\": \"elastic\"}, {\"name\": \"nodeplacement\"}]}]}",
 		 0, 60 * S, RESOLVE_LCA},
 	};
 
@@ -96,17 +106,28 @@ static void MR_12_notes_what_is_strange(void **state)
 		{"all that KAI knows",
 		 "actions: \"allocate, consolidation, reclaim, preempt, stalegangeviction\"\n"
 		 "tiers: [{plugins: [{name: predicates, disablePredicate: true}, {name: nodeplacement, arguments: "
-		 "{gpu: binpack}}]}]\n"
+		 "{gpu: binpack}}, {name: proportion}]}, {plugins: [{name: priority}, {name: elastic}, {name: ray}, "
+		 "{name: minruntime}]}]\n"
 		 "queueDepthPerAction: {reclaim: 10}\nusageDBConfig: {clientType: x}\n",
 		 ""},
 		{"empty sections", "actions: ''\ntiers: []\n", ""},
-		{"an unknown plugin", "tiers: [{plugins: [{name: proportions}]}]\n",
+		{"an unknown plugin", "tiers: [{plugins: [{name: proportions}, " OTHERS "]}]\n",
 		 "kai.yaml:1:27: " HEAD
 		 "tiers[0].plugins[0].name: no plugin is called \"proportions\"; did you mean \"proportion\"?\n"},
-		{"a plugin of somebody else", "tiers: [{plugins: [{name: acme-corp-thing}]}]\n",
+		{"a plugin of somebody else", "tiers: [{plugins: [{name: acme-corp-thing}, " OTHERS "]}]\n",
 		 "kai.yaml:1:27: " HEAD "tiers[0].plugins[0].name: no plugin is called \"acme-corp-thing\"\n"},
-		{"minruntime twice", "tiers: [{plugins: [{name: minruntime}]}, {plugins: [{name: minruntime}]}]\n",
-		 "kai.yaml:1:53: " HEAD "tiers[1].plugins[0]: minruntime is listed twice; the last one counts\n"},
+		{"minruntime twice", "tiers:\n- plugins: [" OTHERS "]\n- plugins: [{name: minruntime}]\n",
+		 "kai.yaml:3:13: " HEAD "tiers[1].plugins[0]: minruntime is listed twice; the last one counts\n"},
+		{"predicates left out",
+		 "tiers: [{plugins: [{name: proportion}, {name: priority}, {name: elastic}, {name: nodeplacement}, "
+		 "{name: minruntime}]}]\n",
+		 "kai.yaml:1:8: " HEAD
+		 "tiers: predicates is left out: in profile kai only room decides where a pod fits\n"},
+		{"others left out", "actions: allocate\ntiers: [{plugins: [{name: predicates}, {name: priority}]}]\n",
+		 "kai.yaml:2:8: " HEAD "tiers: left out, and used by cede all the same: proportion, elastic, "
+		 "nodeplacement, minruntime\n"},
+		{"an action twice", "actions: allocate, reclaim, allocate\n",
+		 "kai.yaml:1:10: " HEAD "actions: allocate is listed twice, and runs once\n"},
 		{"a depth of no action", "actions: allocate\nqueueDepthPerAction: {rest: 1}\n",
 		 "kai.yaml:2:29: " HEAD "queueDepthPerAction.rest: not an action\n"},
 	};
@@ -119,6 +140,113 @@ static void MR_12_notes_what_is_strange(void **state)
 			fail_msg("%s: %s%s", rows[i].story, r.f.e.msg, text_str(&r.f.notes));
 		drop_doc(&r);
 	}
+}
+
+static void reads_actions_in_their_order(void **state)
+{
+	static const struct {
+		const char *story, *doc;
+		uint32_t n;
+		enum action actions[KAI_ACTIONS];
+	} rows[] = {
+		{"nothing said",
+		 "tiers: []\n",
+		 5,
+		 {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT, ACTION_STALE_GANG}},
+		{"empty",
+		 "actions: ''\n",
+		 5,
+		 {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT, ACTION_STALE_GANG}},
+		{"one", "actions: allocate\n", 1, {ACTION_ALLOCATE}},
+		{"as listed, not as usual",
+		 "actions: \"stalegangeviction,preempt , allocate\"\n",
+		 3,
+		 {ACTION_STALE_GANG, ACTION_PREEMPT, ACTION_ALLOCATE}},
+		{"twice", "actions: preempt, allocate, preempt\n", 2, {ACTION_PREEMPT, ACTION_ALLOCATE}},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct reading r;
+
+		read_doc(&r, rows[i].doc);
+		if (r.rc || r.config->kai.n_actions != rows[i].n ||
+		    memcmp(r.config->kai.actions, rows[i].actions, rows[i].n * sizeof(*rows[i].actions)) != 0)
+			fail_msg("%s: %s%u", rows[i].story, r.f.e.msg, r.config->kai.n_actions);
+		drop_doc(&r);
+	}
+}
+
+static void reads_arguments_of_plugins(void **state)
+{
+	static const struct {
+		const char *story, *doc;
+		double k, saturation;
+		bool gpu_spreads, cpu_spreads, has_no_predicates;
+		const char *note; /* after "kai.yaml:4:" and the column; "": none */
+	} rows[] = {
+		{"nothing said", "actions: allocate\n", 1, 1, false, false, false, ""},
+		{"empty tiers are no tiers", "tiers: []\n", 1, 1, false, false, false, ""},
+		{"a k", PROPORTION("kValue: '0.25'"), 0.25, 1, false, false, false, ""},
+		{"no k", PROPORTION("kValue: 0"), 0, 1, false, false, false, ""},
+		{"a negative k", PROPORTION("kValue: '-2'"), 0, 1, false, false, false,
+		 "kValue: \"-2\" is less than 0, which is used instead"},
+		{"k is a word", PROPORTION("kValue: much"), 1, 1, false, false, false,
+		 "kValue: \"much\" is not a number; the default 1 is used"},
+		{"k is too much", PROPORTION("kValue: 1e999"), 1, 1, false, false, false,
+		 "kValue: \"1e999\" is not a number; the default 1 is used"},
+		{"a multiplier, as KAI spells it", PROPORTION("relcaimerSaturationMultiplier: 1.5"), 1, 1.5, false,
+		 false, false, ""},
+		{"a multiplier below one", PROPORTION("relcaimerSaturationMultiplier: 0.5"), 1, 1, false, false, false,
+		 "relcaimerSaturationMultiplier: \"0.5\" is less than 1, which is used instead"},
+		{"the name in KAI's documents", PROPORTION("reclaimerUtilizationMultiplier: 2"), 1, 1, false, false,
+		 false,
+		 "reclaimerUtilizationMultiplier: has no effect, as in KAI, where it goes by the name "
+		 "relcaimerSaturationMultiplier"},
+		{"as it should be spelled", PROPORTION("reclaimerSaturationMultiplier: 2"), 1, 1, false, false, false,
+		 "reclaimerSaturationMultiplier: not an argument of proportion; did you mean "
+		 "\"relcaimerSaturationMultiplier\"?"},
+		{"GPUs spread", PLACEMENT("gpu: spread"), 1, 1, true, false, false, ""},
+		{"CPUs spread", PLACEMENT("gpu: binpack, cpu: spread"), 1, 1, false, true, false, ""},
+		{"neither", PLACEMENT("gpu: Spread"), 1, 1, false, false, false,
+		 "gpu: \"Spread\" is neither binpack nor spread; the default binpack is used"},
+		{"another type", PLACEMENT("memory: spread"), 1, 1, false, false, false,
+		 "memory: not an argument of nodeplacement"},
+		{"without predicates",
+		 WITH("proportion", PLUGIN("priority") PLUGIN("elastic") PLUGIN("minruntime") PLUGIN("nodeplacement"),
+		      "kValue: 2"),
+		 2, 1, false, false, true, NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct reading r;
+		const struct kai_settings *k;
+		const char *notes;
+
+		read_doc(&r, rows[i].doc);
+		k = &r.config->kai;
+		notes = text_str(&r.f.notes);
+		if (r.rc || k->k_value != rows[i].k || k->saturation != rows[i].saturation ||
+		    k->gpu_spreads != rows[i].gpu_spreads || k->cpu_spreads != rows[i].cpu_spreads ||
+		    k->has_no_predicates != rows[i].has_no_predicates)
+			fail_msg("%s: %s%s", rows[i].story, r.f.e.msg, notes);
+		if (rows[i].note &&
+		    (*rows[i].note ? strncmp(notes, "kai.yaml:4:", 11) || !strstr(notes, rows[i].note) : *notes != 0))
+			fail_msg("%s: %s", rows[i].story, notes);
+		drop_doc(&r);
+	}
+}
+
+static void reads_how_deep_actions_look(void **state)
+{
+	struct reading r;
+
+	read_doc(&r, "actions: allocate\nqueueDepthPerAction: {reclaim: 10, preempt: 0, consolidation: -1}\n");
+	assert_int_equal(r.rc, ERR_OK);
+	assert_int_equal(r.config->kai.queue_depth[ACTION_RECLAIM], 10);
+	assert_int_equal(r.config->kai.queue_depth[ACTION_PREEMPT], 0);
+	assert_int_equal(r.config->kai.queue_depth[ACTION_CONSOLIDATE], KAI_ALL);
+	assert_int_equal(r.config->kai.queue_depth[ACTION_ALLOCATE], KAI_ALL);
+	drop_doc(&r);
 }
 
 static void MR_12_refuses_other_shapes(void **state)
@@ -173,11 +301,12 @@ static void MR_12_refuses_other_shapes(void **state)
 static void MR_12_reads_it_plain_and_in_its_config_map(void **state)
 {
 	static const char *const docs[] = {
-		MINRUNTIME("defaultPreemptMinRuntime: 1h, defaultReclaimMinRuntime: -1s"),
+		"actions: reclaim, allocate\n" MINRUNTIME(
+			"defaultPreemptMinRuntime: 1h, defaultReclaimMinRuntime: -1s"),
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scheduler-config, namespace: "
 		"kai-scheduler}\ndata:\n  config.yaml: |\n"
-		"    tiers:\n    - plugins:\n      - name: minruntime\n        arguments: {defaultPreemptMinRuntime: "
-		"1h, "
+		"    actions: reclaim, allocate\n    tiers:\n    - plugins: [" ALL_BUT_MINRUNTIME "]\n"
+		"    - plugins:\n      - name: minruntime\n        arguments: {defaultPreemptMinRuntime: 1h, "
 		"defaultReclaimMinRuntime: -1s}\n",
 	};
 
@@ -191,6 +320,9 @@ static void MR_12_reads_it_plain_and_in_its_config_map(void **state)
 			fail_msg("%s", e.msg);
 		assert_int_equal(c->min_runtime.preempt_ns, 3600 * S);
 		assert_int_equal(c->min_runtime.reclaim_ns, 0);
+		assert_int_equal(c->kai.n_actions, 2);
+		assert_int_equal(c->kai.actions[0], ACTION_RECLAIM);
+		assert_false(c->kai.has_no_predicates);
 		assert_int_equal(manifest_note_count(m), 1);
 		assert_non_null(strstr(manifest_note(m, 0),
 				       "defaultReclaimMinRuntime: \"-1s\" is negative; the default 0s is used"));
@@ -206,6 +338,9 @@ int main(void)
 		cmocka_unit_test(MR_3_reads_the_defaults_of_minimum_runtimes),
 		cmocka_unit_test(MR_12_reports_bad_arguments_and_uses_the_default),
 		cmocka_unit_test(MR_12_notes_what_is_strange),
+		cmocka_unit_test(reads_actions_in_their_order),
+		cmocka_unit_test(reads_arguments_of_plugins),
+		cmocka_unit_test(reads_how_deep_actions_look),
 		cmocka_unit_test(MR_12_refuses_other_shapes),
 		cmocka_unit_test(MR_12_reads_it_plain_and_in_its_config_map),
 	};
