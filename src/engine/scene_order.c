@@ -279,6 +279,7 @@ struct order_node {	      /* one queue */
 	ARRAY(struct order_item) pushed; /* leaf: a heap */
 	ARRAY(uint32_t) children;	 /* a heap of queues */
 	bool is_in_parent;
+	bool may_sink;		/* what stands at its head changed since its place among its siblings was looked at */
 	double popped[KAI_RES]; /* what victims popped so far hold */
 };
 
@@ -288,7 +289,7 @@ struct order {
 	void *ctx;
 	uint64_t stamp, trial;
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
-	uint32_t last;		  /* the leaf popped last: its place, and those above, may have changed; NONE */
+	uint32_t passed, kind;	  /* the leaf popped last, if by that a unit was passed over, and what that asked for */
 	ARRAY(uint32_t) copied;
 	ARRAY(struct entry) entries;
 	struct arena *arena; /* of entries */
@@ -460,7 +461,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	n->extra = NULL;
 	n->extra_at = n->n_extra = 0;
 	n->pushed.n = n->children.n = 0;
-	n->is_in_parent = false;
+	n->is_in_parent = n->may_sink = false;
 	memset(n->popped, 0, sizeof(n->popped));
 }
 
@@ -550,7 +551,7 @@ void order_begin(struct scene *s, enum order_role role, order_filter filter, voi
 	o->trial = role == ORDER_TRIAL ? s->stamp : 0;
 	o->filter = role == ORDER_ACTION ? NULL : filter;
 	o->ctx = ctx;
-	o->last = NONE;
+	o->passed = NONE;
 	o->entries.n = 0;
 	arena_reset(o->arena);
 	if (role == ORDER_ACTION)
@@ -563,16 +564,34 @@ void order_begin(struct scene *s, enum order_role role, order_filter filter, voi
 	link_queues(s, o);
 }
 
-/* The leaf popped last stands at the top of every heap on its way up; what it asks next may be less urgent. */
-static void restore(struct scene *s, struct order *o)
+/*
+ * The leaf whose turn it is. A queue that lost its head may belong further down; that is looked at from the top, and only
+ * when the queue stands there. As in KAI, a parent is compared by the head of the child that was first until now, before
+ * its children are put in order again: this decides between departments.
+ */
+static uint32_t first_leaf(struct scene *s, struct order *o)
 {
-	for (uint32_t q = o->last; q != NONE && q != SHARE_NO_QUEUE; q = s->shares[q].parent) {
-		struct order_node *p = parent_node(s, o, q);
+	struct order_node *p = &o->nodes[s->n_queues];
 
-		if (o->nodes[q].is_in_parent && p->children.n > 0 && p->children.v[0] == q)
+	for (;;) {
+		uint32_t q = p->children.v[0];
+		struct order_node *n = &o->nodes[q];
+
+		if (n->may_sink) {
 			sift_down(s, o, p, 0);
+			n->may_sink = false;
+		} else if (n->children.n == 0) {
+			return q;
+		} else {
+			p = n;
+		}
 	}
-	o->last = NONE;
+}
+
+static void note_change(const struct scene *s, struct order *o, uint32_t queue)
+{
+	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
+		o->nodes[q].may_sink = true;
 }
 
 static void pop_child(struct scene *s, struct order *o, struct order_node *p)
@@ -624,18 +643,23 @@ static uint32_t place_in_list(const struct scene *s, const struct order_node *le
 }
 
 /*
- * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same, so all
- * of them up to the next that asks for something else, or that takes part, are passed over at once.
+ * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same: where the
+ * second one stands first all the same, all of them up to the next that asks for something else, or that takes part, are
+ * passed over at once.
  */
-static uint32_t past_alike(const struct scene *s, const struct order_node *leaf, uint32_t queue)
+static uint32_t past_alike(const struct scene *s, struct order *o, const struct order_node *leaf, uint32_t queue)
 {
 	const uint32_t *kinds = s->queues[queue].kinds.v;
-	uint32_t i = leaf->at + 1, end = leaf->n;
+	uint32_t i = leaf->at + 1, end = leaf->n, kind = kinds[leaf->at];
 
-	if (leaf->extra_at < leaf->n_extra)
-		end = place_in_list(s, leaf, &leaf->extra[leaf->extra_at]);
-	while (i < end && kinds[i] == kinds[leaf->at])
-		i++;
+	if (o->passed == queue && o->kind == kind) {
+		if (leaf->extra_at < leaf->n_extra)
+			end = place_in_list(s, leaf, &leaf->extra[leaf->extra_at]);
+		while (i < end && kinds[i] == kind)
+			i++;
+	}
+	o->passed = queue;
+	o->kind = kind;
 	return i;
 }
 
@@ -645,19 +669,17 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 	struct order_node *leaf;
 	uint32_t q;
 
-	restore(s, o);
 	if (o->nodes[s->n_queues].children.n == 0)
 		return false;
-	q = o->nodes[s->n_queues].children.v[0];
-	while (o->nodes[q].children.n > 0)
-		q = o->nodes[q].children.v[0];
+	q = first_leaf(s, o);
 	leaf = &o->nodes[q];
 	switch (leaf_head(s, o, leaf, ret)) {
 	case HEAD_LIST:
-		leaf->at = role == ORDER_TRIAL ? past_alike(s, leaf, q) : leaf->at + 1;
+		leaf->at = role == ORDER_TRIAL ? past_alike(s, o, leaf, q) : leaf->at + 1;
 		break;
 	case HEAD_EXTRA:
 		leaf->extra_at++;
+		o->passed = NONE;
 		break;
 	case HEAD_PUSHED:
 		heap_pop(s, o, leaf);
@@ -671,11 +693,11 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			leaf->popped[r] += held[r];
 	}
-	o->last = q;
 	while (q != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[q])) {
 		pop_child(s, o, parent_node(s, o, q));
 		q = s->shares[q].parent;
 	}
+	note_change(s, o, q);
 	return true;
 }
 
@@ -701,6 +723,7 @@ void order_push(struct scene *s, enum order_role role, struct order_item item)
 		o->nodes[q].is_in_parent = true;
 		sift_up(s, o, p, p->children.n - 1);
 	}
+	note_change(s, o, s->units[item.unit].queue);
 }
 
 /* ---- what is left of a victim ---- */
