@@ -6,6 +6,7 @@
 
 DIR ?= ../shared/conformance
 ORACLE ?= ../shared/oracle-kube
+KAI_ORACLE ?= ../shared/oracle-kai
 COUNT ?= 300
 SEED ?= 7
 SECONDS ?= 60
@@ -49,8 +50,8 @@ conform: ## the facts about other schedulers in DIR=../shared/conformance
 	@if [ ! -d $(DIR) ]; then echo "conform: no $(DIR) here, skipped"; else \
 		tools/build build conform && build/conform $(DIR) $(KNOWN:%=--known %); fi
 
-oracle: build ## random clusters, compared with the real kube-scheduler (COUNT=300 SEED=7)
-	@tools/run-oracle build/cede $(ORACLE) $(COUNT) $(SEED)
+oracle: build ## random clusters, compared with the real kube-scheduler and with KAI's actions (COUNT=300 SEED=7)
+	@tools/run-oracle build/cede $(ORACLE) $(KAI_ORACLE) $(COUNT) $(SEED)
 
 properties: ## invariants on random clusters: decisions tried and violations (N=how many)
 	@tools/install-missing $(PKG_TEST)
