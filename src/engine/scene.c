@@ -395,6 +395,18 @@ static bool task_priority(const struct member_order *o, const struct pod *p, int
 	return true;
 }
 
+/* Of a unit that keeps its core those that run longest come first: who is core stays core (PP-8). 0: no difference. */
+static int by_core(const struct scene *s, const struct member *x, const struct member *y)
+{
+	bool runs_x = is_in(x->status, SET_USED), runs_y = is_in(y->status, SET_USED);
+
+	if (!s->units[x->unit].is_semi || (!runs_x && !runs_y))
+		return 0;
+	if (runs_x != runs_y)
+		return runs_x ? -1 : 1;
+	return pod_seniority(s->names, ledger_pod(s->ledger, x->pod), ledger_pod(s->ledger, y->pod));
+}
+
 static int by_unit_and_part(const void *a, const void *b, void *ctx)
 {
 	const struct member_order *o = ctx;
@@ -408,6 +420,9 @@ static int by_unit_and_part(const void *a, const void *b, void *ctx)
 		return x->unit < y->unit ? -1 : 1;
 	if (x->part != y->part)
 		return x->part < y->part ? -1 : 1;
+	d = by_core(o->s, x, y);
+	if (d != 0)
+		return d;
 	has_x = task_priority(o, p, &px);
 	has_y = task_priority(o, q, &py);
 	if (has_x != has_y)

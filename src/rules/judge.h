@@ -114,6 +114,8 @@ struct rule_verdict judge_window(struct judge *j, const struct pod *v);
 bool judge_can_spare(const struct ledger *l, podset_id s, uint32_t n);
 /* How many pods of a podset belong together; INT32_MAX where each stands for itself. */
 int32_t judge_minimum(const struct ledger *l, podset_id s);
+/* Who runs longer comes first: the first of a podset are its core (PP-8). */
+int pod_seniority(const struct names *names, const struct pod *x, const struct pod *y);
 
 static inline const int64_t *judge_used_before(const struct judge *j, queue_id q)
 {

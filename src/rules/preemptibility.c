@@ -28,16 +28,21 @@ static int64_t since(const struct pod *p)
 	return o->scheduled_ns != TIME_NONE ? o->scheduled_ns : p->created_ns;
 }
 
-static int by_seniority(const void *a, const void *b, void *ctx)
+int pod_seniority(const struct names *names, const struct pod *x, const struct pod *y)
 {
-	const struct judge *j = ctx;
-	const struct pod *x = ledger_pod(j->ledger, *(const pod_id *)a), *y = ledger_pod(j->ledger, *(const pod_id *)b);
-
 	if (since(x) != since(y))
 		return since(x) < since(y) ? -1 : 1;
 	if (x->created_ns != y->created_ns)
 		return x->created_ns < y->created_ns ? -1 : 1;
-	return name_cmp(j->names, x->name, y->name);
+	return name_cmp(names, x->name, y->name);
+}
+
+static int by_seniority(const void *a, const void *b, void *ctx)
+{
+	const struct judge *j = ctx;
+
+	return pod_seniority(j->names, ledger_pod(j->ledger, *(const pod_id *)a),
+			     ledger_pod(j->ledger, *(const pod_id *)b));
 }
 
 /* The last pod of the core of v's podset. All pods of a group are in one queue. */
