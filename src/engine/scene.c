@@ -610,13 +610,12 @@ static int by_creation(const void *a, const void *b, void *ctx)
 
 static void rank_units(struct scene *s)
 {
-	uint32_t *order = arena_n(s->arena, s->n_units + 1, uint32_t);
-
+	s->by_rank = arena_n(s->arena, s->n_units + 1, uint32_t);
 	for (uint32_t i = 0; i < s->n_units; i++)
-		order[i] = i;
-	qsort_r(order, s->n_units, sizeof(*order), by_creation, s);
+		s->by_rank[i] = i;
+	qsort_r(s->by_rank, s->n_units, sizeof(*s->by_rank), by_creation, s);
 	for (uint32_t i = 0; i < s->n_units; i++)
-		s->units[order[i]].rank = i;
+		s->units[s->by_rank[i]].rank = i;
 }
 
 /* Room that other schedulers' pods use is nobody's to share. */

@@ -157,6 +157,7 @@ struct scene {
 	struct member *members;
 	struct part *parts;
 	struct unit *units;
+	uint32_t *by_rank;	     /* units, in the order of their ranks */
 	struct scene_queue *queues;  /* parents first; without the root */
 	struct share_queue *shares;  /* as they are now, moves of the present statement included */
 	struct share_queue *settled; /* without them */

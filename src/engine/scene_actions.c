@@ -226,7 +226,7 @@ static void run_stale_gang(struct scene *s)
 	int64_t grace = s->settings->staleness_grace_ns;
 
 	for (uint32_t i = 0; i < s->n_units && grace >= 0; i++) {
-		struct unit *u = &s->units[i];
+		struct unit *u = &s->units[s->by_rank[i]];
 		int64_t since = u->stale_ns == TIME_NONE ? s->now_ns : u->stale_ns;
 
 		if (!is_stale(s, u) || s->now_ns - since < grace)
@@ -235,7 +235,7 @@ static void run_stale_gang(struct scene *s)
 			for (uint32_t k = s->parts[p].first; k < s->parts[p].first + s->parts[p].n; k++)
 				if (is_in(s->members[k].status, SET_ACTIVE))
 					scene_evict(s, k);
-		scene_commit(s, ACTION_STALE_GANG, i);
+		scene_commit(s, ACTION_STALE_GANG, s->by_rank[i]);
 	}
 }
 

@@ -146,17 +146,21 @@ static struct decision *tell_eviction(struct report *r, const struct statement *
 static void tell_statement(struct report *r, uint32_t i)
 {
 	const struct statement *st = &r->s->statements.v[i];
+	uint32_t first;
 
 	if (st->action == ACTION_STALE_GANG) {
 		r->told_at[i] = r->ret->v.n;
 		tell_eviction(r, st);
 		return;
 	}
+	first = r->ret->v.n;
 	tell_room(r, i, true);
+	if (r->ret->v.n > first)
+		r->told_at[i] = first;
 	tell_room(r, i, false);
 }
 
-/* Victims stand at the first pod of the unit that got room; if none kept it, at one that waits. */
+/* Victims stand at the first pod that got room by it; if none kept it, at the first of the unit, which may wait. */
 static void tell_victims(struct report *r, uint32_t i)
 {
 	const struct statement *st = &r->s->statements.v[i];
@@ -181,17 +185,25 @@ static void tell_victims(struct report *r, uint32_t i)
 	d->n_victims = n;
 }
 
-static void tell_rest(struct report *r)
+static void tell_rest_of(struct report *r, const struct unit *u)
 {
 	struct scene *s = r->s;
+	uint32_t first = s->parts[u->first_part].first;
 
-	for (uint32_t i = 0; i < s->n_members; i++) {
+	for (uint32_t i = first; i < first + u->n_members; i++) {
 		const struct member *m = &s->members[i];
 
 		if (r->is_told[i] || m->was_running || ledger_pod(s->ledger, m->pod)->state != POD_WAITING)
 			continue;
 		new_decision(r, i, m->status == IS_GATED ? OUTCOME_GATED : OUTCOME_WAITING, ACTION_NONE);
 	}
+}
+
+/* The oldest first, in whatever order they were read. */
+static void tell_rest(struct report *r)
+{
+	for (uint32_t i = 0; i < r->s->n_units; i++)
+		tell_rest_of(r, &r->s->units[r->s->by_rank[i]]);
 }
 
 /* Why it waits, or whom it had to leave. */

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random clusters in profile kai, one cycle of all actions: a second, slow and simple reading of who may be interrupted
+ * looks at every victim; no node has more than it has room for in the end; who moves has a place; and the plan is the
+ * same in whatever order the documents are read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "properties/kai_random.h"
+
+/* ---- the slow reading ---- */
+
+static bool is_in(const struct kr *w, int q, int ancestor)
+{
+	for (; q >= 0 && q != ancestor; q = w->q[q].parent)
+		;
+	return q == ancestor;
+}
+
+static int64_t upward(const struct kr *w, int q, bool is_reclaim)
+{
+	for (; q >= 0; q = w->q[q].parent) {
+		int64_t window = is_reclaim ? w->q[q].reclaim : w->q[q].preempt;
+
+		if (window != KR_UNSET)
+			return window;
+	}
+	return is_reclaim ? w->reclaim : w->preempt;
+}
+
+static int64_t reclaim_window(const struct kr *w, int by, int victim)
+{
+	int q = victim;
+
+	while (!w->by_leaf && q != by && w->q[q].parent >= 0 && !is_in(w, by, w->q[q].parent))
+		q = w->q[q].parent;
+	return upward(w, q, true);
+}
+
+static bool is_protected(const struct kr *w, enum action action, int by, const struct kr_group *g)
+{
+	if (g->ago == KR_UNSET) /* each pod has its own start, which profile kai does not look at: as in KAI */
+		return false;
+	switch (action) {
+	case ACTION_PREEMPT:
+		return g->ago < upward(w, g->queue, false);
+	case ACTION_RECLAIM:
+		return g->ago < reclaim_window(w, by, g->queue);
+	case ACTION_CONSOLIDATE:
+		return w->covers_consolidation &&
+		       (g->ago < upward(w, g->queue, false) || g->ago < reclaim_window(w, by, g->queue));
+	default:
+		return false;
+	}
+}
+
+/* ---- who is who ---- */
+
+static const struct pod *pod_at(const struct story *s, pod_id p)
+{
+	return ledger_pod(cluster_ledger(s->cluster), p);
+}
+
+/* Names are "g3-0-2": group, part, number. */
+static int group_of(const struct story *s, pod_id p)
+{
+	return (int)strtol(story_name(s, p) + 1, NULL, 10);
+}
+
+static int part_of(const struct story *s, pod_id p)
+{
+	return (int)strtol(strchr(story_name(s, p), '-') + 1, NULL, 10);
+}
+
+/* The group a decision was made for. */
+static int group_asking(const struct story *s, const struct decision *d)
+{
+	const struct ledger *l = cluster_ledger(s->cluster);
+
+	return (int)strtol(name_str(vocab_names(s->vocab), ledger_group(l, d->group)->obj->name) + 1, NULL, 10);
+}
+
+static bool is_elastic(const struct kr_group *g)
+{
+	return g->n_pods[0] > g->min[0] || (g->n_parts > 1 && g->n_pods[1] > g->min[1]);
+}
+
+struct fate { /* of a pod */
+	bool ran, is_leaving, is_victim;
+	enum action by; /* the last that took it */
+	int by_group;
+	unsigned actions; /* all that took it */
+	node_id node, new_node;
+};
+
+struct fates {
+	uint32_t n;
+	struct fate v[KR_DOCS];
+};
+
+static void read_before(const struct story *s, struct fates *f)
+{
+	const struct ledger *l = cluster_ledger(s->cluster);
+
+	*f = (struct fates){.n = ledger_pod_limit(l)};
+	assert_true(f->n <= KR_DOCS);
+	for (pod_id p = 0; p < f->n; p++)
+		f->v[p] = (struct fate){.ran = ledger_pod(l, p)->state == POD_PLACED,
+					.is_leaving = ledger_pod(l, p)->state == POD_LEAVING,
+					.node = ledger_pod(l, p)->node,
+					.new_node = NODE_NONE};
+}
+
+static void read_plan(const struct story *s, struct fates *f)
+{
+	for (uint32_t i = 0; i < s->plan.v.n; i++) {
+		const struct decision *d = &s->plan.v.v[i];
+
+		if (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)
+			f->v[d->pod].new_node = d->node;
+		for (uint32_t k = 0; k < d->n_victims; k++) {
+			struct fate *v = &f->v[d->victims[k].pod];
+
+			v->is_victim = true;
+			v->by = d->action;
+			v->by_group = group_asking(s, d);
+			v->actions |= 1u << d->action;
+		}
+	}
+}
+
+/* ---- what must hold ---- */
+
+static const char *node_is_full(const struct kr *w, const struct story *s, const struct fates *f)
+{
+	res_id gpu = res_types_find(vocab_res(s->vocab), KAI_GPU_TYPE, strlen(KAI_GPU_TYPE));
+	int64_t used[KR_NODES] = {0};
+
+	for (pod_id p = 0; p < f->n; p++) {
+		node_id n = f->v[p].new_node != NODE_NONE	? f->v[p].new_node
+			    : f->v[p].ran && !f->v[p].is_victim ? f->v[p].node
+								: NODE_NONE;
+
+		if (n != NODE_NONE)
+			used[name_str(vocab_names(s->vocab), ledger_node(cluster_ledger(s->cluster), n)->name)[1] -
+			     '0'] += res_list_get(&shape_get(s->vocab, pod_at(s, p)->shape)->request, gpu);
+	}
+	for (int i = 0; i < w->n_nodes; i++)
+		if (used[i] > w->gpus[i])
+			return "a node has more than it has room for";
+	return NULL;
+}
+
+/* One pod that was taken, looked at on its own. */
+static const char *may_not_go(const struct kr *w, const struct fate *v, const struct kr_group *g)
+{
+	const struct kr_group *by = &w->g[v->by_group];
+
+	if (!v->ran)
+		return "did not run";
+	if (v->by == ACTION_STALE_GANG)
+		return NULL;
+	if (g->preemptibility == NON_PREEMPTIBLE)
+		return "non-preemptible";
+	if (g == by)
+		return "its own group";
+	if (v->by == ACTION_RECLAIM && g->queue == by->queue)
+		return "reclaimed from the own queue";
+	if (v->by == ACTION_PREEMPT && g->queue != by->queue)
+		return "preempted in another queue";
+	if (v->by == ACTION_PREEMPT && g->priority >= by->priority)
+		return "preempted at the same priority";
+	if (v->by == ACTION_CONSOLIDATE && v->new_node == NODE_NONE)
+		return "moved to nowhere";
+	if (is_protected(w, v->by, by->queue, g) && (v->by == ACTION_CONSOLIDATE || !is_elastic(g)))
+		return "inside its window";
+	return NULL;
+}
+
+/* Pods of a part: who ran, who is lost for good by an action that the window protects from, and by others. */
+struct tally {
+	int ran, stays, lost_freely;
+};
+
+static struct tally count(const struct kr *w, const struct story *s, const struct fates *f, int group, int part)
+{
+	struct tally t = {0};
+
+	for (pod_id p = 0; p < f->n; p++) {
+		const struct fate *v = &f->v[p];
+		bool is_lost = v->is_victim && v->new_node == NODE_NONE;
+
+		if (!v->ran || group_of(s, p) != group || part_of(s, p) != part)
+			continue;
+		t.ran++;
+		t.stays += !is_lost;
+		t.lost_freely += is_lost && !is_protected(w, v->by, w->g[v->by_group].queue, &w->g[group]);
+	}
+	return t;
+}
+
+static const char *minimum_is_broken(const struct kr *w, const struct story *s, const struct fates *f)
+{
+	for (int i = 0; i < w->n_groups; i++)
+		for (int k = 0; k < w->g[i].n_parts; k++) {
+			struct tally t = count(w, s, f, i, k);
+			int min = w->g[i].min[k] < t.ran ? w->g[i].min[k] : t.ran;
+
+			if (t.stays + t.lost_freely < min)
+				return "a protected group is below its minimum";
+		}
+	return NULL;
+}
+
+/* The core of a semi-preemptible part are those that run longest. */
+static const char *core_goes(const struct kr *w, const struct story *s, const struct fates *f)
+{
+	for (pod_id p = 0; p < f->n; p++) {
+		const struct kr_group *g = &w->g[group_of(s, p)];
+		int older = 0;
+
+		if (!f->v[p].is_victim || f->v[p].by == ACTION_STALE_GANG || g->preemptibility != SEMI_PREEMPTIBLE)
+			continue;
+		for (pod_id o = 0; o < f->n; o++) {
+			const struct obj_pod *x = pod_at(s, o)->obj, *y = pod_at(s, p)->obj;
+			int d = strcmp(story_name(s, o), story_name(s, p));
+
+			if (!f->v[o].ran || group_of(s, o) != group_of(s, p) || part_of(s, o) != part_of(s, p))
+				continue;
+			if (x->started_ns != y->started_ns)
+				d = x->started_ns < y->started_ns ? -1 : 1;
+			else if (x->created_ns != y->created_ns)
+				d = x->created_ns < y->created_ns ? -1 : 1;
+			older += d < 0;
+		}
+		if (older < g->min[part_of(s, p)])
+			return "the core of a semi-preemptible group goes";
+	}
+	return NULL;
+}
+
+static void check(const struct kr *w, uint64_t seed, const struct story *s, const struct fates *f)
+{
+	const char *broken = node_is_full(w, s, f);
+
+	broken = broken ? broken : minimum_is_broken(w, s, f);
+	broken = broken ? broken : core_goes(w, s, f);
+	if (broken)
+		fail_msg("seed %" PRIu64 ": %s", seed, broken);
+	for (pod_id p = 0; p < f->n; p++) {
+		broken = f->v[p].is_victim ? may_not_go(w, &f->v[p], &w->g[group_of(s, p)]) : NULL;
+		if (broken)
+			fail_msg("seed %" PRIu64 ": %s by %s: %s", seed, story_name(s, p), action_text(f->v[p].by),
+				 broken);
+	}
+}
+
+/* ---- many clusters ---- */
+
+struct sums {
+	uint64_t decisions, by[ACTION_COUNT], spared, moved;
+};
+
+static void one_plan(const struct kr *w, uint64_t seed, struct sums *sums, struct text *line)
+{
+	struct fates f;
+	struct story s;
+
+	kr_story(w, 0, &s);
+	story_load(&s);
+	read_before(&s, &f);
+	story_plan(&s);
+	read_plan(&s, &f);
+	check(w, seed, &s, &f);
+	story_line(&s, line);
+	sums->decisions += s.plan.v.n;
+	for (pod_id p = 0; p < f.n; p++) {
+		for (unsigned a = 0; a < ACTION_COUNT; a++)
+			sums->by[a] += f.v[p].actions >> a & 1;
+		sums->moved += f.v[p].is_victim && f.v[p].new_node != NODE_NONE;
+	}
+	story_end(&s);
+}
+
+/* The same documents in another order. */
+static void same_plan(const struct kr *w, uint64_t seed, const char *line)
+{
+	struct text other = {0};
+	struct story s;
+
+	kr_story(w, seed, &s);
+	story_plan(&s);
+	story_line(&s, &other);
+	if (!str_eq(text_str(&other), line))
+		fail_msg("seed %" PRIu64 ": read in another order:\n%s\n%s", seed, line, text_str(&other));
+	text_free(&other);
+	story_end(&s);
+}
+
+static void many_cycles(const struct kr *w)
+{
+	struct story s;
+
+	kr_story(w, 0, &s);
+	s.cycles = 6;
+	story_plan(&s);
+	story_end(&s);
+}
+
+static uint64_t env_number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void MR_10_MR_14_and_PP_8_hold_for_every_eviction_in_profile_kai(void **state)
+{
+	uint64_t n = env_number("CEDE_N", 400), seconds = env_number("CEDE_SECONDS", 0);
+	time_t end = time(NULL) + (time_t)seconds;
+	struct sums sums = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= n || (seconds && time(NULL) < end); i++) {
+		struct text line = {0};
+		struct kr w;
+
+		kr_make(&w, i);
+		one_plan(&w, i, &sums, &line);
+		same_plan(&w, i, text_str(&line));
+		many_cycles(&w);
+		text_free(&line);
+		kr_free(&w);
+	}
+	print_message("kai: %" PRIu64 " decisions tried, %" PRIu64 " reclaimed, %" PRIu64 " preempted, %" PRIu64
+		      " consolidated, %" PRIu64 " moved, 0 violations\n",
+		      sums.decisions, sums.by[ACTION_RECLAIM], sums.by[ACTION_PREEMPT], sums.by[ACTION_CONSOLIDATE],
+		      sums.moved);
+	assert_true(sums.by[ACTION_RECLAIM] > n / 10 && sums.by[ACTION_PREEMPT] > n / 20 &&
+		    sums.by[ACTION_CONSOLIDATE] > n / 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(MR_10_MR_14_and_PP_8_hold_for_every_eviction_in_profile_kai),
+	};
+
+	return cmocka_run_group_tests_name("kai_laws", tests, NULL, NULL);
+}
