@@ -25,6 +25,7 @@ extern const unsigned command_count;
 
 int command_bench(int argc, char **argv);
 int command_completion(int argc, char **argv);
+int command_config(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_lint(int argc, char **argv);

@@ -180,14 +180,20 @@ static enum err_code read_files(const struct cli_input *in, struct cli_cluster *
 	return ERR_OK;
 }
 
-static enum err_code load(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+enum err_code cli_configure(const struct cli_input *in, struct cli_cluster *c, struct err *e)
 {
-	struct cluster_options options;
-
 	TRY(read_files(in, c, e));
 	TRY(manifest_configure(c->manifest, c->config, e));
 	if (in->has_profile)
 		c->config->profile = in->profile;
+	return ERR_OK;
+}
+
+static enum err_code load(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+{
+	struct cluster_options options;
+
+	TRY(cli_configure(in, c, e));
 	options = engine_config_cluster_options(c->config, c->now_ns);
 	/* kube-scheduler knows pods of nodes that are gone, and looks past them. */
 	options.is_strict = !profile_get(c->config->profile)->keeps_ghosts;

@@ -76,6 +76,8 @@ struct cli_cluster { /* what was read */
  * --quiet. command: "cede show", for the message when no file is given.
  */
 int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret);
+/* Settings alone: reads all files into c's manifest and config, which are there. */
+enum err_code cli_configure(const struct cli_input *in, struct cli_cluster *c, struct err *e);
 void cli_cluster_free(struct cli_cluster *c); /* also after a failed load */
 void cli_input_free(struct cli_input *in);
 

@@ -12,9 +12,10 @@ static int command_help(int argc, char **argv);
 
 const struct command commands[] = {
 	{"plan", "what would happen now: who gets a place, who has to go and why", command_plan},
-	{"explain", "why one pod waits, has to go, stays or gets its place", command_explain},
+	{"explain", "why one pod or group waits, has to go, stays or gets its place", command_explain},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
+	{"config", "the settings in effect, and where each comes from: cede config print", command_config},
 	{"history", "who had to go, for whom and why, from a journal of plans", command_history},
 	{"replay", "decide again what was recorded: the same, or what would be different", command_replay},
 	{"bench", "how long decisions take on a synthetic cluster", command_bench},

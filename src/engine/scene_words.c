@@ -304,24 +304,37 @@ static bool is_kept(struct scene *s, struct judge *j, uint32_t by, uint32_t memb
 	return j->action == ACTION_RECLAIM && kept_by_share(s, by, m->unit, ret);
 }
 
+static void look_at_unit(struct words *w, struct left_list *l, struct judge *j, uint32_t by, uint32_t victim)
+{
+	struct scene *s = w->s;
+	const struct unit *v = &s->units[victim];
+	uint32_t first = s->parts[v->first_part].first;
+
+	for (uint32_t i = first; i < first + v->n_members && l->n < LEFT_MAX; i++) {
+		const struct member *m = &s->members[i];
+		struct rule_verdict says;
+
+		if (m->status != IS_RUNNING || m->node == NONE || !is_kept(s, j, by, i, &says))
+			continue;
+		l->v[l->n++] = (struct protected_pod){
+			.pod = m->pod, .node = s->nodes[m->node].id, .queue = s->queues[v->queue].id, .verdict = says};
+	}
+}
+
+/* Oldest first. */
 static void look_through(struct words *w, struct left_list *l, uint32_t by, pod_id pod, enum action action)
 {
 	struct scene *s = w->s;
 	struct rule_settings settings = engine_rule_settings(s->en);
-	uint32_t mine = s->units[by].queue;
 	struct judge j;
 
 	judge_init(&j, s->en->cluster, s->ledger, &settings, action, pod, s->now_ns, &s->en->scratch);
-	for (uint32_t i = 0; i < s->n_members && l->n < LEFT_MAX; i++) {
-		const struct member *m = &s->members[i];
-		const struct unit *v = &s->units[m->unit];
-		struct rule_verdict says;
+	for (uint32_t i = 0; i < s->n_units && l->n < LEFT_MAX; i++) {
+		const struct unit *v = &s->units[s->by_rank[i]];
 
-		if (m->status != IS_RUNNING || m->node == NONE || v->queue == NONE || m->unit == by ||
-		    (v->queue == mine) != (action == ACTION_PREEMPT) || !is_kept(s, &j, by, i, &says))
-			continue;
-		l->v[l->n++] = (struct protected_pod){
-			.pod = m->pod, .node = s->nodes[m->node].id, .queue = s->queues[v->queue].id, .verdict = says};
+		if (v->queue != NONE && s->by_rank[i] != by &&
+		    (v->queue == s->units[by].queue) == (action == ACTION_PREEMPT))
+			look_at_unit(w, l, &j, by, s->by_rank[i]);
 	}
 }
 

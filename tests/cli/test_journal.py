@@ -149,13 +149,13 @@ def replays(t):
                  "kube.yaml": "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: default-scheduler}]\n",
                  "plain.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\n",
                  "pod.json": whole(pod("p", 1, 1)), "empty.yaml": "apiVersion: v1\nkind: List\n", "wrong.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofil: kai\n"}) as folder:
-        for profile in ("default", "kubernetes", "yunikorn"):
+        for profile in ("default", "kubernetes", "yunikorn", "kai"):
             for cluster in (EXAMPLE, MIXED):
                 record(folder, "-q", "--profile", profile, "--cycles", "2", cluster=cluster)
         record(folder, "--config", "cede.yaml", "-f", "kube.yaml")
         found = cede("replay", "j.db", cwd=folder)
-        t.equal("three profiles, two clusters, and settings: the same again", (found.code, found.err, found.out.splitlines()[-1]), (0, "", "7 runs replayed: all the same"))
-        t.equal("settings are kept", [x for (x,) in sql(folder, "SELECT file FROM settings WHERE run = 7 ORDER BY n")],
+        t.equal("four profiles, two clusters, and settings: the same again", (found.code, found.err, found.out.splitlines()[-1]), (0, "", "9 runs replayed: all the same"))
+        t.equal("settings are kept", [x for (x,) in sql(folder, "SELECT file FROM settings WHERE run = 9 ORDER BY n")],
                 [os.path.join(folder, "kube.yaml"), os.path.join(folder, "cede.yaml")])
 
         def profiles(run, config):
@@ -164,14 +164,14 @@ def replays(t):
             return found.code, run["profile"], run["replayedProfile"]
         t.equal("--config: a profile that is named counts", profiles(1, "cede.yaml"), (0, "default", "kubernetes"))
         t.equal("--config: else the recorded one stays", profiles(5, "plain.yaml"), (0, "yunikorn", "yunikorn"))
-        t.equal("--config: also where settings made it so", profiles(7, "plain.yaml"), (0, "kubernetes", "kubernetes"))
-        t.equal("--config: settings of another kind leave the recorded ones alone", profiles(7, "kube.yaml"), (0, "kubernetes", "kubernetes"))
+        t.equal("--config: also where settings made it so", profiles(9, "plain.yaml"), (0, "kubernetes", "kubernetes"))
+        t.equal("--config: settings of another kind leave the recorded ones alone", profiles(9, "kube.yaml"), (0, "kubernetes", "kubernetes"))
         for name, config, words in (("objects", "pod.json", "pod.json: only settings can be exchanged"), ("nothing", "empty.yaml", "empty.yaml: there are no settings in it"),
                                     ("a mistake", "wrong.yaml", "wrong.yaml:3:1: "), ("no such file", "none.yaml", "none.yaml: No such file or directory")):
             refused(t, f"--config with {name}", cede("replay", "j.db", "--config", config, cwd=folder), words)
         deep = "actions: allocate\nusageDBConfig: {x: " + "[" * 100 + "]" * 100 + "}"
         refused(t, "settings that cannot be written", record(folder, "--config", "-", stdin=deep.encode()), "<stdin>:1:1: settings nested more than 60 deep cannot be recorded")
-        refused(t, "a run that is not there", cede("replay", "j.db", "--run", "8", cwd=folder), "j.db: there is no run 8; it has 7")
+        refused(t, "a run that is not there", cede("replay", "j.db", "--run", "10", cwd=folder), "j.db: there is no run 10; it has 9")
 
 
 def plugins(t):

@@ -25,7 +25,7 @@
 #define NOW_NS (INT64_C(1800000000) * NS_PER_S)
 
 /* Not kai yet: it tells of the pods that keep waiting in the order they were read, which a journal does not keep. */
-static const enum profile profiles[] = {PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN};
+static const enum profile profiles[] = {PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI};
 enum { PROFILES = sizeof(profiles) / sizeof(*profiles) };
 
 struct counts {
