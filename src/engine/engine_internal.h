@@ -23,7 +23,7 @@ struct engine {
 	struct sweep *sweep;	       /* what nodes said before */
 	struct survey *survey;	       /* the same where queues count */
 	struct judge_scratch scratch;  /* of one search after the other */
-	const struct past *past; /* of the present run */
+	const struct past *past;       /* of the present run */
 	struct text complaints;
 };
 

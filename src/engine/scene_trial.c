@@ -241,16 +241,24 @@ static bool nobody_lost(struct solver *v)
 	return true;
 }
 
+static bool is_same_share(const struct share_batch *b, uint32_t queue, const double r[KAI_RES])
+{
+	for (uint32_t i = 0; i < KAI_RES; i++)
+		if (b->r[i] != r[i])
+			return false;
+	return b->queue == queue;
+}
+
 static void add_share(share_list *list, uint32_t queue, const double r[KAI_RES])
 {
-	struct share_batch *last = list->n > 0 ? &array_last(list) : NULL;
+	struct share_batch b = {.queue = queue};
 
-	if (last != NULL && last->queue == queue && memcmp(last->r, r, sizeof(last->r)) == 0) {
-		last->more++;
+	if (list->n > 0 && is_same_share(&array_last(list), queue, r)) {
+		array_last(list).more++;
 		return;
 	}
-	array_push(list, ((struct share_batch){.queue = queue}));
-	memcpy(array_last(list).r, r, sizeof(last->r));
+	memcpy(b.r, r, sizeof(b.r));
+	array_push(list, b);
 }
 
 static void sum_share(const struct scene *s, double sum[KAI_RES], uint32_t member)

@@ -127,7 +127,7 @@ static void fate_clause(const struct group_view *x, struct text *out)
 {
 	if (x->placed > 0)
 		text_printf(out, " %u of its pods %s now.", x->placed, x->placed == 1 ? "gets a place" : "get places");
-	if (x->nominated > 0) {
+	if (x->first && x->nominated > 0) {
 		text_printf(out, " %u %s promised room by %s", x->nominated, x->nominated == 1 ? "is" : "are",
 			    action_text(x->first->action));
 		if (x->first->n_victims > 0)
@@ -135,11 +135,11 @@ static void fate_clause(const struct group_view *x, struct text *out)
 				    x->first->n_victims == 1 ? "pod has" : "pods have");
 		text_add_char(out, '.');
 	}
-	if (x->losing > 0 && x->taker->pod != POD_NONE) {
+	if (x->taker && x->losing > 0 && x->taker->pod != POD_NONE) {
 		text_printf(out, " %u of its pods %s to go or move for ", x->losing, x->losing == 1 ? "has" : "have");
 		pod_path(x->v, x->taker->pod, out);
 		text_printf(out, " (%s).", action_text(x->taker->action));
-	} else if (x->losing > 0) {
+	} else if (x->taker && x->losing > 0) {
 		text_printf(out, " What is left of it has to go: too few of its pods run (%s).",
 			    action_text(x->taker->action));
 	}

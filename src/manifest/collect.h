@@ -76,7 +76,7 @@ struct manifest {
 	struct yunikorn_config yunikorn;
 	bool queues_are_built;
 	ARRAY(struct setting) settings;
-	bool keeps_settings; /* later ones of a kind are left out */
+	bool keeps_settings;		    /* later ones of a kind are left out */
 	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
 	struct unknown_kind other_unknown;  /* all the rest together */
 	struct text notes;

@@ -14,8 +14,8 @@
 
 #include "base/map.h"
 #include "base/text.h"
-#include "rules/past.h"
 #include "rules/min_runtime.h"
+#include "rules/past.h"
 #include "rules/rule.h"
 
 struct thrash_settings {		  /* of evictions of one unit within the window */
@@ -32,8 +32,8 @@ struct rule_settings {
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
 	struct min_runtime_settings min_runtime;
 	struct thrash_settings thrash;
-	uint32_t evictions_per_hour;   /* of one queue; 0: as many as it takes */
-	const struct past *past; /* NULL: nothing is known */
+	uint32_t evictions_per_hour; /* of one queue; 0: as many as it takes */
+	const struct past *past;     /* NULL: nothing is known */
 };
 
 /*

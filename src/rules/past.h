@@ -2,8 +2,8 @@
 /*
  * past.h - who was evicted when: what the rules thrash and eviction-rate look at.
  *
- * Filled by whoever knows (a journal, a simulation, a daemon) and read by rules; time is data. A unit is what comes back
- * after an eviction: a pod group, else the controller that makes the pod anew, else the pod.
+ * Filled by whoever knows (a journal, a simulation, a daemon) and read by rules; time is data. A unit is what comes
+ * back after an eviction: a pod group, else the controller that makes the pod anew, else the pod.
  */
 #pragma once
 

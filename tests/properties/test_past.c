@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that remember: thrash (work evicted again and again) and eviction-rate (how much a queue loses within an hour). */
+/* Rules that remember: thrash (work evicted again and again) and eviction-rate (what a queue loses within an hour). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
