@@ -26,11 +26,11 @@ struct attempt {
 	const bool *has_leaving; /* likewise; NULL: not known */
 	node_id *feasible;
 	uint32_t n_feasible;
-	int64_t *scores; /* of the feasible */
+	int64_t *scores;	      /* of the feasible */
 	const struct gang_pass *pass; /* NULL: a pod on its own */
 };
 
-struct decision attempt_decision(const struct engine *en, pod_id pod);	      /* it waits, and nothing is known yet */
+struct decision attempt_decision(const struct engine *en, pod_id pod); /* it waits, and nothing is known yet */
 void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
 		   struct decision *d);
 void attempt_end(struct attempt *a);

@@ -82,9 +82,9 @@ struct judge {
 	pod_id pod;
 	const struct pod *p;
 	name_id app, ns;
-	queue_id fence;	      /* how far up the search for victims may go */
-	uint64_t asked;	      /* types the pod asks for */
-	uint64_t short_types; /* of them; set by judge_look_at */
+	queue_id fence;			    /* how far up the search for victims may go */
+	uint64_t asked;			    /* types the pod asks for */
+	uint64_t short_types;		    /* of them; set by judge_look_at */
 	const struct queues_before *before; /* NULL: as the ledger has it now */
 	struct judge_scratch *scratch;
 	name_id spark_role, spark_driver;
