@@ -240,10 +240,35 @@ static void recount(const struct engine *en, struct decisions *d)
 static void scenes(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
 	ledger_mark mark = ledger_get_mark(en->ledger);
-	struct scene *s = scene_new(en, now_ns);
+	struct scene *s = scene_new(en, now_ns, false);
 
 	scene_run(s);
 	ledger_rollback(en->ledger, mark); /* what it tried out there */
+	scene_report(s, cycle, ret);
+	scene_free(s);
+}
+
+static bool waits_in_vain(const struct engine *en, const struct decision *d, uint32_t cycle)
+{
+	return d->cycle == cycle && d->pod != POD_NONE && d->outcome == OUTCOME_WAITING && d->group != GROUP_NONE &&
+	       ledger_group(en->ledger, d->group)->preemptibility != NON_PREEMPTIBLE;
+}
+
+/* Where a preemptible group still waits, others may be able to move. */
+static void moves(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+{
+	bool is_needed = false;
+
+	for (uint32_t i = 0; i < ret->v.n; i++)
+		is_needed |= waits_in_vain(en, &ret->v.v[i], cycle);
+	if (!is_needed || !profile_has_action(en->config->profile, ACTION_CONSOLIDATE) ||
+	    en->config->kai.max_consolidation_preemptees == 0)
+		return;
+	ledger_mark mark = ledger_get_mark(en->ledger);
+	struct scene *s = scene_new(en, now_ns, true);
+
+	scene_run_moves(s);
+	ledger_rollback(en->ledger, mark);
 	scene_report(s, cycle, ret);
 	scene_free(s);
 }
@@ -266,6 +291,8 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);
 		rc = try_all(en, run, &waiting, cycle, ret, e);
+		if (!rc && profile_get(en->config->profile)->way == WAY_QUEUES)
+			moves(en, run->now_ns, cycle, ret);
 		if (!rc)
 			stale_gangs_run(en, run->now_ns, cycle, ret);
 		if (!waiting.n)

@@ -36,13 +36,13 @@ static void take_node(struct scene *s, uint32_t i, node_id id)
 {
 	const struct obj_node *o = ledger_node(s->ledger, id)->obj;
 	const int64_t *all = ledger_node_allocatable(s->ledger, id), *used = ledger_node_used(s->ledger, id),
-		      *leaving = ledger_node_leaving(s->ledger, id);
+		      *leaving = ledger_node_leaving(s->ledger, id), *claimed = ledger_node_claimed(s->ledger, id);
 
 	s->nodes[i] = (struct scene_node){.id = id, .is_usable = !o->is_unschedulable && !o->is_not_ready};
 	for (uint32_t a = 0; a < s->n_amounts; a++) {
 		s->capacity[i * s->n_amounts + a] = in_row(s, all, a);
 		s->idle[i * s->n_amounts + a] = in_row(s, all, a) - in_row(s, used, a);
-		s->soon[i * s->n_amounts + a] = in_row(s, leaving, a);
+		s->soon[i * s->n_amounts + a] = in_row(s, leaving, a) - (s->is_for_moves ? in_row(s, claimed, a) : 0);
 	}
 	s->nodes[i].has_gpu = s->capacity[i * s->n_amounts + KAI_GPU] != 0;
 	for (uint32_t r = 0; s->nodes[i].is_usable && r < KAI_RES; r++)
@@ -456,7 +456,10 @@ static void take_member(struct scene *s, struct census *c, pod_id pod)
 			     .status = (uint8_t)status_of(s, p)};
 	if (is_in(m->status, SET_USED))
 		m->node = c->node_index[p->node];
-	else if (p->claim != CLAIM_NONE)
+	else if (p->claim != CLAIM_NONE && s->is_for_moves) {
+		m->status = IS_PROMISED;
+		m->node = c->node_index[p->node];
+	} else if (p->claim != CLAIM_NONE)
 		m->hint = c->node_index[p->node];
 	m->was_running = m->status == IS_RUNNING;
 }
@@ -547,18 +550,19 @@ static void count_members(struct scene *s)
 		const double *share = s->forms[m->form].share;
 		struct unit *u = &s->units[m->unit];
 		bool is_running = is_in(m->status, SET_ALLOCATED);
+		bool counts = is_running || m->status == IS_PROMISED;
 
 		u->count[m->status]++;
 		s->parts[m->part].count[m->status]++;
 		for (uint32_t r = 0; is_running && r < KAI_RES; r++)
 			u->allocated[r] += share[r];
-		if (!is_running && m->status != IS_PENDING)
+		if (!counts && m->status != IS_PENDING)
 			continue;
 		for (uint32_t q = u->queue; q != NONE; q = s->shares[q].parent)
 			for (uint32_t r = 0; r < KAI_RES; r++) {
 				s->shares[q].r[r].request += share[r];
-				s->shares[q].r[r].allocated += is_running ? share[r] : 0;
-				s->shares[q].r[r].allocated_core += is_running && m->is_core ? share[r] : 0;
+				s->shares[q].r[r].allocated += counts ? share[r] : 0;
+				s->shares[q].r[r].allocated_core += counts && m->is_core ? share[r] : 0;
 			}
 	}
 }
@@ -618,6 +622,18 @@ static void rank_units(struct scene *s)
 		s->units[s->by_rank[i]].rank = i;
 }
 
+/* Where starts are those of pods, a unit is as young as the youngest that runs of it. */
+static void start_units(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->n_members; i++) {
+		struct unit *u = &s->units[s->members[i].unit];
+		int64_t start = ledger_pod(s->ledger, s->members[i].pod)->started_ns;
+
+		if (s->members[i].was_running && start > u->started_ns)
+			u->started_ns = start;
+	}
+}
+
 /* Room that other schedulers' pods use is nobody's to share. */
 static void subtract_foreign(struct scene *s, const struct census *c)
 {
@@ -633,7 +649,7 @@ static void subtract_foreign(struct scene *s, const struct census *c)
 	}
 }
 
-struct scene *scene_new(struct engine *en, int64_t now_ns)
+struct scene *scene_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 {
 	static const char task_priority_key[] = "kai.scheduler/task-priority";
 	struct arena *a = arena_new(1 << 20);
@@ -646,6 +662,7 @@ struct scene *scene_new(struct engine *en, int64_t now_ns)
 	s->settings = &en->config->kai;
 	s->arena = a;
 	s->now_ns = now_ns;
+	s->is_for_moves = is_for_moves;
 	s->free_copy = NONE;
 	s->stamp = s->room_stamp = 1;
 	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);
@@ -656,6 +673,8 @@ struct scene *scene_new(struct engine *en, int64_t now_ns)
 	make_parts(s);
 	take_members(s, &c);
 	rank_units(s);
+	if (is_for_moves)
+		start_units(s);
 	count_members(s);
 	subtract_foreign(s, &c);
 	share_divide(s->shares, s->n_queues, s->total, s->settings->k_value);

@@ -167,7 +167,9 @@ struct scene {
 	ARRAY(struct scene_move) moves; /* of the present statement */
 	ARRAY(struct scene_move) done;	/* of those that stand */
 	ARRAY(struct statement) statements;
-	bool is_mirrored; /* filters look at other pods: the ledger follows every move */
+	bool is_for_moves;   /* consolidation in profile default: promises hold, all rules are asked */
+	struct judge *judge; /* for it */
+	bool is_mirrored;    /* filters look at other pods: the ledger follows every move */
 	uint64_t stamp, room_stamp;
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
@@ -211,7 +213,7 @@ static inline enum member_status settled_status(const struct scene *s, const str
 }
 
 /* ---- scene.c ---- */
-struct scene *scene_new(struct engine *en, int64_t now_ns);
+struct scene *scene_new(struct engine *en, int64_t now_ns, bool is_for_moves);
 void scene_free(struct scene *s);
 
 /* ---- scene_moves.c ---- */
@@ -285,6 +287,8 @@ bool scene_solve(struct scene *s, enum action action, uint32_t unit, order_filte
 
 /* ---- scene_actions.c ---- */
 void scene_run(struct scene *s);
+/* Profile default: groups that wait get room by moving others. */
+void scene_run_moves(struct scene *s);
 /* Is the unit inside a window for this action? */
 bool scene_is_protected(const struct scene *s, enum action action, uint32_t by, uint32_t victim, int64_t *ret_until_ns);
 static inline bool unit_is_elastic(const struct scene *s, const struct unit *u)

@@ -26,7 +26,8 @@ static enum pick_of_unit may_ask(struct scene *s, uint32_t unit, void *ctx)
 	const struct unit *u = &s->units[unit];
 	struct line *l = ctx;
 
-	if (!is_ready(s, u) || (l->action == ACTION_CONSOLIDATE && !u->is_preemptible))
+	if (!is_ready(s, u) || (l->action == ACTION_CONSOLIDATE && !u->is_preemptible) ||
+	    (s->is_for_moves && u->group == GROUP_NONE))
 		return PASS_UNIT;
 	if (l->queue != u->queue)
 		*l = (struct line){l->action, u->queue, 0};
@@ -88,6 +89,22 @@ struct quest {
 	uint32_t unit;
 };
 
+/* All of it runs, and no rule has a word against it. */
+static bool may_move(struct scene *s, uint32_t unit)
+{
+	const struct unit *u = &s->units[unit];
+	uint32_t first = s->parts[u->first_part].first;
+
+	for (uint32_t i = first; i < first + u->n_members; i++) {
+		const struct member *m = &s->members[i];
+
+		if (m->status == IS_PROMISED || m->status == IS_BOUND ||
+		    (m->status == IS_RUNNING && judge_victim(s->judge, m->pod).answer != MAY_GO))
+			return false;
+	}
+	return !u->is_semi;
+}
+
 static enum pick_of_unit may_lose(struct scene *s, uint32_t victim, void *ctx)
 {
 	struct quest *q = ctx;
@@ -102,7 +119,9 @@ static enum pick_of_unit may_lose(struct scene *s, uint32_t victim, void *ctx)
 		return PASS_UNIT;
 	if (q->action != ACTION_CONSOLIDATE && unit_is_elastic(s, v))
 		return TAKE_UNIT;
-	return scene_is_protected(s, q->action, q->unit, victim, NULL) ? PASS_UNIT : TAKE_UNIT;
+	if (scene_is_protected(s, q->action, q->unit, victim, NULL))
+		return PASS_UNIT;
+	return !s->is_for_moves || may_move(s, victim) ? TAKE_UNIT : PASS_UNIT;
 }
 
 /* ---- allocate ---- */
@@ -194,6 +213,15 @@ static bool is_worth_a_try(struct scene *s, enum action action, uint32_t unit)
 	}
 }
 
+static void ask_for(struct scene *s, uint32_t unit)
+{
+	struct rule_settings settings = engine_rule_settings(s->en);
+
+	scene_next_members(s, unit, true);
+	judge_init(s->judge, s->en->cluster, s->ledger, &settings, ACTION_CONSOLIDATE,
+		   s->tasks.n > 0 ? s->members[s->tasks.v[0]].pod : POD_NONE, s->now_ns, &s->en->scratch);
+}
+
 static void run_search(struct scene *s, enum action action)
 {
 	struct order_item item;
@@ -202,6 +230,8 @@ static void run_search(struct scene *s, enum action action)
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct quest q = {.action = action, .unit = item.unit};
 
+		if (s->is_for_moves)
+			ask_for(s, item.unit);
 		if (is_worth_a_try(s, action, item.unit) && scene_solve(s, action, item.unit, may_lose, &q))
 			scene_commit(s, action, item.unit);
 	}
@@ -260,4 +290,13 @@ void scene_run(struct scene *s)
 		default:
 			break;
 		}
+}
+
+void scene_run_moves(struct scene *s)
+{
+	struct judge j;
+
+	s->judge = &j;
+	run_search(s, ACTION_CONSOLIDATE);
+	s->judge = NULL;
 }

@@ -565,9 +565,9 @@ void order_begin(struct scene *s, enum order_role role, order_filter filter, voi
 }
 
 /*
- * The leaf whose turn it is. A queue that lost its head may belong further down; that is looked at from the top, and only
- * when the queue stands there. As in KAI, a parent is compared by the head of the child that was first until now, before
- * its children are put in order again: this decides between departments.
+ * The leaf whose turn it is. A queue that lost its head may belong further down; that is looked at from the top, and
+ * only when the queue stands there. As in KAI, a parent is compared by the head of the child that was first until now,
+ * before its children are put in order again: this decides between departments.
  */
 static uint32_t first_leaf(struct scene *s, struct order *o)
 {
@@ -643,9 +643,9 @@ static uint32_t place_in_list(const struct scene *s, const struct order_node *le
 }
 
 /*
- * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same: where the
- * second one stands first all the same, all of them up to the next that asks for something else, or that takes part, are
- * passed over at once.
+ * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same: where
+ * the second one stands first all the same, all of them up to the next that asks for something else, or that takes
+ * part, are passed over at once.
  */
 static uint32_t past_alike(const struct scene *s, struct order *o, const struct order_node *leaf, uint32_t queue)
 {

@@ -115,6 +115,22 @@ struct pick {
 	double place;			/* higher is better */
 };
 
+/* What part is left of the type it asks for that is scarcest there. */
+static double scarcest(const struct scene *s, const struct form *f, uint32_t node)
+{
+	size_t at = (size_t)node * s->n_amounts;
+	double least = 1;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		double part = s->capacity[at + a] > 0
+				      ? (double)(s->idle[at + a] + s->soon[at + a]) / (double)s->capacity[at + a]
+				      : 1;
+
+		least = f->ask[a] > 0 && a != AMOUNT_PODS && part < least ? part : least;
+	}
+	return least;
+}
+
 static struct pick rate(const struct scene *s, const struct member *m, uint32_t node)
 {
 	const struct form *f = &s->forms[m->form];
@@ -125,7 +141,9 @@ static struct pick rate(const struct scene *s, const struct member *m, uint32_t 
 			 .is_now = fits_now(s, f, node),
 			 .is_plain = r == KAI_CPU && !s->nodes[node].has_gpu};
 
-	if (r == KAI_CPU ? s->settings->cpu_spreads : s->settings->gpu_spreads)
+	if (s->is_for_moves)
+		p.place = -scarcest(s, f, node);
+	else if (r == KAI_CPU ? s->settings->cpu_spreads : s->settings->gpu_spreads)
 		p.place = s->capacity[at] != 0 ? room / (double)s->capacity[at] : 0;
 	else
 		p.place = -room;

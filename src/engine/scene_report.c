@@ -230,6 +230,26 @@ static void tell_reasons(struct report *r)
 	words_free(w);
 }
 
+/* Pods that were said to wait in this cycle, and now have room: the later word counts. */
+static void forget_waiting(struct report *r)
+{
+	struct bits has_room = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = r->first; i < r->ret->v.n; i++)
+		bits_set(&has_room, r->ret->v.v[i].pod);
+	for (uint32_t i = 0; i < r->ret->v.n; i++) {
+		const struct decision *d = &r->ret->v.v[i];
+
+		if (i < r->first && d->cycle == r->cycle && d->pod != POD_NONE && d->outcome == OUTCOME_WAITING &&
+		    bits_has(&has_room, d->pod))
+			continue;
+		r->ret->v.v[n++] = *d;
+	}
+	r->ret->v.n = n;
+	bits_free(&has_room);
+}
+
 void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 {
 	struct report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
@@ -251,10 +271,15 @@ void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 		}
 	for (uint32_t i = 0; i < s->statements.n; i++)
 		tell_statement(&r, i);
-	tell_rest(&r);
+	if (!s->is_for_moves)
+		tell_rest(&r);
 	for (uint32_t i = 0; i < s->statements.n; i++)
 		tell_victims(&r, i);
 	for (uint32_t i = 0; i < s->n_members; i++)
-		carry_member(s, &s->members[i]);
-	tell_reasons(&r);
+		if (!s->is_for_moves || r.placed_by[i] != NONE)
+			carry_member(s, &s->members[i]);
+	if (s->is_for_moves)
+		forget_waiting(&r);
+	else
+		tell_reasons(&r);
 }

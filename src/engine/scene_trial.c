@@ -249,6 +249,37 @@ static bool is_same_share(const struct share_batch *b, uint32_t queue, const dou
 	return b->queue == queue;
 }
 
+/* Moving is an eviction: budgets and allowances of the hour count for all of them together. */
+static bool budgets_allow(struct solver *v)
+{
+	struct scene *s = v->s;
+	struct map spent = {0}, lost = {0};
+	bool is_ok = true;
+
+	for (uint32_t i = 0; i < v->gone.n && is_ok && s->is_for_moves; i++) {
+		const struct pod *p = ledger_pod(s->ledger, s->members[v->gone.v[i]].pod);
+		uint32_t n, k = map_get(&lost, p->queue);
+		const pdb_id *ids = ledger_kin_pdbs(s->ledger, p->kin, &n);
+
+		if (!solver_goes(s, v->gone.v[i]))
+			continue;
+		k = k == MAP_NONE ? 1 : k + 1;
+		map_put(&lost, p->queue, k);
+		is_ok = k <= judge_rate(s->judge, p->queue).left;
+		for (uint32_t b = 0; b < n; b++) {
+			const struct pdb *x = ledger_pdb(s->ledger, ids[b]);
+			uint32_t so_far = map_get(&spent, ids[b]);
+
+			so_far = so_far == MAP_NONE ? 1 : so_far + 1;
+			map_put(&spent, ids[b], so_far);
+			is_ok = is_ok && (int64_t)so_far <= (int64_t)x->obj->allowed - x->spent;
+		}
+	}
+	map_free(&spent);
+	map_free(&lost);
+	return is_ok;
+}
+
 static void add_share(share_list *list, uint32_t queue, const double r[KAI_RES])
 {
 	struct share_batch b = {.queue = queue};
@@ -404,7 +435,7 @@ static bool minimums_stay(struct solver *v)
 static bool is_lawful(struct solver *v)
 {
 	struct unit *u = &v->s->units[v->unit];
-	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v)
+	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && budgets_allow(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);
 

@@ -49,6 +49,11 @@ static const struct rule *const quota_rules[] = {
 	&rule_budget,  &rule_eviction_rate, &rule_opt_out, &rule_driver,	 &rule_thrash,
 	NULL};
 
+/* Windows are looked at by the search: a move must be outside both. */
+static const struct rule *const consolidate_rules[] = {
+	&rule_foreign,	     &rule_daemonset, &rule_policy, &rule_preemptibility, &rule_budget,
+	&rule_eviction_rate, &rule_opt_out,   &rule_driver, &rule_thrash,	  NULL};
+
 static const struct rule *const *rules_of(enum action a)
 {
 	switch (a) {
@@ -60,6 +65,8 @@ static const struct rule *const *rules_of(enum action a)
 		return required_rules;
 	case ACTION_QUOTA:
 		return quota_rules;
+	case ACTION_CONSOLIDATE:
+		return consolidate_rules;
 	default:
 		return displace_rules;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kai_random.h - random clusters of KAI's objects: departments with windows, gangs, elastic and semi-preemptible groups,
+ * kai_random.h - random clusters of KAI's objects: departments with windows, gangs, elastic, semi-preemptible groups,
  * full and half-full nodes. Documents are kept one by one, so that they can be read in another order. For tests only.
  */
 #pragma once

@@ -112,7 +112,7 @@ static void MR_1_before_its_window_has_passed_work_stays_and_at_it_it_may_go(voi
 	}
 }
 
-/* Two departments; `run` of b under d1 is five minutes old, and who asks is its sibling, a cousin or of another tree. */
+/* Two departments; `run` of b under d1 is five minutes old; who asks is its sibling, a cousin or of another tree. */
 static void departments(struct story *s, const char *d1, const char *b, const char *asks)
 {
 	begin(s);
@@ -292,7 +292,7 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 	story_end(&s);
 }
 
-/* What may not go does not stand in the way of what may: KAI takes the core as a candidate, and refuses all after it. */
+/* What may not go does not stand in the way of what may: KAI takes the core as a candidate and refuses all after it. */
 static void MR_10_a_protected_group_does_not_hide_those_behind_it(void **state)
 {
 	struct story s;
@@ -639,7 +639,7 @@ static void gaps(struct story *s, int big, int takers, int gpus, int gap)
 }
 
 /*
- * There a pod that was moved and is taken again in the same cycle may be put back to where it was moved without a look at
+ * There a pod that was moved and is taken again in the same cycle may be put back where it was moved without a look at
  * the room.
  */
 static void pods_that_are_moved_and_taken_again_overbook_no_node(void **state)

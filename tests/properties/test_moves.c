@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Consolidation in profile default: a waiting group gets room by moving others; nobody ends up without a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "properties/kai_story.h"
+
+static void group(struct story *s)
+{
+	text_add(&s->objects, "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+			      "metadata: {namespace: d, name: g}\nspec: {minMember: 1, priorityClassName: train}\n");
+}
+
+/* Two nodes of 4, half used each, and a group whose one pod wants 4. words: of the two pods that run. */
+static void halves(struct story *s, const char *words_a, const char *words_b)
+{
+	story_begin(s);
+	story_node(s, "n1", 4);
+	story_node(s, "n2", 4);
+	story_pod(s, "a", NULL, 2, "n1", words_a);
+	story_pod(s, "b", NULL, 2, "n2", words_b);
+	group(s);
+}
+
+static void want_group(struct story *s)
+{
+	story_pod(s, "want", NULL, 4, NULL, "group g");
+}
+
+static void a_group_gets_room_by_moving_others(void **state)
+{
+	struct story s;
+
+	halves(&s, "priority 100", "priority 100");
+	want_group(&s);
+	expect(&s, "one of them moves beside the other", "want consolidate n2 [b]; b consolidate n1");
+}
+
+static void a_pod_without_a_group_moves_nobody(void **state)
+{
+	struct story s;
+
+	halves(&s, "priority 100", "priority 100");
+	story_pod(&s, "want", NULL, 4, NULL, "priority 50");
+	expect(&s, "only groups do", "want waiting");
+}
+
+static void whom_rules_keep_does_not_move(void **state)
+{
+	static const struct {
+		const char *sentence, *words, *line;
+	} rows[] = {
+		{"one opted out: the other moves", "priority 100 opted-out",
+		 "want consolidate n1 [a]; a consolidate n2"},
+		{"one is a driver: the other moves", "priority 100 driver",
+		 "want consolidate n1 [a]; a consolidate n2"},
+		{"one is covered by a budget: the other moves", "priority 100 budget none",
+		 "want consolidate n1 [a]; a consolidate n2"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		halves(&s, "priority 100", rows[i].words);
+		story_budget(&s, "none", 0);
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+	struct story s;
+
+	halves(&s, "priority 100 opted-out", "priority 100 budget none");
+	story_budget(&s, "none", 0);
+	want_group(&s);
+	expect(&s, "both are kept", "want waiting");
+}
+
+/* MR-14: both run since five minutes. */
+static void MR_14_nothing_inside_a_window_moves_in_profile_default_too(void **state)
+{
+	for (int covers = 0; covers < 2; covers++) {
+		struct story s;
+
+		story_begin(&s);
+		s.config = covers ? NULL : "rules: {min-runtime: {consolidation: false}}";
+		kai_queue(&s, "q", "", 0, "reclaim 1h preempt 10m");
+		kai_node(&s, "n1", 4);
+		kai_node(&s, "n2", 4);
+		kai_group(&s, "a", "q", 1, 300 * NS_PER_S, NULL);
+		kai_pod(&s, "a-0", "a", 2, "n1", NULL);
+		kai_group(&s, "b", "q", 1, 300 * NS_PER_S, NULL);
+		kai_pod(&s, "b-0", "b", 2, "n2", NULL);
+		kai_group(&s, "g", "q", 1, 0, NULL);
+		kai_pod(&s, "want", "g", 4, NULL, NULL);
+		expect(&s, covers ? "five minutes of ten" : "unless it is switched off",
+		       covers ? "want waiting" : "want consolidate n2 [b-0]; b-0 consolidate n1");
+	}
+}
+
+static void nobody_moves_where_not_all_find_a_place(void **state)
+{
+	struct story s;
+
+	halves(&s, "priority 100", "priority 100");
+	story_pod(&s, "c", NULL, 1, "n1", "priority 100");
+	want_group(&s);
+	expect(&s, "three units do not fit beside two on four", "want waiting");
+}
+
+static void room_promised_to_others_is_not_moved_into(void **state)
+{
+	for (int is_promised = 0; is_promised < 2; is_promised++) {
+		struct story s;
+
+		story_begin(&s);
+		story_node(&s, "n1", 5);
+		story_node(&s, "n2", 4);
+		story_pod(&s, "a", NULL, 2, "n1", "priority 100");
+		story_pod(&s, "late", NULL, 3, "n1", "priority 100 leaving late 0");
+		story_pod(&s, "b", NULL, 2, "n2", "priority 100");
+		if (is_promised)
+			story_pod(&s, "first", NULL, 3, NULL, "priority 100 promised n1");
+		group(&s);
+		want_group(&s);
+		if (is_promised)
+			expect(&s, "what late frees is promised", "first allocate n1; want waiting");
+		else
+			expect(&s, "what late frees is not promised", "want consolidate n2 [b]; b consolidate n1");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_group_gets_room_by_moving_others),
+		cmocka_unit_test(a_pod_without_a_group_moves_nobody),
+		cmocka_unit_test(whom_rules_keep_does_not_move),
+		cmocka_unit_test(MR_14_nothing_inside_a_window_moves_in_profile_default_too),
+		cmocka_unit_test(nobody_moves_where_not_all_find_a_place),
+		cmocka_unit_test(room_promised_to_others_is_not_moved_into),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
