@@ -202,7 +202,11 @@ static void mark_overridden(struct attempt *a, struct victim *v, struct judge *j
 
 static void carry_out(struct attempt *a, const struct search_result *r, struct judge *j)
 {
-	mark_overridden(a, attempt_take_victims(a, r->victims, r->n_victims), j);
+	struct victim *v = attempt_take_victims(a, r->victims, r->n_victims);
+
+	mark_overridden(a, v, j);
+	for (uint32_t i = 0; i < r->n_victims; i++)
+		v[i].goes_with_group = r->with_group[i];
 	a->d->runner_up = r->second;
 	a->d->tie = r->second == NODE_NONE ? TIE_ONLY_ONE : TIE_COST;
 	for (uint32_t i = 0; i < r->n_victims; i++)
@@ -496,9 +500,12 @@ static void found(struct attempt *a, enum outcome o, node_id node)
 static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 {
 	struct hunt h = {.a = a, .lacking = lacking};
+	struct protected_list left = {.max = PROTECTED_MAX};
 
 	potential(&h);
-	hunt_as(&h, a->pass->action, a->pass->with_opted_out, a->pass->left);
+	hunt_as(&h, a->pass->action, a->pass->with_opted_out, &left);
+	merge(a->pass->left, &left);
+	protected_free(&left);
 }
 
 enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e)

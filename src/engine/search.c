@@ -23,7 +23,7 @@ static bool is_stuck(const struct ground *g, pod_id pod)
 	return pod_is_stuck(ledger_pod(g->s->c->ledger, pod), g->s->c->now_ns, g->s->patience_ns);
 }
 
-static void leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
+void ground_leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
 {
 	struct protected_list *l = g->s->protected;
 	struct protected_pod x = {.pod = pod, .node = g->node, .queue = p->queue, .verdict = *says};
@@ -64,22 +64,17 @@ static struct rule_verdict verdict_of(struct ground *g, pod_id pod)
 													  : says;
 }
 
-static void consider(struct ground *g, pod_id pod)
+bool ground_consider(struct ground *g, pod_id pod, struct mate *m, struct rule_verdict *ret_says)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
-	struct mate *m = &g->mates[g->n];
-	struct rule_verdict says;
-	bool is_last;
+	struct rule_verdict says = verdict_of(g, pod);
+	bool is_last = says.rule == RULE_OPT_OUT || says.rule == RULE_PLUGIN;
 
-	if (!concerns(g, p))
-		return;
-	says = verdict_of(g, pod);
-	is_last = says.rule == RULE_OPT_OUT || says.rule == RULE_PLUGIN;
-	if (says.answer == IS_PROTECTED || (is_last && !g->s->with_opted_out)) {
-		leave(g, pod, p, &says);
-		return;
-	}
-	*m = (struct mate){.pod = pod, .p = p, .usage = &shape_get(g->s->c->vocab, p->shape)->usage};
+	*ret_says = says;
+	if (says.answer == IS_PROTECTED || (is_last && !g->s->with_opted_out))
+		return false;
+	*m = (struct mate){.pod = pod, .p = p, .n_pods = 1, .n_here = 1, .group = GROUP_NONE};
+	m->usage = m->here = &shape_get(g->s->c->vocab, p->shape)->usage;
 	m->opinion = judge_queue(g->s->j, p->queue);
 	m->distance = m->opinion->distance;
 	m->is_opted_out = is_last;
@@ -88,17 +83,17 @@ static void consider(struct ground *g, pod_id pod)
 	m->is_thrashing = judge_is_thrashing(g->s->j, pod, p);
 	m->start = victim_start(g->s->c, p);
 	m->created = p->created_ns == TIME_NONE ? m->start : p->created_ns;
-	m->is_young = p->podset != PODSET_NONE && judge_window(g->s->j, p).answer == IS_PROTECTED;
-	g->has_young |= m->is_young;
+	m->n_opted_out = m->is_opted_out;
+	m->n_drivers = m->is_driver;
+	m->n_thrashing = m->is_thrashing;
 	if (g->s->j->action == ACTION_DISPLACE) /* KF-6 ranks by the sum of priorities there */
 		m->lost_work = (int64_t)p->priority + (INT64_C(1) << 31);
 	else
 		m->lost_work = lost_work_of(g->s->c->ledger, p, g->s->c->now_ns);
-	g->n++;
+	return true;
 }
 
-/* Most deserving first. */
-static int by_desert(const void *a, const void *b, void *ctx)
+int ground_by_desert(const void *a, const void *b, void *ctx)
 {
 	const struct ground *g = ctx;
 	const struct mate *x = a, *y = b;
@@ -151,7 +146,7 @@ static void give_back_all(struct ground *g)
 static void reprieve(struct ground *g)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
-		if (!g->mates[i].goes)
+		if (!g->mates[i].goes || ground_rest_goes(g, &g->mates[i]))
 			continue;
 		ground_give_back(g, &g->mates[i]);
 		if (!ground_fits(g))
@@ -166,7 +161,8 @@ static bool could_fit(const struct ground *g)
 		int64_t room = g->room[k];
 
 		for (uint32_t i = 0; i < g->n && room < g->want.amount[k]; i++)
-			room += g->want.type[k] == RES_PODS ? 1 : res_list_get(g->mates[i].usage, g->want.type[k]);
+			room += g->want.type[k] == RES_PODS ? (int64_t)g->mates[i].n_here
+							    : res_list_get(g->mates[i].here, g->want.type[k]);
 		if (room < g->want.amount[k])
 			return false;
 	}
@@ -284,6 +280,19 @@ static void settle_left(struct ground *g)
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
+static void consider(struct ground *g, pod_id pod)
+{
+	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
+	struct rule_verdict says;
+
+	if (!concerns(g, p))
+		return;
+	if (ground_consider(g, pod, &g->mates[g->n], &says))
+		g->n++;
+	else
+		ground_leave(g, pod, p, &says);
+}
+
 /* What the node says depends on more than what is on it. */
 static void depend_on(struct ground *g, pod_id pod)
 {
@@ -303,7 +312,7 @@ static void gather(struct ground *g)
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
 
 	g->n = 0;
-	g->has_young = false;
+	g->has_rest = g->has_gangs = false;
 	g->left_from = g->s->protected ? g->s->protected->v.n : 0;
 	g->is_lasting = g->s->j->settings.evictions_per_hour == 0 && g->s->j->settings.past == NULL;
 	g->watches = 0;
@@ -312,9 +321,10 @@ static void gather(struct ground *g)
 		if (g->memory)
 			depend_on(g, n->pods.v[i]);
 	}
-	settle_left(g);
 	if (g->n)
-		qsort_r(g->mates, g->n, sizeof(*g->mates), by_desert, g);
+		qsort_r(g->mates, g->n, sizeof(*g->mates), ground_by_desert, g);
+	if (profile_get(g->s->j->settings.profile)->has_gangs)
+		ground_join_groups(g);
 }
 
 /*
@@ -343,6 +353,39 @@ static void prefer_kept_guarantees(struct ground *g, struct set_cost *cost)
 		reprieve(g);
 }
 
+static bool find_set(struct ground *g, struct set_cost *ret)
+{
+	if (!take_greedily(g) && !take_exactly(g))
+		return false;
+	reprieve(g);
+	*ret = ground_cost(g);
+	if (ret->n_below)
+		prefer_kept_guarantees(g, ret);
+	return ret->n > 0;
+}
+
+/* Once without groups that go as a whole, once with them; the cheaper way stays. */
+static bool find_with_groups(struct ground *g, struct set_cost *ret)
+{
+	struct set_cost without, with;
+	bool is_without, is_with;
+
+	g->spares_rest = true;
+	is_without = find_set(g, &without);
+	give_back_all(g);
+	g->spares_rest = false;
+	is_with = find_set(g, &with);
+	if (!is_without || (is_with && set_cost_cmp(&with, &without) < 0)) {
+		*ret = with;
+		return is_with;
+	}
+	give_back_all(g);
+	g->spares_rest = true;
+	find_set(g, ret);
+	g->spares_rest = false;
+	return true;
+}
+
 static struct mate *mates_for(struct search_scratch *s, uint32_t n)
 {
 	if (s->n_mates < n) {
@@ -359,49 +402,42 @@ static bool try_node(struct ground *g, node_id node, struct set_cost *ret)
 
 	g->node = node;
 	g->stamp++;
-	g->mates = mates_for(survey_scratch(g->s->survey), n->pods.n + 1);
+	g->mates = mates_for(survey_scratch(g->s->survey), 2 * n->pods.n + 1);
 	measure_room(g);
 	judge_look_at(g->s->j, short_types(g));
 	gather(g);
 	g->s->c->is_dry_run = true;
 	if (!g->is_fast)
 		clear_leaving(g);
-	is_found = g->n && could_fit(g) && (take_greedily(g) || take_exactly(g));
-	if (is_found) {
-		reprieve(g);
-		*ret = ground_cost(g);
-		if (ret->n_below)
-			prefer_kept_guarantees(g, ret);
-		is_found = ret->n > 0;
-	}
+	is_found = g->n && could_fit(g) && (g->has_rest ? find_with_groups(g, ret) : find_set(g, ret));
 	g->s->c->is_dry_run = false;
 	return is_found;
 }
 
-/* Each of them alone could go, but not all: those that stayed because of it are told too. */
-static void tell_refused(struct ground *g)
+/* All pods that go, and which of them with their whole group; returns how many. */
+static uint32_t list_going(const struct ground *g, struct arena *in, const pod_id **ret_pods, const bool **ret_whole)
 {
-	for (uint32_t i = 0; g->has_young && i < g->n; i++) {
-		const struct mate *m = &g->mates[i];
-		struct rule_verdict says;
+	uint32_t n = 0;
+	pod_id *v;
+	bool *whole;
 
-		if (!m->was_refused || m->goes || !m->is_young)
-			continue;
-		says = judge_window(g->s->j, m->p);
-		leave(g, m->pod, m->p, &says);
-	}
-	settle_left(g);
-}
-
-static void keep_victims(struct ground *g, struct search_result *ret)
-{
-	pod_id *v = arena_n(g->s->c->arena, g->n + 1, pod_id);
-
-	ret->n_victims = 0;
 	for (uint32_t i = 0; i < g->n; i++)
-		if (g->mates[i].goes)
-			v[ret->n_victims++] = g->mates[i].pod;
-	ret->victims = v;
+		n += g->mates[i].goes ? g->mates[i].n_pods : 0;
+	v = arena_n(in, n + 1, pod_id);
+	whole = arena_n(in, n + 1, bool);
+	n = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct mate *m = &g->mates[i];
+		bool is_whole = m->rest ? m->n_pods > 1 : ground_rest_goes(g, m);
+
+		for (uint32_t k = 0; m->goes && k < m->n_pods; k++) {
+			whole[n] = is_whole;
+			v[n++] = m->rest ? m->rest->pods[k] : m->pod;
+		}
+	}
+	*ret_pods = v;
+	*ret_whole = whole;
+	return n;
 }
 
 static void rank(node_id node, const struct set_cost *cost, struct search_result *ret)
@@ -420,17 +456,14 @@ static void rank(node_id node, const struct set_cost *cost, struct search_result
 /* What became of one node, for people. A node that fits but for its queue's maximum still fits. */
 static void report(struct ground *g, bool is_found, struct node_report *r)
 {
-	pod_id *v = is_found ? arena_n(g->s->keep, g->n + 1, pod_id) : NULL;
+	const bool *whole;
 
 	if (!is_found && r->fate == FATE_REFUSED)
 		r->fate = FATE_SPARED;
 	if (!is_found)
 		return;
 	r->fate = FATE_CANDIDATE;
-	r->victims = v;
-	for (uint32_t i = 0; i < g->n; i++)
-		if (g->mates[i].goes)
-			v[r->n_victims++] = g->mates[i].pod;
+	r->n_victims = list_going(g, g->s->keep, &r->victims, &whole);
 }
 
 /* One node, and all moves taken back. */
@@ -440,7 +473,9 @@ static bool look(struct ground *g, node_id node, struct set_cost *ret)
 	bool is_found = try_node(g, node, ret);
 
 	ledger_rollback(g->s->c->ledger, mark);
-	tell_refused(g);
+	if (g->has_gangs)
+		ground_tell_refused(g);
+	settle_left(g);
 	return is_found;
 }
 
@@ -478,7 +513,7 @@ static void find_victims(struct ground *g, struct search_result *ret)
 	g->s->protected = NULL;
 	look(g, ret->node, &cost);
 	g->s->protected = l;
-	keep_victims(g, ret);
+	ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
 }
 
 void search_scratch_free(struct search_scratch *s)
@@ -543,5 +578,6 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	if (g.memory)
 		survey_end(g.memory);
 	survey_scratch(s->survey)->stamp = g.stamp;
+	ground_forget_groups(&g);
 	mem_free(g.budgets);
 }

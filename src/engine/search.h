@@ -8,6 +8,9 @@
  * queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest victims,
  * youngest, name of the node. That is a total order; all nodes are looked at, always.
  *
+ * Who goes is a pod, or (profile default) a group: of a group with a minimum the surplus goes pod by pod, and after that
+ * the whole rest together, on whatever nodes it runs. Such a group counts with all its pods, for laws, budgets and costs.
+ *
  * If taking the least deserving first does not free enough within the laws, sets are tried one by one where there are
  * few candidates: a node is not overlooked because a small pod used up an excess that a bigger one needed.
  */
@@ -28,6 +31,7 @@ struct search_result {
 	node_id node; /* NODE_NONE: no lawful set anywhere */
 	uint32_t n_victims;
 	const pod_id *victims; /* most deserving first; in the cycle's arena */
+	const bool *with_group; /* which of them because their group goes as a whole */
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */
 	struct set_cost second_cost;

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_internal.h - one search at work: what search.c (who may go, which nodes, which set) and search_laws.c (what
- * taking somebody away means for queues, budgets and the pod's room) share; for them alone.
+ * search_internal.h - one search at work: what search.c (who may go, which nodes, which set), search_groups.c (who goes
+ * with whom) and search_laws.c (what taking somebody away means for queues, budgets and the pod's room) share; for them
+ * alone.
  */
 #pragma once
 
 #include "engine/search.h"
 
-struct mate { /* a running pod that may go */
-	pod_id pod;
+/*
+ * A running pod that may go, or the rest of a group, which goes together: all of it, here and on other nodes, but for
+ * pods that are mates of their own and go already.
+ */
+struct mate {
+	pod_id pod; /* of the rest: one of it that is on this node */
 	const struct pod *p;
-	const struct res_list *usage;
+	const struct res_list *usage, *here; /* of all of them; of those on this node */
+	uint32_t n_pods, n_here;
+	struct rest *rest; /* NULL: the one pod */
+	group_id group;	   /* a gang: of its pods no more than the surplus go by themselves; else GROUP_NONE */
+	bool was_refused;  /* because there is no more surplus */
+	uint32_t n_opted_out, n_drivers, n_thrashing;
 	const struct queue_opinion *opinion; /* of its queue */
 	bool is_opted_out, is_driver, is_thrashing, goes;
-	bool is_spared;	  /* by a plugin: as good as opted out */
-	bool is_young;	  /* inside its minimum runtime: goes only if its group's minimum stays */
-	bool was_refused; /* because it would not */
+	bool is_spared; /* by a plugin: as good as opted out */
 	int64_t lost_work, start, created;
 	uint32_t distance;
 };
@@ -32,12 +40,33 @@ struct spending { /* of a budget, by the victims so far */
 	int32_t n;
 };
 
+/* What is known of a group that would go as a whole, for the short types of the present node. */
+struct whole {
+	uint64_t short_types;
+	bool may_go;
+	struct rule_verdict says; /* if not */
+	uint32_t n;
+	const struct mate *mates; /* each of its pods by itself, by name */
+	const node_id *homes;
+};
+
+struct rest { /* as it is at the moment */
+	const struct whole *whole;
+	pod_id *pods;
+	node_id *homes;
+	struct res_list usage, here;
+	struct res_amount *usage_v, *here_v;
+	bool *is_apart; /* of whole.mates: those that are mates of their own on this node */
+};
+
 struct ground { /* one search, all nodes */
 	struct search *s;
 	struct want want;
 	bool is_fast, has_laws, has_opinions;
 	bool judges_all;	  /* law 2 in every type */
-	bool has_young;		  /* somebody on this node is inside its minimum runtime */
+	bool has_gangs;		  /* pods of some are on this node */
+	bool spares_rest;	  /* for now no group goes as a whole */
+	bool has_rest;		  /* somebody on this node may take a whole group along */
 	struct toll *tolls;	  /* by queue id */
 	struct spending *budgets; /* by budget id; NULL: they do not count */
 	uint64_t stamp;
@@ -50,7 +79,26 @@ struct ground { /* one search, all nodes */
 	struct survey_memory *memory; /* NULL: none */
 	bool is_lasting;	      /* nothing that is not watched has a say on this node */
 	uint64_t watches;
+	struct map whole_at; /* of groups, in wholes */
+	ARRAY(struct whole *) wholes; /* in the cycle's arena */
 };
+
+/* May it go by itself? If so *ret says what it is; if not, it is among those who are left. */
+bool ground_consider(struct ground *g, pod_id pod, struct mate *ret, struct rule_verdict *ret_says);
+void ground_leave(struct ground *g, pod_id pod, const struct pod *p, const struct rule_verdict *says);
+int ground_by_desert(const void *a, const void *b, void *ground); /* most deserving first */
+
+/*
+ * Of groups with a minimum the surplus goes pod by pod; the rest of the group together or not at all, after them. The
+ * mates are sorted before and after. There must be room for one more for each of them.
+ */
+void ground_join_groups(struct ground *g);
+/* What it consists of, beside those that go already. */
+void ground_fill_rest(struct ground *g, struct mate *m);
+bool ground_rest_goes(const struct ground *g, const struct mate *m); /* the rest of its group */
+/* Who stays because there is no more surplus. */
+void ground_tell_refused(struct ground *g);
+void ground_forget_groups(struct ground *g);
 
 void ground_take(struct ground *g, struct mate *m);
 void ground_give_back(struct ground *g, struct mate *m);

@@ -61,7 +61,7 @@ static bool is_roomy(struct ground *g, queue_id q)
 	if (t->roomy_stamp == g->stamp)
 		return t->is_roomy;
 	t->roomy_stamp = g->stamp;
-	t->is_roomy = g->is_fast;
+	t->is_roomy = g->is_fast && !g->has_rest;
 	for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask; left && t->is_roomy; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
 		int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r);
@@ -101,7 +101,7 @@ static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sig
 {
 	int64_t *gone = toll_of(g, q);
 
-	gone[RES_PODS] += sign;
+	gone[RES_PODS] += sign * (int64_t)m->n_pods;
 	for (uint32_t i = 0; i < m->usage->n; i++)
 		if (m->usage->v[i].type != RES_PODS)
 			gone[m->usage->v[i].type] += sign * m->usage->v[i].amount;
@@ -127,37 +127,74 @@ static int32_t *spent_on(struct ground *g, pdb_id id)
 	return &b->n;
 }
 
+static const struct pod *pod_at(const struct ground *g, const struct mate *m, uint32_t i)
+{
+	return m->rest ? ledger_pod(g->s->c->ledger, m->rest->pods[i]) : m->p;
+}
+
 static void spend(struct ground *g, const struct mate *m, int sign)
 {
-	uint32_t n = 0;
-	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+	for (uint32_t k = 0; g->budgets && k < m->n_pods; k++) {
+		uint32_t n;
+		const pdb_id *ids = ledger_kin_pdbs(g->s->c->ledger, pod_at(g, m, k)->kin, &n);
 
-	for (uint32_t i = 0; i < n; i++)
-		*spent_on(g, ids[i]) += sign;
+		for (uint32_t i = 0; i < n; i++)
+			*spent_on(g, ids[i]) += sign;
+	}
+}
+
+static bool is_overspent(struct ground *g, const struct pod *p)
+{
+	uint32_t n;
+	const pdb_id *ids = ledger_kin_pdbs(g->s->c->ledger, p->kin, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pdb *b = ledger_pdb(g->s->c->ledger, ids[i]);
+
+		if (b->obj->allowed - b->spent - *spent_on(g, ids[i]) < 0)
+			return true;
+	}
+	return false;
 }
 
 /* Several victims may not spend together what one of them could alone. */
 static bool keeps_budgets(struct ground *g, const struct mate *m)
 {
-	uint32_t n = 0;
-	const pdb_id *ids = g->budgets ? ledger_kin_pdbs(g->s->c->ledger, m->p->kin, &n) : NULL;
+	bool is_kept = true;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pdb *b = ledger_pdb(g->s->c->ledger, ids[i]);
+	if (!g->budgets)
+		return true;
+	spend(g, m, 1);
+	for (uint32_t k = 0; is_kept && k < m->n_pods; k++)
+		is_kept = !is_overspent(g, pod_at(g, m, k));
+	spend(g, m, -1);
+	return is_kept;
+}
 
-		if (b->obj->allowed - b->spent - *spent_on(g, ids[i]) < 1)
-			return false;
+static int64_t frees(const struct mate *m, res_id r)
+{
+	return r == RES_PODS ? (int64_t)m->n_here : res_list_get(m->here, r);
+}
+
+static void move(struct ground *g, const struct mate *m, bool is_back)
+{
+	for (uint32_t i = 0; i < m->n_pods; i++) {
+		pod_id pod = m->rest ? m->rest->pods[i] : m->pod;
+
+		if (is_back)
+			ledger_place(g->s->c->ledger, pod, m->rest ? m->rest->homes[i] : g->node);
+		else
+			ledger_vacate(g->s->c->ledger, pod);
 	}
-	return true;
 }
 
 void ground_take(struct ground *g, struct mate *m)
 {
 	m->goes = true;
 	for (uint32_t k = 0; k < g->want.n; k++)
-		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+		g->room[k] += frees(m, g->want.type[k]);
 	if (!g->is_fast)
-		ledger_vacate(g->s->c->ledger, m->pod);
+		move(g, m, false);
 	count_toll(g, m, 1);
 	spend(g, m, 1);
 }
@@ -166,9 +203,9 @@ void ground_give_back(struct ground *g, struct mate *m)
 {
 	m->goes = false;
 	for (uint32_t k = 0; k < g->want.n; k++)
-		g->room[k] -= g->want.type[k] == RES_PODS ? 1 : res_list_get(m->usage, g->want.type[k]);
+		g->room[k] -= frees(m, g->want.type[k]);
 	if (!g->is_fast)
-		ledger_place(g->s->c->ledger, m->pod, g->node);
+		move(g, m, true);
 	count_toll(g, m, -1);
 	spend(g, m, -1);
 }
@@ -179,35 +216,27 @@ static uint64_t judged_in(const struct ground *g, const struct mate *m)
 	return g->judges_all ? ~UINT64_C(0) : g->has_laws ? m->opinion->judged : 0;
 }
 
-/*
- * MR-10 on all victims so far and this one: where one of a podset is inside its minimum runtime, the podset's minimum
- * stays.
- */
-static bool keeps_minimum(const struct ground *g, const struct mate *m)
+/* One more of the surplus? The rest of a group needs none. */
+static bool is_surplus(const struct ground *g, const struct mate *m)
 {
-	bool is_young = m->is_young;
 	uint32_t gone = 1;
 
-	if (!g->has_young || m->p->podset == PODSET_NONE)
+	if (m->group == GROUP_NONE || m->rest)
 		return true;
-	for (uint32_t i = 0; i < g->n; i++) {
-		if (!g->mates[i].goes || g->mates[i].p->podset != m->p->podset)
-			continue;
-		is_young |= g->mates[i].is_young;
-		gone++;
-	}
-	return !is_young || judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
+	for (uint32_t i = 0; i < g->n; i++)
+		gone += g->mates[i].goes && !g->mates[i].rest && g->mates[i].p->podset == m->p->podset;
+	return judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
 }
 
 /* The queue's allowance for the hour, on all victims so far and this one. */
 static bool keeps_rate(const struct ground *g, const struct mate *m)
 {
-	uint32_t n = 1;
+	uint32_t n = m->n_pods;
 
 	if (g->s->j->settings.evictions_per_hour == 0 || m->p->queue == QUEUE_NONE)
 		return true;
 	for (uint32_t i = 0; i < g->n; i++)
-		n += g->mates[i].goes && g->mates[i].p->queue == m->p->queue;
+		n += g->mates[i].goes && g->mates[i].p->queue == m->p->queue ? g->mates[i].n_pods : 0;
 	return n <= judge_rate(g->s->j, m->p->queue).left;
 }
 
@@ -218,11 +247,12 @@ bool ground_keeps_laws(struct ground *g, struct mate *m)
 {
 	const struct judge *j = g->s->j;
 
-	if (!keeps_minimum(g, m)) {
-		m->was_refused = true;
+	if (m->rest && g->spares_rest)
 		return false;
-	}
-	if (!keeps_budgets(g, m) || !keeps_rate(g, m))
+	if (m->rest)
+		ground_fill_rest(g, m);
+	m->was_refused |= !is_surplus(g, m);
+	if (!is_surplus(g, m) || !keeps_budgets(g, m) || !keeps_rate(g, m))
 		return false;
 	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
 		queue_id q = m->opinion->guards[i];
@@ -236,7 +266,7 @@ bool ground_keeps_laws(struct ground *g, struct mate *m)
 		     left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t guaranteed = queue_guarantee(queue_get(j->tree, q), r),
-				takes = r == RES_PODS ? 1 : res_list_get(m->usage, r);
+				takes = r == RES_PODS ? (int64_t)m->n_pods : res_list_get(m->usage, r);
 
 			if (guaranteed > 0 && takes && used[r] - (g->is_fast ? gone[r] : 0) - takes < guaranteed)
 				return false;
@@ -324,10 +354,10 @@ struct set_cost ground_cost(struct ground *g)
 
 		if (!m->goes)
 			continue;
-		cost.n++;
-		cost.n_opted_out += m->is_opted_out;
-		cost.n_drivers += m->is_driver;
-		cost.n_thrashing += m->is_thrashing;
+		cost.n += m->n_pods;
+		cost.n_opted_out += m->n_opted_out;
+		cost.n_drivers += m->n_drivers;
+		cost.n_thrashing += m->n_thrashing;
 		cost.n_below |= is_below(g, m);
 		cost.highest = m->p->priority > cost.highest ? m->p->priority : cost.highest;
 		cost.lost_work = res_add_sat(cost.lost_work, m->lost_work);

@@ -81,8 +81,10 @@ void group_clause(const struct plan_view *v, const struct decision *d, const str
 	n_nodes = bits_count(&nodes);
 	text_add(out, "goes with its group ");
 	group_path(v, group, out);
-	text_printf(out, ": disruptionMode all, %u %s on %u %s", n, n == 1 ? "pod" : "pods", n_nodes,
-		    n_nodes == 1 ? "node" : "nodes");
+	text_printf(out, ": %s, %u %s on %u %s",
+		    ledger_group(cluster_ledger(v->cluster), group)->obj->goes_whole ? "disruptionMode all"
+										     : "too few would be left",
+		    n, n == 1 ? "pod" : "pods", n_nodes, n_nodes == 1 ? "node" : "nodes");
 	bits_free(&nodes);
 }
 
@@ -132,6 +134,7 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 {
 	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
 	const char *against = against_text(x->overridden);
+	struct text with = {0};
 
 	if (moves_to != NODE_NONE) {
 		table_cell(t, tone, "%s: moves to %s", action_text(d->action), node_text(v, moves_to));
@@ -139,9 +142,13 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 	}
 	switch (d->action) {
 	case ACTION_RECLAIM:
-		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s", queue_path(v, d->queue),
+		if (x->goes_with_group)
+			text_add(&with, "; ");
+		group_clause(v, d, x, &with);
+		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s%s", queue_path(v, d->queue),
 			   profile_get(v->profile)->reclaim_by == RECLAIM_FAIR_SHARE ? "fair share" : "guarantee",
-			   queue_path(v, x->queue), against);
+			   queue_path(v, x->queue), against, text_str(&with));
+		text_free(&with);
 		break;
 	case ACTION_STALE_GANG:
 		cell_group_why(v, t, d);

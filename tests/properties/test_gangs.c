@@ -541,6 +541,122 @@ static void surplus_waits_with_a_gang_that_waits(void **state)
 	       "n1");
 }
 
+/* ---- gangs that have to go ---- */
+
+/* prod is owed four units; test runs a gang of four on two nodes, and one more pod on the third. */
+static void gang_of_four(struct story *s, int min, const char *test)
+{
+	story_begin(s);
+	story_queue(s, "root.prod", "guaranteed 4 delay 1ms");
+	story_queue(s, "root.test", test);
+	story_node(s, "n1", 2);
+	story_node(s, "n2", 2);
+	kai_group(s, "v", "root.test", min, TIME_NONE, NULL);
+	running(s, "a", NULL, 2, 1, "n1", "group v age 100");
+	running(s, "b", NULL, 2, 1, "n2", "group v age 200");
+	story_pod(s, "p", "root.prod", 1, NULL, "priority 100");
+}
+
+static void a_gang_that_cannot_spare_a_pod_goes_as_a_whole(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int min;
+		const char *test, *line;
+	} rows[] = {
+		{"four of four are needed", 4, "delay 1ms", "p reclaim n1 [a-0 a-1 b-0 b-1]"},
+		{"one is surplus", 3, "delay 1ms", "p reclaim n1 [a-1]"},
+		{"law 2 looks at all four", 4, "guaranteed 1 delay 1ms", "p waiting"},
+		{"and at one alone", 3, "guaranteed 1 delay 1ms", "p reclaim n1 [a-1]"},
+	};
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		gang_of_four(&s, rows[i].min, rows[i].test);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+	gang_of_four(&s, 4, "delay 1ms");
+	story_plan(&s);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(s.plan.v.v[0].victims[i].goes_with_group);
+	story_end(&s);
+}
+
+static void what_keeps_one_pod_of_a_gang_keeps_it_all(void **state)
+{
+	struct story s;
+
+	(void)state;
+	gang_of_four(&s, 5, "delay 1ms");
+	story_budget(&s, "b", 0);
+	story_node(&s, "n3", 1);
+	story_pod(&s, "c", NULL, 1, "n3", "group v budget b");
+	expect_line(&s, "a budget of a pod on another node", "p waiting");
+	expect_why(&s, 0, "a-0", "budget: the budget d/b allows 0 disruptions, 0 of them spent");
+	story_end(&s);
+
+	gang_of_four(&s, 5, "delay 1ms");
+	story_node(&s, "n3", 2);
+	story_pod(&s, "c", NULL, 1, "n3", "group v opted-out");
+	story_pod(&s, "d", "root.test", 1, "n3", "age 100000");
+	expect(&s, "an opted-out pod on another node: work that is worth more goes first", "p reclaim n3 [d]");
+
+	gang_of_four(&s, 5, "delay 1ms");
+	story_node(&s, "n3", 1);
+	story_pod(&s, "c", NULL, 1, "n3", "group v opted-out age 100");
+	expect(&s, "if nothing else works it goes too", "p reclaim n1 [a-0 a-1 b-0 b-1 c]");
+}
+
+static void the_right_surplus_goes_before_a_whole_gang(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_begin(&s);
+	story_queue(&s, "root.prod", "guaranteed 4 delay 1ms");
+	story_queue(&s, "root.test", "delay 1ms");
+	story_node(&s, "n1", 4);
+	kai_group(&s, "v", "root.test", 2, TIME_NONE, NULL);
+	story_pod(&s, "small-0", NULL, 1, "n1", "group v age 10");
+	story_pod(&s, "small-1", NULL, 1, "n1", "group v age 10");
+	story_pod(&s, "big", NULL, 2, "n1", "group v age 1000");
+	story_pod(&s, "p", "root.prod", 2, NULL, "priority 100");
+	expect(&s, "one is surplus, and it is the big one that helps", "p reclaim n1 [big]");
+}
+
+static void a_gang_takes_a_gang(void **state)
+{
+	struct story s;
+
+	(void)state;
+	gang_of_four(&s, 4, "delay 1ms");
+	kai_group(&s, "g", "root.prod", 2, TIME_NONE, "priorityClassName: build");
+	story_pod(&s, "g-0", NULL, 2, NULL, "group g");
+	story_pod(&s, "g-1", NULL, 2, NULL, "group g");
+	expect(&s, "all of it makes room for all of it; the single pod comes after",
+	       "g-0 reclaim n1 [a-0 a-1 b-0 b-1]; g-1 reclaim n2; p waiting");
+}
+
+static void a_gang_inside_a_window_stays_as_a_whole(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_begin(&s);
+	kai_queue(&s, "prod", "", 4, "");
+	kai_queue(&s, "test", "", 0, "reclaim 1h");
+	kai_node(&s, "n1", 1);
+	kai_node(&s, "n2", 1);
+	kai_group(&s, "v", "test", 2, TIME_NONE, NULL);
+	kai_pod(&s, "old", "v", 1, "n1", "age 7200");
+	kai_pod(&s, "new", "v", 1, "n2", "age 60");
+	kai_pod(&s, "p", NULL, 1, NULL, "queue prod priority 99");
+	expect_line(&s, "one of them is inside its window, on another node", "p waiting");
+	assert_int_equal(s.plan.v.v[0].n_protected, 2);
+	story_end(&s);
+}
+
 /* ---- gangs that are broken ---- */
 
 static void stale_group(struct story *s, int64_t ago_s)
@@ -605,6 +721,11 @@ int main(void)
 		cmocka_unit_test(nobody_goes_for_a_member_that_another_one_made_room_for),
 		cmocka_unit_test(a_promise_is_kept_for_all_or_given_up_for_all),
 		cmocka_unit_test(surplus_waits_with_a_gang_that_waits),
+		cmocka_unit_test(a_gang_that_cannot_spare_a_pod_goes_as_a_whole),
+		cmocka_unit_test(what_keeps_one_pod_of_a_gang_keeps_it_all),
+		cmocka_unit_test(the_right_surplus_goes_before_a_whole_gang),
+		cmocka_unit_test(a_gang_takes_a_gang),
+		cmocka_unit_test(a_gang_inside_a_window_stays_as_a_whole),
 		cmocka_unit_test(broken_gangs_are_cleaned_up_after_a_while),
 	};
 

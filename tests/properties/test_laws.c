@@ -143,6 +143,31 @@ static bool contains(const pod_id *set, uint32_t n, pod_id pod)
 	return false;
 }
 
+static bool group_stays(const struct world *w, group_id group, const pod_id *set, uint32_t n)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++)
+		if (ledger_pod(l, i)->group == group && ledger_pod(l, i)->state == POD_PLACED && !contains(set, n, i))
+			return true;
+	return false;
+}
+
+/* Somebody of it was sent away a moment ago inside its window: many claims take no more than one could. */
+static bool lost_young(const struct world *w, int p, group_id group)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *v = ledger_pod(l, i);
+
+		if (v->group == group && v->state == POD_LEAVING && v->is_evicted &&
+		    runs_for(w, v) < window_of(w, p, queue_of(w, v)))
+			return true;
+	}
+	return false;
+}
+
 /* Placed pods of v's part: those that stay when the set goes, and those that were there before v. */
 static void count_mates(const struct world *w, const struct pod *v, const pod_id *set, uint32_t n, int64_t *ret_stay,
 			int64_t *ret_before)
@@ -183,30 +208,53 @@ static const char *judge_interruption(const struct world *w, int p, const pod_id
 			return "preemptibility";
 		if (g->preemptibility == SEMI_PREEMPTIBLE && before < min)
 			return "preemptibility, core";
-		if (is_young && stay < min)
+		if (stay < min && (is_young || lost_young(w, p, v->group)))
 			return "min-runtime, minimum";
 	}
 	return NULL;
 }
 
+/* Of a group that loses more than its surplus nobody stays. */
+static bool breaks_gang(const struct world *w, const pod_id *set, uint32_t n, group_id *ret_group)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *v = pod_at(w, set[i]);
+		const struct g *g = group_of(w, v);
+		int64_t stay, before;
+
+		if (!g)
+			continue;
+		count_mates(w, v, set, n, &stay, &before);
+		*ret_group = v->group;
+		if (stay < g->min[v->podset - ledger_group(cluster_ledger(w->s.cluster), v->group)->first_podset] &&
+		    group_stays(w, v->group, set, n))
+			return true;
+	}
+	return false;
+}
+
 /*
- * May this set, all on one node, lawfully go for pod p of queue q? NULL, or the law it breaks.
- * `is_enough` tells if p fits then.
+ * May this set lawfully go for pod p of queue q on this node? NULL, or the law it breaks. Only groups that go as a whole
+ * lose pods elsewhere. `is_enough` tells if p fits then.
  */
-static const char *judge_set(const struct world *w, const struct pod *p, const pod_id *set, uint32_t n, bool *is_enough)
+static const char *judge_set(const struct world *w, const struct pod *p, node_id node, const pod_id *set, uint32_t n,
+			     bool *is_enough)
 {
 	int q = queue_of(w, p);
 	int64_t freed = 0;
 	const char *kept = judge_interruption(w, q, set, n);
+	group_id group;
 
 	if (kept)
 		return kept;
+	if (breaks_gang(w, set, n, &group))
+		return "half a gang";
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *v = pod_at(w, set[i]);
 		int vq = queue_of(w, v), a = lca(w, q, vq);
 		bool is_owed = false;
 
-		freed += units_of(w, v);
+		freed += v->node == node ? units_of(w, v) : 0;
 		if (vq == q)
 			return "own queue";
 		if (v->obj->app != NAME_NONE && v->obj->app == p->obj->app)
@@ -234,7 +282,7 @@ static const char *judge_set(const struct world *w, const struct pod *p, const p
 				return "law 2";
 		}
 	}
-	*is_enough = n && room_of(w, pod_at(w, set[0])->node) + freed >= units_of(w, p);
+	*is_enough = n && room_of(w, node) + freed >= units_of(w, p);
 	for (int b = q; b >= 0 && *is_enough; b = w->q[b].parent) {
 		int64_t taken = 0;
 
@@ -258,11 +306,25 @@ static uint32_t pods_on(const struct world *w, node_id n, pod_id *out)
 	return count;
 }
 
+/* The set, and the rest of the gangs that it would break. */
+static uint32_t with_gangs(const struct world *w, pod_id *set, uint32_t n)
+{
+	const struct ledger *l = cluster_ledger(w->s.cluster);
+	group_id group;
+
+	while (breaks_gang(w, set, n, &group))
+		for (pod_id i = 0; i < ledger_pod_limit(l); i++)
+			if (ledger_pod(l, i)->group == group && ledger_pod(l, i)->state == POD_PLACED &&
+			    !contains(set, n, i))
+				set[n++] = i;
+	return n;
+}
+
 /* Is there any lawful set on one node that is enough? */
 static bool exists_set(const struct world *w, const struct pod *p)
 {
 	for (node_id n = 0; n < NODES; n++) {
-		pod_id pods[32], set[32];
+		pod_id pods[32], set[64];
 		uint32_t count = pods_on(w, n, pods);
 
 		assert_true(count < 16);
@@ -273,7 +335,8 @@ static bool exists_set(const struct world *w, const struct pod *p)
 			for (uint32_t i = 0; i < count; i++)
 				if (bits >> i & 1)
 					set[k++] = pods[i];
-			if (!judge_set(w, p, set, k, &is_enough) && is_enough)
+			k = with_gangs(w, set, k);
+			if (!judge_set(w, p, n, set, k, &is_enough) && is_enough)
 				return true;
 		}
 	}
@@ -300,18 +363,19 @@ static void check_reclaim(struct world *w, uint64_t seed, const struct pod *p, c
 
 	for (uint32_t i = 0; i < d->n_victims; i++)
 		set[i] = d->victims[i].pod;
-	broken = judge_set(w, p, set, d->n_victims, &is_enough);
+	broken = judge_set(w, p, d->node, set, d->n_victims, &is_enough);
 	if (broken || !is_enough)
 		fail_msg("seed %" PRIu64 ": %s: %s", seed, story_name(&w->s, d->pod),
 			 broken ? broken : "not enough was taken");
-	for (uint32_t i = 0; i < d->n_victims; i++) { /* nobody is spare */
+	for (uint32_t i = 0; i < d->n_victims; i++) { /* nobody is spare; a gang that goes is one */
+		bool is_whole = d->victims[i].goes_with_group;
 		pod_id less[64];
 		uint32_t k = 0;
 
 		for (uint32_t j = 0; j < d->n_victims; j++)
-			if (j != i)
+			if (j != i && !(is_whole && pod_at(w, set[j])->group == pod_at(w, set[i])->group))
 				less[k++] = set[j];
-		if (k && !judge_set(w, p, less, k, &is_enough) && is_enough)
+		if (k && !judge_set(w, p, d->node, less, k, &is_enough) && is_enough)
 			fail_msg("seed %" PRIu64 ": %s did not have to go", seed, story_name(&w->s, set[i]));
 	}
 }
