@@ -74,8 +74,11 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	if (rc)
 		return cli_fail(&e);
 	tell_complaints(ret->engine);
-	ret->view = (struct plan_view){
-		.cluster = c->cluster, .plan = &ret->plan, .profile = c->config->profile, .now_ns = c->now_ns};
+	ret->view = (struct plan_view){.cluster = c->cluster,
+				       .plan = &ret->plan,
+				       .profile = c->config->profile,
+				       .by_fair_share = engine_config_reclaims_by(c->config) == RECLAIM_FAIR_SHARE,
+				       .now_ns = c->now_ns};
 	return 0;
 }
 

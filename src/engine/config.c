@@ -15,7 +15,7 @@ struct engine_config *engine_config_new(void)
 		.preemptibility_reach = REACH_KAI,
 		.min_runtime_covers_consolidation = true,
 		.patience_ns = 300 * NS_PER_S,
-		.thrash = {.soft = 2, .hard = 4, .window_ns = 6 * 3600 * NS_PER_S, .protection_ns = 600 * NS_PER_S},
+		.thrash = {.soft = 2, .hard = 4, .window_ns = 21600 * NS_PER_S, .protection_ns = 600 * NS_PER_S},
 		.kai = {.n_actions = KAI_ACTIONS,
 			.actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 				    ACTION_STALE_GANG},
@@ -61,4 +61,9 @@ struct cluster_options engine_config_cluster_options(const struct engine_config 
 	o.reach = c->preemptibility_reach;
 	o.now_ns = now_ns;
 	return o;
+}
+
+enum reclaim_by engine_config_reclaims_by(const struct engine_config *c)
+{
+	return c->profile == PROFILE_DEFAULT ? c->reclaim_by : profile_get(c->profile)->reclaim_by;
 }

@@ -75,4 +75,6 @@ struct engine_config *engine_config_new(void); /* defaults */
 void engine_config_free(struct engine_config *c);
 /* The profile for a pod's schedulerName; the first if none has that name. */
 const struct kube_profile *engine_config_kube_profile(const struct engine_config *c, const char *scheduler_name);
+/* What reclaim goes by: in profile default as configured, in others as the profile has it. */
+enum reclaim_by engine_config_reclaims_by(const struct engine_config *c);
 struct cluster_options engine_config_cluster_options(const struct engine_config *c, int64_t now_ns);

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "engine/engine_internal.h"
+#include "engine/fair_guarantee.h"
 #include "engine/gang.h"
 #include "engine/gang_kube.h"
 #include "engine/quota.h"
@@ -280,6 +281,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->past = run->past;
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};
+		struct fair_guarantee *shares = NULL;
 
 		if (cycle > 1)
 			let_go(en);
@@ -290,7 +292,11 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		if (has_queues(en))
 			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);
+		if (engine_uses_shares(en->config))
+			shares = fair_guarantee_begin(en, run->now_ns);
 		rc = try_all(en, run, &waiting, cycle, ret, e);
+		if (shares != NULL)
+			fair_guarantee_end(shares);
 		if (!rc && profile_get(en->config->profile)->way == WAY_QUEUES)
 			moves(en, run->now_ns, cycle, ret);
 		if (!rc)

@@ -27,6 +27,12 @@ struct engine {
 	struct text complaints;
 };
 
+/* Does reclaim go by fair shares where guarantees are the rule? */
+static inline bool engine_uses_shares(const struct engine_config *c)
+{
+	return c->profile == PROFILE_DEFAULT && c->reclaim_by == RECLAIM_FAIR_SHARE;
+}
+
 struct pod_list {
 	pod_id *v;
 	uint32_t n, cap;

@@ -18,6 +18,7 @@ struct rule_settings engine_rule_settings(const struct engine *en)
 
 	return (struct rule_settings){.profile = c->profile,
 				      .rules_off = c->rules_off,
+				      .by_fair_share = engine_uses_shares(c),
 				      .opt_out_is_hard = c->opt_out == OPT_OUT_HARD,
 				      .guarantee_all_types = c->guarantee_types == GUARANTEE_ALL,
 				      .n_scheduler_names = c->n_scheduler_names,

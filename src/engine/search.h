@@ -30,7 +30,7 @@ struct set_cost {
 struct search_result {
 	node_id node; /* NODE_NONE: no lawful set anywhere */
 	uint32_t n_victims;
-	const pod_id *victims; /* most deserving first; in the cycle's arena */
+	const pod_id *victims;	/* most deserving first; in the cycle's arena */
 	const bool *with_group; /* which of them because their group goes as a whole */
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */

@@ -79,7 +79,7 @@ struct ground { /* one search, all nodes */
 	struct survey_memory *memory; /* NULL: none */
 	bool is_lasting;	      /* nothing that is not watched has a say on this node */
 	uint64_t watches;
-	struct map whole_at; /* of groups, in wholes */
+	struct map whole_at;	      /* of groups, in wholes */
 	ARRAY(struct whole *) wholes; /* in the cycle's arena */
 };
 

@@ -103,10 +103,9 @@ static void law_clause(const struct explanation *x, struct text *out)
 
 	pod_path(x->view, d->pod, out);
 	if (d->action == ACTION_RECLAIM)
-		text_printf(
-			out, " needs its room; %s is below its %s and %s above its own.", queue_path(x->view, d->queue),
-			profile_get(x->view->profile)->reclaim_by == RECLAIM_FAIR_SHARE ? "fair share" : "guarantee",
-			queue_path(x->view, self(x)->queue));
+		text_printf(out, " needs its room; %s is below its %s and %s above its own.",
+			    queue_path(x->view, d->queue), x->view->by_fair_share ? "fair share" : "guarantee",
+			    queue_path(x->view, self(x)->queue));
 	else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
 	else if (self(x)->node != d->node && !as_victim(d, x->pod)->goes_with_group)

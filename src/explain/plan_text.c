@@ -146,8 +146,8 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 			text_add(&with, "; ");
 		group_clause(v, d, x, &with);
 		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s%s", queue_path(v, d->queue),
-			   profile_get(v->profile)->reclaim_by == RECLAIM_FAIR_SHARE ? "fair share" : "guarantee",
-			   queue_path(v, x->queue), against, text_str(&with));
+			   v->by_fair_share ? "fair share" : "guarantee", queue_path(v, x->queue), against,
+			   text_str(&with));
 		text_free(&with);
 		break;
 	case ACTION_STALE_GANG:

@@ -17,6 +17,7 @@ struct plan_view {
 	struct cluster *cluster;
 	const struct decisions *plan;
 	enum profile profile;
+	bool by_fair_share; /* what reclaim went by */
 	int64_t now_ns;
 };
 

@@ -97,42 +97,11 @@ static void try_rules(struct trial *t)
 
 /* ---- numbers of queues ---- */
 
-static name_id *copy_names(const name_id *v, uint32_t n)
-{
-	name_id *c = NULL;
-
-	if (n > 0) {
-		c = mem_resize(NULL, n, sizeof(*c));
-		memcpy(c, v, n * sizeof(*c));
-	}
-	return c;
-}
-
-static struct queue_spec copy_spec(const struct queue_spec *s)
-{
-	struct queue_spec c = *s;
-
-	c.bag = name_bag_of(s->bag.names);
-	for (uint32_t i = 0; i < s->bag.ids.n; i++) {
-		names_keep(s->bag.names, s->bag.ids.v[i]);
-		array_push(&c.bag.ids, s->bag.ids.v[i]);
-	}
-	if (s->n_limits > 0) {
-		c.limits = mem_resize(NULL, s->n_limits, sizeof(*c.limits));
-		memcpy(c.limits, s->limits, s->n_limits * sizeof(*c.limits));
-		for (uint32_t i = 0; i < s->n_limits; i++) {
-			c.limits[i].users = copy_names(s->limits[i].users, s->limits[i].n_users);
-			c.limits[i].groups = copy_names(s->limits[i].groups, s->limits[i].n_groups);
-		}
-	}
-	return c;
-}
-
 static void try_queue(struct trial *t, struct remedy r)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
 	ledger_mark mark = ledger_get_mark(l);
-	struct queue_spec spec = copy_spec(&queue_get(ledger_queues(l), r.queue)->spec);
+	struct queue_spec spec = queue_spec_copy(&queue_get(ledger_queues(l), r.queue)->spec);
 	struct res_vec *v = r.kind == REMEDY_MAXIMUM ? &spec.max : &spec.guaranteed;
 
 	res_put(v, r.type, r.needs);

@@ -87,9 +87,7 @@ static void per_hour(const struct engine_config *c, struct text *out)
 
 static void reclaim_by(const struct engine_config *c, struct text *out)
 {
-	enum reclaim_by by = c->profile == PROFILE_DEFAULT ? c->reclaim_by : profile_get(c->profile)->reclaim_by;
-
-	text_add(out, by == RECLAIM_FAIR_SHARE ? "fair-share" : "guarantee");
+	text_add(out, engine_config_reclaims_by(c) == RECLAIM_FAIR_SHARE ? "fair-share" : "guarantee");
 }
 
 static void patience(const struct engine_config *c, struct text *out)

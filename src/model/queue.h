@@ -113,6 +113,7 @@ struct queue_spec {
 
 void queue_spec_init(struct queue_spec *s, struct names *names); /* nothing stated, defaults everywhere */
 void queue_spec_free(struct queue_spec *s);
+struct queue_spec queue_spec_copy(const struct queue_spec *s); /* to be freed */
 
 struct queue {
 	queue_id parent; /* QUEUE_NONE for the root */

@@ -41,6 +41,38 @@ void queue_spec_free(struct queue_spec *s)
 	queue_spec_init(s, names);
 }
 
+static name_id *copy_names(const name_id *v, uint32_t n)
+{
+	name_id *c = NULL;
+
+	if (n > 0) {
+		c = mem_resize(NULL, n, sizeof(*c));
+		memcpy(c, v, n * sizeof(*c));
+	}
+	return c;
+}
+
+struct queue_spec queue_spec_copy(const struct queue_spec *s)
+{
+	struct queue_spec c = *s;
+
+	c.bag = name_bag_of(s->bag.names);
+	for (uint32_t i = 0; i < s->bag.ids.n; i++) {
+		names_keep(s->bag.names, s->bag.ids.v[i]);
+		array_push(&c.bag.ids, s->bag.ids.v[i]);
+	}
+	c.limits = NULL;
+	if (s->n_limits > 0) {
+		c.limits = mem_resize(NULL, s->n_limits, sizeof(*c.limits));
+		memcpy(c.limits, s->limits, s->n_limits * sizeof(*c.limits));
+	}
+	for (uint32_t i = 0; i < s->n_limits; i++) {
+		c.limits[i].users = copy_names(s->limits[i].users, s->limits[i].n_users);
+		c.limits[i].groups = copy_names(s->limits[i].groups, s->limits[i].n_groups);
+	}
+	return c;
+}
+
 void queue_res_settle(struct res_vec *v)
 {
 	bool is_positive = false, is_negative = false;

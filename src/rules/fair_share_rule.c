@@ -20,6 +20,13 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	const char *queue = words_queue(c, v->queue), *type = words_type(c, v->type);
 	struct text used = {0}, share = {0};
 
+	if (v->reason >= BY_SHARE) {
+		struct rule_verdict g = *v;
+
+		g.reason -= BY_SHARE;
+		guarantee_text(c, &g, "fairly shared", out);
+		return;
+	}
 	res_amount_text(v->type, v->num[0], &used);
 	if (v->num[1] < 0)
 		text_add(&share, "unlimited");

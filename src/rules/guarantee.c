@@ -89,7 +89,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	return too_big(j, v, judge_queue(j, v->queue));
 }
 
-static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+void guarantee_text(const struct cluster *c, const struct rule_verdict *v, const char *what, struct text *out)
 {
 	const char *queue = words_queue(c, v->queue), *type = words_type(c, v->type);
 	struct text used = {0}, g = {0}, left = {0}, takes = {0};
@@ -100,26 +100,31 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	res_amount_text(v->type, v->num[0] - v->num[2], &left);
 	switch (v->reason) {
 	case ABOVE_NOT:
-		text_printf(out, "%s uses %s of %s guaranteed %s, which is not above it (law 5)", queue,
-			    text_str(&used), text_str(&g), type);
+		text_printf(out, "%s uses %s of %s %s %s, which is not above it (law 5)", queue, text_str(&used),
+			    text_str(&g), what, type);
 		break;
 	case NOT_BELOW:
-		text_printf(out, "the waiting pod's queue %s uses %s of %s guaranteed %s and is not below it (law 4)",
-			    queue, text_str(&used), text_str(&g), type);
+		text_printf(out, "the waiting pod's queue %s uses %s of %s %s %s and is not below it (law 4)", queue,
+			    text_str(&used), text_str(&g), what, type);
 		break;
 	case NO_GUARANTEE:
 		text_printf(out, "nothing guarantees %s to the waiting pod's queue %s below what both share (law 4)",
 			    type, queue);
 		break;
 	default:
-		text_printf(out, "%s uses %s of %s guaranteed %s; taking %s would leave %s (law 2)", queue,
-			    text_str(&used), text_str(&g), type, text_str(&takes), text_str(&left));
+		text_printf(out, "%s uses %s of %s %s %s; taking %s would leave %s (law 2)", queue, text_str(&used),
+			    text_str(&g), what, type, text_str(&takes), text_str(&left));
 		break;
 	}
 	text_free(&used);
 	text_free(&g);
 	text_free(&left);
 	text_free(&takes);
+}
+
+static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	guarantee_text(c, v, "guaranteed", out);
 }
 
 const struct rule rule_guarantee = {RULE_GUARANTEE, judge, text};

@@ -176,6 +176,15 @@ void judge_look_at(struct judge *j, uint64_t short_types)
 	j->short_types = short_types;
 }
 
+static struct rule_verdict in_words_of_shares(const struct judge *j, struct rule_verdict says)
+{
+	if (j->settings.by_fair_share && says.rule == RULE_GUARANTEE) {
+		says.rule = RULE_FAIR_SHARE;
+		says.reason += BY_SHARE;
+	}
+	return says;
+}
+
 struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 {
 	const struct pod *v = ledger_pod(j->ledger, victim);
@@ -188,7 +197,7 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 			continue;
 		says = (*r)->judge(j, victim, v);
 		if (says.answer == IS_PROTECTED)
-			return says;
+			return in_words_of_shares(j, says);
 		if (says.answer == IS_SPARED && soft.answer == MAY_GO)
 			soft = says;
 	}

@@ -26,6 +26,7 @@ struct thrash_settings {		  /* of evictions of one unit within the window */
 struct rule_settings {
 	enum profile profile;
 	uint64_t rules_off;	  /* bit set of enum rule_id: as if they were not there */
+	bool by_fair_share;	  /* guarantees in the ledger are fair shares, and are called so */
 	bool opt_out_is_hard;	  /* opted-out pods go for DaemonSet work alone */
 	bool guarantee_all_types; /* law 2 in every type the victims hold */
 	uint32_t n_scheduler_names;
@@ -141,6 +142,10 @@ struct rate {
 struct rate judge_rate(struct judge *j, queue_id q);
 /* Spared because it was evicted again and again? */
 bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v);
+
+/* The guarantee rule's sentence, of guarantees or of shares. */
+void guarantee_text(const struct cluster *c, const struct rule_verdict *v, const char *what, struct text *out);
+enum { BY_SHARE = 16 }; /* added to its reasons where shares stand for guarantees */
 
 /* ---- one rule ---- */
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `reclaim: {by: fair-share}` in profile default: fair shares stand for guarantees, and all other rules hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "properties/kai_story.h"
+
+static void fair_queue(struct story *s, const char *name)
+{
+	text_printf(&s->objects,
+		    "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: %s}\nspec:\n"
+		    "  resources: {gpu: {quota: 0, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1, limit: -1}, "
+		    "memory: {quota: -1, limit: -1}}\n",
+		    name);
+}
+
+/* Eight GPUs, all used by b; a asks. Both have no quota and equal weights: four each. */
+static void two_queues(struct story *s, const char *config, uint32_t asks)
+{
+	char name[16];
+
+	story_begin(s);
+	s->config = config;
+	fair_queue(s, "a");
+	fair_queue(s, "b");
+	kai_node(s, "n1", 8);
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "b-%d", i);
+		kai_pod(s, name, NULL, 1, "n1", "queue b label preemptible");
+	}
+	for (uint32_t i = 0; i < asks; i++) {
+		snprintf(name, sizeof(name), "a-%u", i);
+		kai_pod(s, name, NULL, 1, NULL, "queue a label preemptible");
+	}
+}
+
+static void without_guarantees_nothing_is_reclaimed_by_guarantee(void **state)
+{
+	struct story s;
+
+	two_queues(&s, NULL, 1);
+	expect(&s, "nobody was promised anything", "a-0 waiting");
+}
+
+static void by_fair_share_each_gets_its_part_and_no_more(void **state)
+{
+	struct story s;
+
+	two_queues(&s, "actions: {reclaim: {by: fair-share}}", 6);
+	expect_line(&s, "four of eight",
+		    "a-0 reclaim n1 [b-7]; a-1 reclaim n1 [b-6]; a-2 reclaim n1 [b-5]; a-3 reclaim n1 [b-4]; "
+		    "a-4 waiting; a-5 waiting");
+	expect_why(
+		&s, 4, "b-0",
+		"fair-share: the waiting pod's queue root.a uses 4 of 4 fairly shared nvidia.com/gpu and is not below "
+		"it (law 4)");
+	story_end(&s);
+}
+
+static void guarantees_are_what_they_were_afterwards(void **state)
+{
+	struct story s;
+	struct res_vec was[8];
+	const struct queue_tree *t;
+
+	two_queues(&s, "actions: {reclaim: {by: fair-share}}", 1);
+	story_load(&s);
+	t = ledger_queues(cluster_ledger(s.cluster));
+	assert_in_range(t->q.n, 3, 8);
+	for (queue_id q = 0; q < t->q.n; q++)
+		was[q] = queue_get(t, q)->spec.guaranteed;
+	uint64_t before = ledger_digest(cluster_ledger(s.cluster));
+	ledger_mark mark = ledger_get_mark(cluster_ledger(s.cluster));
+
+	story_plan(&s);
+	t = ledger_queues(cluster_ledger(s.cluster));
+	for (queue_id q = 0; q < t->q.n; q++)
+		assert_true(res_vec_equal(&queue_get(t, q)->spec.guaranteed, &was[q]));
+	ledger_rollback(cluster_ledger(s.cluster), mark);
+	assert_int_equal(ledger_digest(cluster_ledger(s.cluster)), before);
+	story_end(&s);
+}
+
+static void other_rules_hold(void **state)
+{
+	struct story s;
+
+	story_begin(&s);
+	s.config = "actions: {reclaim: {by: fair-share}}";
+	fair_queue(&s, "a");
+	kai_queue(&s, "b", "", 0, "reclaim 2h");
+	kai_node(&s, "n1", 1);
+	kai_group(&s, "run", "b", 1, 3600 * NS_PER_S, NULL);
+	kai_pod(&s, "run-0", "run", 1, "n1", NULL);
+	kai_pod(&s, "want", NULL, 1, NULL, "queue a label preemptible");
+	expect_line(&s, "an hour of two", "want waiting");
+	expect_why(&s, 0, "run-0", "min-runtime: protected until 09:00:00 by root.b: reclaim 2h, runs 1h");
+	story_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_guarantees_nothing_is_reclaimed_by_guarantee),
+		cmocka_unit_test(by_fair_share_each_gets_its_part_and_no_more),
+		cmocka_unit_test(guarantees_are_what_they_were_afterwards),
+		cmocka_unit_test(other_rules_hold),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
