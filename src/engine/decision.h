@@ -80,7 +80,7 @@ struct decision {
 	group_id group;
 	queue_id queue;
 	enum outcome outcome;
-	enum action action; /* ACTION_NONE while waiting */
+	enum action action; /* ACTION_NONE while waiting, unless others have to go for it and a third took the room */
 	node_id node;
 	uint32_t cycle; /* from 1 */
 	uint32_t n_victims, n_protected, n_nodes;

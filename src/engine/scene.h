@@ -267,7 +267,8 @@ struct entry {
 	uint32_t *first;   /* of each part, in members */
 	double allocated[KAI_RES];
 };
-uint32_t order_entry(struct scene *s, uint32_t unit); /* all its active members */
+/* All its active members. promised_first: who has no more than the promise of a place goes before those who run. */
+uint32_t order_entry(struct scene *s, uint32_t unit, bool promised_first);
 struct entry *order_get_entry(struct scene *s, uint32_t entry);
 void order_free(struct scene *s);
 

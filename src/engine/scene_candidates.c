@@ -325,7 +325,7 @@ bool solver_add_candidate(struct solver *v)
 		if (entry == NONE && add_single(v, item.unit))
 			return true;
 		if (entry == NONE)
-			entry = order_entry(s, item.unit);
+			entry = order_entry(s, item.unit, solver_keeps_core(v, item.unit));
 		if (!has_surplus(s, order_get_entry(s, entry)) && solver_keeps_core(v, item.unit))
 			continue;
 		if (add_from_entry(v, entry))

@@ -728,7 +728,18 @@ void order_push(struct scene *s, enum order_role role, struct order_item item)
 
 /* ---- what is left of a victim ---- */
 
-uint32_t order_entry(struct scene *s, uint32_t unit)
+/* Those of a part that have one of these statuses. */
+static uint32_t add_to_entry(const struct scene *s, const struct part *p, enum status_set set, uint32_t *members)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = p->first; i < p->first + p->n; i++)
+		if (is_in(settled_status(s, &s->members[i]), set))
+			members[n++] = i;
+	return n;
+}
+
+uint32_t order_entry(struct scene *s, uint32_t unit, bool promised_first)
 {
 	struct order *o = order_of(s, ORDER_VICTIMS);
 	const struct unit *u = &s->units[unit];
@@ -742,9 +753,9 @@ uint32_t order_entry(struct scene *s, uint32_t unit)
 		const struct part *p = &s->parts[u->first_part + i];
 
 		e.first[i] = n;
-		for (uint32_t k = p->first; k < p->first + p->n; k++)
-			if (is_in(settled_status(s, &s->members[k]), SET_ACTIVE))
-				e.members[n++] = k;
+		n += add_to_entry(s, p, promised_first ? SET_ALLOCATED : SET_ACTIVE, e.members + n);
+		if (promised_first)
+			n += add_to_entry(s, p, 1 << IS_PROMISED, e.members + n);
 		e.n_left[i] = n - e.first[i];
 	}
 	memcpy(e.allocated, u->listed_allocated, sizeof(e.allocated));

@@ -40,7 +40,7 @@ struct report {
 	struct scene *s;
 	struct decisions *ret;
 	uint32_t cycle;
-	uint32_t *placed_by;		   /* for each member: the last statement that gave it room; NONE */
+	uint32_t *placed_by;		   /* for each member: the statement its room is told with; NONE */
 	bool *is_told;			   /* has a decision */
 	uint32_t first;			   /* decision of this cycle */
 	uint32_t *unit_of;		   /* for each decision of this cycle */
@@ -160,7 +160,22 @@ static void tell_statement(struct report *r, uint32_t i)
 	tell_room(r, i, false);
 }
 
-/* Victims stand at the first pod that got room by it; if none kept it, at the first of the unit, which may wait. */
+/* A decision for the unit that tells of nothing else: made by the same action, or it waits after all. NONE: none. */
+static uint32_t first_for(const struct report *r, const struct statement *st)
+{
+	uint32_t n = r->first_of_unit[st->unit] == NONE ? 0 : r->ret->v.n;
+
+	for (uint32_t i = r->first_of_unit[st->unit]; i < n; i++) {
+		const struct decision *d = &r->ret->v.v[i];
+
+		if (d->pod != POD_NONE && r->unit_of[i - r->first] == st->unit &&
+		    (d->action == ACTION_NONE || d->action == st->action))
+			return i;
+	}
+	return NONE;
+}
+
+/* Victims stand at the first pod that got room by it; if none kept it, at the first of the unit, or for themselves. */
 static void tell_victims(struct report *r, uint32_t i)
 {
 	const struct statement *st = &r->s->statements.v[i];
@@ -171,7 +186,7 @@ static void tell_victims(struct report *r, uint32_t i)
 	if (n == 0)
 		return;
 	if (at == NONE)
-		at = r->first_of_unit[st->unit];
+		at = first_for(r, st);
 	d = at != NONE ? &r->ret->v.v[at] : tell_eviction(r, st);
 	if (d->n_victims > 0) { /* it took several times */
 		struct victim *all = arena_n(r->ret->arena, d->n_victims + n, struct victim);
@@ -183,6 +198,7 @@ static void tell_victims(struct report *r, uint32_t i)
 	}
 	d->victims = victims;
 	d->n_victims = n;
+	d->action = st->action;
 }
 
 static void tell_rest_of(struct report *r, const struct unit *u)
@@ -250,6 +266,27 @@ static void forget_waiting(struct report *r)
 	bits_free(&has_room);
 }
 
+/*
+ * Which statement a place is told with: its unit's own, also if it had to look again for the sake of another. Who runs
+ * moves with the last.
+ */
+static void find_statements(struct report *r)
+{
+	const struct scene *s = r->s;
+
+	memset(r->placed_by, 0xff, (s->n_members + 1) * sizeof(*r->placed_by));
+	for (uint32_t i = 0; i < s->statements.n; i++)
+		for (uint32_t k = 0; k < s->statements.v[i].n_moves; k++) {
+			const struct scene_move *move = &s->done.v[s->statements.v[i].first_move + k];
+			const struct member *m = &s->members[move->member];
+			uint32_t *by = &r->placed_by[move->member];
+
+			if ((move->kind == MOVE_BIND || move->kind == MOVE_PROMISE) &&
+			    (m->was_running || m->unit == s->statements.v[i].unit || *by == NONE))
+				*by = i;
+		}
+}
+
 void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 {
 	struct report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
@@ -261,14 +298,7 @@ void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
 	r.told_at = arena_n(s->arena, s->statements.n + 1, uint32_t);
 	memset(r.first_of_unit, 0xff, (s->n_units + 1) * sizeof(*r.first_of_unit));
 	memset(r.told_at, 0xff, (s->statements.n + 1) * sizeof(*r.told_at));
-	memset(r.placed_by, 0xff, (s->n_members + 1) * sizeof(*r.placed_by));
-	for (uint32_t i = 0; i < s->statements.n; i++)
-		for (uint32_t k = 0; k < s->statements.v[i].n_moves; k++) {
-			const struct scene_move *move = &s->done.v[s->statements.v[i].first_move + k];
-
-			if (move->kind == MOVE_BIND || move->kind == MOVE_PROMISE)
-				r.placed_by[move->member] = i;
-		}
+	find_statements(&r);
 	for (uint32_t i = 0; i < s->statements.n; i++)
 		tell_statement(&r, i);
 	if (!s->is_for_moves)

@@ -398,19 +398,26 @@ static bool shares_allow(struct solver *v)
 	return false;
 }
 
-static bool has_lost(const struct solver *v, const struct unit *u, uint32_t part)
+/* Somebody of the part who has a place, not only the promise of one, goes or moves. */
+static bool is_interrupted(const struct solver *v, const struct unit *u, uint32_t part)
 {
+	const struct scene *s = v->s;
+
 	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
 		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
-			uint32_t member = v->members.v[v->batches.v[b].first + i];
+			const uint32_t id = v->members.v[v->batches.v[b].first + i];
+			const struct member *m = &s->members[id];
 
-			if (v->s->members[member].part == part && is_lost(v->s, member))
+			if (m->part == part && solver_goes(s, id) && is_in(settled_status(s, m), SET_ALLOCATED))
 				return true;
 		}
 	return false;
 }
 
-/* MR-10: of a part that is inside its window at least the minimum stays, those already leaving not counted. */
+/*
+ * MR-10: of a part that is inside its window at least the minimum stays. Those already leaving do not count, nor do those
+ * that will start in the place of others: they are not running.
+ */
 static bool minimums_stay(struct solver *v)
 {
 	struct scene *s = v->s;
@@ -424,7 +431,8 @@ static bool minimums_stay(struct solver *v)
 		if (!solver_keeps_core(v, v->units.v[i]))
 			continue;
 		for (uint32_t p = u->first_part; p < u->first_part + u->n_parts; p++)
-			if (part_count(&s->parts[p], SET_ACTIVE) < (uint32_t)s->parts[p].min && has_lost(v, u, p)) {
+			if (part_count(&s->parts[p], SET_ALLOCATED) < (uint32_t)s->parts[p].min &&
+			    is_interrupted(v, u, p)) {
 				s->units[v->unit].refused_rule = u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
 				return false;
 			}
