@@ -292,6 +292,33 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 	story_end(&s);
 }
 
+/* A member that waits is promised room that is being freed: that is not yet a pod that runs in the place of another. */
+static void MR_10_who_was_promised_a_place_does_not_count_as_staying(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int min, gpus;
+		uint32_t victims;
+	} rows[] = {
+		{"three of four have to run on", 3, 2, 0},
+		{"two of four have to", 2, 2, 2},
+	};
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		two_queues(&s, "preempt 1h");
+		kai_node(&s, "n1", 4);
+		kai_node(&s, "n2", 1);
+		kai_group(&s, "gone", "b", 1, HOUR, NULL);
+		kai_pod(&s, "gone-0", "gone", 1, "n2", "leaving");
+		group_of(&s, "el", 4, rows[i].min, MINUTE, "n1", NULL);
+		kai_pod(&s, "el-w", "el", 1, NULL, "age 9000");
+		claims(&s, "b", 1, rows[i].gpus);
+		expect_victims(&s, rows[i].sentence, rows[i].victims);
+	}
+}
+
 /* What may not go does not stand in the way of what may: KAI takes the core as a candidate and refuses all after it. */
 static void MR_10_a_protected_group_does_not_hide_those_behind_it(void **state)
 {
@@ -669,6 +696,7 @@ int main(void)
 		cmocka_unit_test(MR_8_what_was_placed_a_moment_ago_is_inside_its_window),
 		cmocka_unit_test(MR_10_many_small_claims_take_no_more_than_one_big_one),
 		cmocka_unit_test(MR_10_each_sub_group_keeps_its_own_minimum),
+		cmocka_unit_test(MR_10_who_was_promised_a_place_does_not_count_as_staying),
 		cmocka_unit_test(MR_10_a_protected_group_does_not_hide_those_behind_it),
 		cmocka_unit_test(MR_11_a_rule_refuses_a_scenario_as_a_whole),
 		cmocka_unit_test(MR_14_consolidation_moves_nothing_inside_a_window),
