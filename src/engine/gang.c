@@ -300,25 +300,18 @@ static bool give_back(struct gang *g, pod_id victim)
 	return is_fit;
 }
 
-static bool has_several_searches_on_a_node(const struct gang *g)
+static bool has_several_searches(const struct gang *g)
 {
-	uint32_t *by = mem_alloc((ledger_node_limit(g->en->ledger) + 1) * sizeof(*by));
-	bool has = false;
-
-	for (uint32_t i = 0; i < g->losses.n; i++) {
-		const struct loss *x = &g->losses.v[i];
-
-		has |= by[x->v.node] && by[x->v.node] != x->by + 1;
-		by[x->v.node] = x->by + 1;
-	}
-	mem_free(by);
-	return has;
+	for (uint32_t i = 1; i < g->losses.n; i++)
+		if (g->losses.v[i].by != g->losses.v[0].by)
+			return true;
+	return false;
 }
 
-/* What one member took may be enough for another that took from the same node before. */
+/* What one member took may be enough for another that took something before: on its node, or from its own queue. */
 static void reprieve(struct gang *g)
 {
-	if (!has_several_searches_on_a_node(g))
+	if (!has_several_searches(g))
 		return;
 	for (uint32_t i = 0; i < g->losses.n;) {
 		pod_id victim = g->losses.v[i].v.pod;

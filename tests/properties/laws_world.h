@@ -8,7 +8,7 @@
 #include "properties/story.h"
 #include "rng.h"
 
-enum { QUEUES = 24, NODES = 4, PODS = 400, GROUPS = 4, UNSET_S = -1 };
+enum { QUEUES = 24, NODES = 4, PODS = 400, GROUPS = 4, GANGS = 3, UNSET_S = -1 };
 
 struct q { /* a queue, as the test knows it */
 	char path[64];
@@ -29,9 +29,9 @@ struct world {
 	struct story s;
 	struct q q[QUEUES];
 	int n;
-	struct g g[GROUPS];
-	int64_t preempt, reclaim; /* seconds, where no queue says anything */
-	bool by_leaf;		  /* reclaimResolveMethod: queue */
+	struct g g[GROUPS + GANGS]; /* those that run, and those that wait */
+	int64_t preempt, reclaim;   /* seconds, where no queue says anything */
+	bool by_leaf;		    /* reclaimResolveMethod: queue */
 	uint32_t n_pods;
 	uint64_t evictions, decisions;
 };
@@ -237,7 +237,35 @@ static inline void add_pods(struct world *w)
 	}
 }
 
-static inline void make_world(struct world *w, uint64_t seed)
+/* Groups that wait: complete or not, with surplus or without; each pod younger than the one before. */
+static inline void add_gangs(struct world *w)
+{
+	for (int i = GROUPS; i < GROUPS + GANGS; i++) {
+		struct g *g = &w->g[i];
+		uint32_t n;
+
+		*g = (struct g){.queue = some_leaf(w),
+				.min = {1 + rng_below(&w->r, 2), 1 + rng_below(&w->r, 3)},
+				.ago = UNSET_S};
+		n = (uint32_t)(g->min[0] + g->min[1]) + rng_below(&w->r, 3) - !rng_below(&w->r, 6);
+		text_printf(
+			&w->s.objects,
+			"---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+			"metadata: {name: g%d, namespace: d}\nspec: {queue: q%d, priorityClassName: p%u, subGroups: "
+			"[{name: head, minMember: %" PRId64 "}, {name: work, minMember: %" PRId64 "}]}\n",
+			i, g->queue, rng_below(&w->r, 3), g->min[0], g->min[1]);
+		for (uint32_t k = 0; k < n; k++) {
+			char name[16], words[96];
+
+			snprintf(name, sizeof(name), "w%u", w->n_pods++);
+			snprintf(words, sizeof(words), "age %u group g%d part %s%s", 900 - k, i,
+				 k < (uint32_t)g->min[0] ? "head" : "work", rng_below(&w->r, 5) ? "" : " picky");
+			story_pod(&w->s, name, NULL, 1 + (int64_t)rng_below(&w->r, 3), NULL, words);
+		}
+	}
+}
+
+static inline void make_world_of(struct world *w, uint64_t seed, bool has_gangs)
 {
 	*w = (struct world){.r = {seed}};
 	story_begin(&w->s);
@@ -249,6 +277,8 @@ static inline void make_world(struct world *w, uint64_t seed)
 	write_windows(w);
 	add_groups(w);
 	add_pods(w);
+	if (has_gangs)
+		add_gangs(w);
 	w->preempt = some_window(w) > 0 ? 120 : 0;
 	w->reclaim = some_window(w) > 0 ? 120 : 0;
 	w->by_leaf = !rng_below(&w->r, 2);
@@ -256,4 +286,9 @@ static inline void make_world(struct world *w, uint64_t seed)
 	w->s.settings->min_runtime = (struct min_runtime_settings){w->preempt * NS_PER_S, w->reclaim * NS_PER_S,
 								   w->by_leaf ? RESOLVE_QUEUE : RESOLVE_LCA};
 	ledger_check_always(cluster_ledger(w->s.cluster), false);
+}
+
+static inline void make_world(struct world *w, uint64_t seed)
+{
+	make_world_of(w, seed, false);
 }

@@ -7,7 +7,7 @@
  *
  * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words:
  * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b", "leaving" (should
- * have gone when it was made, or "late 10" seconds ago), "promised n1".
+ * have gone when it was made, or "late 10" seconds ago), "promised n1", "group g", "part p" of it, "picky".
  */
 #pragma once
 
@@ -145,6 +145,9 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 			    "[{matchFields: [{key: metadata.name, operator: In, values: [%s]}]}]}}}\n",
 			    buf);
 	}
+	if (story_word(words, "picky")) /* filters that depend on other pods: the search has to move them */
+		text_add(o, "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+			    "[{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {no: body}}}]}}\n");
 	text_printf(o, "  containers: [{name: c, resources: {requests: {" STORY_UNIT ": \"%" PRId64 "\"}}}]\n", units);
 	if (node)
 		text_printf(o, "status: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
