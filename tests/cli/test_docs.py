@@ -123,6 +123,22 @@ def links(t, path):
     t.equal(f"{path}: its links lead somewhere", missing, [])
 
 
+def named_tests(t, path):
+    """Where a document says that a test proves something, there is that test."""
+    sources = "".join(read(os.path.relpath(p, SOURCE)) for p in glob.glob(os.path.join(SOURCE, "tests", "**", "test_*.c"), recursive=True))
+    names = [x for x in blocks(read(path))[2] if re.fullmatch(r"\w+(?:_\w+){3,}", x)]
+    t.equal(f"{path}: the tests it names are there", [x for x in names if f"static void {x}(" not in sources], [])
+
+
+def rules_told(t):
+    """docs/rules.md has every rule and action in both tables: what it does, and why, its words, and the others."""
+    lists = re.findall(r"#define (RULE|ACTION)_LIST\(X\)(.*?)\n\n", read("src/model/rule_ids.h"), re.S)
+    for kind, body in lists:
+        for name in re.findall(r'"([a-z-]+)"', body):
+            rows = re.findall(rf"^\| `{name}` \|.*", read("docs/rules.md"), re.M)
+            t.true(f"docs/rules.md: {kind.lower()} {name} is told in full", {row.count("|") for row in rows} >= {4, 5}, str(rows))
+
+
 def make_targets(t, path):
     known = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.M))
     text = "\n".join(piece for part in blocks(read(path)) for piece in part)
@@ -179,9 +195,11 @@ def main():
             typed(t, path, folder)
     made(t, markdown)
     listed(t, markdown + manual)
+    rules_told(t)
     for path in markdown:
         seen(t, path)
         links(t, path)
+        named_tests(t, path)
         make_targets(t, path)
     t.end()
 
