@@ -592,17 +592,21 @@ static void unit_names(const struct scene *s, const struct unit *u, name_id ret[
 	}
 }
 
+struct ranked {
+	int64_t made_ns;
+	uint32_t unit;
+};
+
 static int by_creation(const void *a, const void *b, void *ctx)
 {
 	const struct scene *s = ctx;
-	const struct unit *x = &s->units[*(const uint32_t *)a], *y = &s->units[*(const uint32_t *)b];
-	int64_t made_x = or_late(made(s, x)), made_y = or_late(made(s, y));
+	const struct ranked *x = a, *y = b;
 	name_id nx[3], ny[3];
 
-	if (made_x != made_y)
-		return made_x < made_y ? -1 : 1;
-	unit_names(s, x, nx);
-	unit_names(s, y, ny);
+	if (x->made_ns != y->made_ns)
+		return x->made_ns < y->made_ns ? -1 : 1;
+	unit_names(s, &s->units[x->unit], nx);
+	unit_names(s, &s->units[y->unit], ny);
 	for (int i = 0; i < 3; i++) {
 		int d = name_cmp(s->names, nx[i], ny[i]);
 
@@ -612,14 +616,23 @@ static int by_creation(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
+/* Most clusters are read in the order in which things were made. */
 static void rank_units(struct scene *s)
 {
+	struct ranked *v = arena_n(s->arena, s->n_units + 1, struct ranked);
+	bool is_sorted = true;
+
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		v[i] = (struct ranked){or_late(made(s, &s->units[i])), i};
+		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], s) < 0);
+	}
+	if (!is_sorted)
+		qsort_r(v, s->n_units, sizeof(*v), by_creation, s);
 	s->by_rank = arena_n(s->arena, s->n_units + 1, uint32_t);
-	for (uint32_t i = 0; i < s->n_units; i++)
-		s->by_rank[i] = i;
-	qsort_r(s->by_rank, s->n_units, sizeof(*s->by_rank), by_creation, s);
-	for (uint32_t i = 0; i < s->n_units; i++)
-		s->units[s->by_rank[i]].rank = i;
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		s->by_rank[i] = v[i].unit;
+		s->units[v[i].unit].rank = i;
+	}
 }
 
 /* Where starts are those of pods, a unit is as young as the youngest that runs of it. */

@@ -240,29 +240,42 @@ static int by_going(const void *a, const void *b, void *ctx)
 	return unit_before(s, x, s->units[x].victim_state, y, s->units[y].victim_state) ? 1 : -1;
 }
 
+static void list_unit(struct scene *s, uint32_t unit)
+{
+	struct unit *u = &s->units[unit];
+
+	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
+	if (u->queue == NONE)
+		return;
+	u->pending_state = u->victim_state = unit_state(s, u);
+	u->is_listed_pending = u->count[IS_PENDING] > 0;
+	u->is_listed_victim = unit_count(u, SET_ACTIVE) > 0;
+	if (u->is_listed_pending)
+		array_push(&s->queues[u->queue].pending, unit);
+}
+
+/* Lists are made by rank and are in order already where priorities and states are alike. */
+static void sort_list(struct scene *s, uint32_t *v, uint32_t n, int (*cmp)(const void *, const void *, void *))
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (cmp(&v[i - 1], &v[i], s) > 0) {
+			qsort_r(v, n, sizeof(*v), cmp, s);
+			return;
+		}
+}
+
 void scene_list_units(struct scene *s)
 {
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		struct unit *u = &s->units[i];
-
-		memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
-		if (u->queue == NONE)
-			continue;
-		u->pending_state = u->victim_state = unit_state(s, u);
-		u->is_listed_pending = u->count[IS_PENDING] > 0;
-		u->is_listed_victim = unit_count(u, SET_ACTIVE) > 0;
-		if (u->is_listed_pending)
-			array_push(&s->queues[u->queue].pending, i);
-		if (u->is_listed_victim)
-			array_push(&s->queues[u->queue].victims, i);
-	}
+	for (uint32_t i = 0; i < s->n_units; i++)
+		list_unit(s, s->by_rank[i]);
+	for (uint32_t i = s->n_units; i-- > 0;)
+		if (s->units[s->by_rank[i]].is_listed_victim)
+			array_push(&s->queues[s->units[s->by_rank[i]].queue].victims, s->by_rank[i]);
 	for (uint32_t i = 0; i < s->n_queues; i++) {
 		struct scene_queue *q = &s->queues[i];
 
-		if (q->pending.n > 1)
-			qsort_r(q->pending.v, q->pending.n, sizeof(*q->pending.v), by_coming, s);
-		if (q->victims.n > 1)
-			qsort_r(q->victims.v, q->victims.n, sizeof(*q->victims.v), by_going, s);
+		sort_list(s, q->pending.v, q->pending.n, by_coming);
+		sort_list(s, q->victims.v, q->victims.n, by_going);
 		for (uint32_t k = 0; k < q->pending.n; k++)
 			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
 	}
