@@ -415,8 +415,8 @@ static bool is_interrupted(const struct solver *v, const struct unit *u, uint32_
 }
 
 /*
- * MR-10: of a part that is inside its window at least the minimum stays. Those already leaving do not count, nor do those
- * that will start in the place of others: they are not running.
+ * MR-10: of a part that is inside its window at least the minimum stays. Those already leaving do not count, nor do
+ * those that will start in the place of others: they are not running.
  */
 static bool minimums_stay(struct solver *v)
 {

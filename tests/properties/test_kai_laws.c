@@ -182,7 +182,10 @@ static const char *may_not_go(const struct kr *w, const struct fate *v, const st
 	return NULL;
 }
 
-/* Pods of a part: who ran or got a place that is free, who stays where he is, and who goes by an action that no window protects from. */
+/*
+ * Pods of a part: who ran or got a place that is free, who stays where he is, and who goes by an action that no window
+ * protects from.
+ */
 struct tally {
 	int ran, stays, goes_freely;
 };
