@@ -12,6 +12,7 @@
 struct gang_pass {
 	enum action action;  /* ALLOCATE: nobody has to go */
 	bool with_opted_out; /* they may be taken too */
+	uint32_t n_alike;    /* so many of this kind need room, this one counted; 0: that was asked before */
 	bool with_stuck;     /* counts on the room of pods that should have gone long ago */
 	struct queues_before before;
 	struct protected_list *left; /* who had to be left, by all members */

@@ -177,15 +177,31 @@ static void note_losses(struct gang *g, uint32_t member)
 	d->n_victims = 0;
 }
 
-/* Room that was found is taken as if the pod were there: the others see it, and what they want to be near or far. */
-static enum err_code try_member(struct gang *g, uint32_t member)
+/* Members like the one whose turn it is, if it is the first of them. */
+static uint32_t count_alike(const struct gang *g, uint32_t at)
 {
+	shape_id shape = ledger_pod(g->en->ledger, g->members.v[g->order[at]])->shape;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < at; i++)
+		if (ledger_pod(g->en->ledger, g->members.v[g->order[i]])->shape == shape)
+			return 0;
+	for (uint32_t i = at; i < g->members.n; i++)
+		n += ledger_pod(g->en->ledger, g->members.v[g->order[i]])->shape == shape;
+	return n;
+}
+
+/* Room that was found is taken as if the pod were there: the others see it, and what they want to be near or far. */
+static enum err_code try_member(struct gang *g, uint32_t at)
+{
+	uint32_t member = g->order[at];
 	pod_id pod = g->members.v[member];
 	struct decision *d = &g->d[member];
 	enum err_code rc;
 	struct attempt a;
 
 	attempt_begin(&a, g->en, g->run, pod, g->keep, d);
+	g->pass.n_alike = count_alike(g, at);
 	a.pass = &g->pass;
 	g->has_last_resort = attempt_has_last_resort(&a);
 	g->own_action = attempt_own_action(&a);
@@ -226,7 +242,7 @@ static enum err_code run_pass(struct gang *g, bool *ret_is_found)
 			n_failed++;
 			continue;
 		}
-		rc = try_member(g, m);
+		rc = try_member(g, i);
 		if (!rc && g->d[m].outcome == OUTCOME_WAITING && !n_failed++)
 			blocked = m;
 	}
@@ -495,11 +511,23 @@ static enum err_code try_way(struct gang *g, enum action action, bool with_opted
 	return rc;
 }
 
+/* Was anybody left who goes only if nothing else works? If not everybody was written down, perhaps. */
+static bool has_spared(const struct gang *g)
+{
+	bool has = g->all.v.n >= g->all.max;
+
+	for (uint32_t i = 0; !has && i < g->all.v.n; i++)
+		has = g->all.v.v[i].verdict.answer == IS_SPARED;
+	return has;
+}
+
 static enum err_code try_victims(struct gang *g, bool *ret_is_done)
 {
 	enum err_code rc = ERR_OK;
 
 	for (int round = 0; !rc && !*ret_is_done && round < 1 + g->has_last_resort; round++) {
+		if (round == 1 && !has_spared(g))
+			break;
 		if (!g->en->config->reclaim_is_off)
 			rc = try_way(g, ACTION_RECLAIM, round == 1, false, ret_is_done);
 		if (!rc && !*ret_is_done && g->own_action != ACTION_NONE)

@@ -255,6 +255,8 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 			   .survey = h->a->en->survey};
 	struct search_result r;
 
+	if (h->a->pass && h->a->pass->n_alike > 1 && search_slots(&s, h->nodes, h->n) < h->a->pass->n_alike)
+		return false;
 	search_run(&s, h->nodes, h->n, &r);
 	if (r.node == NODE_NONE)
 		return false;

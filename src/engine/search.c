@@ -581,3 +581,35 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	ground_forget_groups(&g);
 	mem_free(g.budgets);
 }
+
+static void free_up(struct ground *g, const struct res_list *usage)
+{
+	for (uint32_t k = 0; k < g->want.n; k++)
+		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(usage, g->want.type[k]);
+}
+
+uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n)
+{
+	struct ground g = {.s = s};
+	uint64_t all = 0;
+
+	want_of(s->c, &g.want);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ledger_node *node = ledger_node(s->c->ledger, nodes[i]);
+		int64_t least = INT64_MAX;
+
+		g.node = nodes[i];
+		measure_room(&g);
+		for (uint32_t k = 0; k < node->pods.n; k++) {
+			const struct pod *p = ledger_pod(s->c->ledger, node->pods.v[k]);
+
+			if (concerns(&g, p))
+				free_up(&g, &shape_get(s->c->vocab, p->shape)->usage);
+		}
+		for (uint32_t k = 0; k < g.want.n; k++)
+			if (g.want.amount[k] > 0 && g.room[k] / g.want.amount[k] < least)
+				least = g.room[k] / g.want.amount[k];
+		all += least > 0 ? (uint64_t)least : 0;
+	}
+	return all;
+}

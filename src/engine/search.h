@@ -8,8 +8,9 @@
  * queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest victims,
  * youngest, name of the node. That is a total order; all nodes are looked at, always.
  *
- * Who goes is a pod, or (profile default) a group: of a group with a minimum the surplus goes pod by pod, and after that
- * the whole rest together, on whatever nodes it runs. Such a group counts with all its pods, for laws, budgets and costs.
+ * Who goes is a pod, or (profile default) a group: of a group with a minimum the surplus goes pod by pod, and after
+ * that the whole rest together, on whatever nodes it runs. Such a group counts with all its pods, for laws, budgets and
+ * costs.
  *
  * If taking the least deserving first does not free enough within the laws, sets are tried one by one where there are
  * few candidates: a node is not overlooked because a small pod used up an excess that a bigger one needed.
@@ -67,6 +68,9 @@ struct protected_list {
 
 /* nodes: where the filters do not say that taking pods away cannot help. */
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret);
+
+/* At most so many pods like this one could ever have room on these nodes by this action, whatever rules and laws say. */
+uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);
 
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
 uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,

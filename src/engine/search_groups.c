@@ -9,11 +9,24 @@
 #include "engine/gang.h"
 #include "engine/search_internal.h"
 
+/* Only this pod of it runs, and none is leaving: there is nobody to go with. */
+static bool is_alone(const struct ledger *l, const struct group *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_podsets; i++) {
+		const struct podset *s = ledger_podset(l, g->first_podset + i);
+
+		n += s->n_placed + s->n_leaving;
+	}
+	return n == 1;
+}
+
 static bool is_of_gang(const struct ground *g, const struct mate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
-	return m->p->podset != PODSET_NONE &&
+	return m->p->podset != PODSET_NONE && !is_alone(l, ledger_group(l, m->p->group)) &&
 	       (ledger_group(l, m->p->group)->obj->goes_whole || gang_minimum(l, m->p->podset) > 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * laws_judge.h - a second, slow and simple reading of the laws, of preemptibility, minimum runtimes and of gangs that go
- * as a whole, on the worlds of laws_world.h. For tests only.
+ * laws_judge.h - a second, slow and simple reading of the laws, of preemptibility, minimum runtimes and of gangs that
+ * go as a whole, on the worlds of laws_world.h. For tests only.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random queue trees with gangs that wait: they get room together or not at all, every reclaim of a gang is judged by a
- * slow reading of the laws on all of its victims, nodes are never promised twice, and what is taken back leaves nothing.
+ * slow reading of the laws on all of its victims, nodes are never promised twice, and what is taken back leaves
+ * nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
