@@ -380,7 +380,8 @@ bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool si
 	uint32_t few[16], *tasks = n > 16 ? mem_resize(NULL, n, sizeof(*tasks)) : few;
 	bool is_ok;
 
-	memcpy(tasks, s->tasks.v, n * sizeof(*tasks));
+	if (n > 0)
+		memcpy(tasks, s->tasks.v, n * sizeof(*tasks));
 	sum_up(s, tasks, n, all, core);
 	is_ok = queue_allows(s, unit, all, core);
 	if (is_ok && s->units[unit].n_parts > 1)

@@ -211,6 +211,12 @@ static int by_key(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
+static void sort_new_units(struct solver *v)
+{
+	if (v->new_units.n > 1)
+		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, v->s);
+}
+
 void solver_gone_units(struct solver *v)
 {
 	struct scene *s = v->s;
@@ -367,7 +373,7 @@ static void gather_shares(struct solver *v)
 	if (v->all_lost && v->n_complex == 0) { /* what recorded victims hold is known */
 		for (uint32_t i = 0; i < v->base_shares.n; i++)
 			array_push(&v->shares, v->base_shares.v[i]);
-		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, v->s);
+		sort_new_units(v);
 		for (uint32_t i = 0; i < v->new_units.n; i++)
 			shares_of_unit(v, v->new_units.v[i], &v->shares);
 	} else {
@@ -568,7 +574,7 @@ void solver_settle_base(struct solver *v)
 
 		v->base_items = v->items;
 		v->items = t;
-		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, s);
+		sort_new_units(v);
 		for (uint32_t i = 0; i < v->new_units.n; i++)
 			shares_of_unit(v, v->new_units.v[i], &v->base_shares);
 	}

@@ -147,7 +147,7 @@ static void plan(struct world *w, uint32_t cycles, struct journal_run *ret)
 {
 	struct decisions plan = {.arena = arena_new(1 << 16)};
 	struct engine_run run = {.now_ns = NOW_NS, .cycles = cycles, .report = POD_NONE};
-	struct plan_view view = {w->cluster, &plan, w->config->profile, NOW_NS};
+	struct plan_view view = {.cluster = w->cluster, .plan = &plan, .profile = w->config->profile, .now_ns = NOW_NS};
 	struct record_source src = {"plan", w->manifest, w->config, cycles};
 	struct ledger *l = cluster_ledger(w->cluster);
 	ledger_mark mark = ledger_get_mark(l);
