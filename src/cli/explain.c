@@ -46,6 +46,8 @@ static const char doc[] =
 	"\vA pod or group is named NAMESPACE/NAME, or NAME alone for namespace default. "
 	"If there are both, the pod is meant.";
 
+enum { NAMESAKES_MAX = 3 };
+
 struct target { /* one of them */
 	pod_id pod;
 	group_id group;
@@ -60,11 +62,29 @@ static group_id find_group(const struct cluster *c, const char *ns, const char *
 	return ns_id == NAME_NONE || id == NAME_NONE ? GROUP_NONE : ledger_group_find(l, ns_id, id);
 }
 
+/* "; there is b/dist" where somebody of this name is in other namespaces: the first few of them. */
+static void add_namesakes(const struct cluster *c, const char *name, struct text *out)
+{
+	const struct ledger *l = cluster_ledger(c);
+	struct vocab *v = ledger_vocab(l);
+	name_id id = names_find(vocab_names(v), name, strlen(name));
+	uint32_t n = 0;
+
+	for (pod_id p = 0; id != NAME_NONE && p < ledger_pod_limit(l); p++)
+		if (ledger_pod(l, p)->state != POD_FREE && ledger_pod(l, p)->name == id && n++ < NAMESAKES_MAX)
+			text_printf(out, "%s%s/%s", n > 1 ? ", " : "; there is ",
+				    name_str(vocab_names(v), kin_get(v, ledger_pod(l, p)->kin)->ns), name);
+	for (group_id g = 0; id != NAME_NONE && g < ledger_group_limit(l); g++)
+		if (ledger_group(l, g)->is_live && ledger_group(l, g)->obj->name == id && n++ < NAMESAKES_MAX)
+			text_printf(out, "%s%s/%s", n > 1 ? ", " : "; there is ",
+				    name_str(vocab_names(v), ledger_group(l, g)->obj->ns), name);
+}
+
 /* "ns/name" or "name". */
 static enum err_code find_target(const struct cluster *c, const char *text, struct target *ret, struct err *e)
 {
 	const char *slash = strchr(text, '/'), *name = slash ? slash + 1 : text;
-	struct text ns = {0};
+	struct text ns = {0}, others = {0};
 	enum err_code rc = ERR_OK;
 
 	if (slash)
@@ -73,9 +93,12 @@ static enum err_code find_target(const struct cluster *c, const char *text, stru
 		text_add(&ns, "default");
 	ret->pod = cluster_find_pod(c, text_str(&ns), name);
 	ret->group = ret->pod == POD_NONE ? find_group(c, text_str(&ns), name) : GROUP_NONE;
-	if (ret->pod == POD_NONE && ret->group == GROUP_NONE)
-		rc = err_fail(e, ERR_NOTFOUND, "there is no pod and no group %s/%s in what was read", text_str(&ns),
-			      name);
+	if (ret->pod == POD_NONE && ret->group == GROUP_NONE) {
+		add_namesakes(c, name, &others);
+		rc = err_fail(e, ERR_NOTFOUND, "there is no pod and no group %s/%s in what was read%s", text_str(&ns),
+			      name, text_str(&others));
+	}
+	text_free(&others);
 	text_free(&ns);
 	return rc;
 }

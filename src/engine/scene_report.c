@@ -82,7 +82,7 @@ static struct decision *new_decision(struct report *r, uint32_t member, enum out
 
 static int64_t lost_ns(const struct scene *s, const struct pod *p)
 {
-	int64_t from = p->started_ns;
+	int64_t from = p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns;
 
 	if (p->obj->checkpointed_ns != TIME_NONE && (from == TIME_NONE || p->obj->checkpointed_ns > from))
 		from = p->obj->checkpointed_ns;

@@ -54,6 +54,19 @@ static const char *queue_name(const struct scene *s, uint32_t queue)
 
 /* ---- what keeps a unit from being tried ---- */
 
+/* Members that got room in this cycle, which others then needed: there, and no longer pending. */
+static uint32_t given_up(const struct scene *s, const struct part *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct member *m = &s->members[p->first + i];
+
+		n += m->status == IS_LEAVING && ledger_pod(s->ledger, m->pod)->state == POD_WAITING;
+	}
+	return n;
+}
+
 static bool says_too_few(const struct scene *s, const struct unit *u, struct text *out)
 {
 	for (uint32_t i = 0; i < u->n_parts; i++) {
@@ -62,6 +75,10 @@ static bool says_too_few(const struct scene *s, const struct unit *u, struct tex
 
 		if (n >= (uint32_t)p->min)
 			continue;
+		if (n + given_up(s, p) >= (uint32_t)p->min) {
+			text_add(out, "there was room for it, which others needed who come before it.");
+			return true;
+		}
 		text_add(out, "its group has ");
 		text_printf(out, "%u of the %d pods", n, p->min);
 		if (u->n_parts > 1)

@@ -544,7 +544,8 @@ static void begin(struct ground *g, struct search *s)
 	want_of(s->c, &g->want);
 	g->tolls = tolls_for(survey_scratch(s->survey), s->j->tree->q.n + 1);
 	g->stamp = survey_scratch(s->survey)->stamp;
-	if (profile_has_rule(s->j->settings.profile, RULE_BUDGET) && ledger_pdb_limit(s->c->ledger))
+	if (profile_has_rule(s->j->settings.profile, RULE_BUDGET) && !(s->j->settings.rules_off >> RULE_BUDGET & 1) &&
+	    ledger_pdb_limit(s->c->ledger))
 		g->budgets = mem_alloc(ledger_pdb_limit(s->c->ledger) * sizeof(*g->budgets));
 	g->memory = survey_begin(s->survey, s);
 }

@@ -89,7 +89,7 @@ static void age_text(const struct explanation *x, struct text *out)
 {
 	int64_t since = self(x)->started_ns;
 
-	if (since == TIME_NONE || since > x->view->now_ns)
+	if (since == TIME_NONE || since >= x->view->now_ns)
 		return;
 	text_add(out, " for ");
 	duration_text_short(x->view->now_ns - since, out);

@@ -112,15 +112,26 @@ static void minimum_clause(const struct group_view *x, struct text *out)
 {
 	const struct names *names = vocab_names(ledger_vocab(x->l));
 
-	text_printf(out, " in %s, ", x->g->queue == QUEUE_NONE ? "no queue" : queue_path(x->v, x->g->queue));
+	text_printf(out, " in %s needs ", x->g->queue == QUEUE_NONE ? "no queue" : queue_path(x->v, x->g->queue));
 	for (uint32_t i = 0; i < x->g->n_podsets; i++) {
 		const struct podset *p = ledger_podset(x->l, x->g->first_podset + i);
 
-		text_printf(out, "%s%d of %u", i > 0 ? ", " : "", p->min_member, p->n_pods);
+		text_printf(out, "%s%d of its %u", i > 0 ? ", " : "", p->min_member, p->n_pods);
 		if (x->g->n_podsets > 1)
 			text_printf(out, " %s", name_str(names, p->name));
 	}
-	text_add(out, " pods at least");
+	text_add(out, x->n > 1 ? " pods at once; " : " pods; ");
+}
+
+static void running_clause(const struct group_view *x, struct text *out)
+{
+	if (x->running > 0)
+		text_printf(out, "%u %s", x->running, x->running == 1 ? "runs" : "run");
+	else
+		text_add(out, "none runs");
+	if (x->leaving > 0)
+		text_printf(out, ", %u %s leaving", x->leaving, x->leaving == 1 ? "is" : "are");
+	text_add_char(out, '.');
 }
 
 static void fate_clause(const struct group_view *x, struct text *out)
@@ -155,7 +166,7 @@ static void sentence(const struct group_view *x, struct text *out)
 	text_add(out, "Group ");
 	group_path(x->v, x->id, out);
 	minimum_clause(x, out);
-	text_printf(out, "; %u %s, %u leaving.", x->running, x->running == 1 ? "runs" : "run", x->leaving);
+	running_clause(x, out);
 	fate_clause(x, out);
 }
 

@@ -87,18 +87,32 @@ static void check_over_subscribed(const struct look_at *a, res_id r)
 			 lint_amount(a, r, sum), res_type_name(a->types, r), lint_amount(a, r, capacity));
 }
 
+static void check_unlimited(const struct look_at *a, queue_id q)
+{
+	const struct queue *queue = queue_get(a->tree, q);
+	struct text which = {0};
+
+	for (uint64_t left = queue->spec.guaranteed.mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+
+		if (queue_guarantee(queue, r) == RES_UNLIMITED)
+			text_printf(&which, "%s%s", which.n > 0 ? " and " : "", res_type_name(a->types, r));
+	}
+	if (which.n > 0)
+		lint_add(a->out, LINT_NOTE, "unlimited", lint_queue(a, q),
+			 "its guarantee of %s is without end: it may always reclaim, and nothing is ever taken back "
+			 "from it",
+			 text_str(&which));
+	text_free(&which);
+}
+
 static void check_guarantee(const struct look_at *a, queue_id q, res_id r)
 {
 	const struct queue *queue = queue_get(a->tree, q);
 	int64_t g = queue_guarantee(queue, r), capacity = ledger_capacity(a->l)[r], sum = 0;
 
-	if (g == RES_UNLIMITED) {
-		lint_add(a->out, LINT_NOTE, "unlimited", lint_queue(a, q),
-			 "its guarantee of %s is without end: it may always reclaim, and nothing is ever taken back "
-			 "from it",
-			 res_type_name(a->types, r));
+	if (g == RES_UNLIMITED)
 		return;
-	}
 	if (g > capacity)
 		lint_add(a->out, LINT_WARNING, "impossible-guarantee", lint_queue(a, q),
 			 "it guarantees %s of %s and all nodes together have %s", lint_amount(a, r, g),
@@ -245,6 +259,7 @@ static void check_queues(const struct look_at *a, queue_id q)
 
 	for (uint64_t left = queue->spec.guaranteed.mask; left; left &= left - 1)
 		check_guarantee(a, q, (res_id)__builtin_ctzll(left));
+	check_unlimited(a, q);
 	check_fence(a, q);
 	check_maximum(a, q);
 	for (uint32_t i = 0; i < queue->children.n; i++)

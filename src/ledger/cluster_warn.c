@@ -66,6 +66,9 @@ static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t compla
 	if (complaints & UNKNOWN_CLASS)
 		cluster_warn(c, "pod %s/%s: unknown priority class %s", ns, name,
 			     name_str(c->names, o->priority_class));
+	if (complaints & UNKNOWN_GROUP)
+		cluster_warn(c, "group %s/%s is not there: pods that name it count each as one on its own", ns,
+			     name_str(c->names, o->group));
 	if (complaints & UNKNOWN_SUBGROUP)
 		cluster_warn(c, "pod %s/%s: group %s has no sub-group %s, so the pod counts as one on its own", ns,
 			     name, name_str(c->names, o->group),

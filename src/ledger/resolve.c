@@ -142,8 +142,11 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	if (o->group == NAME_NONE)
 		return GROUP_NONE;
 	group_id g = ledger_group_find(c->ledger, kin_get(c->vocab, o->kin)->ns, o->group);
-	if (g == GROUP_NONE)
+	if (g == GROUP_NONE) {
+		if (!o->group_is_k8s && !profile_get(c->options.profile)->ignores_kai_groups)
+			*complaints |= UNKNOWN_GROUP;
 		return GROUP_NONE;
+	}
 	bool is_k8s = ledger_group(c->ledger, g)->obj->is_k8s;
 	if (is_k8s != o->group_is_k8s || (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s))
 		return GROUP_NONE;

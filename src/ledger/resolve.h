@@ -24,6 +24,7 @@ enum complaint {
 	UNKNOWN_SUBGROUP = 1 << 1,
 	BAD_POD_LABEL = 1 << 2,
 	BAD_OWNER_LABEL = 1 << 3,
+	UNKNOWN_GROUP = 1 << 4,
 };
 
 enum pod_state resolve_state(const struct obj_pod *o);

@@ -60,6 +60,15 @@ struct unknown_kind {
 	struct place first;
 };
 
+/* What many objects may have and cede does not act on. */
+enum { UNREAD_COUNT = 3 };
+
+struct unread {
+	uint32_t n;
+	struct place first;
+	const char *who; /* "Pod ml/train", in manifest.strings */
+};
+
 struct manifest {
 	struct vocab *vocab;
 	struct arena *strings;	/* names of files, trees of settings, queue paths */
@@ -79,6 +88,9 @@ struct manifest {
 	bool keeps_settings;		    /* later ones of a kind are left out */
 	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
 	struct unknown_kind other_unknown;  /* all the rest together */
+	struct unread unread[UNREAD_COUNT]; /* annotations of pods */
+	struct unread controllers;	    /* with a template of pods */
+	uint32_t n_owned_pods;
 	struct text notes;
 	ARRAY(const char *) note_lines; /* into strings */
 	uint32_t n_documents;
@@ -86,5 +98,9 @@ struct manifest {
 
 /* One document: finds its kind and takes it in. */
 enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e);
+/* unread.c: looked at as they are read, told in the end. */
+void unread_pod(struct manifest *m, const struct obj_pod *pod, const struct tree *t);
+void unread_controller(struct manifest *m, const char *kind, const struct tree *t);
+void unread_notes(struct manifest *m);
 /* A deep copy, for what outlives its document. */
 const struct tree *tree_copy(struct arena *a, const struct tree *t);

@@ -110,3 +110,26 @@ struct at at_nth_field(const struct at *map, uint32_t i)
 
 	return (struct at){.up = map, .t = f->value, .key = f->key};
 }
+
+void at_note_unknown(const struct reader *r, const struct at *map, const char *const *known)
+{
+	for (uint32_t i = 0; tree_is(map->t, TREE_MAP) && i < map->t->n; i++) {
+		struct at a = at_nth_field(map, i);
+		const char *near_word = words_find(known, a.key) < 0 ? nearest_word(a.key, known) : NULL;
+
+		if (words_find(known, a.key) < 0)
+			at_note(r, &a, "unknown field%s%s%s", near_word ? "; did you mean \"" : "",
+				near_word ? near_word : "", near_word ? "\"?" : "");
+	}
+}
+
+void at_note_slips(const struct reader *r, const struct at *map, const char *const *known)
+{
+	for (uint32_t i = 0; tree_is(map->t, TREE_MAP) && i < map->t->n; i++) {
+		struct at a = at_nth_field(map, i);
+		const char *near_word = words_find(known, a.key) < 0 ? nearest_word(a.key, known) : NULL;
+
+		if (near_word)
+			at_note(r, &a, "unknown field; did you mean \"%s\"?", near_word);
+	}
+}

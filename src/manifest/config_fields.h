@@ -29,3 +29,7 @@ enum err_code get_texts(const struct reader *r, const struct at *up, const char 
 enum err_code get_list(const struct reader *r, const struct at *up, const char *key, struct at *ret, struct err *e);
 /* The value of field i of a map, whatever it is. */
 struct at at_nth_field(const struct at *map, uint32_t i);
+/* For objects of a cluster, where what nobody knows is no error: a note for each field that is not in the list. */
+void at_note_unknown(const struct reader *r, const struct at *map, const char *const *known);
+/* The same where others may know more fields than we do: only for what looks like a slip of the pen. */
+void at_note_slips(const struct reader *r, const struct at *map, const char *const *known);

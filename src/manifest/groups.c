@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PodGroups of both worlds, and KAI's Queue objects. */
 #include "base/map.h"
-#include "manifest/object.h"
+#include "manifest/config_fields.h"
 #include "units/duration.h"
 
 /* ---- PodGroup ---- */
@@ -92,6 +92,28 @@ static void annotated_time(const struct reader *r, const struct at *annotations,
 		at_note(r, &a, "not a time such as 2026-11-15T12:00:00Z, taken as not set");
 }
 
+static void kai_group_slips(const struct reader *r, const struct at *spec)
+{
+	static const char *const keys[] = {"minMember",
+					   "queue",
+					   "priorityClassName",
+					   "preemptibility",
+					   "subGroups",
+					   "minSubGroup",
+					   "parallelism",
+					   "completions",
+					   "backoffLimit",
+					   "markUnschedulable",
+					   "schedulingBackoff",
+					   "topologyConstraint",
+					   NULL};
+	struct at topology = at_field(spec, "topologyConstraint");
+
+	at_note_slips(r, spec, keys);
+	if (tree_is(topology.t, TREE_MAP) && topology.t->n > 0)
+		at_note(r, &topology, "cede does not keep a pod group within one topology domain; taken as not set");
+}
+
 static enum err_code kai_group(const struct reader *r, const struct at *root, struct obj_group *o, struct err *e)
 {
 	struct at spec = at_field(root, "spec"), meta = at_field(root, "metadata"),
@@ -100,6 +122,7 @@ static enum err_code kai_group(const struct reader *r, const struct at *root, st
 	int64_t min = 1;
 	const char *text = "";
 
+	kai_group_slips(r, &spec);
 	TRY(get_int(r, &spec, "minMember", 0, INT32_MAX, &min, e));
 	o->min_member = min < 1 ? 1 : (int32_t)min;
 	TRY(get_name(r, &spec, "queue", &o->queue, e));
@@ -210,21 +233,40 @@ static enum err_code queue_duration(const struct reader *r, const struct at *spe
 	return ERR_OK;
 }
 
+/* Only -1 says "without end" in KAI; what other negative amounts say there is an accident. */
+static enum err_code share_amount(const struct reader *r, const struct at *share, const char *key, double *ret,
+				  struct err *e)
+{
+	struct at a = at_field(share, key);
+
+	TRY(get_double(r, share, key, ret, e));
+	if (*ret < 0 && *ret != -1) {
+		at_note(r, &a, "expected an amount, or -1 for no bound; taken as -1");
+		*ret = -1;
+	}
+	return ERR_OK;
+}
+
 static enum err_code share(const struct reader *r, const struct at *resources, const char *key, struct kai_share *ret,
 			   struct err *e)
 {
+	static const char *const keys[] = {"quota", "limit", "overQuotaWeight", NULL};
 	struct at a = at_field(resources, key);
 
 	TRY(at_want(r, &a, TREE_MAP, e));
-	TRY(get_double(r, &a, "quota", &ret->quota, e));
-	TRY(get_double(r, &a, "limit", &ret->limit, e));
+	at_note_unknown(r, &a, keys);
+	TRY(share_amount(r, &a, "quota", &ret->quota, e));
+	TRY(share_amount(r, &a, "limit", &ret->limit, e));
 	return get_double(r, &a, "overQuotaWeight", &ret->over_quota_weight, e);
 }
 
 static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def,
 				struct err *e)
 {
-	static const char *const keys[] = {[KAI_GPU] = "gpu", [KAI_CPU] = "cpu", [KAI_MEMORY] = "memory"};
+	static const char *const keys[] = {[KAI_GPU] = "gpu", [KAI_CPU] = "cpu", [KAI_MEMORY] = "memory", NULL},
+				 *const spec_keys[] = {"displayName", "parentQueue",	   "resources",
+						       "priority",    "preemptMinRuntime", "reclaimMinRuntime",
+						       NULL};
 	struct at root = at_root(t), meta = at_field(&root, "metadata"), spec = at_field(&root, "spec"),
 		  resources = at_field(&spec, "resources");
 	struct queue_spec *q = &def->spec;
@@ -234,6 +276,8 @@ static enum err_code read_queue(struct reader *r, const struct tree *t, struct a
 	TRY(get_identity(r, &root, "Queue", NULL, &ns, &name, e));
 	TRY(at_want(r, &spec, TREE_MAP, e));
 	TRY(at_want(r, &resources, TREE_MAP, e));
+	at_note_unknown(r, &spec, spec_keys);
+	at_note_unknown(r, &resources, keys);
 	TRY(get_text(r, &spec, "parentQueue", &parent, e));
 	def->kai_name = arena_strndup(arena, name, strlen(name));
 	def->kai_parent = arena_strndup(arena, parent, strlen(parent));

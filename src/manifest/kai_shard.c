@@ -12,18 +12,6 @@
 
 #define KIND "SchedulingShard"
 
-static void note_unknown_fields(const struct reader *r, const struct at *map, const char *const *known)
-{
-	for (uint32_t i = 0; map->t && i < map->t->n; i++) {
-		struct at a = at_nth_field(map, i);
-		const char *near_word = words_find(known, a.key) < 0 ? nearest_word(a.key, known) : NULL;
-
-		if (words_find(known, a.key) < 0)
-			at_note(r, &a, "unknown field%s%s%s", near_word ? "; did you mean \"" : "",
-				near_word ? near_word : "", near_word ? "\"?" : "");
-	}
-}
-
 /* ---- placement, minimum runtimes, shares ---- */
 
 static enum err_code read_strategy(const struct reader *r, const struct at *strategy, const char *key,
@@ -61,10 +49,10 @@ static enum err_code read_basics(const struct reader *r, const struct at *spec, 
 		kai_reset_plugin(p, c);
 	TRY(read_strategy(r, &strategy, "gpu", &c->kai.gpu_spreads, e));
 	TRY(read_strategy(r, &strategy, "cpu", &c->kai.cpu_spreads, e));
-	note_unknown_fields(r, &strategy, strategy_keys);
+	at_note_unknown(r, &strategy, strategy_keys);
 	TRY(read_window(r, &runtime, "preemptMinRuntime", &c->min_runtime.preempt_ns, e));
 	TRY(read_window(r, &runtime, "reclaimMinRuntime", &c->min_runtime.reclaim_ns, e));
-	note_unknown_fields(r, &runtime, runtime_keys);
+	at_note_unknown(r, &runtime, runtime_keys);
 	TRY(get_double(r, spec, "kValue", &c->kai.k_value, e));
 	if (c->kai.k_value < 0) {
 		at_note(r, &k, "\"%.40s\" is less than 0, which is used instead", scalar_text(k.t));
@@ -100,7 +88,7 @@ static enum err_code change_action(const struct reader *r, const struct at *a, s
 	if (word < 0)
 		return at_word_expected(r, &key, kai_action_words, e);
 	TRY(at_want(r, a, TREE_MAP, e));
-	note_unknown_fields(r, a, keys);
+	at_note_unknown(r, a, keys);
 	if (!all[word].is_on) { /* consolidation where pods are spread: to name it is to want it, at the end */
 		all[word].is_on = true;
 		all[word].priority = 0;
@@ -155,7 +143,7 @@ static enum err_code change_plugin(const struct reader *r, const struct at *a, u
 	bool is_on = true;
 
 	TRY(at_want(r, a, TREE_MAP, e));
-	note_unknown_fields(r, a, keys);
+	at_note_unknown(r, a, keys);
 	TRY(get_bool(r, a, "enabled", &is_on, e));
 	TRY(get_int32(r, a, "priority", &priority, e));
 	if (rank.t && plugin >= 0)
@@ -279,7 +267,7 @@ enum err_code manifest_kai_shard(const struct object_source *src, const struct t
 
 	TRY(get_identity(&r, &root, KIND, NULL, &ns, &name, e));
 	TRY(at_want(&r, &spec, TREE_MAP, e));
-	note_unknown_fields(&r, &spec, keys);
+	at_note_unknown(&r, &spec, keys);
 	TRY(get_text(&r, &spec, "partitionLabelValue", &pool_name, e));
 	TRY(read_basics(&r, &spec, &c, e));
 	TRY(read_actions(&r, &spec, &c.kai, e));

@@ -136,6 +136,10 @@ static enum err_code take_object(struct manifest *m, const struct object_kind *k
 	r.obj = mem_alloc(k->size);
 	memcpy(r.obj, &o, k->size);
 	array_push(&m->records, r);
+	if (str_eq(k->kind, "Pod"))
+		unread_pod(m, r.obj, t);
+	else
+		unread_controller(m, k->kind, t);
 	return ERR_OK;
 }
 
@@ -651,6 +655,7 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 		array_push(&m->note_lines, arena_strndup(m->strings, warning, strlen(warning)));
 	note_overbooked(m, c);
 	note_unknown(m);
+	unread_notes(m);
 	*ret = c;
 	return ERR_OK;
 }

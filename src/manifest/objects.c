@@ -118,6 +118,8 @@ static enum err_code read_node(struct reader *r, const struct tree *t, struct ob
 	TRY(get_kin(r, &meta, "", &o->kin, e));
 	TRY(get_bool(r, &spec, "unschedulable", &o->is_unschedulable, e));
 	TRY(taints(r, &spec, o, e));
+	if (!allocatable.t && !capacity.t)
+		at_note(r, &allocatable, "not there; nothing fits on this node");
 	TRY(at_resources(r, allocatable.t ? &allocatable : &capacity, &o->allocatable, e));
 	TRY(node_conditions(r, &status, o, e));
 	return images(r, &status, o, e);

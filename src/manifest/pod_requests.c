@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "manifest/config_fields.h"
+
 static enum err_code req_set(const struct reader *r, const struct at *a, struct req_set *ret, struct err *e)
 {
 	TRY(at_want(r, a, TREE_MAP, e));
@@ -64,11 +66,13 @@ static enum err_code container_req(const struct reader *r, const struct at *a, c
 {
 	struct at resources = at_field(a, "resources"), requests = at_field(&resources, "requests"),
 		  limits = at_field(&resources, "limits");
+	static const char *const keys[] = {"requests", "limits", "claims", NULL};
 	const char *name = "", *policy = "";
 	struct at status, allocated, actual, actual_requests, actual_limits;
 
 	TRY(at_want(r, a, TREE_MAP, e));
 	TRY(at_want(r, &resources, TREE_MAP, e));
+	at_note_slips(r, &resources, keys);
 	TRY(get_text(r, a, "name", &name, e));
 	TRY(get_text(r, a, "restartPolicy", &policy, e));
 	ret->is_init = is_init;
@@ -100,6 +104,8 @@ static enum err_code containers_req(const struct reader *r, const struct at *pod
 
 	TRY(at_want(r, &init, TREE_LIST, e));
 	TRY(at_want(r, &main, TREE_LIST, e));
+	if (!main.t)
+		at_note(r, &main, "not there; the pod counts as if it asked for nothing");
 	TRY(at_want(r, &init_status, TREE_LIST, e));
 	TRY(at_want(r, &main_status, TREE_LIST, e));
 	for (uint32_t i = 0; i < n_init; i++) {

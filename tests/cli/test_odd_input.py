@@ -201,9 +201,54 @@ def words(t):
     t.true("lost time that no number holds is not negative", all("LOST" in x and not re.search(r"-\d+d", x) for x in lost), lost[0] + lost[1])
 
 
+# ---- what is written and not acted on ----
+
+def kai_queue(**spec):
+    share = {"quota": 4, "limit": -1, "overQuotaWeight": 1}
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "q"},
+            "spec": {"resources": {"gpu": share, "cpu": {**share, **spec.pop("cpu", {})}, "memory": share}, **spec}}
+
+
+def annotated(name, **annotations):
+    one = pod(name)
+    one["metadata"]["annotations"] = annotations
+    return one
+
+
+def unread(t):
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "shop"}, "spec": {"replicas": 3, "template": {"spec": {}}}}
+    owned = pod("p")
+    owned["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "shop-1", "uid": "1", "controller": True}]
+    bare = pod("p")
+    del bare["spec"]["containers"]
+    slip = pod("p")
+    slip["spec"]["containers"][0]["resources"] = {"requets": {"cpu": "1"}}
+    empty = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "m"}, "status": {"allocatabel": {"cpu": "1"}}}
+    members = {**group([]), "spec": {"minMembers": 4, "queue": "q"}}
+    for name, objects, note in (
+            ("a Deployment without pods", [deployment], "Deployment default/shop: cede plans pods, not what makes them; no pod here belongs to it"),
+            ("two of them", [deployment, {**deployment, "metadata": {"name": "b"}}], "no pod here belongs to it; so 1 more\n"),
+            ("a part of a GPU", [annotated("a", **{"gpu-fraction": "0.5"})], "Pod ns/a: gpu-fraction: cede has no parts of GPUs"),
+            ("task groups", [annotated("a", **{"yunikorn.apache.org/task-groups": "[]"})], "Pod ns/a: yunikorn.apache.org/task-groups: cede has no task groups"),
+            ("a group that is not there", [annotated("a", **{"pod-group-name": "g"})], "group ns/g is not there: pods that name it count each as one on its own"),
+            ("a pod without containers", [bare], "Pod ns/p: spec.containers: not there; the pod counts as if it asked for nothing"),
+            ("a slip in what a container asks for", [slip], 'spec.containers[0].resources.requets: unknown field; did you mean "requests"?'),
+            ("a node without amounts", [empty], "Node m: status.allocatable: not there; nothing fits on this node"),
+            ("a slip in a Queue", [kai_queue(parentQeue="x")], 'Queue q: spec.parentQeue: unknown field; did you mean "parentQueue"?'),
+            ("a field of a Queue that nobody knows", [kai_queue(colour="red")], "Queue q: spec.colour: unknown field\n"),
+            ("a slip in a share", [kai_queue(cpu={"qouta": 1})], 'spec.resources.cpu.qouta: unknown field; did you mean "quota"?'),
+            ("a negative quota", [kai_queue(cpu={"quota": -4})], "spec.resources.cpu.quota: expected an amount, or -1 for no bound; taken as -1"),
+            ("a slip in a PodGroup", [members], 'PodGroup ns/g: spec.minMembers: unknown field; did you mean "minMember"?'),
+            ("a topology of a PodGroup", [{**members, "spec": {"topologyConstraint": {"topology": "t"}}}],
+             "spec.topologyConstraint: cede does not keep a pod group within one topology domain")):
+        is_said(t, f"noted: {name}", run("show", objects), 0, note)
+    for name, objects in (("a Deployment in a cluster", [NODE, deployment, owned]), ("a Queue", [kai_queue()]), ("a PodGroup", [group([]), kai_queue()])):
+        t.equal(f"nothing to note: {name}", run("show", objects).err, "")
+
+
 def main():
     t = Suite()
-    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words):
+    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words, unread):
         part(t)
     t.end()
 

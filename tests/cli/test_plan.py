@@ -568,7 +568,7 @@ def explain_nodes(t):
 def explain_usage(t):
     for name, args, message in (
             ("an unknown pod", ["ns/nobody"], "cede: error: there is no pod and no group ns/nobody in what was read\n"),
-            ("a name alone is of namespace default", ["big"], "cede: error: there is no pod and no group default/big in what was read\n")):
+            ("a name alone is of namespace default", ["big"], "cede: error: there is no pod and no group default/big in what was read; there is ns/big\n")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (2, "", message))
     for name, args, message in (("no pod", [], "which pod or group? for example: cede explain -f cluster.yaml ml/train-0"),
