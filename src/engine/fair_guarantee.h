@@ -2,8 +2,8 @@
 /*
  * fair_guarantee.h - `reclaim: {by: fair-share}` in profile default: for one cycle, fair shares stand for guarantees.
  *
- * All laws of guarantees are then laws of fair shares: who is below its own may reclaim from who is above, and nobody is
- * taken below. For engine/ alone.
+ * All laws of guarantees are then laws of fair shares: who is below its own may reclaim from who is above, and nobody
+ * is taken below. For engine/ alone.
  */
 #pragma once
 

@@ -69,7 +69,7 @@ struct protected_list {
 /* nodes: where the filters do not say that taking pods away cannot help. */
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret);
 
-/* At most so many pods like this one could ever have room on these nodes by this action, whatever rules and laws say. */
+/* At most so many pods like this one could have room on these nodes by this action, whatever rules and laws say. */
 uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);
 
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
