@@ -429,6 +429,7 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 	return ERR_OK;
 }
 
+/* Where queues count it holds no room meanwhile, whatever it was promised before. */
 static void gate(struct attempt *a, const struct status *s)
 {
 	struct text t = {0};
@@ -436,6 +437,8 @@ static void gate(struct attempt *a, const struct status *s)
 	status_message(&a->c, s, &t);
 	a->d->outcome = OUTCOME_GATED;
 	a->d->message = attempt_keep_text(a, &t);
+	if (profile_get(a->en->config->profile)->way == WAY_QUEUES)
+		ledger_unclaim(a->c.ledger, a->c.pod);
 }
 
 struct decision attempt_decision(const struct engine *en, pod_id pod)

@@ -208,9 +208,12 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	return rc;
 }
 
-/* Between cycles: whoever was leaving is gone. */
+/* Between cycles: whoever was leaving is gone. Nobody updates budgets meanwhile: what was spent stays spent. */
 static void let_go(struct engine *en)
 {
+	for (pdb_id i = 0; i < ledger_pdb_limit(en->ledger); i++)
+		if (ledger_pdb(en->ledger, i)->is_live && ledger_pdb(en->ledger, i)->spent > 0)
+			ledger_pdb_lower(en->ledger, i, ledger_pdb(en->ledger, i)->spent);
 	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++)
 		if (ledger_pod(en->ledger, i)->state == POD_LEAVING)
 			ledger_pod_drop(en->ledger, i);

@@ -81,20 +81,40 @@ static void clean_up(struct engine *en, group_id group, int64_t now_ns, uint32_t
 	decisions_add(ret, &d);
 }
 
+static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
+{
+	const struct group *g = ledger_group(en->ledger, group);
+
+	if (!g->is_live || g->obj->is_k8s || !is_stale(en, g) || has_succeeded(en, group))
+		return false;
+	return res_sub_sat(now_ns, g->obj->stale_ns == TIME_NONE ? now_ns : g->obj->stale_ns) >=
+	       en->config->kai.staleness_grace_ns;
+}
+
+static int by_group_name(const void *a, const void *b, void *ctx)
+{
+	const struct engine *en = ctx;
+	const struct names *names = vocab_names(ledger_vocab(en->ledger));
+	const struct obj_group *x = ledger_group(en->ledger, *(const group_id *)a)->obj,
+			       *y = ledger_group(en->ledger, *(const group_id *)b)->obj;
+	int d = name_cmp(names, x->ns, y->ns);
+
+	return d ? d : name_cmp(names, x->name, y->name);
+}
+
+/* By name, in whatever order they were read. */
 void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
-	int64_t grace = en->config->kai.staleness_grace_ns;
+	ARRAY(group_id) due = {0};
 
-	if (!profile_get(en->config->profile)->has_gangs || grace < 0)
+	if (!profile_get(en->config->profile)->has_gangs || en->config->kai.staleness_grace_ns < 0)
 		return;
-	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++) {
-		const struct group *g = ledger_group(en->ledger, i);
-		int64_t since;
-
-		if (!g->is_live || g->obj->is_k8s || !is_stale(en, g) || has_succeeded(en, i))
-			continue;
-		since = g->obj->stale_ns == TIME_NONE ? now_ns : g->obj->stale_ns;
-		if (res_sub_sat(now_ns, since) >= grace)
-			clean_up(en, i, now_ns, cycle, ret);
-	}
+	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++)
+		if (is_due(en, i, now_ns))
+			array_push(&due, i);
+	if (due.n)
+		qsort_r(due.v, due.n, sizeof(*due.v), by_group_name, en);
+	for (uint32_t i = 0; i < due.n; i++)
+		clean_up(en, due.v[i], now_ns, cycle, ret);
+	array_free(&due);
 }

@@ -395,6 +395,7 @@ static void no_queue(struct attempt *a)
 
 	text_printf(&t, "queue \"%s\" does not exist or is not a leaf", cluster_wanted_queue(a->en->cluster, a->c.pod));
 	a->d->message = attempt_keep_text(a, &t);
+	ledger_unclaim(a->c.ledger, a->c.pod);
 }
 
 /* Over a limit it waits, whatever room there is, and holds none. */

@@ -652,10 +652,11 @@ static void subtract_foreign(struct scene *s, const struct census *c)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(s->ledger) && s->en->config->n_scheduler_names > 0; i++) {
 		const struct pod *p = ledger_pod(s->ledger, i);
-		const struct shape *sh = shape_get(ledger_vocab(s->ledger), p->shape);
+		const struct shape *sh;
 
 		if (c->of_pod[i] != NONE || (p->state != POD_PLACED && p->state != POD_LEAVING))
 			continue;
+		sh = shape_get(ledger_vocab(s->ledger), p->shape);
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			s->total[r] -=
 				s->amount_type[r] == RES_NONE ? 0 : (double)res_list_get(&sh->usage, s->amount_type[r]);

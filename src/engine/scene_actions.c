@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The five actions of profile kai, one after the other over all units that wait. */
+#include "engine/limits.h"
 #include "engine/scene.h"
+#include "engine/search.h"
 
 /* ---- who takes part ---- */
 
@@ -222,6 +224,30 @@ static void ask_for(struct scene *s, uint32_t unit)
 		   s->tasks.n > 0 ? s->members[s->tasks.v[0]].pod : POD_NONE, s->now_ns, &s->en->scratch);
 }
 
+/*
+ * Would its next members, one after the other, pass a maximum of their queues or a limit of a user, group or
+ * application? Then room on nodes is no help.
+ */
+static bool is_over_limit(const struct scene *s)
+{
+	ledger_mark mark = ledger_get_mark(s->ledger);
+	bool is_over = false;
+
+	for (uint32_t i = 0; !is_over && s->n_nodes > 0 && i < s->tasks.n; i++) {
+		pod_id pod = s->members[s->tasks.v[i]].pod;
+		const struct pod *p = ledger_pod(s->ledger, pod);
+		queue_id queue;
+		res_id type;
+
+		is_over = queue_lacking(s->ledger, p, shape_get(ledger_vocab(s->ledger), p->shape), &queue, &type) ||
+			  limits_ask(s->ledger, pod).kind != LIMIT_NONE;
+		if (!is_over)
+			ledger_reserve(s->ledger, s->nodes[0].id, pod); /* wherever: it counts for those after it */
+	}
+	ledger_rollback(s->ledger, mark);
+	return is_over;
+}
+
 static void run_search(struct scene *s, enum action action)
 {
 	struct order_item item;
@@ -232,6 +258,8 @@ static void run_search(struct scene *s, enum action action)
 
 		if (s->is_for_moves)
 			ask_for(s, item.unit);
+		if (s->is_for_moves && is_over_limit(s))
+			continue;
 		if (is_worth_a_try(s, action, item.unit) && scene_solve(s, action, item.unit, may_lose, &q))
 			scene_commit(s, action, item.unit);
 	}

@@ -132,7 +132,7 @@ static struct decision *tell_eviction(struct report *r, const struct statement *
 
 	array_push(&r->ret->v, ((struct decision){.pod = POD_NONE,
 						  .group = u->group,
-						  .queue = r->s->queues[u->queue].id,
+						  .queue = u->queue == NONE ? QUEUE_NONE : r->s->queues[u->queue].id,
 						  .outcome = OUTCOME_EVICTED,
 						  .action = st->action,
 						  .node = NODE_NONE,

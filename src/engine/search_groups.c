@@ -54,6 +54,18 @@ static bool has_window(const struct pod *p, group_id group)
 	return p->group == group && (p->state == POD_PLACED || (p->state == POD_LEAVING && p->is_evicted));
 }
 
+/* Of several windows the one that ends last is told, in whatever order their pods were read. */
+static void hear_window(const struct ground *g, const struct pod *p, struct rule_verdict *ret)
+{
+	struct rule_verdict says = judge_window(g->s->j, p);
+
+	if (says.answer != IS_PROTECTED)
+		return;
+	if (ret->answer != IS_PROTECTED || says.until_ns > ret->until_ns ||
+	    (says.until_ns == ret->until_ns && says.podset < ret->podset))
+		*ret = says;
+}
+
 static uint32_t placed_of(const struct ground *g, group_id group, pod_id *ret, struct rule_verdict *ret_says)
 {
 	const struct cede_cycle *c = g->s->c;
@@ -62,8 +74,8 @@ static uint32_t placed_of(const struct ground *g, group_id group, pod_id *ret, s
 	for (pod_id i = cluster_group_first(c->cluster, group); i != POD_NONE; i = cluster_group_next(c->cluster, i)) {
 		const struct pod *p = ledger_pod(c->ledger, i);
 
-		if (ret && ret_says->answer != IS_PROTECTED && has_window(p, group))
-			*ret_says = judge_window(g->s->j, p);
+		if (ret && has_window(p, group))
+			hear_window(g, p, ret_says);
 		if (p->group != group || p->state != POD_PLACED)
 			continue;
 		if (ret)

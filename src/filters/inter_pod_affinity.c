@@ -88,13 +88,33 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
 	}
 }
 
+/*
+ * Does somebody stay away from the pod who does not run yet, but has room reserved against everybody? Where that is
+ * looked at (cycle_fits) it is as if it ran there. (Kubernetes overlooks those who were promised room here, and they
+ * are overlooked: reservations are not its.)
+ */
+static bool is_unwelcome(const struct cede_cycle *c)
+{
+	for (pod_id q = ledger_next_wary(c->ledger, 0); q != POD_NONE; q = ledger_next_wary(c->ledger, q + 1)) {
+		const struct pod *p = ledger_pod(c->ledger, q);
+		const struct pod_terms *anti = &shape_get(c->vocab, p->shape)->anti_affinity;
+
+		for (uint32_t i = 0; q != c->pod && i < anti->n; i++)
+			if (term_means_waiting(c, &anti->terms[i], kin_get(c->vocab, p->kin)))
+				return true;
+	}
+	return false;
+}
+
 /* NULL: neither the pod nor any that runs has a say. */
 static struct affinity_filter *filter_state(const struct cede_cycle *c, struct arena *a)
 {
 	const struct shape *shape = c->shape;
 	struct affinity_filter *s;
+	bool is_wary = is_unwelcome(c);
 
-	if (!shape->affinity.n && !shape->anti_affinity.n && !roster_has_terms(framework_roster(c->framework)))
+	if (!shape->affinity.n && !shape->anti_affinity.n && !roster_has_terms(framework_roster(c->framework)) &&
+	    !is_wary)
 		return NULL;
 	s = arena_type(a, struct affinity_filter);
 	s->affinity = waiting_terms(c, a, &shape->affinity, &s->wanted);
@@ -103,7 +123,7 @@ static struct affinity_filter *filter_state(const struct cede_cycle *c, struct a
 	count_wanted(c, a, s);
 	count_unwanted(c, a, s);
 	count_against(c, a, s);
-	return s->affinity.n || s->anti.n || s->against.total ? s : NULL;
+	return s->affinity.n || s->anti.n || s->against.total || is_wary ? s : NULL;
 }
 
 static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)

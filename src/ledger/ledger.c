@@ -30,6 +30,7 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_PDB_NEW] = {undo_pdb_new, NULL},
 	[ENTRY_PDB_GONE] = {undo_pdb_gone, settle_pdb_gone},
 	[ENTRY_PDB_SWAP] = {undo_pdb_swap, settle_pdb_swap},
+	[ENTRY_PDB_LOWER] = {undo_pdb_lower, NULL},
 	[ENTRY_QUEUE_NEW] = {undo_queue_new, NULL},
 	[ENTRY_QUEUE_GONE] = {undo_queue_gone, settle_queue_gone},
 	[ENTRY_QUEUE_SWAP] = {undo_queue_swap, settle_queue_swap},
@@ -140,6 +141,11 @@ const struct pod *ledger_pod(const struct ledger *l, pod_id id)
 {
 	assert(id < l->pod_ids.limit);
 	return &l->pods.v[id];
+}
+
+pod_id ledger_next_wary(const struct ledger *l, pod_id from)
+{
+	return l->n_wary > 0 ? bits_next(&l->wary, from) : POD_NONE;
 }
 
 uint32_t ledger_node_limit(const struct ledger *l)

@@ -158,6 +158,8 @@ const struct podset *ledger_podset(const struct ledger *l, podset_id id);
 uint32_t ledger_pdb_limit(const struct ledger *l);
 const struct pdb *ledger_pdb(const struct ledger *l, pdb_id id);
 const struct queue_tree *ledger_queues(const struct ledger *l);
+/* Waiting pods that hold reserved room and have required anti-affinity, ascending: the first from id on; POD_NONE. */
+pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /*
  * Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace; a
  * missing one none. For kins of pods that are in the ledger; for others the list is empty.
@@ -270,6 +272,11 @@ podset_id ledger_podset_find(const struct ledger *l, group_id g, name_id name); 
 pdb_id ledger_pdb_add(struct ledger *l, struct obj_pdb *o);
 /* A new status keeps what is spent, but for pods it lists as disrupted: those its own count has seen. */
 void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o);
+/*
+ * So many disruptions fewer are allowed, as if its status said so. Who lets evicted pods go and has nobody who brings
+ * the status up to date lowers it by what they spent.
+ */
+void ledger_pdb_lower(struct ledger *l, pdb_id id, int32_t by);
 void ledger_pdb_drop(struct ledger *l, pdb_id id);
 pdb_id ledger_pdb_find(const struct ledger *l, name_id ns, name_id name);
 

@@ -225,6 +225,19 @@ void settle_pdb_swap(struct ledger *l, const struct entry *e)
 	let_go(l, e->held);
 }
 
+void ledger_pdb_lower(struct ledger *l, pdb_id id, int32_t by)
+{
+	assert(id < l->pdb_ids.limit && l->pdbs.v[id].is_live);
+	journal_add(l, ENTRY_PDB_LOWER, id)->ns = by;
+	l->pdbs.v[id].obj->allowed -= by;
+	ledger_moved(l);
+}
+
+void undo_pdb_lower(struct ledger *l, const struct entry *e)
+{
+	l->pdbs.v[e->id].obj->allowed += (int32_t)e->ns;
+}
+
 void ledger_pdb_drop(struct ledger *l, pdb_id id)
 {
 	assert(id < l->pdb_ids.limit && l->pdbs.v[id].is_live);

@@ -156,6 +156,9 @@ static enum err_code check_fields(struct recount *c, pod_id id)
 	if (p->is_evicted != bits_has(&l->evicted, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the evicted is wrong about it",
 				pod_text(c, id));
+	if ((p->claim == CLAIM_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0) !=
+	    bits_has(&l->wary, id))
+		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the wary is wrong about it", pod_text(c, id));
 	if (ledger_pod_find(l, kin_get(l->vocab, p->kin)->ns, p->name) != id)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not found by its name", pod_text(c, id));
 	if (p->podset != PODSET_NONE && l->podsets.v[p->podset].group != p->group)
@@ -434,6 +437,8 @@ static enum err_code check_sums(const struct recount *c)
 		return err_fail(c->e, ERR_INTERNAL, "totals over all pods differ");
 	if (c->n_pods != l->pod_by_name.n)
 		return err_fail(c->e, ERR_INTERNAL, "%u pods have names, counted %u", l->pod_by_name.n, c->n_pods);
+	if (l->n_wary != bits_count(&l->wary))
+		return err_fail(c->e, ERR_INTERNAL, "%u pods are wary, counted %u", bits_count(&l->wary), l->n_wary);
 	if (c->n_evicted != bits_count(&l->evicted))
 		return err_fail(c->e, ERR_INTERNAL, "%u pods are evicted, counted %u", bits_count(&l->evicted),
 				c->n_evicted);

@@ -77,6 +77,8 @@ static uint64_t mix_pods(const struct ledger *l, uint64_t h)
 	}
 	for (pod_id id = bits_next(&l->evicted, 0); id != UINT32_MAX; id = bits_next(&l->evicted, id + 1))
 		h = hash_mix(h, id);
+	for (pod_id id = ledger_next_wary(l, 0); id != POD_NONE; id = ledger_next_wary(l, id + 1))
+		h = hash_mix(h, id);
 	for (res_id r = 0; r < RES_MAX; r++)
 		h = hash_mix(h, (uint64_t)l->totals[r]);
 	return mix_free(h, &l->pod_ids);

@@ -36,6 +36,7 @@ enum entry_kind {
 	ENTRY_PDB_NEW,
 	ENTRY_PDB_GONE,
 	ENTRY_PDB_SWAP,
+	ENTRY_PDB_LOWER,
 	ENTRY_QUEUE_NEW,
 	ENTRY_QUEUE_GONE,
 	ENTRY_QUEUE_SWAP,
@@ -114,7 +115,9 @@ struct ledger {
 	ARRAY(struct pod) pods;
 	struct ids pod_ids;
 	struct map pod_by_name;
-	struct bits evicted;  /* pods that are is_evicted */
+	struct bits evicted; /* pods that are is_evicted */
+	struct bits wary;    /* pods that hold reserved room and stay away from others */
+	uint32_t n_wary;
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
 	ARRAY(struct ledger_node) nodes;
@@ -273,6 +276,7 @@ void undo_pdb_new(struct ledger *l, const struct entry *e);
 void undo_pdb_gone(struct ledger *l, const struct entry *e);
 void settle_pdb_gone(struct ledger *l, const struct entry *e);
 void undo_pdb_swap(struct ledger *l, const struct entry *e);
+void undo_pdb_lower(struct ledger *l, const struct entry *e);
 void settle_pdb_swap(struct ledger *l, const struct entry *e);
 void pdbs_free(struct ledger *l);
 void kin_enter(struct ledger *l, kin_id kin); /* one more pod of it */

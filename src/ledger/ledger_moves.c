@@ -147,6 +147,11 @@ static void stay(struct ledger *l, pod_id id)
 	p->is_evicted = false;
 }
 
+static bool is_wary(const struct ledger *l, const struct pod *p)
+{
+	return p->claim == CLAIM_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0;
+}
+
 static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
@@ -160,6 +165,10 @@ static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uin
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_claimed++;
+	if (is_wary(l, p)) {
+		bits_set(&l->wary, id);
+		l->n_wary++;
+	}
 }
 
 static void release(struct ledger *l, pod_id id)
@@ -173,6 +182,10 @@ static void release(struct ledger *l, pod_id id)
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_claimed--;
+	if (is_wary(l, p)) {
+		bits_clear(&l->wary, id);
+		l->n_wary--;
+	}
 	node_note_ghost(l, p->node);
 	p->claim = CLAIM_NONE;
 	p->node = NODE_NONE;

@@ -269,4 +269,5 @@ void pods_free(struct ledger *l)
 	array_free(&l->pod_ids.free);
 	map_free(&l->pod_by_name);
 	bits_free(&l->evicted);
+	bits_free(&l->wary);
 }

@@ -13,24 +13,33 @@ static bool is_disrupted(const struct obj_pdb *o, name_id pod)
 	return false;
 }
 
+static bool blocks(const struct judge *j, pdb_id id, const struct pod *v)
+{
+	const struct pdb *b = ledger_pdb(j->ledger, id);
+
+	return !is_disrupted(b->obj, v->name) && b->obj->allowed - b->spent <= 0;
+}
+
+/* Of several that are in the way the first by name is told, in whatever order they were read. All are of one namespace. */
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
+	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
+	const struct pdb *first = NULL;
 	uint32_t n;
 	const pdb_id *pdbs = ledger_kin_pdbs(j->ledger, v->kin, &n);
 
 	(void)victim;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(j->ledger, pdbs[i]);
-		struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
 
-		if (is_disrupted(b->obj, v->name) || b->obj->allowed - b->spent > 0)
+		if (!blocks(j, pdbs[i], v) || (first && name_cmp(j->names, first->obj->name, b->obj->name) < 0))
 			continue;
+		first = b;
 		says.num[0] = b->obj->allowed;
 		says.num[1] = b->spent;
 		says.num[2] = pdbs[i];
-		return says;
 	}
-	return rule_may_go();
+	return first ? says : rule_may_go();
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)

@@ -51,8 +51,9 @@ static const struct rule *const quota_rules[] = {
 
 /* Windows are looked at by the search: a move must be outside both. */
 static const struct rule *const consolidate_rules[] = {
-	&rule_foreign,	     &rule_daemonset, &rule_policy, &rule_preemptibility, &rule_budget,
-	&rule_eviction_rate, &rule_opt_out,   &rule_driver, &rule_thrash,	  NULL};
+	&rule_foreign, &rule_daemonset,	    &rule_application, &rule_policy, &rule_preemptibility,
+	&rule_budget,  &rule_eviction_rate, &rule_opt_out,     &rule_driver, &rule_thrash,
+	NULL};
 
 static const struct rule *const *rules_of(enum action a)
 {
@@ -149,7 +150,8 @@ static bool never_preempts(const struct judge *j)
 {
 	const struct obj_class *class = cluster_pod_class(j->cluster, j->p->obj);
 
-	return shape_get(j->vocab, j->p->shape)->never_preempts || (class && class->never_preempts);
+	return shape_get(j->vocab, j->p->shape)->never_preempts || (class && class->never_preempts) ||
+	       (j->p->group != GROUP_NONE && ledger_group(j->ledger, j->p->group)->obj->never_preempts);
 }
 
 struct rule_verdict judge_preemptor(const struct judge *j)
