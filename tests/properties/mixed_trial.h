@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mixed_trial.h - a plan for a mixed world under judgement: one decision after the other is judged by mixed_judge.h and
+ * carried out in the test's own model; what breaks a promise is counted, and told with the seed. For tests only.
+ */
+#pragma once
+
+#include <stdarg.h>
+
+#include "properties/mixed_run.h"
+
+enum promise {
+	NONE_YET,
+	OVERCOMMIT,
+	PROTECTED,
+	GUARANTEE,
+	NEEDED,
+	LOOPS,
+	ROLLBACK,
+	REPLAY,
+	SAME,
+	GANGS,
+	MOVES,
+	AGREES,
+	PROMISES
+};
+
+static const char *const promise_words[PROMISES] = {
+	[OVERCOMMIT] = "no node over-committed",
+	[PROTECTED] = "no protected pod evicted",
+	[GUARANTEE] = "no queue below its guarantee",
+	[NEEDED] = "every victim needed",
+	[LOOPS] = "no preemption for ever",
+	[ROLLBACK] = "rollback exact",
+	[REPLAY] = "replay is the record",
+	[SAME] = "same answer for any threads and order",
+	[GANGS] = "no gang started in part",
+	[MOVES] = "nothing moved without a place",
+	[AGREES] = "decisions, ledger and summary agree",
+};
+
+struct tally {
+	uint64_t clusters, decisions, evictions, checked[PROMISES], broken[PROMISES];
+};
+
+static struct tally tallies[PROFILE_COUNT];
+
+struct trial { /* one cluster under judgement */
+	struct mixed m;
+	struct live l;
+	uint64_t seed;
+	uint32_t cycle;
+};
+
+static inline struct tally *tally_of(const struct trial *t)
+{
+	return &tallies[t->m.profile];
+}
+
+static inline void __attribute__((format(printf, 3, 4)))
+breaks(struct trial *t, enum promise which, const char *words, ...)
+{
+	va_list ap;
+
+	if (tally_of(t)->broken[which]++ >= 5)
+		return;
+	fprintf(stderr, "%s, seed %" PRIu64 ", profile %s: ", promise_words[which], t->seed,
+		profile_text(t->m.profile));
+	va_start(ap, words);
+	vfprintf(stderr, words, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static inline const char *name_at(const struct trial *t, int pod)
+{
+	return pod < 0 ? "-" : m_at(&t->m, pod)->name;
+}
+
+/* ---- carrying out ---- */
+
+static inline void send_away(struct trial *t, int pod)
+{
+	struct m_pod *p = m_at(&t->m, pod);
+
+	for (int i = 0; i < t->m.n_budgets; i++)
+		t->m.b[i].spent += p->state == M_RUNS && is_covered(&t->m.b[i], p);
+	if (p->state != M_RUNS)
+		return;
+	p->state = M_LEAVES;
+	p->was_ours = true;
+}
+
+static inline bool group_runs(const struct trial *t, int group)
+{
+	for (uint32_t i = 0; i < t->m.p.n; i++)
+		if (t->m.p.v[i].state == M_RUNS && t->m.p.v[i].has_group && t->m.p.v[i].group == group)
+			return true;
+	return false;
+}
+
+static inline void put_on(struct trial *t, int pod, int node)
+{
+	struct m_pod *p = m_at(&t->m, pod);
+
+	if (p->has_group && !t->m.g[p->group].is_k8s && !group_runs(t, p->group))
+		t->m.g[p->group].ago = 0;
+	p->state = M_RUNS;
+	p->node = node;
+	p->claim = NOWHERE;
+	p->is_placed = true;
+	p->since = 0;
+}
+
+/* In profile kubernetes more important pods may take it all the same (KF-9). */
+static inline void promise(struct trial *t, int pod, int node)
+{
+	m_at(&t->m, pod)->claim = node;
+	m_at(&t->m, pod)->holds = t->m.profile != PROFILE_KUBERNETES;
+}
+
+static inline void next_cycle(struct trial *t, uint32_t cycle)
+{
+	t->cycle = cycle;
+	for (uint32_t i = 0; i < t->m.p.n; i++)
+		if (t->m.p.v[i].state == M_LEAVES)
+			t->m.p.v[i].state = M_GONE;
+}
+
+/* ---- claims ---- */
+
+struct judged { /* a decision in the test's words */
+	struct m_claim c;
+	int pods[64], nodes[64], victims[256];
+};
+
+static inline bool gets_room(const struct decision *d)
+{
+	return d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED;
+}
+
+static inline bool is_below_minimum(const struct trial *t, int group)
+{
+	const struct m_group *g = &t->m.g[group];
+
+	for (int part = 0; part < g->n_parts; part++) {
+		struct m_pod like = {.has_group = true, .group = group, .part = part};
+
+		if (stay_of(&t->m, &like, NULL) < minimum_of(&t->m, &like))
+			return true;
+	}
+	return false;
+}
+
+/* Groups whose pods are tried together, if they do not run yet. */
+static inline bool is_gang_claim(const struct trial *t, int pod)
+{
+	const struct m_pod *p = m_at(&t->m, pod);
+
+	if (!p->has_group || t->m.profile == PROFILE_YUNIKORN)
+		return false;
+	return t->m.profile == PROFILE_KUBERNETES ? true : is_below_minimum(t, p->group);
+}
+
+static inline void judged_from(const struct trial *t, uint32_t at, struct judged *ret)
+{
+	const struct decisions *plan = &t->l.plan;
+	const struct decision *d = &plan->v.v[at];
+	int pod = live_index(&t->l, d->pod);
+	bool is_gang = pod >= 0 && is_gang_claim(t, pod);
+
+	ret->c = (struct m_claim){
+		.action = d->action, .pod = pod, .pods.v = ret->pods, .nodes = ret->nodes, .victims.v = ret->victims};
+	for (uint32_t i = 0; i < d->n_victims && i < 256; i++)
+		ret->victims[ret->c.victims.n++] = live_index(&t->l, d->victims[i].pod);
+	for (uint32_t i = at; pod >= 0 && i < plan->v.n && ret->c.pods.n < 64; i++) {
+		const struct decision *o = &plan->v.v[i];
+		bool is_same = o->cycle == d->cycle && o->pod != POD_NONE && (o == d || o->group == d->group);
+
+		if (i > at && (!is_gang || !is_same || (o->n_victims && o->victims != d->victims)))
+			break;
+		if (!gets_room(o))
+			continue;
+		ret->pods[ret->c.pods.n] = live_index(&t->l, o->pod);
+		ret->nodes[ret->c.pods.n++] = live_node(&t->l, o->node);
+	}
+}
+
+/*
+ * Kubernetes does not look at affinities at all unless a pod that runs, or the one it looks at, has some: pods that
+ * were promised room are overlooked then.
+ */
+static inline enum m_claims claims_seen(const struct trial *t)
+{
+	return t->m.profile == PROFILE_KUBERNETES ? CLAIMS_OF_ROOM : CLAIMS_THAT_HOLD;
+}
+
+/* Would all of them find their places with these gone? */
+static inline bool all_fit(struct trial *t, const struct m_claim *c, const struct m_set *gone, enum m_claims claims)
+{
+	bool is_kube = t->m.profile == PROFILE_KUBERNETES, fits = true;
+	int64_t asks[M_TYPES] = {0};
+	int was[64];
+
+	for (uint32_t i = 0; i < c->pods.n; i++) {
+		was[i] = m_at(&t->m, c->pods.v[i])->claim;
+		m_at(&t->m, c->pods.v[i])->claim = NOWHERE;
+	}
+	for (uint32_t i = 0; i < c->pods.n; i++) {
+		struct m_pod *p = m_at(&t->m, c->pods.v[i]);
+
+		for (int k = 0; k < M_TYPES; k++)
+			asks[k] += p->ask[k];
+		fits &= m_fits(&t->m, c->pods.v[i], c->nodes[i], gone, is_kube ? AT_ONCE : SOON, claims);
+		p->claim = c->nodes[i];
+	}
+	for (uint32_t i = 0; i < c->pods.n; i++)
+		m_at(&t->m, c->pods.v[i])->claim = NOWHERE;
+	for (int k = 0; !is_kube && k < M_TYPES; k++)
+		fits &= !lacks_below_max(&t->m, c->pods.v[0], asks, k, gone);
+	for (uint32_t i = 0; i < c->pods.n; i++)
+		m_at(&t->m, c->pods.v[i])->claim = was[i];
+	return fits;
+}
+
+/* Would the victims leave too few of their group? Then it goes as a whole (profile default). */
+static inline bool breaks_gang(const struct trial *t, const struct m_claim *c, int group)
+{
+	for (int part = 0; t->m.profile == PROFILE_DEFAULT && part < t->m.g[group].n_parts; part++) {
+		struct m_pod like = {.has_group = true, .group = group, .part = part};
+
+		if (stay_of(&t->m, &like, &c->victims) < minimum_of(&t->m, &like))
+			return true;
+	}
+	return false;
+}
+
+static inline bool goes_whole(const struct trial *t, const struct m_claim *c, int pod)
+{
+	const struct m_pod *p = m_at(&t->m, pod);
+
+	return p->has_group && (t->m.g[p->group].goes_whole || breaks_gang(t, c, p->group));
+}
+
+static inline bool is_one_unit(const struct trial *t, const struct m_claim *c, int a, int b)
+{
+	const struct m_pod *x = m_at(&t->m, a), *y = m_at(&t->m, b);
+
+	return a == b || (x->has_group && y->has_group && x->group == y->group && goes_whole(t, c, a));
+}
+
+static inline void check_needed(struct trial *t, const struct m_claim *c)
+{
+	tally_of(t)->checked[NEEDED]++;
+	if (!all_fit(t, c, &c->victims, claims_seen(t)))
+		breaks(t, OVERCOMMIT, "%s does not fit with its %u victims gone", name_at(t, c->pod), c->victims.n);
+	for (uint32_t i = 0; i < c->victims.n; i++) {
+		int less[256];
+		struct m_set rest = {.v = less};
+
+		for (uint32_t k = 0; k < c->victims.n; k++)
+			if (!is_one_unit(t, c, c->victims.v[i], c->victims.v[k]))
+				less[rest.n++] = c->victims.v[k];
+		if (all_fit(t, c, &rest, t->m.profile == PROFILE_KUBERNETES ? CLAIMS_AS_HIGH : ALL_CLAIMS))
+			breaks(t, NEEDED, "%s by %s: %s did not have to go", name_at(t, c->pod), action_text(c->action),
+			       name_at(t, c->victims.v[i]));
+	}
+}
+
+static inline void check_protected(struct trial *t, const struct m_claim *c)
+{
+	int victim = -1;
+	const char *why = judge_claim(&t->m, c, &victim);
+
+	tally_of(t)->checked[PROTECTED] += c->victims.n;
+	tally_of(t)->checked[GUARANTEE] += c->action == ACTION_RECLAIM && t->m.profile != PROFILE_KAI;
+	if (why)
+		breaks(t, str_eq(why, "law 2") ? GUARANTEE : PROTECTED, "%s took %s by %s: %s", name_at(t, c->pod),
+		       name_at(t, victim), action_text(c->action), why);
+}
+
+/* GQ-9: a single pod takes from one node. */
+static inline void check_one_node(struct trial *t, const struct m_claim *c)
+{
+	for (uint32_t i = 0; c->pods.n == 1 && i < c->victims.n; i++)
+		if (m_at(&t->m, c->victims.v[i])->node != c->nodes[0] && !goes_whole(t, c, c->victims.v[i]))
+			breaks(t, NEEDED, "%s took %s from another node", name_at(t, c->pod),
+			       name_at(t, c->victims.v[i]));
+}
+
+/* ---- one decision after the other ---- */
+
+static inline void check_place(struct trial *t, int pod, int node, bool is_now)
+{
+	tally_of(t)->checked[OVERCOMMIT]++;
+	if (m_at(&t->m, pod)->is_gated || !is_ours(&t->m, m_at(&t->m, pod)) || m_at(&t->m, pod)->leaf == BAD_QUEUE)
+		breaks(t, AGREES, "%s got room on n%d and was not to be tried", name_at(t, pod), node);
+	if (is_now && !m_fits(&t->m, pod, node, NULL, AT_ONCE, NO_CLAIMS))
+		breaks(t, OVERCOMMIT, "%s does not fit n%d now", name_at(t, pod), node);
+	if (!m_fits(&t->m, pod, node, NULL, AT_LAST, claims_seen(t)) &&
+	    !m_at(&t->m, pod)->needs_team) /* whom it needs may be on the way out */
+		breaks(t, OVERCOMMIT, "%s does not fit n%d, which others were promised", name_at(t, pod), node);
+}
+
+static inline void clear_lower_claims(struct trial *t, int pod, int node)
+{
+	for (uint32_t i = 0; i < t->m.p.n; i++)
+		if (t->m.p.v[i].state == M_WAITS && t->m.p.v[i].claim == node &&
+		    t->m.p.v[i].rank < m_at(&t->m, pod)->rank)
+			t->m.p.v[i].claim = NOWHERE;
+}
+
+/* As in Kubernetes a pod keeps its promise, and looks no further, while somebody is still leaving that node. */
+static inline bool waits_on(const struct trial *t, const struct decision *d)
+{
+	return t->m.profile == PROFILE_KUBERNETES && d->outcome == OUTCOME_WAITING && d->message &&
+	       (strstr(d->message, "terminating pod on the nominated node") ||
+		strstr(d->message, "ongoing preemption on nominated nodes"));
+}
+
+static inline void carry_out(struct trial *t, const struct decision *d)
+{
+	int pod = live_index(&t->l, d->pod), node = live_node(&t->l, d->node);
+
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		send_away(t, live_index(&t->l, d->victims[i].pod));
+	if (pod < 0)
+		return;
+	if (m_at(&t->m, pod)->state == M_LEAVES) { /* it moves, and comes back under another name */
+		m_at(&t->m, pod)->claim = gets_room(d) ? node : NOWHERE;
+		return;
+	}
+	if (t->m.profile == PROFILE_KUBERNETES && d->n_victims && !m_at(&t->m, pod)->has_group)
+		clear_lower_claims(t, pod, node);
+	if (!waits_on(t, d))
+		m_at(&t->m, pod)->claim = NOWHERE;
+	if (gets_room(d) && t->m.profile != PROFILE_KAI && d->action != ACTION_CONSOLIDATE)
+		check_place(t, pod, node, d->outcome == OUTCOME_PLACED);
+	if (d->outcome == OUTCOME_PLACED)
+		put_on(t, pod, node);
+	else if (d->outcome == OUTCOME_NOMINATED)
+		promise(t, pod, node);
+}
+
+static inline void check_gangs(struct trial *t, const bool *placed)
+{
+	for (int g = 0; g < t->m.n_groups && t->m.profile != PROFILE_YUNIKORN; g++) {
+		for (int part = 0; placed[g] && part < t->m.g[g].n_parts; part++) {
+			struct m_pod like = {.has_group = true, .group = g, .part = part};
+			int64_t n = 0, min = minimum_of(&t->m, &like);
+
+			for (uint32_t i = 0; i < t->m.p.n; i++) {
+				const struct m_pod *p = &t->m.p.v[i];
+
+				n += is_mate(&t->m, p, &like) &&
+				     (p->state == M_RUNS ||
+				      (p->state == M_LEAVES && p->was_ours) || /* gone or moved since */
+				      (p->state == M_WAITS && p->claim != NOWHERE && t->m.profile != PROFILE_DEFAULT));
+			}
+			tally_of(t)->checked[GANGS]++;
+			if (n < min)
+				breaks(t, GANGS, "g%d started with %" PRId64 " of %" PRId64 " in part %d", g, n, min,
+				       part);
+		}
+	}
+}
+
+/* ---- a cycle ---- */
+
+static inline void check_moves(struct trial *t, uint32_t from, uint32_t to, const struct decision *d)
+{
+	for (uint32_t i = 0; d->action == ACTION_CONSOLIDATE && i < d->n_victims; i++) {
+		bool has_place = false;
+
+		tally_of(t)->checked[MOVES]++;
+		for (uint32_t k = from; k < to; k++) {
+			const struct decision *o = &t->l.plan.v.v[k];
+
+			has_place |= o->pod == d->victims[i].pod && gets_room(o);
+			for (uint32_t v = 0; o != d && v < o->n_victims; v++) /* a later action took the new place */
+				has_place |= o->victims[v].pod == d->victims[i].pod;
+		}
+		if (!has_place)
+			breaks(t, MOVES, "%s was moved to nowhere for %s", live_name(&t->l, d->victims[i].pod),
+			       name_at(t, live_index(&t->l, d->pod)));
+	}
+}
+
+/* Rooms of all nodes: now, and once whoever leaves is gone and whoever moves has come. */
+static inline void check_rooms(struct trial *t)
+{
+	for (int n = 0; n < t->m.n_nodes; n++) {
+		for (int k = 0; k < M_TYPES; k++) {
+			int64_t now = room_on(&t->m, n, k, -1, NULL, AT_ONCE, NO_CLAIMS),
+				soon = room_on(&t->m, n, k, -1, NULL, AT_LAST, CLAIMS_THAT_HOLD);
+
+			for (uint32_t i = 0; i < t->m.p.n; i++)
+				if (t->m.p.v[i].state == M_LEAVES && t->m.p.v[i].claim == n)
+					soon -= t->m.p.v[i].ask[k];
+			tally_of(t)->checked[OVERCOMMIT]++;
+			if (now < 0 || soon < 0)
+				breaks(t, OVERCOMMIT, "n%d type %d: %" PRId64 " now, %" PRId64 " soon", n, k, now,
+				       soon);
+		}
+	}
+}
+
+/* Where one pod or gang after the other is tried, node by node. */
+static inline bool is_searched(const struct trial *t, const struct m_claim *c)
+{
+	return t->m.profile != PROFILE_KAI && c->action != ACTION_CONSOLIDATE && c->pods.n;
+}
+
+/* Kubernetes' gangs: every member tells of the same victims. */
+static inline bool is_of_gang_before(const struct trial *t, uint32_t at)
+{
+	const struct decision *d = &t->l.plan.v.v[at];
+
+	for (uint32_t i = at; d->group != GROUP_NONE && i-- > 0 && t->l.plan.v.v[i].group == d->group;)
+		if (t->l.plan.v.v[i].cycle == d->cycle && t->l.plan.v.v[i].victims == d->victims)
+			return true;
+	return false;
+}
+
+static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
+{
+	bool placed[M_GROUPS] = {false};
+	uint32_t cycle = t->l.plan.v.v[at].cycle, to = at;
+	struct judged j;
+
+	while (to < t->l.plan.v.n && t->l.plan.v.v[to].cycle == cycle)
+		to++;
+	for (uint32_t i = at; i < to; i++) {
+		const struct decision *d = &t->l.plan.v.v[i];
+
+		judged_from(t, i, &j);
+		if (d->n_victims && !is_of_gang_before(t, i))
+			check_protected(t, &j.c);
+		if (d->n_victims && !is_of_gang_before(t, i) && is_searched(t, &j.c)) {
+			check_needed(t, &j.c);
+			check_one_node(t, &j.c);
+		}
+		check_moves(t, at, to, d);
+		carry_out(t, d);
+		if (d->outcome == OUTCOME_PLACED && m_at(&t->m, j.c.pod)->has_group)
+			placed[m_at(&t->m, j.c.pod)->group] = true;
+	}
+	check_gangs(t, placed);
+	check_rooms(t);
+	return to;
+}
+
+static inline void walk(struct trial *t)
+{
+	t->cycle = 1;
+	for (uint32_t at = 0; at < t->l.plan.v.n;) {
+		uint32_t cycle = t->l.plan.v.v[at].cycle;
+
+		while (t->cycle < cycle)
+			next_cycle(t, t->cycle + 1);
+		at = walk_cycle(t, at);
+	}
+}
