@@ -20,7 +20,7 @@ static bool blocks(const struct judge *j, pdb_id id, const struct pod *v)
 	return !is_disrupted(b->obj, v->name) && b->obj->allowed - b->spent <= 0;
 }
 
-/* Of several that are in the way the first by name is told, in whatever order they were read. All are of one namespace. */
+/* Of several in the way the first by name is told, in whatever order they were read. All are of one namespace. */
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
 	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
