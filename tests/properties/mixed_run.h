@@ -71,14 +71,20 @@ static inline void live_forget_plan(struct live *l)
 	l->plan = (struct decisions){0};
 }
 
-static inline void live_plan(struct live *l, const struct mixed *m, uint32_t cycles)
+/* report: the pod whose nodes are told of, POD_NONE */
+static inline void live_plan_for(struct live *l, const struct mixed *m, uint32_t cycles, pod_id report)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = cycles, .report = POD_NONE};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = cycles, .report = report};
 	struct err e = {0};
 
 	live_forget_plan(l);
 	l->plan.arena = arena_new(1 << 16);
 	live_must(engine_plan(l->engine, &run, &l->plan, &e), &e, m);
+}
+
+static inline void live_plan(struct live *l, const struct mixed *m, uint32_t cycles)
+{
+	live_plan_for(l, m, cycles, POD_NONE);
 }
 
 static inline void live_end(struct live *l)

@@ -63,6 +63,7 @@ struct m_pod {
 		avoids_team, needs_team;
 	enum preemptibility label;
 	int64_t priority, ask[M_TYPES], age; /* age in seconds; running ones started then */
+	int64_t checkpoint;		     /* seconds ago, UNSET_S */
 	int64_t late;			     /* leaving: seconds over due; negative: not yet */
 	int zone, pin;			     /* where it must run; -1 */
 	/* as it goes on */
@@ -108,6 +109,7 @@ struct mixed {
 	int n_queues, n_nodes, n_groups, n_budgets;
 	bool has_yunikorn; /* a queues.yaml */
 	int crowded;	   /* the leaf that holds most of what runs */
+	bool is_plain;	   /* pods care for room alone, not for each other */
 	bool has_names;	   /* schedulerNames: others' pods are foreign */
 	bool opt_out_is_hard, judges_all_types, quota_is_on, reclaim_is_off;
 	int64_t preempt, reclaim; /* windows where no queue says anything */
@@ -323,9 +325,9 @@ static inline void draw_place(struct mixed *m, struct m_pod *p)
 {
 	p->tolerates = one_in(m, 3);
 	p->zone = one_in(m, 8) ? below(m, 2) : -1;
-	p->has_port = one_in(m, 12);
-	p->avoids_team = one_in(m, 14);
-	p->needs_team = !p->avoids_team && one_in(m, 20);
+	p->has_port = !m->is_plain && one_in(m, 12);
+	p->avoids_team = !m->is_plain && one_in(m, 14);
+	p->needs_team = !m->is_plain && !p->avoids_team && one_in(m, 20);
 	if (one_in(m, 14) && p->group < 0) {
 		p->is_daemon = true;
 		p->pin = p->node != NOWHERE ? p->node : below(m, m->n_nodes);
@@ -384,6 +386,7 @@ static inline struct m_pod *draw_pod(struct mixed *m, const char *prefix, int no
 	draw_place(m, &p);
 	p.age = one_in(m, 2) ? 60 * (1 + below(m, 12)) : 40 + below(m, 1000);
 	p.since = p.age;
+	p.checkpoint = one_in(m, 8) ? below(m, (int)p.age) : UNSET_S;
 	p.ask[M_CPU] = 1000 * (1 + below(m, 3));
 	p.ask[M_MEM] = 256 * below(m, 3);
 	p.ask[M_GPU] = one_in(m, 2) ? below(m, 3) : 0;
@@ -429,7 +432,7 @@ static inline void draw_pods(struct mixed *m)
 		struct m_pod *p = draw_pod(m, "w", NOWHERE);
 
 		p->is_gated = one_in(m, 14);
-		if (one_in(m, 4))
+		if (one_in(m, 2))
 			p->ask[M_CPU] += 1000 * (1 + below(m, 4));
 		if (m->profile != PROFILE_KUBERNETES && one_in(m, 14))
 			p->claim = below(m, m->n_nodes);
@@ -455,6 +458,7 @@ static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profi
 	for (int i = 0; i < m->n_queues; i++)
 		m->has_yunikorn |= m->q[i].kind & IS_YUNIKORN;
 	m->crowded = some_leaf(m);
+	m->is_plain = one_in(m, 2);
 	draw_classes(m);
 	draw_budgets(m);
 	draw_groups(m);

@@ -307,6 +307,8 @@ static inline void write_labels(const struct mixed *m, const struct m_pod *p, st
 	text_add(t, "}\n  annotations: {x: y");
 	if (p->opted_out)
 		text_add(t, ", yunikorn.apache.org/allow-preemption: \"false\"");
+	if (p->checkpoint != UNSET_S)
+		text_printf(t, ", cede.dev/checkpointed-at: \"%s\"", m_time(p->checkpoint));
 	if (p->group >= 0 && !m->g[p->group].is_k8s)
 		text_printf(t, ", pod-group-name: g%d", p->group);
 	text_add(t, "}\n");
