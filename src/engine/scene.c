@@ -647,7 +647,7 @@ static void start_units(struct scene *s)
 	}
 }
 
-/* Room that other schedulers' pods use is nobody's to share. */
+/* Room that other schedulers' pods use is nobody's to share; and whom they do not bear stays away. */
 static void subtract_foreign(struct scene *s, const struct census *c)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(s->ledger) && s->en->config->n_scheduler_names > 0; i++) {
@@ -657,6 +657,7 @@ static void subtract_foreign(struct scene *s, const struct census *c)
 		if (c->of_pod[i] != NONE || (p->state != POD_PLACED && p->state != POD_LEAVING))
 			continue;
 		sh = shape_get(ledger_vocab(s->ledger), p->shape);
+		s->is_mirrored |= sh->anti_affinity.n > 0; /* it minds ours, by their labels */
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			s->total[r] -=
 				s->amount_type[r] == RES_NONE ? 0 : (double)res_list_get(&sh->usage, s->amount_type[r]);

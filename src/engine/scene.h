@@ -75,7 +75,7 @@ struct unit {
 	int32_t priority;
 	uint32_t rank; /* by creation and uid; no two alike */
 	uint32_t first_part, n_parts, n_members;
-	bool is_preemptible, is_semi, is_foreign;
+	bool is_preemptible, is_semi;
 	int64_t started_ns, stale_ns;
 	uint32_t count[STATUSES];
 	double allocated[KAI_RES], listed_allocated[KAI_RES]; /* now; and without the present statement */

@@ -303,7 +303,6 @@ struct order {
 	uint64_t stamp, trial;
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
 	uint32_t passed, kind;	  /* the leaf popped last, if by that a unit was passed over, and what that asked for */
-	ARRAY(uint32_t) copied;
 	ARRAY(struct entry) entries;
 	struct arena *arena; /* of entries */
 };
@@ -330,7 +329,6 @@ void order_free(struct scene *s)
 			array_free(&o->nodes[k].pushed);
 			array_free(&o->nodes[k].children);
 		}
-		array_free(&o->copied);
 		array_free(&o->entries);
 		arena_free(o->arena);
 		mem_free(o->nodes);
