@@ -22,6 +22,7 @@ struct engine_config *engine_config_new(void)
 			.staleness_grace_ns = 60 * NS_PER_S,
 			.k_value = 1,
 			.saturation = 1,
+			.search_steps = 20000000,
 			.max_consolidation_preemptees = 16},
 		.n_kube_profiles = 1,
 		.kube_profiles = arena_type(a, struct kube_profile),

@@ -36,6 +36,7 @@ struct kai_settings { /* profile kai, and what other profiles take from it */
 	double k_value, saturation;	      /* of plugin proportion; 1 and 1 */
 	int32_t max_consolidation_preemptees; /* units one consolidation looks at; 16; -1: all, 0: no consolidation */
 	uint32_t queue_depth[ACTION_COUNT];   /* units of each queue an action looks at, the first ones; KAI_ALL */
+	uint64_t search_steps;		      /* after so many a search ends, and says so; 20 million */
 	bool forbids_consolidating_reclaim;   /* victims that get a new place count as lost all the same */
 	bool has_no_predicates;		      /* plugin predicates left out: only room counts */
 };

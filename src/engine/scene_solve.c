@@ -10,8 +10,6 @@
 
 #include "engine/scene_solver.h"
 
-enum { STEPS_MAX = 20000000 };
-
 /* ---- steps ---- */
 
 static void sum_part(struct solver *v)
@@ -63,7 +61,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 	for (bool is_first = may_try_first;; is_first = false) {
 		if (!is_first && !solver_add_candidate(v))
 			return false;
-		if (s->steps > STEPS_MAX) {
+		if (s->steps > s->settings->search_steps) {
 			s->units[v->unit].hit_bound = true;
 			return false;
 		}

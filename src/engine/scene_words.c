@@ -192,7 +192,8 @@ static void add_search(const struct scene *s, const struct unit *u, struct text 
 	if (u->n_scenarios > 0)
 		text_add_char(out, '.');
 	if (u->hit_bound)
-		text_printf(out, " The search was stopped after %" PRIu64 " steps: a way may exist.", s->steps);
+		text_printf(out, " The search was stopped after %" PRIu64 " steps: a way may exist.",
+			    s->settings->search_steps);
 }
 
 /* The first of its fair shares that it would pass. */

@@ -687,9 +687,58 @@ static void pods_that_are_moved_and_taken_again_overbook_no_node(void **state)
 	assert_true(twice > 0);
 }
 
+/* They are asked about by labels, which pods of one shape need not share. */
+static void whom_other_schedulers_pods_do_not_bear_stays_away(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_begin(&s);
+	s.profile = PROFILE_KAI;
+	s.config = "schedulerNames: [default-scheduler]";
+	kai_queue(&s, "q", "", 4, "");
+	text_add(&s.objects, "---\napiVersion: v1\nkind: Node\n"
+			     "metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}\n"
+			     "status: {allocatable: {cpu: \"9\", memory: 9Gi, pods: \"9\", nvidia.com/gpu: \"4\"}}\n");
+	kai_pod(&s, "run", NULL, 1, "n1", "queue q");
+	text_add(&s.objects,
+		 "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: theirs}\n"
+		 "spec:\n  nodeName: n1\n  schedulerName: another\n"
+		 "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
+		 "kubernetes.io/hostname, labelSelector: {matchLabels: {kai.scheduler/preemptibility: "
+		 "preemptible}}}]}}\n  containers: [{name: c}]\nstatus: {phase: Running}\n");
+	kai_pod(&s, "want", NULL, 1, NULL, "queue q label preemptible");
+	expect(&s, "it is their room too", "want waiting");
+}
+
+static void a_search_that_ends_at_its_bound_says_so(void **state)
+{
+	for (int is_bound = 0; is_bound < 2; is_bound++) {
+		struct story s;
+
+		(void)state;
+		story_begin(&s);
+		s.profile = PROFILE_KAI;
+		kai_queue(&s, "a", "", 2, "");
+		kai_queue(&s, "b", "", 0, "");
+		kai_node(&s, "n1", 2);
+		kai_pod(&s, "b-0", NULL, 1, "n1", "queue b");
+		kai_pod(&s, "b-1", NULL, 1, "n1", "queue b");
+		kai_pod(&s, "want", NULL, 2, NULL, "queue a");
+		story_load(&s);
+		s.settings->kai.search_steps = is_bound ? 1 : 1000;
+		expect_line(&s, "two would have to go", is_bound ? "want waiting" : "want reclaim n1 [b-1 b-0]");
+		if (is_bound)
+			assert_non_null(strstr(s.plan.v.v[0].message, "stopped after 1 steps: a way may exist."));
+		story_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whom_other_schedulers_pods_do_not_bear_stays_away),
+		cmocka_unit_test(a_search_that_ends_at_its_bound_says_so),
 		cmocka_unit_test(MR_1_before_its_window_has_passed_work_stays_and_at_it_it_may_go),
 		cmocka_unit_test(MR_5_and_6_the_queues_between_decide_which_window),
 		cmocka_unit_test(MR_8_start_is_stamped_when_nothing_of_the_group_had_a_place),
