@@ -175,18 +175,6 @@ static uint32_t *take_queues(struct scene *s)
 
 /* ---- units ---- */
 
-static bool is_ours(const struct scene *s, const struct pod *p)
-{
-	const struct engine_config *c = s->en->config;
-	const struct vocab *v = ledger_vocab(s->ledger);
-	const char *name = name_str(s->names, shape_get(v, p->shape)->scheduler_name);
-
-	for (uint32_t i = 0; i < c->n_scheduler_names; i++)
-		if (str_eq(c->scheduler_names[i], name))
-			return true;
-	return c->n_scheduler_names == 0;
-}
-
 struct census {			     /* while units are being made */
 	uint32_t *of_group, *of_pod; /* unit; NONE */
 	uint32_t *node_index, *queue_index, *form_of;
@@ -231,7 +219,7 @@ static void count_units(struct scene *s, struct census *c)
 		const struct pod *x = ledger_pod(s->ledger, p);
 
 		c->of_pod[p] = NONE;
-		if (x->state == POD_FREE || !is_ours(s, x))
+		if (x->state == POD_FREE || !engine_is_ours(s->en, x))
 			continue;
 		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_units;
 		if (x->group == GROUP_NONE)

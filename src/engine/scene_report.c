@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided: carried back into the ledger, and one decision for each pod that waited, moves, or has to go. */
 #include "engine/scene_words.h"
+#include "engine/search.h"
 
 #include <string.h>
 
@@ -80,15 +81,6 @@ static struct decision *new_decision(struct report *r, uint32_t member, enum out
 	return &array_last(&r->ret->v);
 }
 
-static int64_t lost_ns(const struct scene *s, const struct pod *p)
-{
-	int64_t from = p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns;
-
-	if (p->obj->checkpointed_ns != TIME_NONE && (from == TIME_NONE || p->obj->checkpointed_ns > from))
-		from = p->obj->checkpointed_ns;
-	return from == TIME_NONE || from > s->now_ns ? 0 : s->now_ns - from;
-}
-
 static uint32_t victims_of(struct report *r, const struct statement *st, struct victim *ret)
 {
 	struct scene *s = r->s;
@@ -105,7 +97,7 @@ static uint32_t victims_of(struct report *r, const struct statement *st, struct 
 					   .node = p->node,
 					   .queue = p->queue,
 					   .overridden = RULE_NONE,
-					   .lost_ns = lost_ns(s, p)};
+					   .lost_ns = lost_ns_of(p, s->now_ns)};
 	}
 	return n;
 }

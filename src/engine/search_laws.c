@@ -310,7 +310,8 @@ int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage)
 
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
 {
-	int64_t since = p->started_ns;
+	int64_t since =
+		p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns; /* profile kai: a stamp, or none */
 
 	if (p->obj->checkpointed_ns != TIME_NONE && (since == TIME_NONE || p->obj->checkpointed_ns > since))
 		since = p->obj->checkpointed_ns;
