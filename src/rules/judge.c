@@ -73,12 +73,20 @@ static const struct rule *const *rules_of(enum action a)
 	}
 }
 
-static bool is_off(const struct judge *j, enum rule_id id)
+/* Worked out once: it is asked for every rule and every pod. */
+static uint64_t rules_on(const struct judge *j)
 {
 	const struct profile_data *p = profile_get(j->settings.profile);
+	uint64_t on = (p->hard | p->soft) & ~j->settings.rules_off;
 
-	return j->settings.rules_off >> id & 1 || !profile_has_rule(j->settings.profile, id) ||
-	       (id == RULE_PRIORITY && j->action == ACTION_RECLAIM && p->reclaims_any_priority);
+	if (j->action == ACTION_RECLAIM && p->reclaims_any_priority)
+		on &= ~(UINT64_C(1) << RULE_PRIORITY);
+	return on;
+}
+
+static bool is_off(const struct judge *j, enum rule_id id)
+{
+	return !(j->on >> id & 1);
 }
 
 /* ---- the judge ---- */
@@ -131,6 +139,7 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 			    .now_ns = now_ns,
 			    .pod = pod,
 			    .scratch = scratch};
+	j->on = rules_on(j);
 	j->vocab = ledger_vocab(l);
 	j->names = vocab_names(ledger_vocab(l));
 	j->tree = ledger_queues(l);

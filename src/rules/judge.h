@@ -79,6 +79,7 @@ struct judge {
 	const struct queue_tree *tree;
 	struct rule_settings settings;
 	enum action action;
+	uint64_t on; /* rules that are asked: bit set of enum rule_id */
 	int64_t now_ns;
 	pod_id pod;
 	const struct pod *p;

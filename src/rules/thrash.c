@@ -55,7 +55,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 
 bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v)
 {
-	return profile_has_rule(j->settings.profile, RULE_THRASH) && judge(j, victim, v).answer == IS_SPARED;
+	return j->settings.past != NULL && j->on >> RULE_THRASH & 1 && judge(j, victim, v).answer == IS_SPARED;
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
