@@ -22,9 +22,9 @@
 #include "base/emit.h"
 #include "base/err.h"
 #include "cli/command.h"
+#include "cluster/cluster.h"
 #include "engine/config.h"
 #include "explain/table.h"
-#include "ledger/cluster.h"
 #include "manifest/manifest.h"
 
 struct cli_input { /* zero-initialised: nothing given */

@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "cluster/cluster.h"
 #include "engine/decision.h"
-#include "ledger/cluster.h"
 
 enum synthetic_shape { SYNTHETIC_UNIFORM, SYNTHETIC_MIXED, SYNTHETIC_AFFINITY, SYNTHETIC_SPREAD };
 extern const char *const synthetic_shape_words[]; /* NULL at the end */

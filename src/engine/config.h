@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/names.h"
+#include "cluster/cluster.h"
 #include "filters/settings.h"
-#include "ledger/cluster.h"
 #include "rules/judge.h"
 
 enum opt_out_mode { OPT_OUT_SOFT, OPT_OUT_HARD };

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "base/emit.h"
+#include "cluster/cluster.h"
 #include "explain/table.h"
-#include "ledger/cluster.h"
 
 typedef ARRAY(uint32_t) id_list32;
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/emit.h"
+#include "cluster/cluster.h"
 #include "explain/table.h"
-#include "ledger/cluster.h"
 
 enum lint_level { LINT_NOTE, LINT_WARNING };
 

@@ -9,9 +9,9 @@
 #pragma once
 
 #include "base/emit.h"
+#include "cluster/cluster.h"
 #include "engine/decision.h"
 #include "explain/table.h"
-#include "ledger/cluster.h"
 
 struct plan_view {
 	struct cluster *cluster;

@@ -15,8 +15,8 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cede_plugin.h"
+#include "cluster/cluster.h"
 #include "filters/settings.h"
-#include "ledger/cluster.h"
 
 struct framework;
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/text.h"
+#include "cluster/cluster.h"
 #include "engine/config.h"
-#include "ledger/cluster.h"
 #include "manifest/tree.h"
 
 struct manifest;

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/emit.h"
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 
 struct pair {
 	const char *key, *value;

@@ -2,7 +2,7 @@
 /*
  * objects.h - what the objects of a cluster say: plain data, names interned, nothing resolved yet.
  *
- * Readers (manifest, kube) fill them, the cluster (ledger/cluster.h) takes them in and resolves names to ids. Every
+ * Readers (manifest, kube) fill them, the cluster (cluster/cluster.h) takes them in and resolves names to ids. Every
  * object holds references to its names, shape and kin; obj_*_drop lets them go: a name_id that is a field of the object
  * itself has a reference of its own, names inside arrays and selectors are held by its bag. Passing an object to the
  * cluster moves all of it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the object.

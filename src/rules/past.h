@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 
 struct past_entry {
 	int64_t at_ns;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 #include "model/rule_ids.h"
 
 const char *rule_text(enum rule_id r); /* "" for RULE_NONE */

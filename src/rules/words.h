@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 
 static inline const struct ledger *words_ledger(const struct cluster *c)
 {

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 #include "units/labels.h"
 
 struct dump {

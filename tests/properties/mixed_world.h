@@ -15,8 +15,8 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "ledger/profile.h"
 #include "model/objects.h"
+#include "model/profile.h"
 #include "rng.h"
 #include "units/timestamp.h"
 

@@ -5,7 +5,7 @@
  * not. Who asks for "root.default" while nobody defines it means the queue of those without one. A queue that is being
  * drained is there for work that has a node, and for nobody else.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <string.h>
 #include <strings.h>

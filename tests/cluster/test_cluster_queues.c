@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of queues: joined, refused as wholes, changed while pods are in them. */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 
 /* ---- joining ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods, placement rules and the queues that are made for them. */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 
 #define PROVIDED .kind = PLACEMENT_PROVIDED
 #define USER .kind = PLACEMENT_USER

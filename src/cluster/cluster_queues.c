@@ -9,7 +9,7 @@
  * move can make a circle), the rest is added; what is not in the plan is drained. Everything up to there may fail and
  * is rolled back. At last pods find their queues again, and drained queues without any go.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_internal.h - what the files of the cluster share. For src/ledger/cluster*.c and resolve.c only.
+ * cluster_internal.h - what the files of the cluster share. For src/cluster/cluster*.c and resolve.c only.
  *
  * What was said is kept in three places: pods, groups, nodes and budgets in the ledger; classes, namespaces and owners
  * here; the definitions of queues by source, as they came, here too (the tree holds what they give together).
@@ -11,9 +11,9 @@
 #pragma once
 
 #include "base/bits.h"
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
+#include "cluster/placement.h"
 #include "ledger/id_index.h"
-#include "ledger/placement.h"
 
 struct owner_list { /* with a selector, in one namespace; by kind and name */
 	name_id ns; /* held */

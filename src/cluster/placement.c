@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/placement.h"
+#include "cluster/placement.h"
 
 #include <ctype.h>
 #include <string.h>

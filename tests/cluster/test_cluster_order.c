@@ -7,7 +7,7 @@
  * that come and go, with sets of queues that are refused; every ledger is checked after every move. At the end all of
  * them must read the same.
  */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 #include "rng.h"
 
 enum kind { NODE, CLASS, NAMESPACE, OWNER, GROUP, POD, BUDGET, YUNIKORN, KAI, RULES, PROFILE, KINDS };

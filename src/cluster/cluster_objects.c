@@ -3,7 +3,7 @@
  * Classes, namespaces and owners. There are few classes and namespaces: sorted arrays do. Owners (a ReplicaSet for
  * every version of every Deployment) are many: a map, and an order that is made when somebody wants to see them all.
  */
-#include "ledger/cluster_internal.h"
+#include "cluster/cluster_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

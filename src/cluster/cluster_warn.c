@@ -4,7 +4,7 @@
  * document. So resolving only remembers with whom there was something wrong, and the words are made when warnings are
  * read, if it is still so.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <stdarg.h>
 

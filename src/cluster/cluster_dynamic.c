@@ -7,7 +7,7 @@
  *
  * A leaf in whose place a parent is needed gives way: its pods lose it, and everything is resolved again.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placement rules by themselves: paths, filters, expressions and access lists. */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 
 /* ---- expressions ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that come late, change and go: what depends on them follows, and failing calls leave no trace. */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 
 #define LABEL(value) "kai.scheduler/preemptibility=" value
 

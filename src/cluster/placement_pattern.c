@@ -4,7 +4,7 @@
  * repetition is greedy does not, because nobody asks what matched. Go keeps counted repetitions small; the C library
  * does not, so it is done here.
  */
-#include "ledger/placement.h"
+#include "cluster/placement.h"
 
 #include <ctype.h>
 #include <regex.h>

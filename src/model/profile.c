@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the four profiles are. */
-#include "ledger/profile.h"
+#include "model/profile.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * another as a parent is a parent, whoever came first. Who wanted the leaf waits, and is not handed on to the next
  * rule.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
  * deleted yet stays leaving, a claim stays while the object names the same node as before. A pod of the same name and
  * another uid is another pod.
  */
-#include "ledger/cluster.h"
+#include "cluster/cluster.h"
 
 #include <string.h>
 
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 /* ---- life ---- */
 

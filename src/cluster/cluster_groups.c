@@ -4,7 +4,7 @@
  * it may be interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first name,
  * so that it does not matter who came first.
  */
-#include "ledger/resolve.h"
+#include "cluster/resolve.h"
 
 #include <string.h>
 

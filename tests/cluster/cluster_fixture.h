@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "ledger/cluster.h"
-#include "vocab_fixture.h"
+#include "cluster/cluster.h"
+#include "ledger/vocab_fixture.h"
 
 struct fix {
 	struct vocab *v;

@@ -18,9 +18,9 @@
  */
 #pragma once
 
+#include "cluster/placement.h"
 #include "ledger/ledger.h"
-#include "ledger/placement.h"
-#include "ledger/profile.h"
+#include "model/profile.h"
 
 enum preemptibility_reach { REACH_KAI, REACH_ALL, REACH_OFF };
 

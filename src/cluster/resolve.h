@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "ledger/cluster_internal.h"
+#include "cluster/cluster_internal.h"
 
 /* What is wrong with a pod or group: bits. */
 enum complaint {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of resolving: preemptibility, priority, queue, start, state. One row, one cluster. */
-#include "ledger/cluster_fixture.h"
+#include "cluster/cluster_fixture.h"
 
 #define LABEL(value) "kai.scheduler/preemptibility=" value
 
