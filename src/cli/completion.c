@@ -10,14 +10,14 @@
 
 #include "cli/common.h"
 #include "cli/synthetic.h"
+#include "rules/rule.h"
 
 static const struct {
 	const char *option;
 	const char *const *words;
 } choices[] = {
-	{"output", cli_output_words},
-	{"profile", cli_profile_words},
-	{"shape", synthetic_shape_words},
+	{"output", cli_output_words}, {"profile", cli_profile_words},	{"rule", rule_words},
+	{"action", action_words},     {"shape", synthetic_shape_words},
 };
 
 struct flag {

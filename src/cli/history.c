@@ -14,10 +14,6 @@ struct options {
 
 enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE };
 
-#define X(id, text) text,
-static const char *const action_words[] = {ACTION_LIST(X) NULL};
-#undef X
-
 /* A name without a namespace is one of namespace default, as elsewhere. */
 static void set_pod(struct options *o, const char *arg)
 {

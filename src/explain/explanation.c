@@ -152,16 +152,8 @@ static void taken_sentence(const struct explanation *x, struct text *out)
 		group_clause(x->view, d, as_victim(d, x->pod), out);
 		text_add_char(out, '.');
 	}
-	if (overridden == RULE_BUDGET)
-		text_add(out, " This goes against its disruption budget.");
-	else if (overridden == RULE_OPT_OUT)
-		text_add(out, " It opted out, but no node offers another way.");
-	else if (overridden == RULE_DRIVER)
-		text_add(out, " It is its application's driver, but no node offers another way.");
-	else if (overridden == RULE_THRASH)
-		text_add(out, " It was evicted again and again, but no node offers another way.");
-	else if (overridden == RULE_PLUGIN)
-		text_add(out, " A plugin would spare it, but no node offers another way.");
+	if (overridden != RULE_NONE)
+		text_printf(out, " It goes %s: no node offers another way.", rule_overridden_text(overridden));
 }
 
 static void stronger_clause(const struct explanation *x, struct text *out)

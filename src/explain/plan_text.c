@@ -45,23 +45,11 @@ static void heading(const struct look *look, struct text *out, const char *words
 
 /* ---- who has to go ---- */
 
-/* The soft rule that had to give way, in words. */
-static const char *against_text(enum rule_id overridden)
+/* ", though it opted out"; empty where no soft rule had to give way. */
+static void against_clause(enum rule_id overridden, struct text *out)
 {
-	switch (overridden) {
-	case RULE_BUDGET:
-		return ", against a disruption budget";
-	case RULE_OPT_OUT:
-		return ", though it opted out";
-	case RULE_DRIVER:
-		return ", though it is a driver";
-	case RULE_THRASH:
-		return ", though it was evicted before";
-	case RULE_PLUGIN:
-		return ", though a plugin would spare it";
-	default:
-		return "";
-	}
+	if (overridden != RULE_NONE)
+		text_printf(out, ", %s", rule_overridden_text(overridden));
 }
 
 void group_clause(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
@@ -94,11 +82,12 @@ static void cell_displaced(const struct plan_view *v, struct table *t, const str
 {
 	struct text with = {0};
 
+	against_clause(x->overridden, &with);
 	if (x->goes_with_group)
 		text_add(&with, "; ");
 	group_clause(v, d, x, &with);
-	table_cell(t, tone, "%s: priority %d below %d%s%s", action_text(d->action), pod_of(v, x->pod)->priority,
-		   pod_of(v, d->pod)->priority, against_text(x->overridden), text_str(&with));
+	table_cell(t, tone, "%s: priority %d below %d%s", action_text(d->action), pod_of(v, x->pod)->priority,
+		   pod_of(v, d->pod)->priority, text_str(&with));
 	text_free(&with);
 }
 
@@ -133,36 +122,35 @@ static void cell_why(const struct plan_view *v, struct table *t, const struct de
 		     node_id moves_to)
 {
 	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
-	const char *against = against_text(x->overridden);
 	struct text with = {0};
 
 	if (moves_to != NODE_NONE) {
 		table_cell(t, tone, "%s: moves to %s", action_text(d->action), node_text(v, moves_to));
 		return;
 	}
+	against_clause(x->overridden, &with);
 	switch (d->action) {
 	case ACTION_RECLAIM:
 		if (x->goes_with_group)
 			text_add(&with, "; ");
 		group_clause(v, d, x, &with);
-		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s%s", queue_path(v, d->queue),
-			   v->by_fair_share ? "fair share" : "guarantee", queue_path(v, x->queue), against,
-			   text_str(&with));
-		text_free(&with);
+		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s", queue_path(v, d->queue),
+			   v->by_fair_share ? "fair share" : "guarantee", queue_path(v, x->queue), text_str(&with));
 		break;
 	case ACTION_STALE_GANG:
 		cell_group_why(v, t, d);
 		break;
 	case ACTION_REQUIRED_NODE:
-		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s", against);
+		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s", text_str(&with));
 		break;
 	case ACTION_QUOTA:
-		table_cell(t, tone, "quota: %s is above its maximum%s", queue_path(v, d->queue), against);
+		table_cell(t, tone, "quota: %s is above its maximum%s", queue_path(v, d->queue), text_str(&with));
 		break;
 	default:
 		cell_displaced(v, t, d, x, tone);
 		break;
 	}
+	text_free(&with);
 }
 
 /* For whom it goes; the queue or the group itself, if nobody waits for it. */

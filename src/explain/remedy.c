@@ -75,23 +75,23 @@ static void try_later(struct trial *t)
 
 /* ---- without a rule ---- */
 
+/* A fact is not for anybody to leave out: whose pod it is, and that it would be back at once. */
+static const uint64_t facts = UINT64_C(1) << RULE_NONE | UINT64_C(1) << RULE_FOREIGN | UINT64_C(1) << RULE_DAEMONSET;
+
+/* Each that spoke, in the order they are asked. */
 static void try_rules(struct trial *t)
 {
-	static const enum rule_id rules[] = {RULE_DELAY,     RULE_NEVER,      RULE_APPLICATION,	   RULE_FENCE,
-					     RULE_POLICY,    RULE_PRIORITY,   RULE_PREEMPTIBILITY, RULE_MIN_RUNTIME,
-					     RULE_GUARANTEE, RULE_FAIR_SHARE, RULE_BUDGET};
 	const struct decision *d = t->q->waits;
 	uint64_t spoke = UINT64_C(1) << d->own_rule;
 
 	for (uint32_t i = 0; i < d->n_protected; i++)
 		spoke |= UINT64_C(1) << d->protected[i].verdict.rule;
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+	for (uint64_t left = spoke & ~facts; left; left &= left - 1) {
+		enum rule_id rule = (enum rule_id)__builtin_ctzll(left);
 		struct engine_config c = *t->q->config;
 
-		if (!(spoke >> rules[i] & 1))
-			continue;
-		c.rules_off |= UINT64_C(1) << rules[i];
-		try_config(t, &c, t->q->run.now_ns, (struct remedy){.kind = REMEDY_RULE, .rule = rules[i]});
+		c.rules_off |= UINT64_C(1) << rule;
+		try_config(t, &c, t->q->run.now_ns, (struct remedy){.kind = REMEDY_RULE, .rule = rule});
 	}
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CedeConfiguration: strict, because a slip in a configuration that decides who has to go must not pass unnoticed. */
+#include <stdio.h>
+
 #include "manifest/config_fields.h"
 #include "units/duration.h"
 
@@ -10,11 +12,10 @@ static const char *const profile_words[] = {"default", "kubernetes", "yunikorn",
 static enum err_code read_opt_out(const struct reader *r, const struct at *rules, struct engine_config *c,
 				  struct err *e)
 {
-	static const char *const keys[] = {"mode", NULL}, *const modes[] = {"soft", "hard", NULL};
+	static const char *const modes[] = {"soft", "hard", NULL};
 	struct at a = at_field(rules, "opt-out");
 	int mode = (int)c->opt_out;
 
-	TRY(at_only(r, &a, keys, e));
 	TRY(get_word(r, &a, "mode", modes, &mode, e));
 	c->opt_out = (enum opt_out_mode)mode;
 	return ERR_OK;
@@ -23,11 +24,10 @@ static enum err_code read_opt_out(const struct reader *r, const struct at *rules
 static enum err_code read_guarantee(const struct reader *r, const struct at *rules, struct engine_config *c,
 				    struct err *e)
 {
-	static const char *const keys[] = {"types", NULL}, *const types[] = {"short", "all", NULL};
+	static const char *const types[] = {"short", "all", NULL};
 	struct at a = at_field(rules, "guarantee");
 	int which = (int)c->guarantee_types;
 
-	TRY(at_only(r, &a, keys, e));
 	TRY(get_word(r, &a, "types", types, &which, e));
 	c->guarantee_types = (enum guarantee_types)which;
 	return ERR_OK;
@@ -36,12 +36,11 @@ static enum err_code read_guarantee(const struct reader *r, const struct at *rul
 static enum err_code read_preemptibility(const struct reader *r, const struct at *rules, struct engine_config *c,
 					 struct err *e)
 {
-	static const char *const keys[] = {"threshold", "reach", NULL}, *const reaches[] = {"kai", "all", "off", NULL};
+	static const char *const reaches[] = {"kai", "all", "off", NULL};
 	struct at a = at_field(rules, "preemptibility"), threshold = at_field(&a, "threshold"),
 		  reach = at_field(&a, "reach");
 	int which = (int)c->preemptibility_reach;
 
-	TRY(at_only(r, &a, keys, e));
 	TRY(get_int32(r, &a, "threshold", &c->preemptibility_threshold, e));
 	TRY(get_word(r, &a, "reach", reaches, &which, e));
 	c->preemptibility_reach = (enum preemptibility_reach)which;
@@ -71,11 +70,9 @@ static enum err_code read_span(const struct reader *r, const struct at *parent, 
 /* Work that is evicted again and again. 0 evictions: the rule is off. */
 static enum err_code read_thrash(const struct reader *r, const struct at *rules, struct engine_config *c, struct err *e)
 {
-	static const char *const keys[] = {"soft", "hard", "window", "protection", NULL};
 	struct at a = at_field(rules, "thrash"), hard_at = at_field(&a, "hard");
 	int64_t soft = c->thrash.soft, hard = c->thrash.hard;
 
-	TRY(at_only(r, &a, keys, e));
 	TRY(get_int(r, &a, "soft", 0, 1000, &soft, e));
 	TRY(get_int(r, &a, "hard", 0, 1000, &hard, e));
 	TRY(read_span(r, &a, "window", &c->thrash.window_ns, e));
@@ -89,31 +86,62 @@ static enum err_code read_thrash(const struct reader *r, const struct at *rules,
 
 static enum err_code read_rate(const struct reader *r, const struct at *rules, struct engine_config *c, struct err *e)
 {
-	static const char *const keys[] = {"perHour", NULL};
 	struct at a = at_field(rules, "eviction-rate");
 	int64_t n = c->evictions_per_hour;
 
-	TRY(at_only(r, &a, keys, e));
 	TRY(get_int(r, &a, "perHour", 0, 1000000, &n, e));
 	c->evictions_per_hour = (uint32_t)n;
 	return ERR_OK;
 }
 
+static enum err_code read_min_runtime(const struct reader *r, const struct at *rules, struct engine_config *c,
+				      struct err *e)
+{
+	struct at a = at_field(rules, "min-runtime");
+
+	return get_bool(r, &a, "consolidation", &c->min_runtime_covers_consolidation, e);
+}
+
+/* How the settings of a rule are read; which there are says the table of rules. */
+static enum err_code (*const readers[RULE_COUNT])(const struct reader *, const struct at *, struct engine_config *,
+						  struct err *) = {
+	[RULE_OPT_OUT] = read_opt_out, [RULE_GUARANTEE] = read_guarantee, [RULE_PREEMPTIBILITY] = read_preemptibility,
+	[RULE_THRASH] = read_thrash,   [RULE_EVICTION_RATE] = read_rate,  [RULE_MIN_RUNTIME] = read_min_runtime,
+};
+
+/* Its fields, one by one, into keys; what is between blanks in the table. */
+static void setting_keys(enum rule_id rule, char *buf, size_t size, const char **keys, size_t max)
+{
+	size_t n = 0;
+	char *rest;
+
+	snprintf(buf, size, "%s", rule_settings_text(rule));
+	for (char *key = strtok_r(buf, " ", &rest); key && n + 1 < max; key = strtok_r(NULL, " ", &rest))
+		keys[n++] = key;
+	keys[n] = NULL;
+}
+
 static enum err_code read_rules(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
 {
-	static const char *const keys[] = {"opt-out",	    "guarantee", "preemptibility", "min-runtime", "thrash",
-					   "eviction-rate", NULL},
-				 *const min_runtime_keys[] = {"consolidation", NULL};
-	struct at rules = at_field(root, "rules"), min_runtime = at_field(&rules, "min-runtime");
+	const char *names[RULE_COUNT + 1] = {NULL}, *keys[16];
+	struct at rules = at_field(root, "rules");
+	char buf[128];
+	size_t n = 0;
 
-	TRY(at_only(r, &rules, keys, e));
-	TRY(read_opt_out(r, &rules, c, e));
-	TRY(read_guarantee(r, &rules, c, e));
-	TRY(read_preemptibility(r, &rules, c, e));
-	TRY(read_thrash(r, &rules, c, e));
-	TRY(read_rate(r, &rules, c, e));
-	TRY(at_only(r, &min_runtime, min_runtime_keys, e));
-	return get_bool(r, &min_runtime, "consolidation", &c->min_runtime_covers_consolidation, e);
+	for (enum rule_id i = RULE_NONE; i < RULE_COUNT; i++)
+		if (*rule_settings_text(i))
+			names[n++] = rule_text(i);
+	TRY(at_only(r, &rules, names, e));
+	for (enum rule_id i = RULE_NONE; i < RULE_COUNT; i++) {
+		struct at a = at_field(&rules, rule_text(i));
+
+		if (!*rule_settings_text(i))
+			continue;
+		setting_keys(i, buf, sizeof(buf), keys, sizeof(keys) / sizeof(*keys));
+		TRY(at_only(r, &a, keys, e));
+		TRY(readers[i](r, &rules, c, e));
+	}
+	return ERR_OK;
 }
 
 /* By what work may reclaim is the point of some profiles, or not there at all. */

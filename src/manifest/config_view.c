@@ -152,45 +152,108 @@ struct row {
 	const char *key; /* parts joined by dots */
 	value_fn value;
 	enum action needs; /* a profile without this action has no such setting; ACTION_NONE: all have it */
+	enum rule_id of;   /* likewise without this rule */
 };
 
-/* Of a CedeConfiguration, in the order they are written. */
-static const struct row rows[] = {
-	{"profile", profile, ACTION_NONE},
-	{"schedulerNames", scheduler_names, ACTION_NONE},
-	{"rules.opt-out.mode", opt_out, ACTION_NONE},
-	{"rules.guarantee.types", guarantee, ACTION_NONE},
-	{"rules.preemptibility.threshold", threshold, ACTION_NONE},
-	{"rules.preemptibility.reach", reach, ACTION_NONE},
-	{"rules.min-runtime.consolidation", consolidation, ACTION_NONE},
-	{"rules.thrash.soft", thrash_soft, ACTION_NONE},
-	{"rules.thrash.hard", thrash_hard, ACTION_NONE},
-	{"rules.thrash.window", thrash_window, ACTION_NONE},
-	{"rules.thrash.protection", thrash_protection, ACTION_NONE},
-	{"rules.eviction-rate.perHour", per_hour, ACTION_NONE},
-	{"actions.reclaim.by", reclaim_by, ACTION_RECLAIM},
-	{"actions.reclaim.patience", patience, ACTION_RECLAIM},
-	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG},
-	{"kai.maxConsolidationPreemptees", preemptees, ACTION_CONSOLIDATE},
-	{"kai.allowConsolidatingReclaim", consolidating_reclaim, ACTION_CONSOLIDATE},
+/* Of a CedeConfiguration, in the order they are written; between these two the rules' own. */
+static const struct row first_rows[] = {
+	{"profile", profile, ACTION_NONE, RULE_NONE},
+	{"schedulerNames", scheduler_names, ACTION_NONE, RULE_NONE},
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) };
+static const struct row last_rows[] = {
+	{"actions.reclaim.by", reclaim_by, ACTION_RECLAIM, RULE_NONE},
+	{"actions.reclaim.patience", patience, ACTION_RECLAIM, RULE_NONE},
+	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG, RULE_NONE},
+	{"kai.maxConsolidationPreemptees", preemptees, ACTION_CONSOLIDATE, RULE_NONE},
+	{"kai.allowConsolidatingReclaim", consolidating_reclaim, ACTION_CONSOLIDATE, RULE_NONE},
+};
+
+/* What fields of rules are; which there are, and in which order, says the table of rules. */
+static const struct rule_value {
+	enum rule_id rule;
+	const char *field;
+	value_fn value;
+} rule_values[] = {
+	{RULE_PREEMPTIBILITY, "threshold", threshold},
+	{RULE_PREEMPTIBILITY, "reach", reach},
+	{RULE_MIN_RUNTIME, "consolidation", consolidation},
+	{RULE_GUARANTEE, "types", guarantee},
+	{RULE_EVICTION_RATE, "perHour", per_hour},
+	{RULE_OPT_OUT, "mode", opt_out},
+	{RULE_THRASH, "soft", thrash_soft},
+	{RULE_THRASH, "hard", thrash_hard},
+	{RULE_THRASH, "window", thrash_window},
+	{RULE_THRASH, "protection", thrash_protection},
+};
+
+struct all_rows {
+	struct arena *arena;
+	ARRAY(struct row) v;
+};
+
+static value_fn value_of(enum rule_id rule, const char *field, size_t n)
+{
+	for (size_t i = 0; i < sizeof(rule_values) / sizeof(*rule_values); i++) {
+		const struct rule_value *x = &rule_values[i];
+
+		if (x->rule == rule && strlen(x->field) == n && strncmp(x->field, field, n) == 0)
+			return x->value;
+	}
+	return NULL;
+}
+
+static void add_rule_rows(struct all_rows *to, enum rule_id rule)
+{
+	for (const char *field = rule_settings_text(rule); *field; field += strspn(field, " ")) {
+		size_t n = strcspn(field, " ");
+		struct row r = {.value = value_of(rule, field, n), .of = rule};
+
+		assert(r.value);
+		r.key = arena_printf(to->arena, "rules.%s.%.*s", rule_text(rule), (int)n, field);
+		array_push(&to->v, r);
+		field += n;
+	}
+}
+
+static void add_rows(struct all_rows *to, const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		array_push(&to->v, rows[i]);
+}
+
+static struct all_rows all_rows(void)
+{
+	struct all_rows r = {.arena = arena_new(4096)};
+
+	add_rows(&r, first_rows, sizeof(first_rows) / sizeof(*first_rows));
+	for (enum rule_id i = RULE_NONE; i < RULE_COUNT; i++)
+		add_rule_rows(&r, i);
+	add_rows(&r, last_rows, sizeof(last_rows) / sizeof(*last_rows));
+	return r;
+}
+
+static void all_rows_free(struct all_rows *r)
+{
+	array_free(&r->v);
+	arena_free(r->arena);
+}
 
 /* Of KAI's scheduler configuration: a field, or plugin and argument. */
 static const struct row kai_rows[] = {
-	{"actions", kai_actions, ACTION_NONE},
-	{"nodeplacement.gpu", gpu_placement, ACTION_NONE},
-	{"nodeplacement.cpu", cpu_placement, ACTION_NONE},
-	{"proportion.kValue", k_value, ACTION_NONE},
-	{"minruntime.defaultPreemptMinRuntime", preempt_window, ACTION_NONE},
-	{"minruntime.defaultReclaimMinRuntime", reclaim_window, ACTION_NONE},
-	{"minruntime.reclaimResolveMethod", resolve_method, ACTION_NONE},
+	{"actions", kai_actions, ACTION_NONE, RULE_NONE},
+	{"nodeplacement.gpu", gpu_placement, ACTION_NONE, RULE_NONE},
+	{"nodeplacement.cpu", cpu_placement, ACTION_NONE, RULE_NONE},
+	{"proportion.kValue", k_value, ACTION_NONE, RULE_NONE},
+	{"minruntime.defaultPreemptMinRuntime", preempt_window, ACTION_NONE, RULE_NONE},
+	{"minruntime.defaultReclaimMinRuntime", reclaim_window, ACTION_NONE, RULE_NONE},
+	{"minruntime.reclaimResolveMethod", resolve_method, ACTION_NONE, RULE_NONE},
 };
 enum { KAI_ROWS = sizeof(kai_rows) / sizeof(*kai_rows) };
 
 static bool is_there(const struct config_view *v, const struct row *r)
 {
-	return r->needs == ACTION_NONE || profile_has_action(v->config->profile, r->needs);
+	return (r->needs == ACTION_NONE || profile_has_action(v->config->profile, r->needs)) &&
+	       (r->of == RULE_NONE || profile_has_rule(v->config->profile, r->of));
 }
 
 /* ---- where they come from ---- */
@@ -336,15 +399,17 @@ static void add_profile(const struct engine_config *c, struct text *out)
 
 void config_view_text(const struct config_view *v, struct text *out)
 {
+	struct all_rows rows = all_rows();
 	const char *before = "";
 
 	text_add(out, "apiVersion: cede.dev/v1\nkind: CedeConfiguration\n");
-	for (size_t i = 0; i < ROWS; i++) {
-		if (!is_there(v, &rows[i]))
+	for (size_t i = 0; i < rows.v.n; i++) {
+		if (!is_there(v, &rows.v.v[i]))
 			continue;
-		add_row(v, &rows[i], before, out);
-		before = rows[i].key;
+		add_row(v, &rows.v.v[i], before, out);
+		before = rows.v.v[i].key;
 	}
+	all_rows_free(&rows);
 	add_plugins(v->config, out);
 	text_add(out, "\n# What only KAI's scheduler configuration can say\n");
 	for (size_t i = 0; i < KAI_ROWS; i++) {
@@ -386,14 +451,16 @@ static void emit_set(struct emit *e, const char *key, uint64_t set, uint32_t n, 
 void config_view_emit(const struct config_view *v, struct emit *e)
 {
 	const struct profile_data *p = profile_get(v->config->profile);
+	struct all_rows rows = all_rows();
 
 	emit_object(e, NULL);
 	emit_str(e, "kind", "EffectiveConfiguration");
 	emit_str(e, "profile", p->name);
 	emit_list(e, "settings");
-	for (size_t i = 0; i < ROWS; i++)
-		if (is_there(v, &rows[i]))
-			emit_row(v, e, &rows[i], false);
+	for (size_t i = 0; i < rows.v.n; i++)
+		if (is_there(v, &rows.v.v[i]))
+			emit_row(v, e, &rows.v.v[i], false);
+	all_rows_free(&rows);
 	for (size_t i = 0; i < KAI_ROWS; i++)
 		emit_row(v, e, &kai_rows[i], true);
 	emit_end(e);

@@ -7,6 +7,18 @@
 #define A(x) (1u << ACTION_##x)
 #define R(x) (UINT64_C(1) << RULE_##x)
 
+/* Rules that protect and that spare in a profile: its columns of RULE_TABLE as sets of rules. */
+#define BIT_IF(set, profile, id) | (uint64_t)((set) >> (profile)&1) << RULE_##id
+#define DEFAULT_HARD(id, table, name, hard, ...) BIT_IF(hard, PROFILE_DEFAULT, id)
+#define DEFAULT_SOFT(id, table, name, hard, soft, ...) BIT_IF(soft, PROFILE_DEFAULT, id)
+#define KUBERNETES_HARD(id, table, name, hard, ...) BIT_IF(hard, PROFILE_KUBERNETES, id)
+#define KUBERNETES_SOFT(id, table, name, hard, soft, ...) BIT_IF(soft, PROFILE_KUBERNETES, id)
+#define YUNIKORN_HARD(id, table, name, hard, ...) BIT_IF(hard, PROFILE_YUNIKORN, id)
+#define YUNIKORN_SOFT(id, table, name, hard, soft, ...) BIT_IF(soft, PROFILE_YUNIKORN, id)
+#define KAI_HARD(id, table, name, hard, ...) BIT_IF(hard, PROFILE_KAI, id)
+#define KAI_SOFT(id, table, name, hard, soft, ...) BIT_IF(soft, PROFILE_KAI, id)
+#define RULES(column) (0 RULE_TABLE(column))
+
 static const struct profile_data profiles[PROFILE_COUNT] = {
 	[PROFILE_DEFAULT] =
 		{
@@ -14,10 +26,8 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.about = "everything together: gangs and single pods, queues with guarantees, all rules",
 			.actions = A(ALLOCATE) | A(RECLAIM) | A(PREEMPT) | A(DISPLACE) | A(REQUIRED_NODE) |
 				   A(CONSOLIDATE) | A(QUOTA) | A(STALE_GANG),
-			.hard = R(FOREIGN) | R(DAEMONSET) | R(NEVER) | R(DELAY) | R(APPLICATION) | R(FENCE) |
-				R(POLICY) | R(PRIORITY) | R(PREEMPTIBILITY) | R(MIN_RUNTIME) | R(GUARANTEE) |
-				R(BUDGET) | R(EVICTION_RATE),
-			.soft = R(OPT_OUT) | R(DRIVER) | R(THRASH),
+			.hard = RULES(DEFAULT_HARD),
+			.soft = RULES(DEFAULT_SOFT),
 			.way = WAY_QUEUES,
 			.order = ORDER_GUARANTEE,
 			.reclaim_by = RECLAIM_GUARANTEE,
@@ -29,8 +39,8 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.name = "kubernetes",
 			.about = "as kube-scheduler: priorities alone, disruption budgets as far as possible",
 			.actions = A(ALLOCATE) | A(DISPLACE),
-			.hard = R(NEVER) | R(PRIORITY),
-			.soft = R(BUDGET),
+			.hard = RULES(KUBERNETES_HARD),
+			.soft = RULES(KUBERNETES_SOFT),
 			.way = WAY_PODS,
 			.order = ORDER_PRIORITY,
 			.reclaim_by = RECLAIM_GUARANTEE,
@@ -44,9 +54,8 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.name = "yunikorn",
 			.about = "as YuniKorn: queues with guarantees, its laws kept; no groups, budgets or windows",
 			.actions = A(ALLOCATE) | A(RECLAIM) | A(REQUIRED_NODE) | A(QUOTA),
-			.hard = R(FOREIGN) | R(DAEMONSET) | R(NEVER) | R(DELAY) | R(APPLICATION) | R(FENCE) |
-				R(POLICY) | R(PRIORITY) | R(GUARANTEE),
-			.soft = R(OPT_OUT) | R(DRIVER),
+			.hard = RULES(YUNIKORN_HARD),
+			.soft = RULES(YUNIKORN_SOFT),
 			.way = WAY_QUEUES,
 			.order = ORDER_YUNIKORN,
 			.reclaim_by = RECLAIM_GUARANTEE,
@@ -57,13 +66,14 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.name = "kai",
 			.about = "as KAI: gangs, fair shares, minimum runtimes, consolidation",
 			.actions = A(ALLOCATE) | A(CONSOLIDATE) | A(RECLAIM) | A(PREEMPT) | A(STALE_GANG),
-			.hard = R(FOREIGN) | R(PRIORITY) | R(PREEMPTIBILITY) | R(MIN_RUNTIME) | R(FAIR_SHARE),
+			.hard = RULES(KAI_HARD),
+			.soft = RULES(KAI_SOFT),
+			.unasked = {[ACTION_RECLAIM] = R(PRIORITY)}, /* between queues shares decide */
 			.way = WAY_SCENARIOS,
 			.order = ORDER_FAIR_SHARE,
 			.reclaim_by = RECLAIM_FAIR_SHARE,
 			.start = START_STAMP,
 			.has_only_kai_queues = true,
-			.reclaims_any_priority = true,
 		},
 };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/rule_ids.h"
+#include "model/rule_table.h"
 
 enum profile { PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI, PROFILE_COUNT };
 
@@ -28,9 +28,10 @@ enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };
 
 struct profile_data {
 	const char *name, *about;
-	uint32_t actions; /* bit set of enum action */
-	uint64_t hard;	  /* bit sets of enum rule_id: rules that protect, */
-	uint64_t soft;	  /* and rules that spare as long as anything else works */
+	uint32_t actions;		/* bit set of enum action */
+	uint64_t hard;			/* bit sets of enum rule_id: rules that protect, */
+	uint64_t soft;			/* and rules that spare as long as anything else works */
+	uint64_t unasked[ACTION_COUNT]; /* of them: those that an action does without here */
 	enum search_way way;
 	enum waiting_order order;
 	enum reclaim_by reclaim_by;
@@ -40,8 +41,7 @@ struct profile_data {
 	bool has_no_queues;	  /* all pods are in root.default */
 	bool has_only_kai_queues; /* names of queues are those of Queue objects; YuniKorn's words do not count */
 	bool ignores_kai_groups;
-	bool keeps_ghosts;	    /* a pod on a node that is not there is no error */
-	bool reclaims_any_priority; /* between queues priorities are not compared */
+	bool keeps_ghosts; /* a pod on a node that is not there is no error */
 };
 
 const struct profile_data *profile_get(enum profile p);

@@ -16,4 +16,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_add(out, "it is of the same application (law 3)");
 }
 
-const struct rule rule_application = {RULE_APPLICATION, judge, text};
+const struct rule rule_application = {.judge = judge, .text = text};

@@ -52,4 +52,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 		    name_str(names, o->ns), name_str(names, o->name), v->num[0], v->num[1]);
 }
 
-const struct rule rule_budget = {RULE_BUDGET, judge, text};
+const struct rule rule_budget = {.judge = judge, .text = text};

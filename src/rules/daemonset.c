@@ -16,4 +16,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_add(out, "it belongs to a DaemonSet and would be back on the node at once");
 }
 
-const struct rule rule_daemonset = {RULE_DAEMONSET, judge, text};
+const struct rule rule_daemonset = {.judge = judge, .text = text};

@@ -136,4 +136,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_add(out, "it is its application's driver");
 }
 
-const struct rule rule_driver = {RULE_DRIVER, judge, text};
+const struct rule rule_driver = {.judge = judge, .text = text};

@@ -61,4 +61,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	timestamp_text(v->until_ns, out);
 }
 
-const struct rule rule_eviction_rate = {RULE_EVICTION_RATE, judge, text};
+const struct rule rule_eviction_rate = {.judge = judge, .text = text};

@@ -57,4 +57,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_free(&share);
 }
 
-const struct rule rule_fair_share = {RULE_FAIR_SHARE, judge, text};
+const struct rule rule_fair_share = {.judge = judge, .text = text};

@@ -22,4 +22,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 		    name_str(vocab_names(ledger_vocab(l)), queue_get(ledger_queues(l), v->queue)->path));
 }
 
-const struct rule rule_fence = {RULE_FENCE, judge, text};
+const struct rule rule_fence = {.judge = judge, .text = text};

@@ -20,4 +20,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_add(out, "it is another scheduler's pod");
 }
 
-const struct rule rule_foreign = {RULE_FOREIGN, judge, text};
+const struct rule rule_foreign = {.judge = judge, .text = text};

@@ -127,4 +127,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	guarantee_text(c, v, "guaranteed", out);
 }
 
-const struct rule rule_guarantee = {RULE_GUARANTEE, judge, text};
+const struct rule rule_guarantee = {.judge = judge, .text = text};

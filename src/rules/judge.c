@@ -1,92 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/judge.h"
 
-#include "units/duration.h"
+/* ---- which rules are asked ---- */
 
-/* ---- which rules an action asks, in order ---- */
+/* In the order of the table. */
+#define X(id, table, ...) [RULE_##id] = &rule_##table,
+static const struct rule *const rules[RULE_COUNT] = {RULE_TABLE(X)};
+#undef X
 
-static const struct rule *const reclaim_rules[] = {
-	&rule_foreign,	     &rule_daemonset,	   &rule_application, &rule_fence,     &rule_policy,
-	&rule_priority,	     &rule_preemptibility, &rule_min_runtime, &rule_guarantee, &rule_budget,
-	&rule_eviction_rate, &rule_opt_out,	   &rule_driver,      &rule_thrash,    NULL};
-static const struct rule *const preempt_rules[] = {&rule_foreign,
-						   &rule_daemonset,
-						   &rule_application,
-						   &rule_policy,
-						   &rule_priority,
-						   &rule_preemptibility,
-						   &rule_min_runtime,
-						   &rule_budget,
-						   &rule_eviction_rate,
-						   &rule_opt_out,
-						   &rule_driver,
-						   &rule_thrash,
-						   NULL};
-static const struct rule *const displace_rules[] = {&rule_foreign,
-						    &rule_daemonset,
-						    &rule_application,
-						    &rule_policy,
-						    &rule_priority,
-						    &rule_preemptibility,
-						    &rule_min_runtime,
-						    &rule_budget,
-						    &rule_eviction_rate,
-						    &rule_thrash,
-						    NULL};
-static const struct rule *const required_rules[] = {&rule_foreign,
-						    &rule_daemonset,
-						    &rule_application,
-						    &rule_priority,
-						    &rule_preemptibility,
-						    &rule_min_runtime,
-						    &rule_budget,
-						    &rule_opt_out,
-						    &rule_driver,
-						    &rule_thrash,
-						    NULL};
-static const struct rule *const quota_rules[] = {
-	&rule_foreign, &rule_daemonset,	    &rule_policy,  &rule_preemptibility, &rule_min_runtime,
-	&rule_budget,  &rule_eviction_rate, &rule_opt_out, &rule_driver,	 &rule_thrash,
-	NULL};
-
-/* Windows are looked at by the search: a move must be outside both. */
-static const struct rule *const consolidate_rules[] = {
-	&rule_foreign, &rule_daemonset,	    &rule_application, &rule_policy, &rule_preemptibility,
-	&rule_budget,  &rule_eviction_rate, &rule_opt_out,     &rule_driver, &rule_thrash,
-	NULL};
-
-static const struct rule *const *rules_of(enum action a)
-{
-	switch (a) {
-	case ACTION_RECLAIM:
-		return reclaim_rules;
-	case ACTION_PREEMPT:
-		return preempt_rules;
-	case ACTION_REQUIRED_NODE:
-		return required_rules;
-	case ACTION_QUOTA:
-		return quota_rules;
-	case ACTION_CONSOLIDATE:
-		return consolidate_rules;
-	default:
-		return displace_rules;
-	}
-}
-
-/* Worked out once: it is asked for every rule and every pod. */
+/* Worked out once per judge: it is asked for every pod. */
 static uint64_t rules_on(const struct judge *j)
 {
 	const struct profile_data *p = profile_get(j->settings.profile);
-	uint64_t on = (p->hard | p->soft) & ~j->settings.rules_off;
+	uint64_t on = 0;
 
-	if (j->action == ACTION_RECLAIM && p->reclaims_any_priority)
-		on &= ~(UINT64_C(1) << RULE_PRIORITY);
-	return on;
-}
-
-static bool is_off(const struct judge *j, enum rule_id id)
-{
-	return !(j->on >> id & 1);
+	for (enum rule_id r = RULE_NONE + 1; r < RULE_COUNT; r++)
+		on |= (uint64_t)(rule_actions(r) >> j->action & 1) << r;
+	return on & (p->hard | p->soft) & ~p->unasked[j->action] & ~j->settings.rules_off;
 }
 
 /* ---- the judge ---- */
@@ -155,29 +85,16 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 	j->asked = asked_types(&shape_get(j->vocab, j->p->shape)->request);
 }
 
-static bool never_preempts(const struct judge *j)
-{
-	const struct obj_class *class = cluster_pod_class(j->cluster, j->p->obj);
-
-	return shape_get(j->vocab, j->p->shape)->never_preempts || (class && class->never_preempts) ||
-	       (j->p->group != GROUP_NONE && ledger_group(j->ledger, j->p->group)->obj->never_preempts);
-}
-
 struct rule_verdict judge_preemptor(const struct judge *j)
 {
-	struct rule_verdict v = rule_says(IS_PROTECTED, RULE_DELAY);
-	int64_t delay = j->p->queue == QUEUE_NONE ? 0 : queue_get(j->tree, j->p->queue)->props.preemption_delay_ns;
+	for (uint64_t left = j->on; left; left &= left - 1) {
+		const struct rule *r = rules[__builtin_ctzll(left)];
+		struct rule_verdict says = r->of_preemptor ? r->of_preemptor(j) : rule_may_go();
 
-	if (never_preempts(j) && !is_off(j, RULE_NEVER))
-		return rule_says(IS_PROTECTED, RULE_NEVER);
-	if (is_off(j, RULE_DELAY) || j->action != ACTION_RECLAIM || j->p->created_ns == TIME_NONE ||
-	    j->now_ns >= j->p->created_ns + delay)
-		return rule_may_go();
-	v.until_ns = j->p->created_ns + delay;
-	v.queue = j->p->queue;
-	v.num[0] = delay;
-	v.num[1] = j->now_ns - j->p->created_ns;
-	return v;
+		if (says.answer == IS_PROTECTED)
+			return says;
+	}
+	return rule_may_go();
 }
 
 void judge_look_at(struct judge *j, uint64_t short_types)
@@ -201,12 +118,10 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 	const struct pod *v = ledger_pod(j->ledger, victim);
 	struct rule_verdict soft = rule_may_go();
 
-	for (const struct rule *const *r = rules_of(j->action); *r; r++) {
-		struct rule_verdict says;
+	for (uint64_t left = j->on; left; left &= left - 1) {
+		const struct rule *r = rules[__builtin_ctzll(left)];
+		struct rule_verdict says = r->judge ? r->judge(j, victim, v) : rule_may_go();
 
-		if (is_off(j, (*r)->id))
-			continue;
-		says = (*r)->judge(j, victim, v);
 		if (says.answer == IS_PROTECTED)
 			return in_words_of_shares(j, says);
 		if (says.answer == IS_SPARED && soft.answer == MAY_GO)
@@ -317,28 +232,10 @@ struct queue_opinion *judge_queue(struct judge *j, queue_id q)
 
 /* ---- words ---- */
 
-static const struct rule *const all_rules[] = {
-	&rule_foreign,	&rule_daemonset,      &rule_application, &rule_fence,	      &rule_policy,
-	&rule_priority, &rule_preemptibility, &rule_min_runtime, &rule_guarantee,     &rule_budget,
-	&rule_opt_out,	&rule_driver,	      &rule_fair_share,	 &rule_eviction_rate, &rule_thrash};
-
-static void delay_text(const struct rule_verdict *v, struct text *out)
-{
-	text_add(out, "it is ");
-	duration_text_short(v->num[1], out);
-	text_add(out, " old; its queue reclaims after ");
-	duration_text_short(v->num[0], out);
-}
-
 void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
-	if (v->rule == RULE_DELAY)
-		delay_text(v, out);
-	else if (v->rule == RULE_NEVER)
-		text_add(out, "its preemptionPolicy is Never");
-	else if (v->rule == RULE_PLUGIN)
+	if (v->rule == RULE_PLUGIN)
 		text_add(out, v->words ? v->words : "the plugin keeps it");
-	for (size_t i = 0; i < sizeof(all_rules) / sizeof(*all_rules); i++)
-		if (all_rules[i]->id == v->rule)
-			all_rules[i]->text(c, v, out);
+	else if (v->rule != RULE_NONE)
+		rules[v->rule]->text(c, v, out);
 }

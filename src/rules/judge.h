@@ -4,7 +4,8 @@
  *
  * A judge is made for one waiting pod and one action. What depends on the victim's queue alone (fences, policy,
  * guarantees, how priorities are adjusted) is worked out once per queue and kept, so a cluster with many queues costs
- * only for those that are looked at. Rules are tables, one file each; which of them an action asks is data (judge.c).
+ * only for those that are looked at. Rules are tables, one file each; which of them an action asks, and in
+ * which order, is data (model/rule_table.h).
  *
  * Words of the laws: P is the waiting pod's leaf, V the victim's, A their lowest common ancestor; the branch of a leaf
  * are it and its ancestors strictly below A. Short are the resource types the pod lacks on the node it would use or
@@ -150,12 +151,13 @@ enum { BY_SHARE = 16 }; /* added to its reasons where shares stand for guarantee
 
 /* ---- one rule ---- */
 
-struct rule {
-	enum rule_id id;
+struct rule { /* its functions; everything else is its row of RULE_TABLE */
+	/* of a running pod; NULL: it only speaks of whoever waits */
 	struct rule_verdict (*judge)(struct judge *j, pod_id victim, const struct pod *v);
+	struct rule_verdict (*of_preemptor)(const struct judge *j); /* NULL: it only speaks of victims */
 	void (*text)(const struct cluster *c, const struct rule_verdict *v, struct text *out);
 };
 
-extern const struct rule rule_foreign, rule_daemonset, rule_application, rule_fence, rule_policy, rule_priority,
-	rule_preemptibility, rule_min_runtime, rule_guarantee, rule_fair_share, rule_budget, rule_eviction_rate,
-	rule_opt_out, rule_driver, rule_thrash;
+#define X(id, table, ...) extern const struct rule rule_##table;
+RULE_TABLE(X)
+#undef X

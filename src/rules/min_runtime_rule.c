@@ -153,4 +153,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_printf(out, " has %" PRId64 " pods and keeps %d", v->num[2], judge_minimum(words_ledger(c), v->podset));
 }
 
-const struct rule rule_min_runtime = {RULE_MIN_RUNTIME, judge, text};
+const struct rule rule_min_runtime = {.judge = judge, .text = text};

@@ -32,4 +32,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 						: "it opted out of preemption, and others do (law 1)");
 }
 
-const struct rule rule_opt_out = {RULE_OPT_OUT, judge, text};
+const struct rule rule_opt_out = {.judge = judge, .text = text};

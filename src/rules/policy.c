@@ -19,4 +19,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	text_printf(out, "%s has preemption.policy: disabled", words_queue(c, v->queue));
 }
 
-const struct rule rule_policy = {RULE_POLICY, judge, text};
+const struct rule rule_policy = {.judge = judge, .text = text};

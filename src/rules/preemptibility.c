@@ -154,4 +154,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	}
 }
 
-const struct rule rule_preemptibility = {RULE_PREEMPTIBILITY, judge, text};
+const struct rule rule_preemptibility = {.judge = judge, .text = text};

@@ -55,4 +55,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 		    v->reason ? "not below" : "above", v->num[1]);
 }
 
-const struct rule rule_priority = {RULE_PRIORITY, judge, text};
+const struct rule rule_priority = {.judge = judge, .text = text};

@@ -1,13 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of the table of rules that are words and sets; its functions are asked by judge.c. */
 #include "rules/rule.h"
+
+struct row {
+	const char *name, *settings, *overridden;
+	uint32_t actions;
+};
+
+#define X(id, table, text, hard, soft, by, fields, against) \
+	[RULE_##id] = {.name = (text), .settings = (fields), .overridden = (against), .actions = (by)},
+static const struct row rows[RULE_COUNT] = {
+	[RULE_NONE] = {.name = "", .settings = "", .overridden = ""},
+	[RULE_PLUGIN] = {.name = "plugin", .settings = "", .overridden = "though a plugin would spare it"},
+	RULE_TABLE(X)};
+#undef X
+
+#define X(id, table, text, ...) (text),
+const char *const rule_words[] = {RULE_TABLE(X) NULL};
+#undef X
+#define X(id, text) (text),
+const char *const action_words[] = {ACTION_LIST(X) NULL};
+#undef X
 
 const char *rule_text(enum rule_id r)
 {
-#define X(id, text) [RULE_##id] = (text),
-	static const char *const texts[RULE_COUNT] = {[RULE_NONE] = "", [RULE_PLUGIN] = "plugin", RULE_LIST(X)};
-#undef X
+	return rows[r].name;
+}
 
-	return texts[r];
+const char *rule_overridden_text(enum rule_id r)
+{
+	return rows[r].overridden;
+}
+
+const char *rule_settings_text(enum rule_id r)
+{
+	return rows[r].settings;
+}
+
+uint32_t rule_actions(enum rule_id r)
+{
+	return rows[r].actions;
 }
 
 const char *rule_verdict_name(const struct rule_verdict *v)

@@ -2,9 +2,9 @@
 /*
  * rule.h - may this running pod be taken away for that waiting one?
  *
- * Their names are in model/rule_ids.h. A rule answers
- * for a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes only
- * if nothing else works).
+ * Which rules there are, in which order they are asked and where, says the one table in model/rule_table.h. A rule
+ * answers for a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes
+ * only if nothing else works).
  */
 #pragma once
 
@@ -12,9 +12,14 @@
 #include <stdint.h>
 
 #include "cluster/cluster.h"
-#include "model/rule_ids.h"
+#include "model/rule_table.h"
 
-const char *rule_text(enum rule_id r); /* "" for RULE_NONE */
+/* The columns of the table; "" for RULE_NONE. */
+const char *rule_text(enum rule_id r);
+const char *rule_overridden_text(enum rule_id r);	      /* "though it opted out" */
+const char *rule_settings_text(enum rule_id r);		      /* fields, with blanks between them */
+uint32_t rule_actions(enum rule_id r);			      /* bit set of enum action */
+extern const char *const rule_words[], *const action_words[]; /* all names, in order; NULL at the end */
 
 const char *action_text(enum action a);
 

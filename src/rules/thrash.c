@@ -69,4 +69,4 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	timestamp_text(v->until_ns, out);
 }
 
-const struct rule rule_thrash = {RULE_THRASH, judge, text};
+const struct rule rule_thrash = {.judge = judge, .text = text};

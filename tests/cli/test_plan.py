@@ -176,7 +176,7 @@ def budgets(t):
             (found["outcome"], [(v["pod"], v.get("rule")) for v in found["victims"]]), ("nominated", [("ns/db", "budget")]))
     t.true("text says so", ", against a disruption budget\n" in run("plan", objects, *KUBERNETES).out)
     t.true("explain says so", run("explain", objects, *KUBERNETES, "ns/db").out.endswith(
-        " This goes against its disruption budget.\n"))
+        " It goes against a disruption budget: no node offers another way.\n"))
     spare = objects + [node("n2"), pod("web", 4, 5, "n2")]
     found = decision(spare, "big", *KUBERNETES)
     t.equal("a pod without budget goes first, though of higher priority", (found["node"], found["victims"][0]["pod"], "rule" in found["victims"][0]),

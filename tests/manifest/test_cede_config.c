@@ -154,8 +154,8 @@ static void refuses_what_is_not_right(void **state)
 		{"an unknown rule", "rules:\n  optout: {mode: hard}\n",
 		 "cede.yaml:2:3: " HEAD "rules.optout: unknown field; did you mean \"opt-out\"?"},
 		{"a rule that has no settings", "rules: {fence: {}}\n",
-		 "cede.yaml:1:9: " HEAD "rules.fence: unknown field; known here: opt-out, guarantee, preemptibility, "
-		 "min-runtime, thrash, eviction-rate"},
+		 "cede.yaml:1:9: " HEAD "rules.fence: unknown field; known here: preemptibility, min-runtime, "
+		 "guarantee, eviction-rate, opt-out, thrash"},
 		{"an unknown setting of a rule", "rules: {opt-out: {modus: hard}}\n",
 		 "cede.yaml:1:19: " HEAD "rules.opt-out.modus: unknown field; did you mean \"mode\"?"},
 		{"an unknown action", "actions: {recliam: {}}\n",

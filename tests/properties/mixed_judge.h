@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "model/rule_ids.h"
+#include "model/rule_table.h"
 #include "properties/mixed_model.h"
 
 struct m_claim { /* who takes what from whom */
