@@ -69,6 +69,11 @@ static bool is_short(const struct engine *en, group_id group, podset_id with)
 	return false;
 }
 
+bool gang_is_short(const struct engine *en, group_id group)
+{
+	return is_short(en, group, PODSET_NONE);
+}
+
 bool gang_must_wait(const struct engine *en, const struct pod *p)
 {
 	return is_short(en, p->group, p->podset);

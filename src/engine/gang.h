@@ -29,6 +29,8 @@ enum err_code gangs_try(struct gangs *g, const struct engine_run *run, pod_id po
 /* Was it decided with its group? */
 bool gangs_decided(const struct gangs *g, pod_id pod);
 
+/* Has it fewer pods placed than it has to start with, so that these are one claim? */
+bool gang_is_short(const struct engine *en, group_id group);
 /* With this pod placed too, would some podset of its group still be below its minimum? Then it does not start. */
 bool gang_must_wait(const struct engine *en, const struct pod *p);
 /* Pods of a podset that have to run together; 0 where each stands for itself. */

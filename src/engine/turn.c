@@ -1,83 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/turn.h"
 
+#include "base/heap.h"
+#include "base/map.h"
+#include "engine/gang.h"
+#include "engine/turn_entitled.h"
 #include "engine/turn_yunikorn.h"
 
-/* Of one queue. */
-struct lane {
-	ARRAY(pod_id) pods; /* a leaf's, in their order */
+/* Pods of one leaf that ask for the same: alike in shape, group and whether room is reserved for them. */
+struct kind {
+	ARRAY(uint32_t) pods; /* their ranks: places in the order of all that wait */
 	uint32_t next;
-	uint32_t untried; /* in it and below */
+};
+
+struct kind_ref { /* a kind of a group's pods */
+	queue_id leaf;
+	uint32_t at, next; /* next: another of the same group, MAP_NONE */
+};
+
+struct share { /* a fraction, compared exactly */
+	uint64_t used, of;
+};
+
+/* A queue with work that was not tried yet, in it or below. */
+struct lane {
+	const struct turn *t;
+	queue_id queue;
+	uint32_t at; /* among the parent's kids */
+	uint32_t untried;
+	struct share share;
+	int64_t *held; /* as last seen; NULL: it guarantees nothing */
+	/* of a leaf: kinds by their first pod, those that may be entitled and those that are not */
+	ARRAY(struct kind) kinds;
+	struct map kind_at;
+	struct heap maybe, others;
+	/* of a parent: children by their share, with work that may be entitled, and with any */
+	ARRAY(queue_id) kids;
+	struct heap maybe_kids, all_kids;
 };
 
 struct turn {
-	const struct ledger *l;
+	const struct engine *en;
+	struct ledger *l;
 	const struct queue_tree *tree;
-	struct lane *lanes; /* by queue id */
+	const pod_id *waiting;
+	struct lane **lanes; /* by queue id, NULL where nothing waits */
 	uint32_t n;
-	ARRAY(pod_id) stray; /* pods without a queue: last */
+	ARRAY(struct kind_ref) group_kinds;
+	struct map first_kind; /* of a group: where in group_kinds */
+	struct bits tried;     /* groups */
+	ARRAY(pod_id) stray;   /* pods without a queue: last */
 	uint32_t next_stray;
 	struct turn_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
 };
 
-static void add(struct turn *t, pod_id pod)
+static queue_id parent_of(const struct turn *t, queue_id q)
 {
-	queue_id q = ledger_pod(t->l, pod)->queue;
-
-	if (q == QUEUE_NONE || q >= t->n) {
-		array_push(&t->stray, pod);
-		return;
-	}
-	if (t->yunikorn)
-		return;
-	array_push(&t->lanes[q].pods, pod);
-	for (; q != QUEUE_NONE; q = queue_get(t->tree, q)->parent)
-		t->lanes[q].untried++;
-}
-
-struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n)
-{
-	struct turn *t = mem_alloc(sizeof(*t));
-
-	t->l = en->ledger;
-	t->tree = ledger_queues(t->l);
-	t->n = t->tree->q.n;
-	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
-	if (profile_get(en->config->profile)->order == ORDER_YUNIKORN)
-		t->yunikorn = turn_yunikorn_new(en, waiting, n);
-	for (uint32_t i = 0; i < n; i++)
-		add(t, waiting[i]);
-	return t;
-}
-
-void turn_free(struct turn *t)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		array_free(&t->lanes[i].pods);
-	mem_free(t->lanes);
-	array_free(&t->stray);
-	if (t->yunikorn)
-		turn_yunikorn_free(t->yunikorn);
-	mem_free(t);
+	return queue_get(t->tree, q)->parent;
 }
 
 /* ---- who is furthest below ---- */
 
-struct share { /* a fraction, compared exactly */
-	int64_t used, of;
-};
-
-/* <0: a is smaller. Fractions of non-negative numbers. */
+/* <0: a is smaller. */
 static int share_cmp(const struct share *a, const struct share *b)
 {
-	__int128 x = (__int128)a->used * b->of, y = (__int128)b->used * a->of;
+	unsigned __int128 x = (unsigned __int128)a->used * b->of, y = (unsigned __int128)b->used * a->of;
 
 	return (x > y) - (x < y);
 }
 
 static int64_t held(const struct turn *t, queue_id q, res_id r)
 {
-	return ledger_queue_used(t->l, q)[r] + ledger_queue_claimed(t->l, q)[r];
+	return res_add_sat(ledger_queue_used(t->l, q)[r], ledger_queue_claimed(t->l, q)[r]);
+}
+
+static struct share share_in(const struct turn *t, queue_id q, res_id r, int64_t of)
+{
+	return (struct share){(uint64_t)held(t, q, r), (uint64_t)of};
 }
 
 /*
@@ -92,7 +91,7 @@ static struct share share_of(const struct turn *t, queue_id q)
 
 	for (uint64_t left = g->mask; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
-		struct share s = {held(t, q, r), g->v[r]};
+		struct share s = share_in(t, q, r, g->v[r]);
 
 		if (g->v[r] <= 0)
 			continue;
@@ -103,7 +102,7 @@ static struct share share_of(const struct turn *t, queue_id q)
 	if (has_guarantee)
 		return most;
 	for (res_id r = 0; r < ledger_stride(t->l); r++) {
-		struct share s = {held(t, q, r), capacity[r]};
+		struct share s = share_in(t, q, r, capacity[r]);
 
 		if (r != RES_PODS && capacity[r] > 0 && share_cmp(&s, &most) > 0)
 			most = s;
@@ -111,41 +110,360 @@ static struct share share_of(const struct turn *t, queue_id q)
 	return (struct share){most.used + most.of, most.of};
 }
 
-/* Is a ahead of b? Children are sorted by path, so of equals the first stays. */
-static bool is_ahead(const struct turn *t, queue_id a, queue_id b)
+static int by_share(const void *ctx, uint32_t a, uint32_t b)
 {
-	struct share x = share_of(t, a), y = share_of(t, b);
+	const struct lane *parent = ctx;
+	const struct turn *t = parent->t;
+	queue_id x = parent->kids.v[a], y = parent->kids.v[b];
+	int d = share_cmp(&t->lanes[x]->share, &t->lanes[y]->share);
 
-	return share_cmp(&x, &y) < 0;
+	return d ? d : name_cmp(t->tree->names, queue_get(t->tree, x)->path, queue_get(t->tree, y)->path);
 }
 
-static queue_id best_child(const struct turn *t, queue_id q)
+static int by_first_pod(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct queue *queue = queue_get(t->tree, q);
-	queue_id best = QUEUE_NONE;
+	const struct lane *leaf = ctx;
+	const struct kind *x = &leaf->kinds.v[a], *y = &leaf->kinds.v[b];
 
-	for (uint32_t i = 0; i < queue->children.n; i++) {
-		queue_id child = queue->children.v[i];
+	return x->pods.v[x->next] < y->pods.v[y->next] ? -1 : 1;
+}
 
-		if (t->lanes[child].untried && (best == QUEUE_NONE || is_ahead(t, child, best)))
-			best = child;
+/* ---- beginning ---- */
+
+static bool has_guarantee(const struct turn *t, queue_id q)
+{
+	return queue_get(t->tree, q)->spec.guaranteed.mask != 0;
+}
+
+static void see_held(struct lane *lane)
+{
+	uint32_t stride = ledger_stride(lane->t->l);
+
+	for (res_id r = 0; lane->held && r < stride; r++)
+		lane->held[r] = held(lane->t, lane->queue, r);
+}
+
+static struct lane *lane_of(struct turn *t, queue_id q)
+{
+	queue_id up = parent_of(t, q);
+	struct lane *lane = t->lanes[q], *parent;
+
+	if (lane)
+		return lane;
+	parent = up == QUEUE_NONE ? NULL : lane_of(t, up);
+	lane = mem_alloc(sizeof(*lane));
+	*lane = (struct lane){.t = t, .queue = q, .share = share_of(t, q)};
+	if (has_guarantee(t, q))
+		lane->held = mem_alloc(ledger_stride(t->l) * sizeof(*lane->held));
+	see_held(lane);
+	heap_init(&lane->maybe, by_first_pod, lane);
+	heap_init(&lane->others, by_first_pod, lane);
+	heap_init(&lane->maybe_kids, by_share, lane);
+	heap_init(&lane->all_kids, by_share, lane);
+	t->lanes[q] = lane;
+	if (parent) {
+		lane->at = parent->kids.n;
+		array_push(&parent->kids, q);
+		heap_push(&parent->all_kids, lane->at);
+		heap_push(&parent->maybe_kids, lane->at);
 	}
-	return best;
+	return lane;
+}
+
+static void chain_kind(struct turn *t, const struct pod *p, uint32_t at)
+{
+	struct kind_ref ref = {.leaf = p->queue, .at = at, .next = map_get(&t->first_kind, p->group)};
+
+	map_put(&t->first_kind, p->group, t->group_kinds.n);
+	array_push(&t->group_kinds, ref);
+}
+
+static uint32_t kind_of(struct turn *t, struct lane *leaf, const struct pod *p)
+{
+	uint64_t what = map_key2(p->shape << 1 | (p->claim != CLAIM_NONE), p->group);
+	uint32_t at = map_get(&leaf->kind_at, what);
+	struct kind new = {.next = 0};
+
+	if (at != MAP_NONE)
+		return at;
+	at = leaf->kinds.n;
+	map_put(&leaf->kind_at, what, at);
+	array_push(&leaf->kinds, new);
+	if (p->group != GROUP_NONE)
+		chain_kind(t, p, at);
+	return at;
+}
+
+static void add(struct turn *t, uint32_t rank)
+{
+	const struct pod *p = ledger_pod(t->l, t->waiting[rank]);
+	struct lane *leaf;
+	uint32_t at;
+
+	if (p->queue == QUEUE_NONE || p->queue >= t->n) {
+		array_push(&t->stray, t->waiting[rank]);
+		return;
+	}
+	if (t->yunikorn)
+		return;
+	leaf = lane_of(t, p->queue);
+	at = kind_of(t, leaf, p);
+	array_push(&leaf->kinds.v[at].pods, rank);
+	if (leaf->kinds.v[at].pods.n == 1)
+		heap_push(&leaf->maybe, at);
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = parent_of(t, q))
+		t->lanes[q]->untried++;
+}
+
+struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n)
+{
+	struct turn *t = mem_alloc(sizeof(*t));
+	uint32_t n_touched;
+
+	t->en = en;
+	t->l = en->ledger;
+	t->tree = ledger_queues(t->l);
+	t->n = t->tree->q.n;
+	t->waiting = waiting;
+	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
+	if (profile_get(en->config->profile)->order == ORDER_YUNIKORN)
+		t->yunikorn = turn_yunikorn_new(en, waiting, n);
+	ledger_touched_queues(t->l, &n_touched); /* what was before does not matter */
+	ledger_touched_groups(t->l, &n_touched);
+	for (uint32_t i = 0; i < n; i++)
+		add(t, i);
+	return t;
+}
+
+static void lane_free(struct lane *lane)
+{
+	for (uint32_t i = 0; i < lane->kinds.n; i++)
+		array_free(&lane->kinds.v[i].pods);
+	array_free(&lane->kinds);
+	array_free(&lane->kids);
+	map_free(&lane->kind_at);
+	heap_free(&lane->maybe);
+	heap_free(&lane->others);
+	heap_free(&lane->maybe_kids);
+	heap_free(&lane->all_kids);
+	mem_free(lane->held);
+	mem_free(lane);
+}
+
+void turn_free(struct turn *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->lanes[i])
+			lane_free(t->lanes[i]);
+	mem_free(t->lanes);
+	array_free(&t->group_kinds);
+	map_free(&t->first_kind);
+	bits_free(&t->tried);
+	array_free(&t->stray);
+	if (t->yunikorn)
+		turn_yunikorn_free(t->yunikorn);
+	mem_free(t);
+}
+
+/* ---- what changed ---- */
+
+static bool may_be_entitled(const struct lane *lane)
+{
+	return lane->maybe.items.n || lane->maybe_kids.items.n;
+}
+
+/* It may have entitled work again, and so do those above it. */
+static void note_maybe(struct turn *t, queue_id q)
+{
+	for (queue_id up = parent_of(t, q); up != QUEUE_NONE; q = up, up = parent_of(t, q))
+		if (!heap_has(&t->lanes[up]->maybe_kids, t->lanes[q]->at))
+			heap_push(&t->lanes[up]->maybe_kids, t->lanes[q]->at);
+}
+
+static void note_none(struct turn *t, queue_id q)
+{
+	for (queue_id up = parent_of(t, q); up != QUEUE_NONE && !may_be_entitled(t->lanes[q]);
+	     q = up, up = parent_of(t, q))
+		heap_remove(&t->lanes[up]->maybe_kids, t->lanes[q]->at);
+}
+
+static void reopen_leaf(struct turn *t, struct lane *leaf)
+{
+	if (!leaf->others.items.n)
+		return;
+	while (leaf->others.items.n)
+		heap_push(&leaf->maybe, heap_pop(&leaf->others));
+	note_maybe(t, leaf->queue);
+}
+
+/* A queue with a guarantee uses less: ask again below it. */
+static void reopen(struct turn *t, struct lane *lane)
+{
+	reopen_leaf(t, lane);
+	for (uint32_t i = 0; i < lane->kids.n; i++)
+		if (t->lanes[lane->kids.v[i]]->untried)
+			reopen(t, t->lanes[lane->kids.v[i]]);
+}
+
+static bool uses_less(const struct lane *lane)
+{
+	for (uint64_t left = queue_get(lane->t->tree, lane->queue)->spec.guaranteed.mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+
+		if (held(lane->t, lane->queue, r) < lane->held[r])
+			return true;
+	}
+	return false;
+}
+
+static void refresh(struct turn *t, struct lane *lane)
+{
+	queue_id up = parent_of(t, lane->queue);
+	bool is_less = lane->held && uses_less(lane);
+
+	lane->share = share_of(t, lane->queue);
+	see_held(lane);
+	if (up != QUEUE_NONE && heap_has(&t->lanes[up]->all_kids, lane->at))
+		heap_update(&t->lanes[up]->all_kids, lane->at);
+	if (up != QUEUE_NONE && heap_has(&t->lanes[up]->maybe_kids, lane->at))
+		heap_update(&t->lanes[up]->maybe_kids, lane->at);
+	if (is_less)
+		reopen(t, lane);
+}
+
+/* What its pods ask for is not what it was. */
+static void reopen_group(struct turn *t, group_id group)
+{
+	for (uint32_t i = map_get(&t->first_kind, group); i != MAP_NONE; i = t->group_kinds.v[i].next) {
+		const struct kind_ref *ref = &t->group_kinds.v[i];
+		struct lane *leaf = t->lanes[ref->leaf];
+
+		if (!heap_has(&leaf->others, ref->at))
+			continue;
+		heap_remove(&leaf->others, ref->at);
+		heap_push(&leaf->maybe, ref->at);
+		note_maybe(t, ref->leaf);
+	}
+}
+
+static void refresh_touched(struct turn *t)
+{
+	uint32_t n;
+	const queue_id *v = ledger_touched_queues(t->l, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		for (queue_id q = v[i]; q != QUEUE_NONE; q = parent_of(t, q))
+			if (t->lanes[q] && t->lanes[q]->untried)
+				refresh(t, t->lanes[q]);
+	v = ledger_touched_groups(t->l, &n);
+	for (uint32_t i = 0; t->group_kinds.n && i < n; i++)
+		reopen_group(t, v[i]);
+}
+
+/* ---- who comes next ---- */
+
+static uint32_t first_rank(const struct lane *leaf, uint32_t kind)
+{
+	return leaf->kinds.v[kind].pods.v[leaf->kinds.v[kind].next];
+}
+
+static bool is_claim_of_group(const struct turn *t, const struct pod *p)
+{
+	return p->group != GROUP_NONE && !bits_has(&t->tried, p->group) && gang_is_short(t->en, p->group);
+}
+
+static bool is_entitled(const struct turn *t, const struct lane *leaf, uint32_t kind)
+{
+	pod_id pod = t->waiting[first_rank(leaf, kind)];
+	const struct pod *p = ledger_pod(t->l, pod);
+	struct work w;
+
+	if (is_claim_of_group(t, p))
+		work_of_group(t->en, p->group, &w);
+	else
+		work_of_pod(t->l, pod, &w);
+	return work_is_entitled(t->l, leaf->queue, &w);
+}
+
+/* Drops what is not entitled after all; false: nothing is left. */
+static bool settle_maybe(struct turn *t, struct lane *leaf)
+{
+	while (leaf->maybe.items.n && !is_entitled(t, leaf, heap_peek(&leaf->maybe)))
+		heap_push(&leaf->others, heap_pop(&leaf->maybe));
+	return leaf->maybe.items.n > 0;
+}
+
+static struct lane *descend(struct turn *t, bool entitled)
+{
+	struct lane *lane = t->lanes[QUEUE_ROOT];
+
+	while (!(entitled ? &lane->maybe : &lane->others)->items.n)
+		lane = t->lanes[lane->kids.v[heap_peek(entitled ? &lane->maybe_kids : &lane->all_kids)]];
+	return lane;
+}
+
+/* The leaf with the next entitled work, NULL if there is none. */
+static struct lane *entitled_leaf(struct turn *t)
+{
+	while (may_be_entitled(t->lanes[QUEUE_ROOT])) {
+		struct lane *leaf = descend(t, true);
+
+		if (settle_maybe(t, leaf))
+			return leaf;
+		note_none(t, leaf->queue);
+	}
+	return NULL;
+}
+
+/* The group had its turn: who is left of it is asked about alone. */
+static void note_tried(struct turn *t, group_id group)
+{
+	bits_set(&t->tried, group);
+	reopen_group(t, group);
+}
+
+/* Out of its queue, and the queue out of the heaps above it if it was the last. */
+static void count_out(struct turn *t, queue_id q)
+{
+	for (; q != QUEUE_NONE; q = parent_of(t, q)) {
+		queue_id up = parent_of(t, q);
+
+		if (--t->lanes[q]->untried == 0 && up != QUEUE_NONE)
+			heap_remove(&t->lanes[up]->all_kids, t->lanes[q]->at);
+	}
+}
+
+static pod_id take(struct turn *t, struct lane *leaf, struct heap *from)
+{
+	uint32_t at = heap_peek(from);
+	struct kind *kind = &leaf->kinds.v[at];
+	pod_id pod = t->waiting[kind->pods.v[kind->next]];
+	group_id group = ledger_pod(t->l, pod)->group;
+
+	heap_pop(from);
+	if (++kind->next < kind->pods.n)
+		heap_push(from, at);
+	if (from == &leaf->maybe)
+		note_none(t, leaf->queue);
+	count_out(t, leaf->queue);
+	if (group != GROUP_NONE && !bits_has(&t->tried, group))
+		note_tried(t, group);
+	return pod;
 }
 
 pod_id turn_next(struct turn *t)
 {
-	queue_id q = QUEUE_ROOT, child;
 	pod_id pod = t->yunikorn ? turn_yunikorn_next(t->yunikorn) : POD_NONE;
+	struct lane *leaf;
 
 	if (pod != POD_NONE)
 		return pod;
-	if (!t->n || !t->lanes[QUEUE_ROOT].untried)
+	if (!t->n || !t->lanes[QUEUE_ROOT] || !t->lanes[QUEUE_ROOT]->untried)
 		return t->next_stray < t->stray.n ? t->stray.v[t->next_stray++] : POD_NONE;
-	while (t->lanes[q].next >= t->lanes[q].pods.n && (child = best_child(t, q)) != QUEUE_NONE)
-		q = child;
-	pod = t->lanes[q].pods.v[t->lanes[q].next++];
-	for (; q != QUEUE_NONE; q = queue_get(t->tree, q)->parent)
-		t->lanes[q].untried--;
-	return pod;
+	refresh_touched(t);
+	leaf = entitled_leaf(t);
+	if (leaf)
+		return take(t, leaf, &leaf->maybe);
+	leaf = descend(t, false);
+	return take(t, leaf, &leaf->others);
 }

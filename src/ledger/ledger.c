@@ -61,6 +61,8 @@ void ledger_free(struct ledger *l)
 	groups_free(l);
 	pdbs_free(l);
 	queues_free(l);
+	touched_free(&l->touched_queues);
+	touched_free(&l->touched_groups);
 	array_free(&l->journal);
 	array_free(&l->listeners);
 	names_drop(l->names, l->default_name);

@@ -194,6 +194,13 @@ const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);  /* placed
 const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q);
 const int64_t *ledger_queue_claimed(const struct ledger *l, queue_id q);
 uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q); /* pods waiting in it and below */
+/*
+ * Leaf queues whose use or claims moves or their undoing touched since the last call, each once; what is above them was
+ * touched too. Good until the next move. For one user at a time: a call forgets.
+ */
+const queue_id *ledger_touched_queues(struct ledger *l, uint32_t *ret_n);
+/* Likewise groups of which pods got or lost a place or a claim. */
+const group_id *ledger_touched_groups(struct ledger *l, uint32_t *ret_n);
 /* Sum of allocatable over live nodes. */
 const int64_t *ledger_capacity(const struct ledger *l);
 

@@ -71,6 +71,11 @@ struct rows {
 	uint32_t n, cap; /* rows */
 };
 
+struct touched { /* ids, each once: since the last question, and what was answered to it */
+	ARRAY(uint32_t) now, before;
+	struct bits in_now;
+};
+
 /* What the ledger knows of a queue besides its rows. */
 struct queue_use {
 	queue_id parent; /* as in the tree, beside each other for the walk up */
@@ -136,6 +141,7 @@ struct ledger {
 	struct queue_tree tree;
 	ARRAY(struct queue_use) queues; /* as long as the tree's */
 	struct rows queue_used, queue_leaving, queue_claimed;
+	struct touched touched_queues, touched_groups;
 
 	ARRAY(struct group) groups;
 	struct ids group_ids;
@@ -226,6 +232,7 @@ void pod_to_waiting(struct ledger *l, pod_id id); /* from any state, without a c
 /* Of the leaf's list, the waiting counts of the path and the podset's n_waiting; not of n_pods. */
 void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos);
 void pod_queue_out(struct ledger *l, pod_id id);
+void touched_free(struct touched *t);
 
 void undo_place(struct ledger *l, const struct entry *e);
 void undo_vacate(struct ledger *l, const struct entry *e);

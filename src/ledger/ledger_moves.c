@@ -59,6 +59,54 @@ void node_note_ghost(struct ledger *l, node_id n)
 	l->has_empty_ghosts = true;
 }
 
+/* ---- what was touched ---- */
+
+static void touch(struct touched *t, uint32_t id)
+{
+	if (id == UINT32_MAX || bits_has(&t->in_now, id))
+		return;
+	bits_set(&t->in_now, id);
+	array_push(&t->now, id);
+}
+
+/* What is used or claimed in its queue changes, and how many of its group are where. */
+static void touch_by(struct ledger *l, const struct pod *p)
+{
+	touch(&l->touched_queues, p->queue);
+	touch(&l->touched_groups, p->group);
+}
+
+static const uint32_t *tell_touched(struct touched *t, uint32_t *ret_n)
+{
+	t->before.n = 0;
+	for (uint32_t i = 0; i < t->now.n; i++) {
+		array_push(&t->before, t->now.v[i]);
+		bits_clear(&t->in_now, t->now.v[i]);
+	}
+	t->now.n = 0;
+	*ret_n = t->before.n;
+	return t->before.v;
+}
+
+const queue_id *ledger_touched_queues(struct ledger *l, uint32_t *ret_n)
+{
+	return tell_touched(&l->touched_queues, ret_n);
+}
+
+const group_id *ledger_touched_groups(struct ledger *l, uint32_t *ret_n)
+{
+	return tell_touched(&l->touched_groups, ret_n);
+}
+
+void touched_free(struct touched *t)
+{
+	array_free(&t->now);
+	array_free(&t->before);
+	bits_free(&t->in_now);
+}
+
+/* ---- halves ---- */
+
 static struct podset *podset_of(struct ledger *l, const struct pod *p)
 {
 	return p->podset == PODSET_NONE ? NULL : &l->podsets.v[p->podset];
@@ -72,6 +120,7 @@ static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 	p->state = POD_PLACED;
 	p->node = node;
 	row_add(row_of(l, &l->node_used, node), usage);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
 		l->queues.v[q].n_waiting--;
@@ -89,6 +138,7 @@ static void lift_off(struct ledger *l, pod_id id)
 	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	list_remove(l, &l->nodes.v[p->node].pods, id);
 	row_sub(row_of(l, &l->node_used, p->node), usage);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_used, q), usage);
 		l->queues.v[q].n_waiting++;
@@ -110,6 +160,7 @@ static void go(struct ledger *l, pod_id id, bool is_evicted)
 	p->state = POD_LEAVING;
 	p->is_evicted = is_evicted;
 	row_add(row_of(l, &l->node_leaving, p->node), usage);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_used, q), usage);
 		row_add(row_of(l, &l->queue_leaving, q), usage);
@@ -130,6 +181,7 @@ static void stay(struct ledger *l, pod_id id)
 	struct pod *p = &l->pods.v[id];
 	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	row_sub(row_of(l, &l->node_leaving, p->node), usage);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
 		row_sub(row_of(l, &l->queue_leaving, q), usage);
@@ -160,6 +212,7 @@ static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uin
 	p->claim = (uint8_t)kind;
 	p->node = node;
 	row_add(row_of(l, &l->node_claimed, node), request);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
 		row_add(row_of(l, &l->queue_claimed, q), request);
 	struct podset *s = podset_of(l, p);
@@ -177,6 +230,7 @@ static void release(struct ledger *l, pod_id id)
 	const struct res_list request = shape_get(l->vocab, p->shape)->request;
 	list_remove(l, &l->nodes.v[p->node].claims, id);
 	row_sub(row_of(l, &l->node_claimed, p->node), request);
+	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
 		row_sub(row_of(l, &l->queue_claimed, q), request);
 	struct podset *s = podset_of(l, p);
