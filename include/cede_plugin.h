@@ -6,9 +6,10 @@
  *
  *	const struct cede_plugin cede_plugin = { .abi = CEDE_PLUGIN_ABI, .name = "my-plugin", .filter = my_filter };
  *
- * Build it as a shared object and name it under `plugins:` in a CedeConfiguration (a path, relative to that file, or
- * {path, args}; create gets the args). examples/plugin/ is a whole one. cede's own filters and scores are
- * such tables too, one file each in src/filters/.
+ * Build it as a shared object and name it under `plugins:` in the CedeConfiguration given with --config (a path,
+ * relative to that file, or {path, args}; create gets the args). File and folder must be writable by their owner alone,
+ * root or whoever runs cede. examples/plugin/ is a whole one. cede's own filters and scores are such tables too, one
+ * file each in src/filters/.
  *
  * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, preemption;
  * else pre_score once, score per node, normalize once; reserve, permit, pre_bind, bind, post_bind. Within a cycle a

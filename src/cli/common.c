@@ -13,7 +13,7 @@
 #include "manifest/fields.h"
 #include "units/timestamp.h"
 
-enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR };
+enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR, KEY_NAMESPACE };
 
 /* ---- options ---- */
 
@@ -83,6 +83,9 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		in->profile = (enum profile)cli_one_of(state, "--profile", arg, cli_profile_words);
 		in->has_profile = true;
 		return 0;
+	case KEY_NAMESPACE:
+		in->settings_namespace = arg;
+		return 0;
 	case KEY_NOW:
 		in->now_ns = cli_time(state, "now", arg);
 		in->has_now = true;
@@ -116,9 +119,11 @@ static const struct argp_option input_options[] = {
 	 "Read objects from a file, from all *.yaml, *.yml and *.json of a folder, or from standard input (-); may be "
 	 "repeated",
 	 0},
-	{"config", KEY_CONFIG, "FILE", 0, "Read settings from this file too", 0},
+	{"config", KEY_CONFIG, "FILE", 0, "Read settings from this file too; plugins are loaded for no other", 0},
 	{"profile", KEY_PROFILE, "NAME", 0, "default, kubernetes, yunikorn or kai; counts more than the configuration",
 	 0},
+	{"settings-namespace", KEY_NAMESPACE, "NAME", 0,
+	 "Read ConfigMaps with settings from this namespace (default: yunikorn, kai-scheduler, kube-system)", 0},
 	{"now", KEY_NOW, "TIME", 0, "Take this as the current time, for example 2026-11-15T12:00:00Z", 0},
 	{"quiet", 'q', NULL, 0, "No notes about what is odd in the input", 0},
 	{0},
@@ -173,10 +178,11 @@ void cli_input_free(struct cli_input *in)
 
 static enum err_code read_files(const struct cli_input *in, struct cli_cluster *c, struct err *e)
 {
+	manifest_set_namespace(c->manifest, in->settings_namespace);
 	for (uint32_t i = 0; i < in->files.n; i++)
 		TRY(manifest_read(c->manifest, in->files.v[i], e));
 	if (in->config)
-		TRY(manifest_read(c->manifest, in->config, e));
+		TRY(manifest_read_config(c->manifest, in->config, e));
 	return ERR_OK;
 }
 
@@ -200,7 +206,7 @@ static enum err_code load(const struct cli_input *in, struct cli_cluster *c, str
 	return manifest_build(c->manifest, &options, &c->cluster, e);
 }
 
-static void tell_notes(const struct manifest *m)
+void cli_notes(const struct manifest *m)
 {
 	uint32_t n = manifest_note_count(m);
 
@@ -229,7 +235,7 @@ int cli_load(const struct cli_input *in, const char *command, struct cli_cluster
 	if (load(in, ret, &e))
 		return cli_fail(&e);
 	if (!in->is_quiet)
-		tell_notes(ret->manifest);
+		cli_notes(ret->manifest);
 	return EXIT_FINE;
 }
 

@@ -29,7 +29,7 @@
 
 struct cli_input { /* zero-initialised: nothing given */
 	ARRAY(const char *) files;
-	const char *config;
+	const char *config, *settings_namespace;
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
 	int64_t now_ns;
@@ -85,6 +85,7 @@ void cli_input_free(struct cli_input *in);
 int cli_fail(const struct err *e);
 /* "cede: note: ...", with control characters made visible. */
 void cli_note(const char *s);
+void cli_notes(const struct manifest *m); /* what was odd in the input; the first twenty */
 
 /* How standard output will be looked at: width and colour of the terminal. COLUMNS, NO_COLOR and TERM=dumb count. */
 struct look cli_look(const struct cli_output *o);

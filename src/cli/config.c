@@ -44,7 +44,11 @@ static int load(const struct cli_input *in, struct cli_cluster *c)
 	c->vocab = vocab_new();
 	c->manifest = manifest_new(c->vocab);
 	c->config = engine_config_new();
-	return cli_configure(in, c, &e) ? cli_fail(&e) : EXIT_FINE;
+	if (cli_configure(in, c, &e))
+		return cli_fail(&e);
+	if (!in->is_quiet)
+		cli_notes(c->manifest);
+	return EXIT_FINE;
 }
 
 static void print_config(const struct options *o, const struct cli_cluster *c)

@@ -11,9 +11,10 @@ struct options {
 	struct cli_output output;
 	const char *file, *config;
 	uint32_t run; /* 0: all */
+	bool allows_plugins;
 };
 
-enum { KEY_RUN = 0x600, KEY_CONFIG };
+enum { KEY_RUN = 0x600, KEY_CONFIG, KEY_ALLOW_PLUGINS };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -28,6 +29,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_CONFIG:
 		o->config = arg;
+		return 0;
+	case KEY_ALLOW_PLUGINS:
+		o->allows_plugins = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->file)
@@ -46,6 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option argp_options[] = {
 	{"run", KEY_RUN, "N", 0, "Only this run (default: all)", 0},
 	{"config", KEY_CONFIG, "FILE", 0, "With the settings in this file instead: what would have been different?", 0},
+	{"allow-plugins", KEY_ALLOW_PLUGINS, NULL, 0,
+	 "Load the plugins that were recorded; without it, a run that had any is refused", 0},
 	{0},
 };
 
@@ -60,6 +66,7 @@ static const char doc[] =
 static enum err_code set_up(const struct options *o, const struct journal_run *run, struct cli_cluster *c,
 			    struct err *e)
 {
+	manifest_set_plugins(c->manifest, o->allows_plugins ? PLUGINS_TAKEN : PLUGINS_REFUSED);
 	if (o->config)
 		TRY(rebuild_other_settings(c->manifest, o->config, e));
 	return rebuild_run(run, c->manifest, c->config, &c->cluster, e);

@@ -5,7 +5,7 @@
 
 enum err_code rebuild_other_settings(struct manifest *m, const char *path, struct err *e)
 {
-	TRY(manifest_read(m, path, e));
+	TRY(manifest_read_config(m, path, e));
 	if (manifest_has_objects(m))
 		return err_fail(e, ERR_INPUT, "%s: only settings can be exchanged, and there is more than that in it",
 				path);

@@ -86,8 +86,12 @@ struct manifest {
 	bool queues_are_built;
 	ARRAY(struct setting) settings;
 	bool keeps_settings;		    /* later ones of a kind are left out */
+	enum manifest_plugins plugins;	    /* what is done with those that are named in what is being read */
 	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
 	struct unknown_kind other_unknown;  /* all the rest together */
+	const char *settings_namespace;	    /* whose ConfigMaps count; NULL: the well-known ones */
+	uint32_t passed_maps;		    /* ConfigMaps that look like settings, and are not */
+	struct place passed_map;	    /* the first */
 	struct unread unread[UNREAD_COUNT]; /* annotations of pods */
 	struct unread controllers;	    /* with a template of pods */
 	uint32_t n_owned_pods;
@@ -98,6 +102,12 @@ struct manifest {
 
 /* One document: finds its kind and takes it in. */
 enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e);
+/* A document without a kind: YuniKorn's queues.yaml or KAI's scheduler configuration. */
+enum err_code manifest_take_plain(struct manifest *m, const struct tree *t, struct err *e);
+void manifest_note_at(struct manifest *m, struct place at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* config_map.c: settings in it are taken in, what looks like settings is counted and told in the end. */
+enum err_code manifest_take_config_map(struct manifest *m, const struct tree *t, struct err *e);
+void config_map_notes(struct manifest *m);
 /* unread.c: looked at as they are read, told in the end. */
 void unread_pod(struct manifest *m, const struct obj_pod *pod, const struct tree *t);
 void unread_controller(struct manifest *m, const char *kind, const struct tree *t);

@@ -146,3 +146,15 @@ enum err_code manifest_read(struct manifest *m, const char *path, struct err *e)
 		return err_fail(e, ERR_NOTFOUND, "%s: no *.yaml, *.yml or *.json in this folder", path);
 	return ERR_OK;
 }
+
+enum err_code manifest_read_config(struct manifest *m, const char *path, struct err *e)
+{
+	enum manifest_plugins elsewhere = m->plugins;
+	enum err_code rc;
+
+	if (!str_eq(path, "-"))
+		m->plugins = PLUGINS_TAKEN;
+	rc = manifest_read(m, path, e);
+	m->plugins = elsewhere;
+	return rc;
+}

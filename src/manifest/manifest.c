@@ -76,7 +76,7 @@ static void keep_notes(struct manifest *m)
 	text_reset(&m->notes);
 }
 
-static __attribute__((format(printf, 3, 4))) void note_at(struct manifest *m, struct place at, const char *fmt, ...)
+void manifest_note_at(struct manifest *m, struct place at, const char *fmt, ...)
 {
 	struct text t = {0};
 	va_list ap;
@@ -257,9 +257,49 @@ static void note_shard(struct manifest *m)
 	const struct setting *shard = setting_of(m, SETTING_SHARD), *config = setting_of(m, SETTING_KAI);
 
 	if (shard && config)
-		note_at(m, (struct place){shard->file, shard->root->line, shard->root->col},
-			"SchedulingShard: not used, because there is a scheduler configuration at %s:%u:%u",
-			config->file, config->root->line, config->root->col);
+		manifest_note_at(m, (struct place){shard->file, shard->root->line, shard->root->col},
+				 "SchedulingShard: not used, because there is a scheduler configuration at %s:%u:%u",
+				 config->file, config->root->line, config->root->col);
+}
+
+void manifest_set_plugins(struct manifest *m, enum manifest_plugins elsewhere)
+{
+	m->plugins = elsewhere;
+}
+
+/* The same map without one of its fields. */
+static const struct tree *tree_without(struct arena *a, const struct tree *t, const char *key)
+{
+	struct tree_field *f = arena_n(a, t->n + 1, struct tree_field);
+	struct tree *c = arena_type(a, struct tree);
+
+	*c = *t;
+	c->n = 0;
+	c->fields = f;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!str_eq(t->fields[i].key, key))
+			f[c->n++] = t->fields[i];
+	return c;
+}
+
+/* A checked CedeConfiguration: what it may not load is taken out, so that nobody sees or records it later. */
+static enum err_code check_plugins(struct manifest *m, struct setting *s, struct err *e)
+{
+	const struct tree *list = tree_get(s->root, "plugins"), *first;
+
+	if (s->kind != SETTING_CEDE || m->plugins == PLUGINS_TAKEN || !tree_is(list, TREE_LIST) || !list->n)
+		return ERR_OK;
+	first = list->items[0];
+	if (m->plugins == PLUGINS_REFUSED)
+		return err_fail(e, ERR_INPUT,
+				"%s:%u:%u: CedeConfiguration: plugins: %.200s was recorded and would be loaded again, "
+				"which --allow-plugins must allow",
+				s->file, first->line, first->col,
+				tree_is(first, TREE_MAP) ? tree_get(first, "path")->text : first->text);
+	manifest_note_at(m, (struct place){s->file, first->line, first->col},
+			 "CedeConfiguration: plugins: not loaded: code comes from settings given with --config alone");
+	s->root = tree_without(m->strings, s->root, "plugins");
+	return ERR_OK;
 }
 
 static enum err_code take_setting(struct manifest *m, int kind, const struct tree *t, struct err *e)
@@ -271,6 +311,7 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 	if (first && m->keeps_settings)
 		return ERR_OK;
 	TRY(try_setting(m, &s, &applies, e));
+	TRY(check_plugins(m, &s, e));
 	if (!applies)
 		return ERR_OK;
 	if (first)
@@ -279,78 +320,6 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 	array_push(&m->settings, s);
 	if (kind == SETTING_SHARD || kind == SETTING_KAI)
 		note_shard(m);
-	return ERR_OK;
-}
-
-static enum err_code take_plain(struct manifest *m, const struct tree *t, struct err *e);
-
-/* A text inside a ConfigMap is a document of its own; its positions count from its first line. */
-static enum err_code take_inner(struct manifest *m, const struct at *data, const char *key, const char *map_name,
-				struct err *e)
-{
-	struct at a = at_field(data, key);
-	const char *outer = m->file;
-	struct arena *doc_arena = arena_new(1 << 14);
-	struct tree_reader *reader;
-	struct tree_doc doc;
-	enum err_code rc = ERR_OK;
-
-	m->file = arena_printf(m->strings, "%s:%u (ConfigMap %s, %s)", outer, a.t->line, map_name, key);
-	m->is_in_defaults = str_eq(map_name, "yunikorn-defaults");
-	reader = tree_reader_new(m->file, a.t->text, a.t->n);
-	while (!(rc = tree_next(reader, doc_arena, &doc, e)) && doc.root)
-		if ((rc = take_plain(m, doc.root, e)))
-			break;
-	tree_reader_free(reader);
-	arena_free(doc_arena);
-	m->file = outer;
-	m->is_in_defaults = false;
-	return rc;
-}
-
-/* Others call things config.yaml, too: KAI's has actions or tiers. */
-static bool holds_kai_settings(const struct tree *text)
-{
-	struct arena *a = arena_new(1 << 12);
-	struct tree_reader *reader = tree_reader_new("", text->text, text->n);
-	struct tree_doc doc;
-	bool is_one =
-		!tree_next(reader, a, &doc, NULL) && (tree_get(doc.root, "actions") || tree_get(doc.root, "tiers"));
-
-	tree_reader_free(reader);
-	arena_free(a);
-	return is_one;
-}
-
-static bool is_setting(const char *map_name, const struct tree_field *f)
-{
-	if (str_starts(map_name, "yunikorn-") && str_eq(f->key, "queues.yaml"))
-		return true;
-	return str_eq(f->key, "config.yaml") && f->value->kind == TREE_STRING &&
-	       (str_eq(map_name, "scheduler-config") || holds_kai_settings(f->value));
-}
-
-static enum err_code take_config_map(struct manifest *m, const struct tree *t, struct err *e)
-{
-	struct object_source src = source_of(m);
-	struct reader r = object_reader(m->vocab, &src);
-	struct at root = at_root(t), data = at_field(&root, "data");
-	const char *ns, *name;
-
-	TRY(get_identity(&r, &root, "ConfigMap", "default", &ns, &name, e));
-	TRY(at_want(&r, &data, TREE_MAP, e));
-	for (uint32_t i = 0; data.t && i < data.t->n; i++) {
-		const struct tree_field *f = &data.t->fields[i];
-		struct at value = at_field(&data, f->key);
-
-		if (!is_setting(name, f))
-			continue;
-		TRY(at_want(&r, &value, TREE_STRING, e));
-		if (value.t && value.t->n)
-			TRY(take_inner(m, &data, f->key, arena_strndup(m->strings, name, strlen(name)), e));
-	}
-	if (tree_get(t, "binaryData"))
-		at_note(&r, &root, "binaryData is not read");
 	return ERR_OK;
 }
 
@@ -398,7 +367,7 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 	if (is_empty_list(kind, t))
 		return ERR_OK;
 	if (str_eq(kind, "ConfigMap"))
-		return take_config_map(m, t, e);
+		return manifest_take_config_map(m, t, e);
 	if (str_eq(kind, "Queue") && is_kai_api(api))
 		return take_kai_queue(m, t, e);
 	if (str_eq(kind, "CedeConfiguration"))
@@ -421,7 +390,7 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 }
 
 /* Documents without a kind: YuniKorn's queues.yaml and KAI's scheduler configuration. */
-static enum err_code take_plain(struct manifest *m, const struct tree *t, struct err *e)
+enum err_code manifest_take_plain(struct manifest *m, const struct tree *t, struct err *e)
 {
 	if (t->kind == TREE_MAP && tree_get(t, "partitions"))
 		return take_yunikorn(m, t, e);
@@ -455,7 +424,7 @@ enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, stru
 	m->n_documents++;
 	TRY(text_field(m, doc->root, "kind", &kind, e));
 	TRY(text_field(m, doc->root, "apiVersion", &api, e));
-	TRY(*kind ? take_kind(m, api, kind, doc->root, e) : take_plain(m, doc->root, e));
+	TRY(*kind ? take_kind(m, api, kind, doc->root, e) : manifest_take_plain(m, doc->root, e));
 	keep_notes(m);
 	return ERR_OK;
 }
@@ -570,7 +539,8 @@ static void note_namespaces(struct manifest *m)
 			first = r;
 	}
 	if (first)
-		note_at(m, first->at,
+		manifest_note_at(
+			m, first->at,
 			"Pod %s: a namespaceSelector, but no Namespace was read: of namespaces only the names are "
 			"known",
 			name_str(vocab_names(m->vocab), ((const struct obj_pod *)first->obj)->name));
@@ -618,9 +588,9 @@ static void note_overbooked(struct manifest *m, struct cluster *c)
 		if (n->is_live)
 			overbooked_text(m, l, id, &words);
 		if (words.n)
-			note_at(m, node_place(m, n->name),
-				"Node %s: status.allocatable: its pods take more than it has: %s",
-				name_str(vocab_names(m->vocab), n->name), text_str(&words));
+			manifest_note_at(m, node_place(m, n->name),
+					 "Node %s: status.allocatable: its pods take more than it has: %s",
+					 name_str(vocab_names(m->vocab), n->name), text_str(&words));
 	}
 	text_free(&words);
 }
@@ -630,12 +600,13 @@ static void note_unknown(struct manifest *m)
 	for (uint32_t i = 0; i < m->unknown.n; i++) {
 		const struct unknown_kind *u = &m->unknown.v[i];
 
-		note_at(m, u->first, "%s is not a kind cede reads; %u skipped", u->kind, u->count);
+		manifest_note_at(m, u->first, "%s is not a kind cede reads; %u skipped", u->kind, u->count);
 	}
 	m->unknown.n = 0;
 	if (m->other_unknown.count)
-		note_at(m, m->other_unknown.first, "more kinds that cede does not read; %u objects of them skipped",
-			m->other_unknown.count);
+		manifest_note_at(m, m->other_unknown.first,
+				 "more kinds that cede does not read; %u objects of them skipped",
+				 m->other_unknown.count);
 	m->other_unknown.count = 0;
 }
 
@@ -655,6 +626,7 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 		array_push(&m->note_lines, arena_strndup(m->strings, warning, strlen(warning)));
 	note_overbooked(m, c);
 	note_unknown(m);
+	config_map_notes(m);
 	unread_notes(m);
 	*ret = c;
 	return ERR_OK;

@@ -24,6 +24,27 @@ enum err_code manifest_read(struct manifest *m, const char *path, struct err *e)
 enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e);
 
 /*
+ * Plugins are code, and most of what is read are other people's data: a CedeConfiguration's `plugins` count only in
+ * what manifest_read_config reads, from a file or folder (not standard input). Elsewhere they are passed over with a
+ * note, as if they had not been written, unless told otherwise.
+ */
+enum manifest_plugins {
+	PLUGINS_PASSED_OVER,
+	PLUGINS_REFUSED, /* an error, which says that they must be allowed */
+	PLUGINS_TAKEN,
+};
+void manifest_set_plugins(struct manifest *m, enum manifest_plugins elsewhere);
+/* As manifest_read, for a file that somebody named as the settings to decide with. */
+enum err_code manifest_read_config(struct manifest *m, const char *path, struct err *e);
+
+/*
+ * ConfigMaps are settings only by name (yunikorn-configs, yunikorn-defaults, scheduler-config, kai-scheduler-default)
+ * and in a namespace that belongs to a scheduler: yunikorn, kai-scheduler and kube-system, or the one that is said here
+ * (which must outlive the manifest). Others that look like settings are passed over with a note.
+ */
+void manifest_set_namespace(struct manifest *m, const char *ns);
+
+/*
  * A cluster of everything read so far: all of it, or an error and nothing. The objects move into it; the manifest keeps
  * settings and notes. Duplicate names, pods on nodes that are not there, cycles and contradictions of queues are errors
  * that say where.

@@ -2,8 +2,10 @@
 #include "manifest/plugins.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "base/array.h"
+#include "manifest/plugin_file.h"
 
 #define SYMBOL "cede_plugin"
 
@@ -12,6 +14,7 @@ enum { NAME_MAX_LEN = 63, WHY_MAX = 256 };
 struct plugins {
 	ARRAY(struct framework_plugin) loaded;
 	ARRAY(void *) handles; /* of them */
+	ARRAY(int) files;      /* of them; open, because the loader knows files by names that hold these numbers */
 	ARRAY(char *) complaints;
 };
 
@@ -132,7 +135,26 @@ static bool create(const struct cede_plugin *t, const struct plugin_file *f, voi
 	return is_made;
 }
 
-static void use(struct plugins *p, void *handle, const struct plugin_file *f)
+/*
+ * A plugin that may not be unloaded (some say so) keeps its name with the loader, which would give it out for the next
+ * file under that number: so the number stays taken.
+ */
+static void unload(void *handle, int fd)
+{
+	struct text name = {0};
+	void *still;
+
+	plugin_file_name(fd, &name);
+	dlclose(handle);
+	still = dlopen(text_str(&name), RTLD_NOW | RTLD_NOLOAD);
+	if (still)
+		dlclose(still);
+	else
+		close(fd);
+	text_free(&name);
+}
+
+static void use(struct plugins *p, void *handle, int fd, const struct plugin_file *f)
 {
 	const struct cede_plugin *t = dlsym(handle, SYMBOL);
 	struct framework_plugin one = {.table = t};
@@ -143,26 +165,44 @@ static void use(struct plugins *p, void *handle, const struct plugin_file *f)
 		fault = text_str(&words);
 	if (fault) {
 		complain(p, f, fault);
-		dlclose(handle);
+		unload(handle, fd);
 	} else {
 		array_push(&p->loaded, one);
 		array_push(&p->handles, handle);
+		array_push(&p->files, fd);
 	}
 	text_free(&words);
 }
 
-static void load(struct plugins *p, const struct plugin_file *f)
+static void load_file(struct plugins *p, int fd, const struct plugin_file *f)
 {
-	struct text path = {0};
+	struct text name = {0};
 	void *handle;
 
+	plugin_file_name(fd, &name);
+	handle = dlopen(text_str(&name), RTLD_NOW | RTLD_LOCAL);
+	if (handle) {
+		use(p, handle, fd, f);
+	} else {
+		complain(p, f, loader_words(text_str(&name)));
+		close(fd);
+	}
+	text_free(&name);
+}
+
+static void load(struct plugins *p, const struct plugin_file *f)
+{
+	struct text path = {0}, why = {0};
+	int fd;
+
 	path_of(f, &path);
-	handle = dlopen(text_str(&path), RTLD_NOW | RTLD_LOCAL);
-	if (handle)
-		use(p, handle, f);
+	fd = plugin_file_open(text_str(&path), &why);
+	if (fd >= 0)
+		load_file(p, fd, f);
 	else
-		complain(p, f, loader_words(text_str(&path)));
+		complain(p, f, text_str(&why));
 	text_free(&path);
+	text_free(&why);
 }
 
 /* ---- all of them ---- */
@@ -201,12 +241,13 @@ void plugins_free(struct plugins *p)
 
 		if (one->table->destroy)
 			one->table->destroy(one->self);
-		dlclose(p->handles.v[i]);
+		unload(p->handles.v[i], p->files.v[i]);
 	}
 	for (uint32_t i = 0; i < p->complaints.n; i++)
 		mem_free(p->complaints.v[i]);
 	array_free(&p->loaded);
 	array_free(&p->handles);
+	array_free(&p->files);
 	array_free(&p->complaints);
 	mem_free(p);
 }

@@ -3,9 +3,10 @@
  * plugins.h - loads the plugins that a CedeConfiguration names: shared objects that export one table
  * (include/cede_plugin.h).
  *
- * A file that is not there, is no shared object, has no table or one of another version, calls itself as another
- * plugin does, or whose create fails is left out with a complaint that says where it was named; the others are loaded
- * all the same. A relative path begins at the folder of the file that names it.
+ * A file that is not there, that somebody else could have written (plugin_file.h), that is no shared object, has no
+ * table or one of another version, calls itself as another plugin does, or whose create fails is left out with a
+ * complaint that says where it was named; the others are loaded all the same. A relative path begins at the folder of
+ * the file that names it. Which files may name plugins at all, manifest.h says.
  */
 #pragma once
 

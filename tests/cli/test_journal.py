@@ -180,10 +180,10 @@ def plugins(t):
     with Folder({"conf/cede.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nplugins: [checkpointed-first.so]\n", "far/away/x": ""}) as folder:
         shutil.copy(built, os.path.join(folder, "conf"))
         record(folder, "--config", "conf/cede.yaml")
-        found = cede("replay", os.path.join(folder, "j.db"), cwd=os.path.join(folder, "far", "away"))
+        found = cede("replay", os.path.join(folder, "j.db"), "--allow-plugins", cwd=os.path.join(folder, "far", "away"))
         t.equal("a plugin is found again from another folder", (found.code, found.err), (0, ""))
         os.unlink(os.path.join(folder, "conf", "checkpointed-first.so"))
-        found = cede("replay", os.path.join(folder, "j.db"))
+        found = cede("replay", os.path.join(folder, "j.db"), "--allow-plugins")
         t.true("that it is gone is said", "plugin checkpointed-first.so: " in found.err and "; it is left out" in found.err, found.err)
 
 

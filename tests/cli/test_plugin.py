@@ -42,13 +42,20 @@ def built(name):
     return os.path.join(BUILD, name + ".so")
 
 
+def place(built_file, target):
+    """A copy that nobody else may write, whatever the umask was when it was built."""
+    shutil.copy(built_file, target)
+    os.chmod(target, 0o755)
+    os.chmod(os.path.dirname(target), 0o755)
+
+
 def run(objects, plugins, *args, command="plan", files=None, profile="kubernetes"):
     """The command with these plugins. What a plugin of files is called may be said without a folder."""
     cluster = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
     with Folder({"cluster.json": cluster, "conf/cede.yaml": config(plugins), **(files or {})}) as path:
         for name in (p["path"] if isinstance(p, dict) else p for p in plugins):
             if not os.path.isabs(name) and os.path.exists(built(name[:-3])):
-                shutil.copy(built(name[:-3]), os.path.join(path, "conf", name))
+                place(built(name[:-3]), os.path.join(path, "conf", name))
         found = cede(command, "-f", "cluster.json", "--config", "conf/cede.yaml", "--profile", profile, *NOW, *args, cwd=path)
     return found
 
@@ -152,10 +159,10 @@ SMALL = [node("m"), node("n"), pod("w")]
 
 def test_bad(s):
     bad = [
-        ("a file that is not there", "missing.so", "cannot open shared object file: No such file or directory", {}),
+        ("a file that is not there", "missing.so", "No such file or directory", {}),
         ("a file that is no shared object", "text.so", "file too short", {"conf/text.so": "hello\n"}),
         ("a long file that is none", "long.so", "invalid ELF header", {"conf/long.so": "hello\n" * 10000}),
-        ("a folder", "folder.so", "cannot read file data: Is a directory", {"conf/folder.so/x": ""}),
+        ("a folder", "folder.so", "it is a folder, not a regular file", {"conf/folder.so/x": ""}),
         ("another version of the interface", "plugin-old-version.so",
          "it was written for version 2 of the interface, this is version 1", {}),
         ("no table", "plugin-no-table.so", "it does not export a table called cede_plugin", {}),
@@ -172,15 +179,153 @@ def test_bad(s):
             ["cede: note: conf/cede.yaml:5:3: plugin ./plugin-opinions.so: it calls itself opinions, as another does; it is left out"])
     found = plan(SMALL, ["missing.so", {"path": "plugin-needs-args.so", "args": {"node": "n"}}])
     s.equal("one that is bad does not keep the next away", victims(found), ("placed", "n", []))
-    found = plan(SMALL, [{"path": built("plugin-needs-args"), "args": {"node": "m"}}])
-    s.equal("an absolute path", (victims(found), found.err), (("placed", "m", []), ""))
+    with Folder({"safe/x": ""}) as path:
+        place(built("plugin-needs-args"), os.path.join(path, "safe", "p.so"))
+        found = plan(SMALL, [{"path": os.path.join(path, "safe", "p.so"), "args": {"node": "m"}}])
+        s.equal("an absolute path", (victims(found), found.err), (("placed", "m", []), ""))
     found = plan(SMALL, ["plugin-wild-score.so"])
     s.equal("a score of 1000: reported and switched off", notes(found), ["cede: note: plugin wild-score is switched off: a score outside 0 to 100"])
     s.equal("a score of 1000: the plan is that without it", victims(found), victims(plan(SMALL, [])))
 
 
+# ---- who may have code loaded ----
+
+# Its may_evict would keep a: whether it was loaded can be seen in the plan.
+KEPT = [node("n", 1), pod("a", "n", opinion="keep"), pod("w", priority=9)]
+STAYS, GOES = ("waiting", None, []), ("nominated", "n", ["ns/a"])
+PASSED = "CedeConfiguration: plugins: not loaded: code comes from settings given with --config alone"
+
+
+def cluster_of(objects):
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+
+
+def planned(found):
+    found.decisions = json.loads(found.out)["decisions"] if found.code in (0, 1) and found.out else []
+    return victims(found)
+
+
+def test_data_loads_no_code(s):
+    """Whatever -f or standard input says, what is in it are data."""
+    settings = {"apiVersion": "cede.dev/v1", "kind": "CedeConfiguration", "plugins": ["./plugin-opinions.so"]}
+    rows = [
+        ("a file of settings", ["-f", "c/cluster.json", "-f", "c/cede.yaml"], b"", f"c/cede.yaml:4:3: {PASSED}"),
+        ("a folder with a cluster and settings", ["-f", "c"], b"", f"c/cede.yaml:4:3: {PASSED}"),
+        ("an item of a List", ["-f", "list.json"], b"", None),
+        ("standard input", ["-f", "-"], cluster_of(KEPT + [settings]).encode(), None),
+        ("--config from standard input", ["-f", "c/cluster.json", "--config", "-"], config(["c/plugin-opinions.so"]).encode(),
+         f"<stdin>:4:3: {PASSED}"),
+    ]
+    with Folder({"c/cluster.json": cluster_of(KEPT), "c/cede.yaml": config(["plugin-opinions.so"]),
+                 "list.json": cluster_of(KEPT + [settings])}) as path:
+        place(built("plugin-opinions"), os.path.join(path, "c", "plugin-opinions.so"))
+        place(built("plugin-opinions"), os.path.join(path, "plugin-opinions.so"))
+        for says, args, stdin, note in rows:
+            found = cede("plan", *args, "-o", "json", *NOW, cwd=path, stdin=stdin)
+            s.equal(f"{says}: its plugin is not loaded", planned(found), GOES)
+            told = [line for line in notes(found) if PASSED in line]
+            s.true(f"{says}: and it is said", len(told) == 1 and (not note or told == [f"cede: note: {note}"]), found.err)
+        found = cede("plan", "-f", "c/cluster.json", "--config", "c/cede.yaml", "-o", "json", *NOW, cwd=path)
+        s.equal("--config: it is loaded, and nothing to say", (planned(found), found.err), (STAYS, ""))
+        found = cede("config", "print", "-f", "c/cede.yaml", cwd=path)
+        s.true("config print -f: there are no plugins", "plugins: []" in found.out, found.out + found.err)
+        found = cede("plan", "-f", "c", "-o", "json", "--journal", "j.db", *NOW, cwd=path)
+        found = cede("replay", "j.db", cwd=path)
+        s.equal("a plan without them is recorded without them", (found.code, found.err), (0, ""))
+
+
+def test_replay_asks(s):
+    with Folder({"cluster.json": cluster_of(KEPT), "cede.yaml": config(["plugin-opinions.so"]), "bare.yaml": config([])}) as path:
+        place(built("plugin-opinions"), os.path.join(path, "plugin-opinions.so"))
+        cede("plan", "-f", "cluster.json", "--config", "cede.yaml", "--journal", "j.db", *NOW, cwd=path)
+        found = cede("replay", "j.db", cwd=path)
+        s.equal("a recorded plugin is not loaded", (found.code, found.out), (2, ""))
+        s.true("and it is said which, and how", "plugin-opinions.so" in found.err and "--allow-plugins" in found.err, found.err)
+        found = cede("replay", "j.db", "--allow-plugins", cwd=path)
+        s.equal("with --allow-plugins it is, and all is as it was", (found.code, found.err), (0, ""))
+        found = cede("replay", "j.db", "--config", "bare.yaml", cwd=path)
+        s.equal("settings without it stand for the recorded ones", (found.code, found.err), (0, ""))
+        s.true("and differ", "ns/a" in found.out, found.out)
+        found = cede("replay", "j.db", "--config", "cede.yaml", cwd=path)
+        s.equal("settings that name it load it", (found.code, found.err), (0, ""))
+        s.true("and do not differ", "ns/a" not in found.out, found.out)
+
+
+def with_file(change, name="plugin-opinions.so"):
+    """A plan whose plugin file, and what it is in, was changed so."""
+    with Folder({"cluster.json": cluster_of(KEPT), "a/b/cede.yaml": config([name])}) as path:
+        place(built("plugin-opinions"), os.path.join(path, "a", "b", "plugin-opinions.so"))
+        change(path, os.path.join(path, "a", "b", "plugin-opinions.so"))
+        found = cede("plan", "-f", "cluster.json", "--config", "a/b/cede.yaml", "-o", "json", *NOW, cwd=path)
+        found.err = found.err.replace(path, "TOP").replace(os.path.realpath(path), "TOP")
+        return planned(found), notes(found)
+
+
+def test_file_is_safe(s):
+    def mode(at, bits):
+        return lambda path, file: os.chmod({"file": file, "b": os.path.join(path, "a/b"), "a": os.path.join(path, "a")}[at], bits)
+
+    def replaced(make):
+        def change(path, file):
+            os.remove(file)
+            make(file)
+        return change
+
+    def linked(target):
+        return lambda path, file: os.symlink(target(path), os.path.join(path, "a/b/link.so"))
+    others = "others than its owner may write to it"
+    refused = [
+        ("a file that its group may write", mode("file", 0o775), f"{others} (mode 0775)"),
+        ("a file that anybody may write", mode("file", 0o757), f"{others} (mode 0757)"),
+        ("a folder that its group may write", mode("b", 0o775), f"its folder TOP/a/b: {others} (mode 0775)"),
+        ("a folder like /tmp", mode("b", 0o1777), f"its folder TOP/a/b: {others} (mode 1777)"),
+        ("a folder above it that anybody may write", mode("a", 0o777), f"its folder TOP/a: {others} (mode 0777)"),
+        ("a pipe", replaced(lambda f: os.mkfifo(f, 0o644)), "it is a pipe, not a regular file"),
+        ("a link to a device", replaced(lambda f: os.symlink("/dev/zero", f)), "it is a device, not a regular file"),
+        ("a link to itself", replaced(lambda f: os.symlink("plugin-opinions.so", f)), "Too many levels of symbolic links"),
+        ("a link to nothing", replaced(lambda f: os.symlink("gone.so", f)), "No such file or directory"),
+    ]
+    if os.geteuid() == 0:
+        belongs = "it belongs to user 65534, and not to root or to who runs cede"
+        refused += [
+            ("somebody else's file", lambda path, file: os.chown(file, 65534, 65534), belongs),
+            ("somebody else's folder", lambda path, file: os.chown(os.path.dirname(file), 65534, 65534), f"its folder TOP/a/b: {belongs}"),
+            ("somebody else's folder above it", lambda path, file: os.chown(path + "/a", 65534, 65534), f"its folder TOP/a: {belongs}"),
+        ]
+    else:
+        s.skip("files of others", "only root can make them")
+    for says, change, why in refused:
+        s.equal(f"{says} is left out, with its reason", with_file(change),
+                (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin plugin-opinions.so: {why}; it is left out"]))
+    fine = [
+        ("a folder like /tmp above it", mode("a", 0o1777), "plugin-opinions.so"),
+        ("a link beside it", linked(lambda path: "plugin-opinions.so"), "link.so"),
+        ("a link with its whole path", linked(lambda path: os.path.join(path, "a/b/plugin-opinions.so")), "link.so"),
+        ("a way around", lambda path, file: None, "../b/.././b//plugin-opinions.so"),
+    ]
+    for says, change, name in fine:
+        s.equal(f"{says} is fine", with_file(change, name), (STAYS, []))
+
+    def unsafe_link(path, file):
+        os.makedirs(os.path.join(path, "open"))
+        os.chmod(os.path.join(path, "open"), 0o777)
+        os.symlink(file, os.path.join(path, "open/link.so"))
+    s.equal("a link that others may exchange is not followed", with_file(unsafe_link, "../../open/link.so"),
+            (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin ../../open/link.so: its folder TOP/open: {others} (mode 0777); it is left out"]))
+
+
+def test_two_plugins(s):
+    """Each is what its path names, not what was loaded last under the same number of an open file."""
+    found = plan(KEPT, ["plugin-no-table.so", "plugin-opinions.so", {"path": "plugin-needs-args.so", "args": {"node": "n"}}])
+    s.equal("three files in turn, one of them bad", (victims(found), len(notes(found))), (STAYS, 1))
+
+
 def main():
     s = Suite()
+    test_data_loads_no_code(s)
+    test_replay_asks(s)
+    test_file_is_safe(s)
+    test_two_plugins(s)
     test_example(s)
     test_example_as_told(s)
     test_opinions(s)

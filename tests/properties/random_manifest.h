@@ -507,6 +507,7 @@ static inline void gen_yunikorn(struct gen *g)
 	g->e = outer;
 	gen_begin(g, "v1", "ConfigMap");
 	emit_str(&g->e, "name", "yunikorn-configs");
+	emit_str(&g->e, "namespace", "yunikorn");
 	emit_end(&g->e);
 	emit_object(&g->e, "data");
 	emit_str(&g->e, "queues.yaml", text_str(&inner));
