@@ -8,7 +8,7 @@
  *	preempt		one waiting pod of 8 GPUs in the only queue, all others of lower priority
  *	cycle		8N running and 8N waiting jobs of one GPU, in two queues of equal weight
  *
- * A cycle is everything: the scene is made of the ledger, all actions run, decisions are written. Time of the
+ * A cycle is everything: the session is made of the ledger, all actions run, decisions are written. Time of the
  * processor, best of three. Growth: the exponent of N since the row above (1 is linear).
  */
 #include <errno.h>

@@ -16,7 +16,7 @@
 #define PODS 150000
 #define WAITING 15000 /* of the pods */
 #define SHAPES 40
-#define KINS 2000
+#define LABELSETS 2000
 #define DEPTH 5
 #define ROUNDS 20000
 #define REPEATS 60
@@ -27,7 +27,7 @@ struct bench {
 	struct ledger *l;
 	queue_id leaf;
 	shape_id shapes[SHAPES];
-	kin_id kins[KINS];
+	labelset_id labelsets[LABELSETS];
 	pod_id placed[PODS], waiting[WAITING];
 	uint32_t n_placed, n_waiting;
 };
@@ -46,15 +46,15 @@ static void make_shapes(struct bench *b, res_id gpu)
 	}
 }
 
-static void make_kins(struct bench *b)
+static void make_labelsets(struct bench *b)
 {
-	for (uint32_t i = 0; i < KINS; i++) {
+	for (uint32_t i = 0; i < LABELSETS; i++) {
 		char ns[24], app[24];
 		snprintf(ns, sizeof(ns), "team-%u", i % 100);
 		snprintf(app, sizeof(app), "app-%u", i);
 		struct name_bag bag = name_bag_of(names_of(b));
 		struct label kv = {name_bag_add_str(&bag, "app"), name_bag_add_str(&bag, app)};
-		b->kins[i] = kin_hold(b->v, name_bag_add_str(&bag, ns), &kv, 1);
+		b->labelsets[i] = labelset_hold(b->v, name_bag_add_str(&bag, ns), &kv, 1);
 		name_bag_drop(&bag);
 	}
 }
@@ -76,7 +76,7 @@ static void make_nodes(struct bench *b, res_id gpu)
 		char name[24];
 		snprintf(name, sizeof(name), "node-%05u", i);
 		struct obj_node o = {.name = names_hold_str(names_of(b), name), .bag = name_bag_of(names_of(b))};
-		o.kin = kin_hold(b->v, NAME_NONE, NULL, 0);
+		o.labelset = labelset_hold(b->v, NAME_NONE, NULL, 0);
 		res_put(&o.allocatable, RES_CPU, 64000);
 		res_put(&o.allocatable, RES_MEMORY, INT64_C(1) << 38);
 		res_put(&o.allocatable, RES_PODS, 110);
@@ -88,13 +88,13 @@ static void make_nodes(struct bench *b, res_id gpu)
 static struct obj_pod pod_object(struct bench *b, uint32_t i)
 {
 	char name[32], uid[40];
-	snprintf(name, sizeof(name), "app-%u-7d4b9c6f5-%05x", i % KINS, i);
+	snprintf(name, sizeof(name), "app-%u-7d4b9c6f5-%05x", i % LABELSETS, i);
 	snprintf(uid, sizeof(uid), "4f1c3a52-9d7e-4b8a-8c1d-%012u", i);
-	kin_keep(b->v, b->kins[i % KINS]);
+	labelset_keep(b->v, b->labelsets[i % LABELSETS]);
 	shape_keep(b->v, b->shapes[i % SHAPES]);
 	return (struct obj_pod){.name = names_hold_str(names_of(b), name),
 				.uid = names_hold_str(names_of(b), uid),
-				.kin = b->kins[i % KINS],
+				.labelset = b->labelsets[i % LABELSETS],
 				.shape = b->shapes[i % SHAPES],
 				.created_ns = i,
 				.started_ns = TIME_NONE,
@@ -114,7 +114,7 @@ static void make_pods(struct bench *b)
 					  .group = GROUP_NONE,
 					  .podset = PODSET_NONE,
 					  .started_ns = TIME_NONE,
-					  .claim_node = NODE_NONE};
+					  .nominated_node = NODE_NONE};
 		pod_id id;
 		if (ledger_pod_add(b->l, &o, &entry, &id, NULL) != ERR_OK)
 			abort();
@@ -133,7 +133,7 @@ static void bench_init(struct bench *b)
 		abort();
 	b->l = ledger_new(b->v);
 	make_shapes(b, gpu);
-	make_kins(b);
+	make_labelsets(b);
 	make_queues(b);
 	make_nodes(b, gpu);
 	make_pods(b);
@@ -144,8 +144,8 @@ static void bench_free(struct bench *b)
 {
 	for (uint32_t i = 0; i < SHAPES; i++)
 		shape_drop(b->v, b->shapes[i]);
-	for (uint32_t i = 0; i < KINS; i++)
-		kin_drop(b->v, b->kins[i]);
+	for (uint32_t i = 0; i < LABELSETS; i++)
+		labelset_drop(b->v, b->labelsets[i]);
 	ledger_free(b->l);
 	vocab_free(b->v);
 }
@@ -160,7 +160,7 @@ static void do_evict(struct bench *b, uint32_t i, uint32_t reach)
 	ledger_evict(b->l, b->placed[i % (reach < b->n_placed ? reach : b->n_placed)]);
 }
 
-static void do_claim(struct bench *b, uint32_t i, uint32_t reach)
+static void do_nominate(struct bench *b, uint32_t i, uint32_t reach)
 {
 	ledger_nominate(b->l, b->waiting[i % (reach < WAITING ? reach : WAITING)], i % (reach < NODES ? reach : NODES));
 }
@@ -189,7 +189,7 @@ static void emit_moves(struct bench *b, struct emit *e)
 	static const struct {
 		const char *name;
 		void (*act)(struct bench *b, uint32_t i, uint32_t reach);
-	} moves[] = {{"place", do_place}, {"evict", do_evict}, {"claim", do_claim}};
+	} moves[] = {{"place", do_place}, {"evict", do_evict}, {"nominate", do_nominate}};
 	emit_object(e, "nsPerMoveAndUndo");
 	for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
 		double near = measure(b, moves[i].act, NEAR), far = measure(b, moves[i].act, UINT32_MAX);

@@ -29,15 +29,15 @@
 #define unpoison(p, n) ((void)0)
 #endif
 
-struct block {
-	struct block *next;
+struct arena_block {
+	struct arena_block *next;
 	size_t cap, used;
 	size_t dirty; /* bytes past this were never handed out and are still zero from calloc */
 	alignas(max_align_t) unsigned char data[];
 };
 
 struct arena {
-	struct block *head; /* the block we allocate from; full ones are behind it */
+	struct arena_block *head; /* the block we allocate from; full ones are behind it */
 	size_t block_size;
 	size_t bytes;
 };
@@ -58,11 +58,11 @@ static size_t round_up(size_t size)
 	return (size + mask) & ~mask;
 }
 
-static struct block *block_new(struct arena *a, size_t cap)
+static struct arena_block *block_new(struct arena *a, size_t cap)
 {
-	if (cap > SIZE_MAX - sizeof(struct block))
+	if (cap > SIZE_MAX - sizeof(struct arena_block))
 		abort();
-	struct block *b = mem_alloc(sizeof(*b) + cap);
+	struct arena_block *b = mem_alloc(sizeof(*b) + cap);
 	b->cap = cap;
 	poison(b->data, cap);
 	a->bytes += sizeof(*b) + cap;
@@ -70,12 +70,12 @@ static struct block *block_new(struct arena *a, size_t cap)
 }
 
 /* A block with room for size. A big one that leaves less room than the current one has goes behind it. */
-static struct block *block_with_room(struct arena *a, size_t size)
+static struct arena_block *block_with_room(struct arena *a, size_t size)
 {
-	struct block *head = a->head;
+	struct arena_block *head = a->head;
 	if (head != NULL && head->cap - head->used >= size)
 		return head;
-	struct block *b = block_new(a, size > a->block_size ? size : a->block_size);
+	struct arena_block *b = block_new(a, size > a->block_size ? size : a->block_size);
 	if (head != NULL && head->cap - head->used > b->cap - size) {
 		b->next = head->next;
 		head->next = b;
@@ -94,9 +94,9 @@ struct arena *arena_new(size_t block_size)
 	return a;
 }
 
-static void free_blocks(struct arena *a, const struct block *keep)
+static void free_blocks(struct arena *a, const struct arena_block *keep)
 {
-	for (struct block *b = a->head, *next; b != NULL; b = next) {
+	for (struct arena_block *b = a->head, *next; b != NULL; b = next) {
 		next = b->next;
 		if (b == keep)
 			continue;
@@ -115,8 +115,8 @@ void arena_free(struct arena *a)
 
 void arena_reset(struct arena *a)
 {
-	struct block *largest = a->head;
-	for (struct block *b = a->head; b != NULL; b = b->next)
+	struct arena_block *largest = a->head;
+	for (struct arena_block *b = a->head; b != NULL; b = b->next)
 		if (b->cap > largest->cap)
 			largest = b;
 	free_blocks(a, largest);
@@ -131,7 +131,7 @@ void arena_reset(struct arena *a)
 void *arena_alloc(struct arena *a, size_t size)
 {
 	size_t room = round_up(size != 0 ? size : 1) + GAP;
-	struct block *b = block_with_room(a, room);
+	struct arena_block *b = block_with_room(a, room);
 	unsigned char *p = b->data + b->used;
 	unpoison(p, size);
 	if (b->used < b->dirty)

@@ -12,7 +12,7 @@
 
 #define MIN_SLOTS 16u
 
-struct entry {
+struct name_entry {
 	char *s;       /* NULL: free */
 	uint32_t len;  /* of a free entry: the next free id */
 	uint32_t refs; /* 0: free */
@@ -24,7 +24,7 @@ struct slot {
 };
 
 struct names {
-	ARRAY(struct entry) entries; /* [0] is NAME_NONE */
+	ARRAY(struct name_entry) entries; /* [0] is NAME_NONE */
 	struct slot *slots;
 	uint32_t n_slots; /* a power of two */
 	uint32_t n_held;
@@ -40,7 +40,7 @@ static struct slot *slots_new(uint32_t n)
 struct names *names_new(void)
 {
 	struct names *p = mem_alloc(sizeof(*p));
-	array_push(&p->entries, (struct entry){0});
+	array_push(&p->entries, (struct name_entry){0});
 	p->n_slots = MIN_SLOTS;
 	p->slots = slots_new(p->n_slots);
 	return p;
@@ -57,7 +57,7 @@ void names_free(struct names *p)
 	mem_free(p);
 }
 
-static const struct entry *entry_of(const struct names *p, name_id id)
+static const struct name_entry *entry_of(const struct names *p, name_id id)
 {
 	assert(id < p->entries.n && p->entries.v[id].refs > 0);
 	return &p->entries.v[id];
@@ -74,7 +74,7 @@ static uint32_t slot_find(const struct names *p, uint32_t hash, const char *s, s
 	const uint32_t mask = p->n_slots - 1;
 	uint32_t i = hash & mask;
 	for (; p->slots[i].id != NAME_NONE; i = (i + 1) & mask) {
-		const struct entry *e = &p->entries.v[p->slots[i].id];
+		const struct name_entry *e = &p->entries.v[p->slots[i].id];
 		if (p->slots[i].hash == hash && e->len == len && memcmp(e->s, s, len) == 0)
 			break;
 	}
@@ -120,12 +120,12 @@ static name_id entry_new(struct names *p, const char *s, size_t len)
 		p->first_free = p->entries.v[id].len;
 	} else {
 		id = p->entries.n;
-		array_push(&p->entries, (struct entry){0});
+		array_push(&p->entries, (struct name_entry){0});
 	}
 	char *copy = mem_resize(NULL, len + 1, 1);
 	memcpy(copy, s, len);
 	copy[len] = '\0';
-	p->entries.v[id] = (struct entry){.s = copy, .len = (uint32_t)len, .refs = 1};
+	p->entries.v[id] = (struct name_entry){.s = copy, .len = (uint32_t)len, .refs = 1};
 	p->n_held++;
 	p->string_bytes += len + 1;
 	return id;
@@ -173,12 +173,12 @@ void names_keep(struct names *p, name_id id)
 
 static void entry_free(struct names *p, name_id id)
 {
-	struct entry *e = &p->entries.v[id];
+	struct name_entry *e = &p->entries.v[id];
 	slot_clear(p, slot_find(p, hash_of(e->s, e->len), e->s, e->len));
 	p->n_held--;
 	p->string_bytes -= (size_t)e->len + 1;
 	mem_free(e->s);
-	*e = (struct entry){.len = p->first_free};
+	*e = (struct name_entry){.len = p->first_free};
 	p->first_free = id;
 	if (p->n_slots > MIN_SLOTS && p->n_held < p->n_slots / 8)
 		slots_resize(p, p->n_slots / 2);
@@ -215,7 +215,8 @@ uint32_t names_count(const struct names *p)
 
 size_t names_bytes(const struct names *p)
 {
-	return sizeof(*p) + p->entries.cap * sizeof(struct entry) + p->n_slots * sizeof(struct slot) + p->string_bytes;
+	return sizeof(*p) + p->entries.cap * sizeof(struct name_entry) + p->n_slots * sizeof(struct slot) +
+	       p->string_bytes;
 }
 
 name_id name_bag_add(struct name_bag *b, const char *s, size_t len)

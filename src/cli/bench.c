@@ -16,7 +16,7 @@
 #include "cli/synthetic.h"
 #include "engine/engine.h"
 
-struct options {
+struct bench_options {
 	struct cli_output output;
 	struct synthetic_options cluster;
 	uint32_t decisions, threads;
@@ -27,7 +27,7 @@ enum { KEY_NODES = 0x500, KEY_PODS, KEY_SHAPE, KEY_CYCLES, KEY_THREADS, KEY_SEED
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct bench_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -130,7 +130,7 @@ static int64_t percentile(const struct series *s, uint32_t n, uint32_t percent)
 	return s->ns[((uint64_t)n * percent + 99) / 100 - 1];
 }
 
-static int measure(const struct options *o, struct synthetic *s, struct engine *en, struct result *r)
+static int measure(const struct bench_options *o, struct synthetic *s, struct engine *en, struct result *r)
 {
 	struct clock clock = clock_system();
 	struct engine_run run = {.now_ns = SYNTHETIC_NOW_NS, .cycles = 1, .report = POD_NONE};
@@ -174,7 +174,7 @@ static void emit_series(struct emit *e, const char *key, const struct series *s,
 	emit_end(e);
 }
 
-static void print_result(const struct options *o, const struct result *r)
+static void print_result(const struct bench_options *o, const struct result *r)
 {
 	struct text out = {0};
 	struct emit e;
@@ -211,7 +211,8 @@ int command_bench(int argc, char **argv)
 	static const struct argp_child children[] = {{&cli_output_argp, 0, "Output:", 2}, {0}};
 	const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "preempt", .doc = doc, .children = children};
-	struct options o = {.cluster = {.nodes = 5000, .pods_per_node = 4, .seed = 1}, .decisions = 200, .threads = 1};
+	struct bench_options o = {
+		.cluster = {.nodes = 5000, .pods_per_node = 4, .seed = 1}, .decisions = 200, .threads = 1};
 	struct engine_config *config;
 	struct synthetic s;
 	struct result r = {0};

@@ -26,7 +26,7 @@ struct flag {
 	struct text words;	      /* that it takes, with blanks between them; "" if they are not known */
 };
 
-struct page { /* what can be typed after one command */
+struct completion_page { /* what can be typed after one command */
 	const struct command *command;
 	struct text args; /* as words of an option */
 	bool takes_args;
@@ -35,7 +35,7 @@ struct page { /* what can be typed after one command */
 
 struct shell {
 	const char *name;
-	void (*write)(struct text *out, const struct page *pages, unsigned n);
+	void (*write)(struct text *out, const struct completion_page *pages, unsigned n);
 };
 
 /* ---- the tables ---- */
@@ -53,7 +53,7 @@ static int letter_of(int key)
 	return key > 0 && key < 128 && isalpha(key) ? key : 0;
 }
 
-static void add_option(struct page *p, const char *name, int key, const char *arg, const char *doc)
+static void add_option(struct completion_page *p, const char *name, int key, const char *arg, const char *doc)
 {
 	struct flag o = {.name = name, .arg = arg, .doc = doc, .letter = letter_of(key)};
 
@@ -63,7 +63,7 @@ static void add_option(struct page *p, const char *name, int key, const char *ar
 	array_push(&p->options, o);
 }
 
-static void add_options(struct page *p, const struct argp *argp)
+static void add_options(struct completion_page *p, const struct argp *argp)
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
 		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_DOC)))
@@ -73,7 +73,7 @@ static void add_options(struct page *p, const struct argp *argp)
 }
 
 /* "bash|zsh|fish" gives its words, "[NAMESPACE/]POD" none. */
-static void add_args(struct page *p, const char *usage)
+static void add_args(struct completion_page *p, const char *usage)
 {
 	for (const char *s = usage; *s;) {
 		size_t n = strcspn(s, "| ");
@@ -87,7 +87,7 @@ static void add_args(struct page *p, const char *usage)
 
 static void see(const struct argp *argp, void *arg)
 {
-	struct page *p = arg;
+	struct completion_page *p = arg;
 
 	add_options(p, argp);
 	p->takes_args = argp->args_doc != NULL;
@@ -96,9 +96,9 @@ static void see(const struct argp *argp, void *arg)
 }
 
 /* help takes the name of a command and has no options of its own. */
-static void read_page(struct page *p, const struct command *c)
+static void read_page(struct completion_page *p, const struct command *c)
 {
-	*p = (struct page){.command = c};
+	*p = (struct completion_page){.command = c};
 	if (str_eq(c->name, "help")) {
 		p->takes_args = true;
 		for (unsigned i = 0; i < command_count; i++)
@@ -110,7 +110,7 @@ static void read_page(struct page *p, const struct command *c)
 	add_option(p, "usage", 0, NULL, "Give a short usage message");
 }
 
-static void page_free(struct page *p)
+static void page_free(struct completion_page *p)
 {
 	for (uint32_t i = 0; i < p->options.n; i++)
 		text_free(&p->options.v[i].words);
@@ -162,7 +162,7 @@ static void bash_value(struct text *out, const char *command, const struct flag 
 		text_add(out, is_path(o) ? "compopt -o default; return ;;\n" : "return ;;\n");
 }
 
-static void bash_page(struct text *out, const struct page *p)
+static void bash_page(struct text *out, const struct completion_page *p)
 {
 	for (uint32_t i = 0; i < p->options.n; i++)
 		if (p->options.v[i].arg)
@@ -173,7 +173,7 @@ static void bash_page(struct text *out, const struct page *p)
 	text_add(out, "' ;;\n");
 }
 
-static void write_bash(struct text *out, const struct page *pages, unsigned n)
+static void write_bash(struct text *out, const struct completion_page *pages, unsigned n)
 {
 	text_add(out, bash_head);
 	for (unsigned i = 0; i < n; i++)
@@ -222,7 +222,7 @@ static void zsh_spec(struct text *out, const struct flag *o, bool is_letter)
 	text_add_char(out, '\'');
 }
 
-static void zsh_page(struct text *out, const struct page *p)
+static void zsh_page(struct text *out, const struct completion_page *p)
 {
 	text_printf(out, "\t%s)\n\t\t_arguments", p->command->name);
 	for (uint32_t i = 0; i < p->options.n; i++) {
@@ -237,7 +237,7 @@ static void zsh_page(struct text *out, const struct page *p)
 	text_add(out, "\n\t\t;;\n");
 }
 
-static void write_zsh(struct text *out, const struct page *pages, unsigned n)
+static void write_zsh(struct text *out, const struct completion_page *pages, unsigned n)
 {
 	text_add(out, "_cede()\n{\n\tlocal command=$words[2]\n\tlocal -a commands\n\n\tcommands=(\n");
 	for (unsigned i = 0; i < n; i++) {
@@ -281,7 +281,7 @@ static void fish_option(struct text *out, const char *command, const struct flag
 	fish_described(out, o->doc);
 }
 
-static void fish_page(struct text *out, const struct page *p)
+static void fish_page(struct text *out, const struct completion_page *p)
 {
 	text_printf(out, "complete -c cede -n __fish_use_subcommand -a %s", p->command->name);
 	fish_described(out, p->command->summary);
@@ -292,7 +292,7 @@ static void fish_page(struct text *out, const struct page *p)
 			    text_str(&p->args));
 }
 
-static void write_fish(struct text *out, const struct page *pages, unsigned n)
+static void write_fish(struct text *out, const struct completion_page *pages, unsigned n)
 {
 	text_add(out, "complete -c cede -f\n");
 	for (unsigned i = 0; i < n; i++)
@@ -335,7 +335,7 @@ static const char doc[] = "Print a script that teaches a shell to complete cede'
 
 static void print_script(const struct shell *shell)
 {
-	struct page *pages = mem_alloc(command_count * sizeof(*pages));
+	struct completion_page *pages = mem_alloc(command_count * sizeof(*pages));
 	struct text out = {0};
 
 	for (unsigned i = 0; i < command_count; i++)

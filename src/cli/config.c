@@ -3,7 +3,7 @@
 #include "cli/common.h"
 #include "manifest/config_view.h"
 
-struct options {
+struct config_options {
 	struct cli_input input;
 	struct cli_output output;
 	const char *what;
@@ -11,7 +11,7 @@ struct options {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct config_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -51,7 +51,7 @@ static int load(const struct cli_input *in, struct cli_cluster *c)
 	return EXIT_FINE;
 }
 
-static void print_config(const struct options *o, const struct cli_cluster *c)
+static void print_config(const struct config_options *o, const struct cli_cluster *c)
 {
 	struct config_view v = {.manifest = c->manifest, .config = c->config, .has_profile = o->input.has_profile};
 	struct text out = {0};
@@ -72,7 +72,7 @@ int command_config(int argc, char **argv)
 	static const struct argp_child children[] = {
 		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
 	const struct argp argp = {.parser = parse, .args_doc = "print", .doc = doc, .children = children};
-	struct options o = {0};
+	struct config_options o = {0};
 	struct cli_cluster c = {0};
 	int rc;
 

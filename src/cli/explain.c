@@ -8,7 +8,7 @@
 #include "explain/group_text.h"
 #include "explain/remedy.h"
 
-struct options {
+struct explain_options {
 	struct cli_input input;
 	struct cli_output output;
 	struct planning planning;
@@ -17,7 +17,7 @@ struct options {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct explain_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -73,7 +73,7 @@ static void add_namesakes(const struct cluster *c, const char *name, struct text
 	for (pod_id p = 0; id != NAME_NONE && p < ledger_pod_limit(l); p++)
 		if (ledger_pod(l, p)->state != POD_FREE && ledger_pod(l, p)->name == id && n++ < NAMESAKES_MAX)
 			text_printf(out, "%s%s/%s", n > 1 ? ", " : "; there is ",
-				    name_str(vocab_names(v), kin_get(v, ledger_pod(l, p)->kin)->ns), name);
+				    name_str(vocab_names(v), labelset_get(v, ledger_pod(l, p)->labelset)->ns), name);
 	for (group_id g = 0; id != NAME_NONE && g < ledger_group_limit(l); g++)
 		if (ledger_group(l, g)->is_live && ledger_group(l, g)->obj->name == id && n++ < NAMESAKES_MAX)
 			text_printf(out, "%s%s/%s", n > 1 ? ", " : "; there is ",
@@ -104,7 +104,7 @@ static enum err_code find_target(const struct cluster *c, const char *text, stru
 }
 
 /* What would let a waiting pod run: the plan is made again and again, with one thing different each time. */
-static void find_remedies(const struct options *o, const struct planned *p, const struct cli_cluster *c,
+static void find_remedies(const struct explain_options *o, const struct planned *p, const struct cli_cluster *c,
 			  struct explanation *x)
 {
 	struct remedy_question q = {.cluster = c->cluster,
@@ -119,7 +119,7 @@ static void find_remedies(const struct options *o, const struct planned *p, cons
 	x->has_remedies = true;
 }
 
-static void write_pod(const struct options *o, const struct planned *p, const struct cli_cluster *c, pod_id pod,
+static void write_pod(const struct explain_options *o, const struct planned *p, const struct cli_cluster *c, pod_id pod,
 		      struct text *out)
 {
 	struct look look = cli_look(&o->output);
@@ -138,7 +138,7 @@ static void write_pod(const struct options *o, const struct planned *p, const st
 	explanation_free(&x);
 }
 
-static void write_group(const struct options *o, const struct planned *p, group_id group, struct text *out)
+static void write_group(const struct explain_options *o, const struct planned *p, group_id group, struct text *out)
 {
 	struct look look = cli_look(&o->output);
 	struct emit e;
@@ -151,7 +151,7 @@ static void write_group(const struct options *o, const struct planned *p, group_
 	}
 }
 
-static int explain(const struct options *o, struct cli_cluster *c, const struct target *t)
+static int explain(const struct explain_options *o, struct cli_cluster *c, const struct target *t)
 {
 	struct planning planning = o->planning;
 	struct text out = {0};
@@ -180,7 +180,7 @@ int command_explain(int argc, char **argv)
 						     {0}};
 	const struct argp argp = {
 		.parser = parse, .args_doc = "[NAMESPACE/]POD|GROUP", .doc = doc, .children = children};
-	struct options o = {.planning = {.cycles = 1, .report = POD_NONE}};
+	struct explain_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
 	struct cli_cluster c;
 	struct err e;
 	struct target t;

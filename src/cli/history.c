@@ -5,7 +5,7 @@
 #include "cli/common.h"
 #include "manifest/fields.h"
 
-struct options {
+struct history_options {
 	struct cli_output output;
 	const char *file;
 	struct history_filter filter;
@@ -15,7 +15,7 @@ struct options {
 enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE };
 
 /* A name without a namespace is one of namespace default, as elsewhere. */
-static void set_pod(struct options *o, const char *arg)
+static void set_pod(struct history_options *o, const char *arg)
 {
 	text_reset(&o->pod);
 	text_printf(&o->pod, "%s%s", strchr(arg, '/') ? "" : "default/", arg);
@@ -24,7 +24,7 @@ static void set_pod(struct options *o, const char *arg)
 
 static error_t parse_filter(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct history_options *o = state->input;
 
 	switch (key) {
 	case KEY_QUEUE:
@@ -52,7 +52,7 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct history_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -91,7 +91,7 @@ static const char doc[] =
 	"\vA journal is written by cede plan --journal. It is looked through as a whole first; if something in it is "
 	"damaged or missing, that is said and nothing else.";
 
-static enum err_code collect(const struct options *o, struct history *h, struct err *e)
+static enum err_code collect(const struct history_options *o, struct history *h, struct err *e)
 {
 	struct journal *j;
 	enum err_code rc;
@@ -132,7 +132,7 @@ int command_history(int argc, char **argv)
 	static const struct argp_child children[] = {{&cli_output_argp, 0, "Output:", 2}, {0}};
 	const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "JOURNAL", .doc = doc, .children = children};
-	struct options o = {.filter = {.since_ns = TIME_NONE, .until_ns = TIME_NONE}};
+	struct history_options o = {.filter = {.since_ns = TIME_NONE, .until_ns = TIME_NONE}};
 	struct history h;
 	struct err e;
 	int rc;

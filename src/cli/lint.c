@@ -4,7 +4,7 @@
 
 #include "cli/common.h"
 
-struct options {
+struct lint_options {
 	struct cli_input input;
 	struct cli_output output;
 	bool is_strict;
@@ -14,7 +14,7 @@ enum { KEY_STRICT = 0x600 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct lint_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -74,7 +74,7 @@ int command_lint(int argc, char **argv)
 	static const struct argp_child children[] = {
 		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
-	struct options o = {0};
+	struct lint_options o = {0};
 	struct cli_cluster c;
 	struct lint l = {0};
 	int rc;

@@ -9,7 +9,7 @@
 #include "journal/record.h"
 #include "manifest/fields.h"
 
-struct options {
+struct plan_options {
 	struct cli_input input;
 	struct cli_output output;
 	struct planning planning;
@@ -21,7 +21,7 @@ enum { KEY_STRICT = 0x300, KEY_JOURNAL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct plan_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -84,7 +84,7 @@ static enum err_code append(const char *path, struct journal_run *run, struct er
 }
 
 /* A limit on the size of files is to be an error that can be told, not a signal that ends the program. */
-static int record(const struct options *o, const struct cli_cluster *c, const struct planned *p)
+static int record(const struct plan_options *o, const struct cli_cluster *c, const struct planned *p)
 {
 	struct record_source src = {"plan", c->manifest, c->config, o->planning.cycles};
 	struct journal_run run;
@@ -106,7 +106,7 @@ int command_plan(int argc, char **argv)
 						     {&planning_argp, 0, "Planning:", 3},
 						     {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
-	struct options o = {.planning = {.cycles = 1, .report = POD_NONE}};
+	struct plan_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
 	struct cli_cluster c;
 	struct planned p;
 	int rc;

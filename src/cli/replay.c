@@ -7,7 +7,7 @@
 #include "journal/replay_view.h"
 #include "manifest/fields.h"
 
-struct options {
+struct replay_options {
 	struct cli_output output;
 	const char *file, *config;
 	uint32_t run; /* 0: all */
@@ -18,7 +18,7 @@ enum { KEY_RUN = 0x600, KEY_CONFIG, KEY_ALLOW_PLUGINS };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct replay_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -63,7 +63,7 @@ static const char doc[] =
 
 /* ---- deciding again ---- */
 
-static enum err_code set_up(const struct options *o, const struct journal_run *run, struct cli_cluster *c,
+static enum err_code set_up(const struct replay_options *o, const struct journal_run *run, struct cli_cluster *c,
 			    struct err *e)
 {
 	manifest_set_plugins(c->manifest, o->allows_plugins ? PLUGINS_TAKEN : PLUGINS_REFUSED);
@@ -72,7 +72,7 @@ static enum err_code set_up(const struct options *o, const struct journal_run *r
 	return rebuild_run(run, c->manifest, c->config, &c->cluster, e);
 }
 
-static int load(const struct options *o, const struct journal_run *run, struct cli_cluster *ret)
+static int load(const struct replay_options *o, const struct journal_run *run, struct cli_cluster *ret)
 {
 	struct err e;
 
@@ -95,7 +95,7 @@ static int record_again(const struct journal_run *run, struct cli_cluster *c, st
 	return rc;
 }
 
-static int decide_again(const struct options *o, const struct journal_run *run, struct journal_run *ret)
+static int decide_again(const struct replay_options *o, const struct journal_run *run, struct journal_run *ret)
 {
 	struct cli_cluster c;
 	int rc = load(o, run, &c);
@@ -108,15 +108,15 @@ static int decide_again(const struct options *o, const struct journal_run *run, 
 
 /* ---- all runs ---- */
 
-struct report {
-	const struct options *o;
+struct replay_report {
+	const struct replay_options *o;
 	struct text out;
 	struct emit e;
 	struct diff_sums sums;
 	bool has_fault;
 };
 
-static void report_run(struct report *r, const struct run_diff *d)
+static void report_run(struct replay_report *r, const struct run_diff *d)
 {
 	struct replay_view v = {.diff = d, .has_other_settings = r->o->config};
 	struct look look = cli_look(&r->o->output);
@@ -133,7 +133,7 @@ static void report_run(struct report *r, const struct run_diff *d)
 		text_add_char(&r->out, '\n');
 }
 
-static int replay_run(struct report *r, struct journal *j, int64_t id)
+static int replay_run(struct replay_report *r, struct journal *j, int64_t id)
 {
 	struct journal_run was, is;
 	struct run_diff d;
@@ -153,7 +153,7 @@ static int replay_run(struct report *r, struct journal *j, int64_t id)
 	return rc;
 }
 
-static void report_begin(struct report *r)
+static void report_begin(struct replay_report *r)
 {
 	emit_init(&r->e, &r->out, cli_emit_format(&r->o->output));
 	if (!cli_is_data(&r->o->output))
@@ -163,7 +163,7 @@ static void report_begin(struct report *r)
 	emit_list(&r->e, "runs");
 }
 
-static void report_end(struct report *r)
+static void report_end(struct replay_report *r)
 {
 	struct look look = cli_look(&r->o->output);
 
@@ -177,9 +177,9 @@ static void report_end(struct report *r)
 	cli_print(&r->out);
 }
 
-static int replay(const struct options *o, struct journal *j)
+static int replay(const struct replay_options *o, struct journal *j)
 {
-	struct report r = {.o = o};
+	struct replay_report r = {.o = o};
 	int64_t first = o->run ? o->run : 1, last = o->run ? o->run : journal_run_count(j);
 	int rc = EXIT_FINE;
 
@@ -198,7 +198,7 @@ int command_replay(int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "JOURNAL", .doc = doc, .children = children};
 	struct journal *j = NULL;
-	struct options o = {0};
+	struct replay_options o = {0};
 	struct err e;
 	int rc;
 

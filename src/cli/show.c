@@ -3,7 +3,7 @@
 #include "cli/common.h"
 #include "explain/cluster_view.h"
 
-struct options {
+struct show_options {
 	struct cli_input input;
 	struct cli_output output;
 	bool as_manifests;
@@ -13,7 +13,7 @@ enum { KEY_MANIFESTS = 0x200 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct show_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -90,7 +90,7 @@ int command_show(int argc, char **argv)
 	static const struct argp_child children[] = {
 		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
-	struct options o = {0};
+	struct show_options o = {0};
 	struct cli_cluster c;
 	int rc;
 

@@ -54,18 +54,18 @@ static void pod_size(struct synthetic *s, int64_t free_cpu, int64_t free_memory,
 	*ret_memory = pod_memory(quarters) / 4;
 }
 
-static kin_id hold_labels(struct synthetic *s, const char *ns, const char *const (*kv)[2], uint32_t n)
+static labelset_id hold_labels(struct synthetic *s, const char *ns, const char *const (*kv)[2], uint32_t n)
 {
 	struct names *names = vocab_names(s->vocab);
 	struct name_bag bag = name_bag_of(names);
 	struct label labels[4];
-	kin_id kin;
+	labelset_id labelset;
 
 	for (uint32_t i = 0; i < n; i++)
 		labels[i] = (struct label){name_bag_add_str(&bag, kv[i][0]), name_bag_add_str(&bag, kv[i][1])};
-	kin = kin_hold(s->vocab, name_bag_add_str(&bag, ns), labels, n);
+	labelset = labelset_hold(s->vocab, name_bag_add_str(&bag, ns), labels, n);
 	name_bag_drop(&bag);
-	return kin;
+	return labelset;
 }
 
 static void must(enum err_code rc, const struct err *e)
@@ -87,7 +87,7 @@ static void add_node(struct synthetic *s, uint32_t i)
 	snprintf(zone, sizeof(zone), "zone-%u", i % 3);
 	o.name = names_hold_str(names, name);
 	const char *const labels[][2] = {{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", zone}};
-	o.kin = hold_labels(s, "", labels, 2);
+	o.labelset = hold_labels(s, "", labels, 2);
 	res_put(&o.allocatable, RES_CPU, (int64_t)POD_CPU * s->o.pods_per_node + 400);
 	res_put(&o.allocatable, RES_MEMORY, pod_memory(s->o.pods_per_node) + (INT64_C(1024) << 20));
 	res_put(&o.allocatable, RES_EPHEMERAL, INT64_C(1) << 40);
@@ -172,7 +172,7 @@ static void add_pod(struct synthetic *s, const char *name, const char *app, name
 	struct err e;
 
 	o.name = names_hold_str(names, name);
-	o.kin = hold_labels(s, "bench", labels, 1);
+	o.labelset = hold_labels(s, "bench", labels, 1);
 	o.yunikorn_queue = hold_queue(s, node == NAME_NONE);
 	o.shape = shape;
 	o.has_priority = true;

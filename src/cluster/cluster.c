@@ -2,8 +2,8 @@
 /*
  * What the engine has moved since the object was written outlives a new version of the object that does not contradict
  * it: a pod that was placed here and is not bound there yet stays placed, a pod that was evicted and is not being
- * deleted yet stays leaving, a claim stays while the object names the same node as before. A pod of the same name and
- * another uid is another pod.
+ * deleted yet stays leaving, a nomination stays while the object names the same node as before. A pod of the same name
+ * and another uid is another pod.
  */
 #include "cluster/cluster.h"
 
@@ -99,7 +99,7 @@ static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
 
 	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
 		names_keep(c->names, held[i]);
-	kin_keep(c->vocab, o->kin);
+	labelset_keep(c->vocab, o->labelset);
 	shape_keep(c->vocab, o->shape);
 	return *o;
 }
@@ -119,8 +119,8 @@ struct pod_entry cluster_entry_of(const struct pod *p)
 		.priority = p->priority,
 		.preemptibility = p->preemptibility,
 		.started_ns = p->started_ns,
-		.claim = p->claim,
-		.claim_node = on_node || p->claim == CLAIM_NONE ? NODE_NONE : p->node,
+		.nomination = p->nomination,
+		.nominated_node = on_node || p->nomination == NOMINATION_NONE ? NODE_NONE : p->node,
 	};
 }
 
@@ -128,7 +128,8 @@ static bool entry_equal(const struct pod_entry *a, const struct pod_entry *b)
 {
 	return a->state == b->state && a->node == b->node && a->queue == b->queue && a->group == b->group &&
 	       a->podset == b->podset && a->priority == b->priority && a->preemptibility == b->preemptibility &&
-	       a->started_ns == b->started_ns && a->claim == b->claim && a->claim_node == b->claim_node;
+	       a->started_ns == b->started_ns && a->nomination == b->nomination &&
+	       a->nominated_node == b->nominated_node;
 }
 
 void cluster_apply_entry(struct cluster *c, pod_id id, const struct pod_entry *entry)
@@ -141,7 +142,7 @@ void cluster_apply_entry(struct cluster *c, pod_id id, const struct pod_entry *e
 	struct obj_pod copy = pod_copy(c, p->obj);
 	enum err_code code = ledger_pod_set(c->ledger, id, &copy, entry, NULL);
 	assert(code == ERR_OK); /* the same amounts as before */
-	cluster_changed_queue(c, id, ns_of(c, p->kin), now.queue, entry->queue);
+	cluster_changed_queue(c, id, ns_of(c, p->labelset), now.queue, entry->queue);
 }
 
 /* A group's pods are all in its queue. Finished pods are in none. */
@@ -206,7 +207,8 @@ void cluster_resolve_namespace(struct cluster *c, name_id ns)
 		if (ledger_group(c->ledger, g)->is_live && ledger_group(c->ledger, g)->obj->ns == ns)
 			cluster_settle_group(c, g);
 	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
-		if (ledger_pod(c->ledger, id)->state != POD_FREE && ns_of(c, ledger_pod(c->ledger, id)->kin) == ns) {
+		if (ledger_pod(c->ledger, id)->state != POD_FREE &&
+		    ns_of(c, ledger_pod(c->ledger, id)->labelset) == ns) {
 			cluster_resolve_pod(c, id);
 			cluster_namespace_speaks(c, ledger_pod(c->ledger, id)->queue);
 		}
@@ -248,12 +250,12 @@ static uint64_t nomination_key(name_id node)
 }
 
 /* Pods that were nominated to a node before it came. */
-static void claim_for_nominated(struct cluster *c, node_id node, name_id name)
+static void nominate_waiting(struct cluster *c, node_id node, name_id name)
 {
 	for (pod_id id = id_index_first(&c->by_nomination, nomination_key(name)); id != POD_NONE;
 	     id = id_index_next(&c->by_nomination, id)) {
 		const struct pod *p = ledger_pod(c->ledger, id);
-		if (p->state == POD_WAITING && p->claim == CLAIM_NONE)
+		if (p->state == POD_WAITING && p->nomination == NOMINATION_NONE)
 			ledger_nominate(c->ledger, id, node);
 	}
 }
@@ -268,7 +270,7 @@ enum err_code cluster_put_node(struct cluster *c, struct obj_node *o, struct err
 	if (n != NODE_NONE && ledger_node(c->ledger, n)->is_live)
 		ledger_node_set(c->ledger, n, o);
 	else
-		claim_for_nominated(c, ledger_node_add(c->ledger, o), name);
+		nominate_waiting(c, ledger_node_add(c->ledger, o), name);
 	cluster_keep(c, mark);
 	return ERR_OK;
 }
@@ -299,20 +301,20 @@ static enum err_code place_entry(struct cluster *c, const struct obj_pod *o, str
 {
 	*entry = (struct pod_entry){.state = resolve_state(o),
 				    .node = NODE_NONE,
-				    .claim_node = NODE_NONE,
+				    .nominated_node = NODE_NONE,
 				    .queue = QUEUE_NONE,
 				    .started_ns = TIME_NONE};
 	if (pod_is_on_node(entry->state)) {
 		entry->node = live_node(c, o->node_name);
 		if (entry->node == NODE_NONE && c->options.is_strict)
 			return err_fail(e, ERR_NOTFOUND, "pod %s/%s: there is no node %s",
-					name_str(c->names, ns_of(c, o->kin)), name_str(c->names, o->name),
+					name_str(c->names, ns_of(c, o->labelset)), name_str(c->names, o->name),
 					name_str(c->names, o->node_name));
 		if (entry->node == NODE_NONE)
 			entry->node = ledger_node_ghost(c->ledger, o->node_name);
 	} else if (entry->state == POD_WAITING) {
-		entry->claim_node = live_node(c, o->nominated_node);
-		entry->claim = entry->claim_node != NODE_NONE ? CLAIM_NOMINATED : CLAIM_NONE;
+		entry->nominated_node = live_node(c, o->nominated_node);
+		entry->nomination = entry->nominated_node != NODE_NONE ? NOMINATION_ADVISORY : NOMINATION_NONE;
 	}
 	return ERR_OK;
 }
@@ -321,8 +323,8 @@ static void keep_place(struct pod_entry *entry, const struct pod *p)
 {
 	entry->state = p->state;
 	entry->node = p->node;
-	entry->claim = CLAIM_NONE;
-	entry->claim_node = NODE_NONE;
+	entry->nomination = NOMINATION_NONE;
+	entry->nominated_node = NODE_NONE;
 	entry->started_ns = p->started_ns;
 }
 
@@ -340,9 +342,9 @@ static void keep_moves(const struct pod *p, const struct obj_pod *o, struct pod_
 		keep_place(entry, p);
 	} else if (entry->state == POD_WAITING && p->state == POD_WAITING) {
 		bool is_same = o->nominated_node == p->obj->nominated_node;
-		if (is_same || (p->claim != CLAIM_NONE && p->node == entry->claim_node)) {
-			entry->claim = p->claim;
-			entry->claim_node = p->claim != CLAIM_NONE ? p->node : NODE_NONE;
+		if (is_same || (p->nomination != NOMINATION_NONE && p->node == entry->nominated_node)) {
+			entry->nomination = p->nomination;
+			entry->nominated_node = p->nomination != NOMINATION_NONE ? p->node : NODE_NONE;
 		}
 	}
 }
@@ -368,7 +370,7 @@ static enum err_code make_entry(struct cluster *c, const struct obj_pod *o, pod_
 static void index_pod(struct cluster *c, pod_id id)
 {
 	const struct obj_pod *o = ledger_pod(c->ledger, id)->obj;
-	name_id ns = ns_of(c, o->kin);
+	name_id ns = ns_of(c, o->labelset);
 
 	id_index_put(&c->by_group, id, group_key(ns, o->group));
 	id_index_put(&c->by_owner, id, o->owner_name != NAME_NONE ? map_key2(ns, o->owner_name) : 0);
@@ -385,7 +387,7 @@ static void unindex_pod(struct cluster *c, pod_id id)
 enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *e)
 {
 	ledger_mark mark = ledger_get_mark(c->ledger);
-	pod_id id = ledger_pod_find(c->ledger, ns_of(c, o->kin), o->name);
+	pod_id id = ledger_pod_find(c->ledger, ns_of(c, o->labelset), o->name);
 	group_id old_group = id != POD_NONE ? ledger_pod(c->ledger, id)->group : GROUP_NONE;
 	uint32_t complaints = 0;
 	struct pod_entry entry;
@@ -400,7 +402,7 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 		return code;
 	}
 	index_pod(c, id);
-	cluster_changed_queue(c, id, ns_of(c, ledger_pod(c->ledger, id)->kin), old_queue, entry.queue);
+	cluster_changed_queue(c, id, ns_of(c, ledger_pod(c->ledger, id)->labelset), old_queue, entry.queue);
 	if (complaints != 0)
 		bits_set(&c->told.pods, id);
 	if (old_group != entry.group)
@@ -434,7 +436,7 @@ void cluster_drop_pod(struct cluster *c, const char *ns, const char *name)
 	const struct pod *p = ledger_pod(c->ledger, id);
 	group_id g = p->group;
 	queue_id queue = p->queue;
-	name_id ns_name = ns_of(c, p->kin);
+	name_id ns_name = ns_of(c, p->labelset);
 	unindex_pod(c, id);
 	ledger_pod_drop(c->ledger, id);
 	cluster_changed_queue(c, POD_NONE, ns_name, queue, QUEUE_NONE);

@@ -13,8 +13,8 @@
  * namespaces, owners, sets of queues and placement rules are not in the journal.
  *
  * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet;
- * a claim) outlives a new version of the object that does not contradict it. A pod of the same name with another uid is
- * another pod.
+ * a nomination) outlives a new version of the object that does not contradict it. A pod of the same name with another
+ * uid is another pod.
  */
 #pragma once
 

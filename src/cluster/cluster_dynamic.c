@@ -42,7 +42,7 @@ static const struct obj_namespace *speaking_namespace(const struct cluster *c, q
 	const pod_id *pods = ledger_queue_pods(c->ledger, q, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		name_id ns = ns_of(c, ledger_pod(c->ledger, pods[i])->kin);
+		name_id ns = ns_of(c, ledger_pod(c->ledger, pods[i])->labelset);
 		if (ns == seen || (best != NULL && name_cmp(c->names, ns, best->name) >= 0))
 			continue;
 		seen = ns;
@@ -147,7 +147,7 @@ static bool has_another_of(const struct cluster *c, queue_id q, name_id ns, pod_
 	const pod_id *pods = ledger_queue_pods(c->ledger, q, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (pods[i] != but && ns_of(c, ledger_pod(c->ledger, pods[i])->kin) == ns)
+		if (pods[i] != but && ns_of(c, ledger_pod(c->ledger, pods[i])->labelset) == ns)
 			return true;
 	return false;
 }

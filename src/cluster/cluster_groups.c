@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups. All pods of a group are in one queue, because a gang is one claim. Where the group does not say which (or how
- * it may be interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first name,
- * so that it does not matter who came first.
+ * Groups. All pods of a group are in one queue, because a gang is one request. Where the group does not say which (or
+ * how it may be interrupted, or in Kubernetes' case how important it is), its speaker does: the member with the first
+ * name, so that it does not matter who came first.
  */
 #include "cluster/resolve.h"
 

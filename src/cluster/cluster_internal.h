@@ -102,9 +102,9 @@ static inline const struct queue_tree *tree_of(const struct cluster *c)
 {
 	return ledger_queues(c->ledger);
 }
-static inline name_id ns_of(const struct cluster *c, kin_id kin)
+static inline name_id ns_of(const struct cluster *c, labelset_id labelset)
 {
-	return kin_get(c->vocab, kin)->ns;
+	return labelset_get(c->vocab, labelset)->ns;
 }
 static inline pod_id speaker_of(const struct cluster *c, group_id g)
 {

@@ -162,7 +162,7 @@ enum err_code cluster_put_namespace(struct cluster *c, struct obj_namespace *o, 
 		array_insert(&c->namespaces, i, mem_alloc(sizeof(struct obj_namespace)));
 	struct obj_namespace *mine = c->namespaces.v[i], old = *mine;
 	*mine = *o;
-	*o = (struct obj_namespace){.kin = KIN_NONE};
+	*o = (struct obj_namespace){.labelset = LABELSET_NONE};
 	if (says_something(mine) || says_something(&old))
 		namespace_changed(c, mine->name);
 	if (is_there)
@@ -194,7 +194,7 @@ struct owner_order {
 
 static uint64_t owner_key(const struct cluster *c, const struct obj_owner *o)
 {
-	return map_key2(ns_of(c, o->kin), o->name);
+	return map_key2(ns_of(c, o->labelset), o->name);
 }
 
 static uint32_t first_of_name(const struct cluster *c, name_id ns, name_id name)
@@ -222,7 +222,7 @@ const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, nam
 
 static const struct obj_owner *controller_of(const struct cluster *c, const struct obj_pod *pod)
 {
-	uint32_t slot = first_of_name(c, ns_of(c, pod->kin), pod->owner_name);
+	uint32_t slot = first_of_name(c, ns_of(c, pod->labelset), pod->owner_name);
 
 	while (slot != ID_NONE && (c->owners.v[slot]->kind != pod->owner_kind || c->owners.v[slot]->is_service))
 		slot = c->owner_next.v[slot];
@@ -235,7 +235,7 @@ const struct obj_owner *cluster_top_owner(const struct cluster *c, const struct 
 
 	for (int i = 0; top != NULL && i < CHAIN_MAX; i++) {
 		const struct obj_owner *above =
-			cluster_owner(c, top->parent_kind, ns_of(c, top->kin), top->parent_name);
+			cluster_owner(c, top->parent_kind, ns_of(c, top->labelset), top->parent_name);
 		if (above == NULL)
 			return top;
 		top = above;
@@ -251,7 +251,7 @@ static int compare_owners(const void *pa, const void *pb, void *ctx)
 	int cmp = name_cmp(c->names, a->kind_name, b->kind_name);
 
 	if (cmp == 0)
-		cmp = name_cmp(c->names, ns_of(c, a->kin), ns_of(c, b->kin));
+		cmp = name_cmp(c->names, ns_of(c, a->labelset), ns_of(c, b->labelset));
 	return cmp != 0 ? cmp : name_cmp(c->names, a->name, b->name);
 }
 
@@ -274,7 +274,7 @@ static void selecting_add(struct cluster *c, const struct obj_owner *o)
 {
 	if (!o->has_selector)
 		return;
-	struct owner_list *list = selecting_in(c, ns_of(c, o->kin));
+	struct owner_list *list = selecting_in(c, ns_of(c, o->labelset));
 	uint32_t low = 0, high = list->v.n;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
@@ -290,7 +290,7 @@ static void selecting_remove(struct cluster *c, const struct obj_owner *o)
 {
 	if (!o->has_selector)
 		return;
-	struct owner_list *list = selecting_in(c, ns_of(c, o->kin));
+	struct owner_list *list = selecting_in(c, ns_of(c, o->labelset));
 	uint32_t i = 0;
 	while (list->v.v[i] != o)
 		i++;
@@ -309,7 +309,7 @@ const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c,
 
 static uint64_t parent_key(const struct cluster *c, const struct obj_owner *o)
 {
-	return o->parent_name != NAME_NONE ? map_key2(ns_of(c, o->kin), o->parent_name) : 0;
+	return o->parent_name != NAME_NONE ? map_key2(ns_of(c, o->labelset), o->parent_name) : 0;
 }
 
 /*
@@ -384,7 +384,7 @@ static void leave_owner(struct cluster *c, uint32_t slot)
 enum err_code cluster_put_owner(struct cluster *c, struct obj_owner *o, struct err *e)
 {
 	(void)e;
-	uint32_t slot = find_owner(c, o->kind_name, ns_of(c, o->kin), o->name);
+	uint32_t slot = find_owner(c, o->kind_name, ns_of(c, o->labelset), o->name);
 	bool is_there = slot != ID_NONE;
 
 	if (is_there) {
@@ -395,9 +395,9 @@ enum err_code cluster_put_owner(struct cluster *c, struct obj_owner *o, struct e
 	}
 	struct obj_owner *mine = c->owners.v[slot], old = *mine;
 	*mine = *o;
-	*o = (struct obj_owner){.kin = KIN_NONE};
+	*o = (struct obj_owner){.labelset = LABELSET_NONE};
 	enter_owner(c, slot);
-	bool is_same = is_there && old.kin == mine->kin && old.parent_kind == mine->parent_kind &&
+	bool is_same = is_there && old.labelset == mine->labelset && old.parent_kind == mine->parent_kind &&
 		       old.parent_name == mine->parent_name;
 	if (!is_same)
 		owner_changed(c, mine);

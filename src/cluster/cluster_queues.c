@@ -17,7 +17,7 @@
 #define GPU_TYPE "nvidia.com/gpu"
 #define NOWHERE UINT32_MAX
 
-struct planned {
+struct planned_queue {
 	name_id path; /* in the plan's bag */
 	const char *segment;
 	const char *where; /* of the first definition; may be NULL */
@@ -39,7 +39,7 @@ struct plan {
 	struct cluster *c;
 	struct arena *arena;
 	struct name_bag bag;
-	ARRAY(struct planned) q; /* the root first, parents before children */
+	ARRAY(struct planned_queue) q; /* the root first, parents before children */
 	struct map by_path;
 	ARRAY(struct kai_queue) kai;
 	struct map by_kai;	/* name -> position in kai */
@@ -95,7 +95,7 @@ static uint32_t plan_enter(struct plan *p, const char *path, size_t len, uint32_
 {
 	const char *dot = memrchr(path, '.', len);
 	const char *segment = dot != NULL ? dot + 1 : path;
-	struct planned q = {.parent = parent, .id = QUEUE_NONE};
+	struct planned_queue q = {.parent = parent, .id = QUEUE_NONE};
 
 	q.path = name_bag_add(&p->bag, path, len);
 	q.segment = arena_strndup(p->arena, segment, len - (size_t)(segment - path));
@@ -124,7 +124,7 @@ static uint32_t plan_path(struct plan *p, const char *path)
 
 static enum err_code plan_tell(struct plan *p, uint32_t at, const struct queue_def *d, struct err *e)
 {
-	struct planned *q = &p->q.v[at];
+	struct planned_queue *q = &p->q.v[at];
 	enum err_code code = queue_spec_merge(&q->spec, &d->spec, vocab_res(p->c->vocab), e);
 
 	if (code != ERR_OK) {
@@ -269,7 +269,7 @@ static enum err_code plan_kai(struct plan *p, const struct queue_def *defs, uint
 
 /* ---- the plan: KAI's shares ---- */
 
-static void warn_unset_limits(struct plan *p, const struct planned *q, const res_id *types)
+static void warn_unset_limits(struct plan *p, const struct planned_queue *q, const res_id *types)
 {
 	static const char *const words[KAI_RES] = {[KAI_GPU] = "gpu", [KAI_CPU] = "cpu", [KAI_MEMORY] = "memory"};
 
@@ -295,7 +295,7 @@ static void take_missing(struct res_vec *to, const struct res_vec *from)
 static enum err_code plan_shares(struct plan *p, struct err *e)
 {
 	for (uint32_t i = 0; i < p->q.n; i++) {
-		struct planned *q = &p->q.v[i];
+		struct planned_queue *q = &p->q.v[i];
 		struct res_vec guaranteed, max;
 		res_id types[KAI_RES] = {[KAI_CPU] = RES_CPU, [KAI_MEMORY] = RES_MEMORY};
 		if (!q->spec.has_kai_resources)
@@ -354,7 +354,7 @@ static void take_kai_name(struct cluster *c, name_id name, queue_id keeps)
 }
 
 /* The queue that is in its place already, or the same KAI queue elsewhere, which then moves. */
-static queue_id find_present(const struct plan *p, const struct planned *q, bool *ret_moves)
+static queue_id find_present(const struct plan *p, const struct planned_queue *q, bool *ret_moves)
 {
 	const struct queue_tree *t = tree_of(p->c);
 	const char *path = name_str(p->c->names, q->path);
@@ -367,7 +367,7 @@ static queue_id find_present(const struct plan *p, const struct planned *q, bool
 	return id;
 }
 
-static enum err_code apply_one(struct plan *p, struct planned *q, struct err *e)
+static enum err_code apply_one(struct plan *p, struct planned_queue *q, struct err *e)
 {
 	struct cluster *c = p->c;
 	queue_id parent = q->parent != NOWHERE ? p->q.v[q->parent].id : QUEUE_NONE;

@@ -51,17 +51,17 @@ void cluster_warn(struct cluster *c, const char *fmt, ...)
 
 #define VALUES "not one of preemptible, non-preemptible, semi-preemptible"
 
-static const char *label_text(const struct cluster *c, kin_id kin)
+static const char *label_text(const struct cluster *c, labelset_id labelset)
 {
 	name_id value = NAME_NONE;
 
-	labels_get(&kin_get(c->vocab, kin)->labels, c->preemptibility_key, &value);
+	labels_get(&labelset_get(c->vocab, labelset)->labels, c->preemptibility_key, &value);
 	return name_str(c->names, value);
 }
 
 static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t complaints)
 {
-	const char *ns = name_str(c->names, ns_of(c, o->kin)), *name = name_str(c->names, o->name);
+	const char *ns = name_str(c->names, ns_of(c, o->labelset)), *name = name_str(c->names, o->name);
 
 	if (complaints & UNKNOWN_CLASS)
 		cluster_warn(c, "pod %s/%s: unknown priority class %s", ns, name,
@@ -75,12 +75,12 @@ static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t compla
 			     name_str(c->names, o->subgroup != NAME_NONE ? o->subgroup : c->default_name));
 	if (complaints & BAD_POD_LABEL)
 		cluster_warn(c, "pod %s/%s: label kai.scheduler/preemptibility: '%s' is " VALUES, ns, name,
-			     label_text(c, o->kin));
+			     label_text(c, o->labelset));
 	if (complaints & BAD_OWNER_LABEL) {
 		const struct obj_owner *top = cluster_top_owner(c, o);
 		cluster_warn(c, "%s %s/%s: label kai.scheduler/preemptibility: '%s' is " VALUES,
 			     name_str(c->names, top->kind_name), ns, name_str(c->names, top->name),
-			     label_text(c, top->kin));
+			     label_text(c, top->labelset));
 	}
 }
 

@@ -141,7 +141,7 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	*ret_podset = PODSET_NONE;
 	if (o->group == NAME_NONE)
 		return GROUP_NONE;
-	group_id g = ledger_group_find(c->ledger, kin_get(c->vocab, o->kin)->ns, o->group);
+	group_id g = ledger_group_find(c->ledger, labelset_get(c->vocab, o->labelset)->ns, o->group);
 	if (g == GROUP_NONE) {
 		if (!o->group_is_k8s && !profile_get(c->options.profile)->ignores_kai_groups)
 			*complaints |= UNKNOWN_GROUP;
@@ -244,12 +244,13 @@ int32_t resolve_group_priority(const struct cluster *c, const struct obj_group *
 
 /* ---- preemptibility (PP-3, PP-4, PP-9) ---- */
 
-static enum preemptibility label_of(const struct cluster *c, kin_id kin, uint32_t complaint, uint32_t *complaints)
+static enum preemptibility label_of(const struct cluster *c, labelset_id labelset, uint32_t complaint,
+				    uint32_t *complaints)
 {
 	enum preemptibility p;
 	name_id value;
 
-	if (!labels_get(&kin_get(c->vocab, kin)->labels, c->preemptibility_key, &value) || value == NAME_NONE)
+	if (!labels_get(&labelset_get(c->vocab, labelset)->labels, c->preemptibility_key, &value) || value == NAME_NONE)
 		return PREEMPTIBILITY_UNSET;
 	if (preemptibility_parse(name_str(c->names, value), &p))
 		return p;
@@ -265,8 +266,9 @@ static enum preemptibility explicit_of(const struct cluster *c, const struct obj
 	if (o == NULL)
 		return PREEMPTIBILITY_UNSET;
 	const struct obj_owner *top = cluster_top_owner(c, o);
-	enum preemptibility p = top != NULL ? label_of(c, top->kin, BAD_OWNER_LABEL, complaints) : PREEMPTIBILITY_UNSET;
-	enum preemptibility of_pod = label_of(c, o->kin, BAD_POD_LABEL, complaints);
+	enum preemptibility p =
+		top != NULL ? label_of(c, top->labelset, BAD_OWNER_LABEL, complaints) : PREEMPTIBILITY_UNSET;
+	enum preemptibility of_pod = label_of(c, o->labelset, BAD_POD_LABEL, complaints);
 	if (p != PREEMPTIBILITY_UNSET)
 		return p;
 	return o->preemptibility != PREEMPTIBILITY_UNSET ? o->preemptibility : of_pod;

@@ -15,12 +15,12 @@
 
 static struct placement_ask asked_by(const struct cluster *c, const struct obj_pod *pod)
 {
-	const struct obj_namespace *ns = cluster_namespace(c, ns_of(c, pod->kin));
+	const struct obj_namespace *ns = cluster_namespace(c, ns_of(c, pod->labelset));
 
 	return (struct placement_ask){
 		.tree = tree_of(c),
 		.queue = pod->yunikorn_queue,
-		.ns = ns_of(c, pod->kin),
+		.ns = ns_of(c, pod->labelset),
 		.parent_queue = ns != NULL ? ns->parent_queue : NAME_NONE,
 		.user_name = pod->user,
 		.user = {.name = pod->user != NAME_NONE ? name_str(c->names, pod->user) : "nobody",

@@ -40,12 +40,12 @@ void attempt_filter(struct attempt *a)
 	}
 }
 
-/* The node it was promised is used as long as it fits, without looking at others (KF-9). */
-bool attempt_promise_fits(struct attempt *a)
+/* The node it is nominated to is used as long as it fits, without looking at others (KF-9). */
+bool attempt_nominated_node_fits(struct attempt *a)
 {
 	struct status s;
 
-	if (a->c.p->claim == CLAIM_NONE || !ledger_node(a->c.ledger, a->c.p->node)->is_live ||
+	if (a->c.p->nomination == NOMINATION_NONE || !ledger_node(a->c.ledger, a->c.p->node)->is_live ||
 	    !status_is_success(&a->c.pre_filter))
 		return false;
 	s = cycle_fits(&a->c, a->c.p->node);
@@ -118,7 +118,7 @@ void attempt_place(struct attempt *a, node_id node)
 		fit_error_text(&a->c, &fe, &t);
 		a->d->outcome = OUTCOME_WAITING;
 		a->d->message = attempt_keep_text(a, &t);
-		ledger_unclaim(a->c.ledger, a->c.pod);
+		ledger_clear_nomination(a->c.ledger, a->c.pod);
 		return;
 	}
 	a->d->outcome = OUTCOME_PLACED;
@@ -170,16 +170,16 @@ static void mark_victims(const struct attempt *a, struct victim *v, const struct
 	}
 }
 
-/* Lower pods that were promised room on this node have to look again. */
+/* Lower pods that are nominated to this node have to look again. */
 static void clear_lower_nominations(struct attempt *a, node_id node)
 {
 	const struct ledger_node *n = ledger_node(a->c.ledger, node);
 
-	for (uint32_t i = 0; i < n->claims.n;) {
-		const struct pod *p = ledger_pod(a->c.ledger, n->claims.v[i]);
+	for (uint32_t i = 0; i < n->nominated.n;) {
+		const struct pod *p = ledger_pod(a->c.ledger, n->nominated.v[i]);
 
-		if (p->claim == CLAIM_NOMINATED && p->priority < a->c.priority)
-			ledger_unclaim(a->c.ledger, n->claims.v[i]);
+		if (p->nomination == NOMINATION_ADVISORY && p->priority < a->c.priority)
+			ledger_clear_nomination(a->c.ledger, n->nominated.v[i]);
 		else
 			i++;
 	}
@@ -242,7 +242,7 @@ static void tell_protected(struct attempt *a, const node_id *nodes, uint32_t n, 
 
 static struct displace_options options_of(const struct attempt *a)
 {
-	bool is_kubernetes = profile_get(a->en->config->profile)->way == WAY_PODS;
+	bool is_kubernetes = profile_get(a->en->config->profile)->search_mode == MODE_PODS;
 
 	return (struct displace_options){.threads = a->en->config->threads,
 					 .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
@@ -253,7 +253,7 @@ static struct displace_options options_of(const struct attempt *a)
 static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
 	struct displace_options o = options_of(a);
-	uint32_t at = a->c.p->claim == CLAIM_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
+	uint32_t at = a->c.p->nomination == NOMINATION_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
 	enum eligibility el = displace_eligible(&a->c, at == UINT32_MAX ? NULL : &a->statuses[at]);
 	node_id *nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
 	struct displace_node *tried;
@@ -275,7 +275,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	best = displace_pick(&a->c, tried, n, &a->d->tie, &second, &a->d->tie_mine, &a->d->tie_theirs);
 	if (best == UINT32_MAX) {
 		no_candidates(a, tried, n, out);
-		ledger_unclaim(a->c.ledger, a->c.pod);
+		ledger_clear_nomination(a->c.ledger, a->c.pod);
 		return;
 	}
 	a->d->runner_up = second == UINT32_MAX ? NODE_NONE : tried[second].node;
@@ -362,8 +362,8 @@ static void unplaced(struct attempt *a, bool wants_report)
 	text_free(&pre);
 }
 
-/* What the sweep found where nothing fits: a nomination, or the sentence that says why there is none. */
-static void take_sweep(struct attempt *a, const struct sweep_result *r)
+/* What the displace cache found where nothing fits: a nomination, or the sentence that says why there is none. */
+static void take_displace_cache(struct attempt *a, const struct displace_cache_result *r)
 {
 	struct status rest = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0);
 	struct fit_error after = {.n_all = a->c.n_nodes, .counts = r->after, .n_counts = r->n_after, .absent = &rest};
@@ -386,19 +386,22 @@ static void take_sweep(struct attempt *a, const struct sweep_result *r)
 	text_free(&post);
 }
 
-/* True: decided, or the feasible nodes are known. The sweep is for pods without a promise that may displace others. */
-static bool try_sweep(struct attempt *a)
+/*
+ * True: decided, or the feasible nodes are known. The displace cache is for pods without a nomination that may displace
+ * others.
+ */
+static bool try_displace_cache(struct attempt *a)
 {
 	struct displace_options o = options_of(a);
-	struct sweep_result r;
+	struct displace_cache_result r;
 
-	if (a->c.p->claim != CLAIM_NONE || !framework_preempts(a->c.framework) || !may_use_displace(a) ||
-	    displace_eligible(&a->c, NULL) != ELIGIBLE || !sweep_run(a->en->sweep, &a->c, &o, &r))
+	if (a->c.p->nomination != NOMINATION_NONE || !framework_preempts(a->c.framework) || !may_use_displace(a) ||
+	    displace_eligible(&a->c, NULL) != ELIGIBLE || !displace_cache_run(a->en->displace_cache, &a->c, &o, &r))
 		return false;
 	a->n_feasible = r.n_feasible;
 	a->feasible = r.feasible;
 	if (!r.n_feasible)
-		take_sweep(a, &r);
+		take_displace_cache(a, &r);
 	return true;
 }
 
@@ -406,12 +409,12 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 {
 	node_id node;
 
-	if (attempt_promise_fits(a)) {
+	if (attempt_nominated_node_fits(a)) {
 		a->d->tie = TIE_NOMINATED;
 		attempt_place(a, a->c.p->node);
 		return ERR_OK;
 	}
-	if (!wants_report && try_sweep(a)) {
+	if (!wants_report && try_displace_cache(a)) {
 		if (!a->n_feasible)
 			return ERR_OK;
 	} else {
@@ -429,7 +432,7 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 	return ERR_OK;
 }
 
-/* Where queues count it holds no room meanwhile, whatever it was promised before. */
+/* Where queues count it holds no room meanwhile, whatever node it was nominated to before. */
 static void gate(struct attempt *a, const struct status *s)
 {
 	struct text t = {0};
@@ -437,8 +440,8 @@ static void gate(struct attempt *a, const struct status *s)
 	status_message(&a->c, s, &t);
 	a->d->outcome = OUTCOME_GATED;
 	a->d->message = attempt_keep_text(a, &t);
-	if (profile_get(a->en->config->profile)->way == WAY_QUEUES)
-		ledger_unclaim(a->c.ledger, a->c.pod);
+	if (profile_get(a->en->config->profile)->search_mode == MODE_QUEUES)
+		ledger_clear_nomination(a->c.ledger, a->c.pod);
 }
 
 struct decision attempt_decision(const struct engine *en, pod_id pod)
@@ -480,7 +483,7 @@ enum err_code attempt(struct engine *en, const struct engine_run *run, pod_id po
 	s = cycle_pre_enqueue(&a.c);
 	if (!status_is_success(&s))
 		gate(&a, &s);
-	else if (profile_get(en->config->profile)->way == WAY_QUEUES)
+	else if (profile_get(en->config->profile)->search_mode == MODE_QUEUES)
 		rc = attempt_queued(&a, run->report == pod, e);
 	else
 		rc = try_pod(&a, run->report == pod, e);

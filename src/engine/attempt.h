@@ -15,7 +15,7 @@ struct gang_pass {
 	uint32_t n_alike;    /* so many of this kind need room, this one counted; 0: that was asked before */
 	bool with_stuck;     /* counts on the room of pods that should have gone long ago */
 	struct queues_before before;
-	struct protected_list *left; /* who had to be left, by all members */
+	struct protected_list *protected; /* who is protected, by all members */
 };
 
 struct attempt {
@@ -37,7 +37,7 @@ void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run
 void attempt_end(struct attempt *a);
 const char *attempt_keep_text(struct attempt *a, struct text *t);	      /* moves it into keep and frees t */
 void attempt_filter(struct attempt *a);					      /* all nodes: statuses and feasible */
-bool attempt_promise_fits(struct attempt *a);				      /* the node it claims fits now */
+bool attempt_nominated_node_fits(struct attempt *a);			      /* the nominated node fits now */
 enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e); /* among the feasible */
 void attempt_place(struct attempt *a, node_id node);
 /* Into the decision; what is given back is the decision's list, to be filled further. */
@@ -54,7 +54,7 @@ bool attempt_fits_in_the_end(struct attempt *a, node_id node);
  * One member of a gang in the pass a->pass: says where it gets room, and evicts whom it needs; does not take the room.
  */
 enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e);
-/* The promised node of a member: PLACED, it fits now; NOMINATED, soon; else WAITING. */
-void attempt_promised(struct attempt *a);
+/* The nominated node of a member: PLACED, it fits now; NOMINATED, soon; else WAITING. */
+void attempt_nominated(struct attempt *a);
 /* Profiles default and yunikorn. */
 enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e);

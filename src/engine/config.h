@@ -31,14 +31,15 @@ enum { KAI_ACTIONS = 5 };
 struct kai_settings { /* profile kai, and what other profiles take from it */
 	uint32_t n_actions;
 	enum action actions[KAI_ACTIONS];
-	int64_t staleness_grace_ns;	      /* 60 s; negative: gangs below their minimum stay */
-	bool gpu_spreads, cpu_spreads;	      /* nodeplacement: spread instead of binpack */
-	double k_value, saturation;	      /* of plugin proportion; 1 and 1 */
-	int32_t max_consolidation_preemptees; /* units one consolidation looks at; 16; -1: all, 0: no consolidation */
-	uint32_t queue_depth[ACTION_COUNT];   /* units of each queue an action looks at, the first ones; KAI_ALL */
-	uint64_t search_steps;		      /* after so many a search ends, and says so; 20 million */
-	bool forbids_consolidating_reclaim;   /* victims that get a new place count as lost all the same */
-	bool has_no_predicates;		      /* plugin predicates left out: only room counts */
+	int64_t staleness_grace_ns;    /* 60 s; negative: gangs below their minimum stay */
+	bool gpu_spreads, cpu_spreads; /* nodeplacement: spread instead of binpack */
+	double k_value, saturation;    /* of plugin proportion; 1 and 1 */
+	/* workloads one consolidation looks at; 16; -1: all, 0: no consolidation */
+	int32_t max_consolidation_preemptees;
+	uint32_t queue_depth[ACTION_COUNT]; /* workloads of each queue an action looks at, the first ones; KAI_ALL */
+	uint64_t search_steps;		    /* after so many a search ends, and says so; 20 million */
+	bool forbids_consolidating_reclaim; /* victims that get a new place count as lost all the same */
+	bool has_no_predicates;		    /* plugin predicates left out: only room counts */
 };
 
 struct engine_config {

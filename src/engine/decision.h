@@ -68,7 +68,7 @@ enum tie_break {
 	TIE_EMPTIEST,	/* the one with most */
 };
 
-/* Pods whose room was promised and which should have gone long ago. */
+/* Pods whose room is reserved for others and which should have gone long ago. */
 struct overdue {
 	node_id node; /* NODE_NONE: there are none */
 	uint32_t n;

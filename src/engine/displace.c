@@ -46,7 +46,8 @@ enum eligibility displace_eligible(const struct cede_cycle *c, const struct stat
 
 	if (never_preempts(c))
 		return NOT_ELIGIBLE_NEVER;
-	if (c->p->claim == CLAIM_NONE || !nominated_status || nominated_status->verdict.code == CEDE_UNRESOLVABLE)
+	if (c->p->nomination == NOMINATION_NONE || !nominated_status ||
+	    nominated_status->verdict.code == CEDE_UNRESOLVABLE)
 		return ELIGIBLE;
 	n = ledger_node(c->ledger, c->p->node);
 	for (uint32_t i = 0; i < n->pods.n; i++) {
@@ -102,7 +103,8 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	d = victim_cmp(s->c, x, y);
 	if (d)
 		return d;
-	d = name_cmp(s->c->names, kin_get(s->c->vocab, px->kin)->ns, kin_get(s->c->vocab, py->kin)->ns);
+	d = name_cmp(s->c->names, labelset_get(s->c->vocab, px->labelset)->ns,
+		     labelset_get(s->c->vocab, py->labelset)->ns);
 	return d ? d : name_cmp(s->c->names, px->name, py->name);
 }
 
@@ -144,10 +146,10 @@ void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(c->ledger, pods[i]);
 		uint32_t n_pdbs;
-		const pdb_id *pdbs = ledger_kin_pdbs(c->ledger, p->kin, &n_pdbs);
+		const pdb_id *pdbs = ledger_labelset_pdbs(c->ledger, p->labelset, &n_pdbs);
 
 		ret_violates[i] = false;
-		if (!kin_get(c->vocab, p->kin)->labels.n)
+		if (!labelset_get(c->vocab, p->labelset)->labels.n)
 			continue; /* Kubernetes looks at no budget for a pod without labels */
 		for (uint32_t k = 0; k < n_pdbs; k++)
 			ret_violates[i] |= spends(&used, c, pdbs[k], p->name, empty_selector_matches);
@@ -157,7 +159,7 @@ void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool 
 
 /* ---- one node ---- */
 
-struct trial { /* of one node */
+struct displace_trial { /* of one node */
 	struct cede_cycle *c;
 	node_id node;
 	const struct disruption_units *u;
@@ -165,20 +167,20 @@ struct trial { /* of one node */
 	bool moves_all; /* pods on other nodes too; else only resources count, and they may stay where they are */
 };
 
-static bool has_to_move(const struct trial *t, uint32_t at)
+static bool has_to_move(const struct displace_trial *t, uint32_t at)
 {
 	return t->moves_all || t->rows.homes[at] == t->node;
 }
 
 /* Unit i, whose pods begin at `at`. */
-static void take_away(const struct trial *t, uint32_t i, uint32_t at)
+static void take_away(const struct displace_trial *t, uint32_t i, uint32_t at)
 {
 	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
 		if (has_to_move(t, k))
 			ledger_vacate(t->c->ledger, t->rows.pods[k]);
 }
 
-static void bring_back(const struct trial *t, uint32_t i, uint32_t at)
+static void bring_back(const struct displace_trial *t, uint32_t i, uint32_t at)
 {
 	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
 		if (has_to_move(t, k))
@@ -186,7 +188,7 @@ static void bring_back(const struct trial *t, uint32_t i, uint32_t at)
 }
 
 /* Give back what need not go, class by class, each by importance. Marks who stays away. */
-static void reprieve(const struct trial *t)
+static void reprieve(const struct displace_trial *t)
 {
 	for (int pass = 0; pass < CLASSES; pass++) {
 		for (uint32_t i = 0, at = 0; i < t->u->n; at += t->u->v[i++].n_pods) {
@@ -229,7 +231,7 @@ void collect_victims(struct displace_node *r, const pod_id *pods, const bool *go
 		r->status = status_of_framework(CEDE_ERROR, FW_NEEDLESS, r->node);
 }
 
-static uint32_t count_spared(const struct trial *t)
+static uint32_t count_spared(const struct displace_trial *t)
 {
 	uint32_t n = 0;
 
@@ -242,7 +244,7 @@ struct displace_node displace_try(struct cede_cycle *c, node_id node, const stru
 {
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
 	struct disruption_units u = units_on_node(c, o, node);
-	struct trial t = {.c = c, .node = node, .u = &u};
+	struct displace_trial t = {.c = c, .node = node, .u = &u};
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
 	if (!u.n)

@@ -6,7 +6,7 @@
  * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static
  * refuses it and the amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the
  * request does not fit in that, the node is out after one pass over its pods. Otherwise pods are given back in order as
- * long as the rest still holds the request. Nodes where somebody else has a claim, or a whole group
+ * long as the rest still holds the request. Nodes where somebody else is nominated, or a whole group
  * would go, take the plain way.
  */
 #include <pthread.h>
@@ -100,7 +100,7 @@ static bool has_budgets(const struct cede_cycle *c, const pod_id *pods, uint32_t
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t n_pdbs;
 
-		ledger_kin_pdbs(c->ledger, ledger_pod(c->ledger, pods[i])->kin, &n_pdbs);
+		ledger_labelset_pdbs(c->ledger, ledger_pod(c->ledger, pods[i])->labelset, &n_pdbs);
 		if (n_pdbs)
 			return true;
 	}
@@ -152,7 +152,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	return n;
 }
 
-/* False: this node has to go the plain way (to get its words, or because of claims or groups). */
+/* False: this node has to go the plain way (to get its words, or because of nominated pods or groups). */
 static bool node_fast(const struct job *j, node_id node, struct displace_node *r)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
@@ -161,7 +161,7 @@ static bool node_fast(const struct job *j, node_id node, struct displace_node *r
 	uint32_t n;
 
 	*r = (struct displace_node){.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
-	if (ln->claims.n)
+	if (ln->nominated.n)
 		return false;
 	n = free_lower(j, node, pods, room);
 	if (!n)

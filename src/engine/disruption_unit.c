@@ -32,7 +32,7 @@ static bool is_protected(const struct gathering *g, pod_id pod)
 static int by_name(const struct cede_cycle *c, pod_id a, pod_id b)
 {
 	const struct pod *x = ledger_pod(c->ledger, a), *y = ledger_pod(c->ledger, b);
-	int d = name_cmp(c->names, kin_get(c->vocab, x->kin)->ns, kin_get(c->vocab, y->kin)->ns);
+	int d = name_cmp(c->names, labelset_get(c->vocab, x->labelset)->ns, labelset_get(c->vocab, y->labelset)->ns);
 
 	return d ? d : name_cmp(c->names, x->name, y->name);
 }

@@ -9,9 +9,9 @@
 #include "engine/fair_guarantee.h"
 #include "engine/gang.h"
 #include "engine/gang_kube.h"
+#include "engine/queue_order.h"
 #include "engine/quota.h"
-#include "engine/scene.h"
-#include "engine/turn.h"
+#include "engine/session.h"
 
 struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
 			  uint32_t n_extra, struct err *e)
@@ -22,8 +22,8 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->ledger = cluster_ledger(c);
 	en->config = config;
 	en->arena = arena_new(1 << 18);
-	en->sweep = sweep_new();
-	en->survey = survey_new();
+	en->displace_cache = displace_cache_new();
+	en->search_cache = search_cache_new();
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
 		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);
@@ -42,8 +42,8 @@ void engine_free(struct engine *en)
 	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
-	sweep_free(en->sweep);
-	survey_free(en->survey);
+	displace_cache_free(en->displace_cache);
+	search_cache_free(en->search_cache);
 	judge_scratch_free(&en->scratch);
 	arena_free(en->arena);
 	text_free(&en->complaints);
@@ -87,10 +87,10 @@ bool engine_is_ours(const struct engine *en, const struct pod *p)
 
 /*
  * Higher priority first, then the older; a pod that does not say when it was made comes after those that do; then by
- * name. In profile kubernetes pods that were promised room come after the others, as there they sleep until their
+ * name. In profile kubernetes nominated pods come after the others, as there they sleep until their
  * victims are gone; their room is kept meanwhile.
  */
-static int by_turn(const void *a, const void *b, void *ctx)
+static int by_queue_sort(const void *a, const void *b, void *ctx)
 {
 	const struct engine *en = ctx;
 	const struct vocab *v = ledger_vocab(en->ledger);
@@ -99,16 +99,16 @@ static int by_turn(const void *a, const void *b, void *ctx)
 			 *y = ledger_pod(en->ledger, *(const pod_id *)b);
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
-	bool promised_x = gang_kube_is_promised(en, x), promised_y = gang_kube_is_promised(en, y);
+	bool nominated_x = gang_kube_is_nominated(en, x), nominated_y = gang_kube_is_nominated(en, y);
 	int d;
 
-	if (profile_get(en->config->profile)->way == WAY_PODS && promised_x != promised_y)
-		return promised_x ? 1 : -1;
+	if (profile_get(en->config->profile)->search_mode == MODE_PODS && nominated_x != nominated_y)
+		return nominated_x ? 1 : -1;
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
 	if (made_x != made_y)
 		return made_x < made_y ? -1 : 1;
-	d = name_cmp(names, kin_get(v, x->kin)->ns, kin_get(v, y->kin)->ns);
+	d = name_cmp(names, labelset_get(v, x->labelset)->ns, labelset_get(v, y->labelset)->ns);
 	return d ? d : name_cmp(names, x->name, y->name);
 }
 
@@ -121,7 +121,7 @@ static void collect_waiting(struct engine *en, struct pod_list *out)
 			array_push(out, i);
 	}
 	if (out->n)
-		qsort_r(out->v, out->n, sizeof(*out->v), by_turn, en);
+		qsort_r(out->v, out->n, sizeof(*out->v), by_queue_sort, en);
 }
 
 /* ---- the plan ---- */
@@ -170,7 +170,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc;
 
-	en->past = run->past;
+	en->eviction_history = run->eviction_history;
 	rc = try_one(gangs, run, pod, 1, ret, e);
 	gangs_free(gangs);
 	return rc;
@@ -178,20 +178,20 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 
 static bool has_queues(const struct engine *en)
 {
-	return profile_get(en->config->profile)->way == WAY_QUEUES;
+	return profile_get(en->config->profile)->search_mode == MODE_QUEUES;
 }
 
 /* By priority and age alone, or by queues. */
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
 			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
-	struct turn *turn = has_queues(en) ? turn_new(en, waiting->v, waiting->n) : NULL;
+	struct queue_order *queue_order = has_queues(en) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
 	struct bits with_group = {0}; /* those whose group had its turn */
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;
 
 	for (uint32_t i = 0; !rc && i < waiting->n; i++) {
-		pod_id pod = turn ? turn_next(turn) : waiting->v[i];
+		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
 		if (bits_has(&with_group, pod))
@@ -201,8 +201,8 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 			if (ret->v.v[k].pod != pod)
 				bits_set(&with_group, ret->v.v[k].pod);
 	}
-	if (turn)
-		turn_free(turn);
+	if (queue_order)
+		queue_order_free(queue_order);
 	gangs_free(gangs);
 	bits_free(&with_group);
 	return rc;
@@ -241,15 +241,15 @@ static void recount(const struct engine *en, struct decisions *d)
 }
 
 /* Profile kai: all waiting work together. */
-static void scenes(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+static void run_session(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
 	ledger_mark mark = ledger_get_mark(en->ledger);
-	struct scene *s = scene_new(en, now_ns, false);
+	struct session *s = session_new(en, now_ns, false);
 
-	scene_run(s);
+	session_run(s);
 	ledger_rollback(en->ledger, mark); /* what it tried out there */
-	scene_report(s, cycle, ret);
-	scene_free(s);
+	session_report(s, cycle, ret);
+	session_free(s);
 }
 
 static bool waits_in_vain(const struct engine *en, const struct decision *d, uint32_t cycle)
@@ -269,27 +269,27 @@ static void moves(struct engine *en, int64_t now_ns, uint32_t cycle, struct deci
 	    en->config->kai.max_consolidation_preemptees == 0)
 		return;
 	ledger_mark mark = ledger_get_mark(en->ledger);
-	struct scene *s = scene_new(en, now_ns, true);
+	struct session *s = session_new(en, now_ns, true);
 
-	scene_run_moves(s);
+	session_run_moves(s);
 	ledger_rollback(en->ledger, mark);
-	scene_report(s, cycle, ret);
-	scene_free(s);
+	session_report(s, cycle, ret);
+	session_free(s);
 }
 
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e)
 {
 	enum err_code rc = ERR_OK;
 
-	en->past = run->past;
+	en->eviction_history = run->eviction_history;
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;
 
 		if (cycle > 1)
 			let_go(en);
-		if (profile_get(en->config->profile)->way == WAY_SCENARIOS) {
-			scenes(en, run->now_ns, cycle, ret);
+		if (profile_get(en->config->profile)->search_mode == MODE_SCENARIOS) {
+			run_session(en, run->now_ns, cycle, ret);
 			continue;
 		}
 		if (has_queues(en))
@@ -300,7 +300,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (shares != NULL)
 			fair_guarantee_end(shares);
-		if (!rc && profile_get(en->config->profile)->way == WAY_QUEUES)
+		if (!rc && profile_get(en->config->profile)->search_mode == MODE_QUEUES)
 			moves(en, run->now_ns, cycle, ret);
 		if (!rc)
 			stale_gangs_run(en, run->now_ns, cycle, ret);

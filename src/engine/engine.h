@@ -20,9 +20,9 @@ struct framework *engine_framework(struct engine *en, pod_id pod); /* of the pod
 
 struct engine_run {
 	int64_t now_ns;
-	uint32_t cycles;	 /* 1 at least */
-	pod_id report;		 /* fill decision.nodes for this pod; POD_NONE: for nobody */
-	const struct past *past; /* who was evicted before; NULL: nothing is known */
+	uint32_t cycles;				 /* 1 at least */
+	pod_id report;					 /* fill decision.nodes for this pod; POD_NONE: for nobody */
+	const struct eviction_history *eviction_history; /* who was evicted before; NULL: nothing is known */
 };
 /*
  * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and

@@ -6,24 +6,24 @@
 
 #include "base/text.h"
 #include "engine/displace.h"
+#include "engine/displace_cache.h"
 #include "engine/engine.h"
-#include "engine/sweep.h"
 #include "rules/judge.h"
 
-struct survey; /* survey.h */
-struct survey *survey_new(void);
-void survey_free(struct survey *s);
+struct search_cache; /* search_cache.h */
+struct search_cache *search_cache_new(void);
+void search_cache_free(struct search_cache *s);
 
 struct engine {
 	struct cluster *cluster;
 	struct ledger *ledger;
 	const struct engine_config *config;
-	struct framework **frameworks; /* one for each kube profile */
-	struct arena *arena;	       /* of one attempt */
-	struct sweep *sweep;	       /* what nodes said before */
-	struct survey *survey;	       /* the same where queues count */
-	struct judge_scratch scratch;  /* of one search after the other */
-	const struct past *past;       /* of the present run */
+	struct framework **frameworks;			 /* one for each kube profile */
+	struct arena *arena;				 /* of one attempt */
+	struct displace_cache *displace_cache;		 /* what nodes said before */
+	struct search_cache *search_cache;		 /* the same where queues count */
+	struct judge_scratch scratch;			 /* of one search after the other */
+	const struct eviction_history *eviction_history; /* of the present run */
 	struct text complaints;
 };
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "engine/scene.h"
+#include "engine/session.h"
 
 struct fair_guarantee {
 	struct ledger *ledger;
@@ -23,7 +23,7 @@ static void set(struct ledger *l, queue_id q, const struct res_vec *guaranteed)
 }
 
 /* Whole units; a share of nothing is no guarantee. */
-static struct res_vec share_of(const struct scene *s, uint32_t queue)
+static struct res_vec share_of(const struct session *s, uint32_t queue)
 {
 	struct res_vec v = {0};
 
@@ -39,7 +39,7 @@ static struct res_vec share_of(const struct scene *s, uint32_t queue)
 struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns)
 {
 	struct fair_guarantee *f = mem_alloc(sizeof(*f));
-	struct scene *s = scene_new(en, now_ns, true);
+	struct session *s = session_new(en, now_ns, true);
 
 	f->ledger = en->ledger;
 	f->n = s->n_queues;
@@ -51,7 +51,7 @@ struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns)
 		f->was[i].guaranteed = queue_get(ledger_queues(en->ledger), s->queues[i].id)->spec.guaranteed;
 		set(en->ledger, s->queues[i].id, &share);
 	}
-	scene_free(s);
+	session_free(s);
 	return f;
 }
 

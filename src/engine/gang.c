@@ -14,7 +14,7 @@ struct loss {
 	uint32_t by; /* the member whose search took it */
 };
 
-struct gang { /* one attempt for one group */
+struct gang_attempt { /* one attempt for one group */
 	struct engine *en;
 	const struct engine_run *run;
 	struct arena *keep;
@@ -28,7 +28,7 @@ struct gang { /* one attempt for one group */
 	int64_t *rows;	  /* of queues before */
 	ledger_mark mark; /* before the pass */
 	ARRAY(struct loss) losses;
-	struct protected_list left, all; /* who had to be left: in this pass, in all of them */
+	struct protected_list protected, all; /* who is protected: in this pass, in all of them */
 	bool has_last_resort;
 	enum action own_action;
 	/* why it waits: */
@@ -79,9 +79,9 @@ bool gang_must_wait(const struct engine *en, const struct pod *p)
 	return is_short(en, p->group, p->podset);
 }
 
-/* ---- who belongs to the claim ---- */
+/* ---- who belongs to the request ---- */
 
-static bool is_gated(const struct gang *g, pod_id pod)
+static bool is_gated(const struct gang_attempt *g, pod_id pod)
 {
 	struct decision d;
 	struct attempt a;
@@ -93,7 +93,7 @@ static bool is_gated(const struct gang *g, pod_id pod)
 	return !status_is_success(&s);
 }
 
-/* Those that were promised room first, then the oldest, then by name. */
+/* Nominated ones first, then the oldest, then by name. */
 static int by_age(const void *a, const void *b, void *ctx)
 {
 	const struct ledger *l = ctx;
@@ -101,14 +101,14 @@ static int by_age(const void *a, const void *b, void *ctx)
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
 
-	if ((x->claim == CLAIM_NONE) != (y->claim == CLAIM_NONE))
-		return x->claim == CLAIM_NONE ? 1 : -1;
+	if ((x->nomination == NOMINATION_NONE) != (y->nomination == NOMINATION_NONE))
+		return x->nomination == NOMINATION_NONE ? 1 : -1;
 	if (made_x != made_y)
 		return made_x < made_y ? -1 : 1;
 	return name_cmp(vocab_names(ledger_vocab(l)), x->name, y->name);
 }
 
-static void collect(const struct gang *g, struct pod_list *out)
+static void collect(const struct gang_attempt *g, struct pod_list *out)
 {
 	const struct cluster *c = g->en->cluster;
 
@@ -123,7 +123,7 @@ static void collect(const struct gang *g, struct pod_list *out)
 }
 
 /* The first podset that has fewer pods than it needs, PODSET_NONE: all have enough; then members are complete. */
-static podset_id choose_members(struct gang *g, const struct pod_list *all, uint32_t *ret_has)
+static podset_id choose_members(struct gang_attempt *g, const struct pod_list *all, uint32_t *ret_has)
 {
 	const struct ledger *l = g->en->ledger;
 	const struct group *group = ledger_group(l, g->group);
@@ -145,7 +145,7 @@ static podset_id choose_members(struct gang *g, const struct pod_list *all, uint
 	return PODSET_NONE;
 }
 
-static const char *keep_text(struct gang *g, struct text *t)
+static const char *keep_text(struct gang_attempt *g, struct text *t)
 {
 	const char *s = arena_strndup(g->keep, text_str(t), t->n);
 
@@ -153,7 +153,7 @@ static const char *keep_text(struct gang *g, struct text *t)
 	return s;
 }
 
-static void too_few(struct gang *g, podset_id s, uint32_t has)
+static void too_few(struct gang_attempt *g, podset_id s, uint32_t has)
 {
 	struct text t = {0};
 
@@ -167,10 +167,11 @@ static void too_few(struct gang *g, podset_id s, uint32_t has)
 
 static bool is_alike(const struct ledger *l, pod_id a, pod_id b)
 {
-	return ledger_pod(l, a)->shape == ledger_pod(l, b)->shape && ledger_pod(l, a)->kin == ledger_pod(l, b)->kin;
+	return ledger_pod(l, a)->shape == ledger_pod(l, b)->shape &&
+	       ledger_pod(l, a)->labelset == ledger_pod(l, b)->labelset;
 }
 
-static void note_losses(struct gang *g, uint32_t member)
+static void note_losses(struct gang_attempt *g, uint32_t member)
 {
 	struct decision *d = &g->d[member];
 
@@ -183,7 +184,7 @@ static void note_losses(struct gang *g, uint32_t member)
 }
 
 /* Members like the one whose turn it is, if it is the first of them. */
-static uint32_t count_alike(const struct gang *g, uint32_t at)
+static uint32_t count_alike(const struct gang_attempt *g, uint32_t at)
 {
 	shape_id shape = ledger_pod(g->en->ledger, g->members.v[g->order[at]])->shape;
 	uint32_t n = 0;
@@ -197,7 +198,7 @@ static uint32_t count_alike(const struct gang *g, uint32_t at)
 }
 
 /* Room that was found is taken as if the pod were there: the others see it, and what they want to be near or far. */
-static enum err_code try_member(struct gang *g, uint32_t at)
+static enum err_code try_member(struct gang_attempt *g, uint32_t at)
 {
 	uint32_t member = g->order[at];
 	pod_id pod = g->members.v[member];
@@ -223,7 +224,7 @@ static enum err_code try_member(struct gang *g, uint32_t at)
 	return ERR_OK;
 }
 
-static bool is_like_one_that_failed(const struct gang *g, uint32_t at)
+static bool is_like_one_that_failed(const struct gang_attempt *g, uint32_t at)
 {
 	for (uint32_t i = 0; i < at; i++)
 		if (g->d[g->order[i]].outcome == OUTCOME_WAITING &&
@@ -233,7 +234,7 @@ static bool is_like_one_that_failed(const struct gang *g, uint32_t at)
 }
 
 /* Where nobody has to go all are tried, to say how many fit; else nothing more is tried once one has no room. */
-static enum err_code run_pass(struct gang *g, bool *ret_is_found)
+static enum err_code run_pass(struct gang_attempt *g, bool *ret_is_found)
 {
 	uint32_t n_failed = 0, blocked = 0;
 	enum err_code rc = ERR_OK;
@@ -266,7 +267,7 @@ static enum err_code run_pass(struct gang *g, bool *ret_is_found)
 
 /* ---- nobody goes needlessly ---- */
 
-static bool goes_whole(const struct gang *g, group_id group)
+static bool goes_whole(const struct gang_attempt *g, group_id group)
 {
 	for (uint32_t i = 0; group != GROUP_NONE && i < g->losses.n; i++)
 		if (g->losses.v[i].v.goes_with_group && ledger_pod(g->en->ledger, g->losses.v[i].v.pod)->group == group)
@@ -275,14 +276,14 @@ static bool goes_whole(const struct gang *g, group_id group)
 }
 
 /* Pods of a group that goes as a whole are one. */
-static bool is_one_with(const struct gang *g, pod_id a, pod_id b)
+static bool is_one_with(const struct gang_attempt *g, pod_id a, pod_id b)
 {
 	group_id x = ledger_pod(g->en->ledger, a)->group;
 
 	return a == b || (x == ledger_pod(g->en->ledger, b)->group && goes_whole(g, x));
 }
 
-static bool member_fits(struct gang *g, uint32_t member)
+static bool member_fits(struct gang_attempt *g, uint32_t member)
 {
 	struct ledger *l = g->en->ledger;
 	ledger_mark mark = ledger_get_mark(l);
@@ -300,7 +301,7 @@ static bool member_fits(struct gang *g, uint32_t member)
 }
 
 /* Do all members on the nodes of this victim fit if it stays? Then it does. */
-static bool give_back(struct gang *g, pod_id victim)
+static bool give_back(struct gang_attempt *g, pod_id victim)
 {
 	struct ledger *l = g->en->ledger;
 	ledger_mark mark = ledger_get_mark(l);
@@ -321,7 +322,7 @@ static bool give_back(struct gang *g, pod_id victim)
 	return is_fit;
 }
 
-static bool has_several_searches(const struct gang *g)
+static bool has_several_searches(const struct gang_attempt *g)
 {
 	for (uint32_t i = 1; i < g->losses.n; i++)
 		if (g->losses.v[i].by != g->losses.v[0].by)
@@ -330,7 +331,7 @@ static bool has_several_searches(const struct gang *g)
 }
 
 /* What one member took may be enough for another that took something before: on its node, or from its own queue. */
-static void reprieve(struct gang *g)
+static void reprieve(struct gang_attempt *g)
 {
 	if (!has_several_searches(g))
 		return;
@@ -351,7 +352,7 @@ static void reprieve(struct gang *g)
 
 /* ---- making it so ---- */
 
-static uint32_t first_nominated(const struct gang *g)
+static uint32_t first_nominated(const struct gang_attempt *g)
 {
 	for (uint32_t i = 0; i < g->members.n; i++)
 		if (g->d[i].outcome == OUTCOME_NOMINATED)
@@ -359,7 +360,7 @@ static uint32_t first_nominated(const struct gang *g)
 	return UINT32_MAX;
 }
 
-static void list_victims(struct gang *g, struct decision *d)
+static void list_victims(struct gang_attempt *g, struct decision *d)
 {
 	struct victim *v = arena_n(g->keep, g->losses.n + 1, struct victim);
 
@@ -369,8 +370,8 @@ static void list_victims(struct gang *g, struct decision *d)
 	d->victims = v;
 }
 
-/* Who was left by one search may have been taken by a later one. */
-static void list_protected(struct gang *g, const struct protected_list *l, struct decision *d)
+/* Who was protected in one search may have been taken by a later one. */
+static void list_protected(struct gang_attempt *g, const struct protected_list *l, struct decision *d)
 {
 	struct protected_pod *v = arena_n(g->keep, l->v.n + 1, struct protected_pod);
 
@@ -382,7 +383,7 @@ static void list_protected(struct gang *g, const struct protected_list *l, struc
 }
 
 /* One of them waits for its room, so all do. */
-static void reserve_all(struct gang *g)
+static void reserve_all(struct gang_attempt *g)
 {
 	struct ledger *l = g->en->ledger;
 	enum action action = g->losses.n ? g->pass.action : ACTION_ALLOCATE;
@@ -395,10 +396,10 @@ static void reserve_all(struct gang *g)
 		ledger_reserve(l, g->d[i].node, g->members.v[i]);
 	}
 	list_victims(g, &g->d[0]);
-	list_protected(g, &g->left, &g->d[0]);
+	list_protected(g, &g->protected, &g->d[0]);
 }
 
-static void unbind(struct gang *g, uint32_t n)
+static void unbind(struct gang_attempt *g, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct decision d;
@@ -411,7 +412,7 @@ static void unbind(struct gang *g, uint32_t n)
 }
 
 /* A plugin may still refuse one; then none is placed, and nothing remains of the attempt (KF-10). */
-static bool place_all(struct gang *g)
+static bool place_all(struct gang_attempt *g)
 {
 	for (uint32_t i = 0; i < g->members.n; i++) {
 		uint32_t m = g->order[i];
@@ -433,7 +434,7 @@ static bool place_all(struct gang *g)
 	return true;
 }
 
-static bool settle(struct gang *g)
+static bool settle(struct gang_attempt *g)
 {
 	bool must_wait = first_nominated(g) != UINT32_MAX;
 
@@ -453,17 +454,17 @@ static void protected_free(struct protected_list *l)
 	*l = (struct protected_list){.max = PROTECTED_MAX};
 }
 
-static void merge_left(struct gang *g)
+static void merge_protected(struct gang_attempt *g)
 {
-	for (uint32_t i = 0; i < g->left.v.n && g->all.v.n < g->all.max; i++) {
-		if (bits_has(&g->all.seen, g->left.v.v[i].pod))
+	for (uint32_t i = 0; i < g->protected.v.n && g->all.v.n < g->all.max; i++) {
+		if (bits_has(&g->all.seen, g->protected.v.v[i].pod))
 			continue;
-		bits_set(&g->all.seen, g->left.v.v[i].pod);
-		array_push(&g->all.v, g->left.v.v[i]);
+		bits_set(&g->all.seen, g->protected.v.v[i].pod);
+		array_push(&g->all.v, g->protected.v.v[i]);
 	}
 }
 
-static int64_t size_of(const struct gang *g, uint32_t member)
+static int64_t size_of(const struct gang_attempt *g, uint32_t member)
 {
 	const struct ledger *l = g->en->ledger;
 
@@ -472,7 +473,7 @@ static int64_t size_of(const struct gang *g, uint32_t member)
 
 static int by_size(const void *a, const void *b, void *ctx)
 {
-	const struct gang *g = ctx;
+	const struct gang_attempt *g = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int64_t big_x = size_of(g, x), big_y = size_of(g, y);
 
@@ -481,7 +482,7 @@ static int by_size(const void *a, const void *b, void *ctx)
 	return (x > y) - (x < y);
 }
 
-static void set_order(struct gang *g, bool biggest_first)
+static void set_order(struct gang_attempt *g, bool biggest_first)
 {
 	for (uint32_t i = 0; i < g->members.n; i++)
 		g->order[i] = i;
@@ -489,9 +490,9 @@ static void set_order(struct gang *g, bool biggest_first)
 		qsort_r(g->order, g->members.n, sizeof(*g->order), by_size, g);
 }
 
-/* One way to find room, in both orders; true: everything is decided and done. */
-static enum err_code try_way(struct gang *g, enum action action, bool with_opted_out, bool with_stuck,
-			     bool *ret_is_done)
+/* One action to find room, in both orders; true: everything is decided and done. */
+static enum err_code try_action(struct gang_attempt *g, enum action action, bool with_opted_out, bool with_stuck,
+				bool *ret_is_done)
 {
 	enum err_code rc = ERR_OK;
 
@@ -499,25 +500,25 @@ static enum err_code try_way(struct gang *g, enum action action, bool with_opted
 	g->pass.action = action;
 	g->pass.with_opted_out = with_opted_out;
 	g->pass.with_stuck = with_stuck;
-	for (int way = 0; !rc && !*ret_is_done && way < 1 + g->is_mixed; way++) {
+	for (int biggest_first = 0; !rc && !*ret_is_done && biggest_first < 1 + g->is_mixed; biggest_first++) {
 		bool is_found;
 
-		set_order(g, way == 1);
-		protected_free(&g->left);
+		set_order(g, biggest_first == 1);
+		protected_free(&g->protected);
 		rc = run_pass(g, &is_found);
 		if (!rc && is_found) {
 			reprieve(g);
 			*ret_is_done = settle(g);
 		} else {
 			ledger_rollback(g->en->ledger, g->mark);
-			merge_left(g);
+			merge_protected(g);
 		}
 	}
 	return rc;
 }
 
 /* Was anybody left who goes only if nothing else works? If not everybody was written down, perhaps. */
-static bool has_spared(const struct gang *g)
+static bool has_spared(const struct gang_attempt *g)
 {
 	bool has = g->all.v.n >= g->all.max;
 
@@ -526,7 +527,7 @@ static bool has_spared(const struct gang *g)
 	return has;
 }
 
-static enum err_code try_victims(struct gang *g, bool *ret_is_done)
+static enum err_code try_victims(struct gang_attempt *g, bool *ret_is_done)
 {
 	enum err_code rc = ERR_OK;
 
@@ -534,39 +535,39 @@ static enum err_code try_victims(struct gang *g, bool *ret_is_done)
 		if (round == 1 && !has_spared(g))
 			break;
 		if (!g->en->config->reclaim_is_off)
-			rc = try_way(g, ACTION_RECLAIM, round == 1, false, ret_is_done);
+			rc = try_action(g, ACTION_RECLAIM, round == 1, false, ret_is_done);
 		if (!rc && !*ret_is_done && g->own_action != ACTION_NONE)
-			rc = try_way(g, g->own_action, round == 1, false, ret_is_done);
+			rc = try_action(g, g->own_action, round == 1, false, ret_is_done);
 	}
 	return rc;
 }
 
-static enum err_code try_ways(struct gang *g, bool *ret_is_done)
+static enum err_code try_actions(struct gang_attempt *g, bool *ret_is_done)
 {
-	enum err_code rc = try_way(g, ACTION_ALLOCATE, false, false, ret_is_done);
+	enum err_code rc = try_action(g, ACTION_ALLOCATE, false, false, ret_is_done);
 
 	if (!rc && !*ret_is_done)
 		rc = try_victims(g, ret_is_done);
 	if (!rc && !*ret_is_done)
-		rc = try_way(g, ACTION_ALLOCATE, false, true, ret_is_done);
+		rc = try_action(g, ACTION_ALLOCATE, false, true, ret_is_done);
 	return rc;
 }
 
-/* ---- what was promised ---- */
+/* ---- nominations ---- */
 
-/* All have their promise and all of it holds: they start, or they go on waiting for it. */
-static bool keeps_promises(struct gang *g)
+/* All are nominated and all nominations hold: they start, or they go on waiting for it. */
+static bool keep_nominations(struct gang_attempt *g)
 {
 	struct ledger *l = g->en->ledger;
 	bool holds = true;
 
 	for (uint32_t i = 0; holds && i < g->members.n; i++)
-		holds = ledger_pod(l, g->members.v[i])->claim != CLAIM_NONE;
+		holds = ledger_pod(l, g->members.v[i])->nomination != NOMINATION_NONE;
 	for (uint32_t i = 0; holds && i < g->members.n; i++) {
 		struct attempt a;
 
 		attempt_begin(&a, g->en, g->run, g->members.v[i], g->keep, &g->d[i]);
-		attempt_promised(&a);
+		attempt_nominated(&a);
 		attempt_end(&a);
 		holds = g->d[i].outcome != OUTCOME_WAITING;
 		if (holds)
@@ -578,15 +579,15 @@ static bool keeps_promises(struct gang *g)
 	return false;
 }
 
-static void drop_promises(struct gang *g, const struct pod_list *all)
+static void drop_nominations(struct gang_attempt *g, const struct pod_list *all)
 {
 	for (uint32_t i = 0; i < all->n; i++)
-		ledger_unclaim(g->en->ledger, all->v[i]);
+		ledger_clear_nomination(g->en->ledger, all->v[i]);
 }
 
 /* ---- one group ---- */
 
-static void remember_queues(struct gang *g)
+static void remember_queues(struct gang_attempt *g)
 {
 	const struct ledger *l = g->en->ledger;
 	uint32_t stride = ledger_stride(l);
@@ -595,20 +596,20 @@ static void remember_queues(struct gang *g)
 
 	if (n) {
 		memcpy(rows, ledger_queue_used(l, 0), n * sizeof(*rows));
-		memcpy(rows + n, ledger_queue_claimed(l, 0), n * sizeof(*rows));
+		memcpy(rows + n, ledger_queue_reserved(l, 0), n * sizeof(*rows));
 	}
 	g->rows = rows;
 	g->pass.before = (struct queues_before){rows, rows + n, stride};
 }
 
-static void prepare(struct gang *g)
+static void prepare(struct gang_attempt *g)
 {
 	const struct ledger *l = g->en->ledger;
 
 	g->d = arena_n(g->keep, g->members.n + 1, struct decision);
 	g->order = mem_alloc((g->members.n + 1) * sizeof(*g->order));
-	g->pass.left = &g->left;
-	protected_free(&g->left);
+	g->pass.protected = &g->protected;
+	protected_free(&g->protected);
 	protected_free(&g->all);
 	g->own_rule = RULE_NONE;
 	g->until_ns = TIME_NONE;
@@ -618,7 +619,7 @@ static void prepare(struct gang *g)
 	g->mark = ledger_get_mark(l);
 }
 
-static void say_why(struct gang *g)
+static void say_why(struct gang_attempt *g)
 {
 	struct text t = {0};
 
@@ -629,7 +630,7 @@ static void say_why(struct gang *g)
 	g->message = keep_text(g, &t);
 }
 
-static void all_wait(struct gang *g)
+static void all_wait(struct gang_attempt *g)
 {
 	for (uint32_t i = 0; i < g->members.n; i++) {
 		struct decision *d = &g->d[i];
@@ -645,18 +646,18 @@ static void all_wait(struct gang *g)
 	}
 }
 
-static enum err_code start(struct gang *g, const struct pod_list *all, bool *ret_is_done)
+static enum err_code start(struct gang_attempt *g, const struct pod_list *all, bool *ret_is_done)
 {
 	enum err_code rc;
 
-	*ret_is_done = keeps_promises(g);
+	*ret_is_done = keep_nominations(g);
 	if (*ret_is_done)
 		return ERR_OK;
-	drop_promises(g, all);
+	drop_nominations(g, all);
 	g->message = NULL;
 	g->mark = ledger_get_mark(g->en->ledger);
 	remember_queues(g);
-	rc = try_ways(g, ret_is_done);
+	rc = try_actions(g, ret_is_done);
 	if (!rc && !*ret_is_done) {
 		say_why(g);
 		all_wait(g);
@@ -665,11 +666,11 @@ static enum err_code start(struct gang *g, const struct pod_list *all, bool *ret
 	return rc;
 }
 
-static void gang_free(struct gang *g)
+static void gang_free(struct gang_attempt *g)
 {
 	array_free(&g->members);
 	array_free(&g->losses);
-	protected_free(&g->left);
+	protected_free(&g->protected);
 	protected_free(&g->all);
 	mem_free(g->order);
 	mem_free(g->rows);
@@ -712,7 +713,7 @@ bool gangs_decided(const struct gangs *g, pod_id pod)
 	return bits_has(&g->decided, pod);
 }
 
-static void record(struct gangs *gs, struct gang *g, uint32_t cycle, struct decisions *ret)
+static void record(struct gangs *gs, struct gang_attempt *g, uint32_t cycle, struct decisions *ret)
 {
 	for (uint32_t i = 0; i < g->members.n; i++) {
 		g->d[i].cycle = cycle;
@@ -721,20 +722,21 @@ static void record(struct gangs *gs, struct gang *g, uint32_t cycle, struct deci
 	}
 }
 
-static void keep_waiting(struct gangs *gs, const struct gang *g)
+static void keep_waiting(struct gangs *gs, const struct gang_attempt *g)
 {
 	map_put(&gs->waiting, g->group, gs->messages.n);
 	array_push(&gs->messages, g->message);
 }
 
-/* A claim of one pod is like any pod's; but if one of another podset asks, it comes first. */
-static bool is_one_alone(const struct gang *g, pod_id pod)
+/* A gang of one pod is like any pod; but if one of another podset asks, it comes first. */
+static bool is_one_alone(const struct gang_attempt *g, pod_id pod)
 {
 	return g->members.n == 1 &&
 	       ledger_pod(g->en->ledger, g->members.v[0])->podset == ledger_pod(g->en->ledger, pod)->podset;
 }
 
-static enum err_code try_group(struct gangs *gs, struct gang *g, pod_id pod, uint32_t cycle, struct decisions *ret)
+static enum err_code try_group(struct gangs *gs, struct gang_attempt *g, pod_id pod, uint32_t cycle,
+			       struct decisions *ret)
 {
 	struct pod_list all = {0};
 	enum err_code rc = ERR_OK;
@@ -749,7 +751,7 @@ static enum err_code try_group(struct gangs *gs, struct gang *g, pod_id pod, uin
 		g->members = all;
 		all = (struct pod_list){0};
 		prepare(g);
-		drop_promises(g, &g->members);
+		drop_nominations(g, &g->members);
 		too_few(g, lacking, has);
 		all_wait(g);
 	} else if (is_one_alone(g, pod)) {
@@ -768,7 +770,8 @@ static enum err_code try_group(struct gangs *gs, struct gang *g, pod_id pod, uin
 }
 
 /* Its group was tried and waits, so it does. */
-static void wait_with_group(struct gangs *gs, const struct gang *g, pod_id pod, uint32_t cycle, struct decisions *ret)
+static void wait_with_group(struct gangs *gs, const struct gang_attempt *g, pod_id pod, uint32_t cycle,
+			    struct decisions *ret)
 {
 	uint32_t at = map_get(&gs->waiting, g->group);
 	struct decision d = attempt_decision(gs->en, pod);
@@ -785,7 +788,7 @@ enum err_code gangs_try(struct gangs *gs, const struct engine_run *run, pod_id p
 			struct decisions *ret, struct err *e)
 {
 	const struct pod *p = ledger_pod(gs->en->ledger, pod);
-	struct gang g = {.en = gs->en, .run = run, .keep = ret->arena, .e = e, .group = p->group};
+	struct gang_attempt g = {.en = gs->en, .run = run, .keep = ret->arena, .e = e, .group = p->group};
 	enum err_code rc = ERR_OK;
 
 	if (gangs_decided(gs, pod) || p->queue == QUEUE_NONE || !is_short(gs->en, p->group, PODSET_NONE))

@@ -2,7 +2,7 @@
 /*
  * gang.h - groups that start together (profile default).
  *
- * A group that has fewer pods placed than the minimum of one of its podsets is one claim: of each podset as many
+ * A group that has fewer pods placed than the minimum of one of its podsets is one request: of each podset as many
  * waiting pods as it lacks, the oldest first. All of them get room, or none: into free room; else with victims by
  * one action, reclaim or the action inside the own leaf; else the same two with opted-out pods; everything that did
  * not work out is rolled back. Who is entitled to room and whose queue is above its guarantee is asked once, before
@@ -29,7 +29,7 @@ enum err_code gangs_try(struct gangs *g, const struct engine_run *run, pod_id po
 /* Was it decided with its group? */
 bool gangs_decided(const struct gangs *g, pod_id pod);
 
-/* Has it fewer pods placed than it has to start with, so that these are one claim? */
+/* Has it fewer pods placed than it has to start with, so that these are one request? */
 bool gang_is_short(const struct engine *en, group_id group);
 /* With this pod placed too, would some podset of its group still be below its minimum? Then it does not start. */
 bool gang_must_wait(const struct engine *en, const struct pod *p);

@@ -14,8 +14,8 @@
 
 static const struct displace_options as_kubernetes = {.threads = 1, .only_in = QUEUE_NONE};
 
-struct domain {
-	struct gang *g;
+struct preemption_domain {
+	struct kube_gang *g;
 	struct ledger *l;
 	struct disruption_units u;
 	struct unit_rows rows;
@@ -25,12 +25,12 @@ struct domain {
 
 /* ---- may it at all? ---- */
 
-static void begin(struct gang *g, struct cede_cycle *c, const struct gang_pod *m, struct arena *a)
+static void begin(struct kube_gang *g, struct cede_cycle *c, const struct gang_pod *m, struct arena *a)
 {
 	cycle_begin(c, engine_framework(g->en, m->pod), a, m->pod, g->run->now_ns);
 }
 
-static enum eligibility eligibility_of(struct gang *g, const struct gang_pod *m)
+static enum eligibility eligibility_of(struct kube_gang *g, const struct gang_pod *m)
 {
 	struct status refused = status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
 	enum eligibility e;
@@ -44,7 +44,7 @@ static enum eligibility eligibility_of(struct gang *g, const struct gang_pod *m)
 }
 
 /* One pod that never preempts is enough to stop its group, as is the group's own word. */
-bool gang_may_preempt(struct gang *g, struct gang_victims *ret)
+bool gang_may_preempt(struct kube_gang *g, struct gang_victims *ret)
 {
 	*ret = (struct gang_victims){0};
 	ret->is_never = ledger_group(g->en->ledger, g->id)->obj->never_preempts;
@@ -63,13 +63,13 @@ bool gang_may_preempt(struct gang *g, struct gang_victims *ret)
 
 /* ---- who comes back ---- */
 
-static void take_away(struct domain *d, uint32_t i, uint32_t at)
+static void take_away(struct preemption_domain *d, uint32_t i, uint32_t at)
 {
 	for (uint32_t k = at; k < at + d->u.v[i].n_pods; k++)
 		ledger_vacate(d->l, d->rows.pods[k]);
 }
 
-static void bring_back(struct domain *d, uint32_t i, uint32_t at)
+static void bring_back(struct preemption_domain *d, uint32_t i, uint32_t at)
 {
 	bits_reset(&d->touched);
 	for (uint32_t k = at; k < at + d->u.v[i].n_pods; k++) {
@@ -78,7 +78,7 @@ static void bring_back(struct domain *d, uint32_t i, uint32_t at)
 	}
 }
 
-static bool seat_holds(struct domain *d, const struct gang_pod *m)
+static bool seat_holds(struct preemption_domain *d, const struct gang_pod *m)
 {
 	struct cede_cycle c;
 	struct status s;
@@ -90,7 +90,7 @@ static bool seat_holds(struct domain *d, const struct gang_pod *m)
 	return status_is_success(&s);
 }
 
-static bool all_seats_hold(struct domain *d)
+static bool all_seats_hold(struct preemption_domain *d)
 {
 	ledger_mark mark = ledger_get_mark(d->l);
 	bool holds = true;
@@ -108,7 +108,7 @@ static bool all_seats_hold(struct domain *d)
 	return holds;
 }
 
-static void reprieve(struct domain *d)
+static void reprieve(struct preemption_domain *d)
 {
 	for (int pass = 0; pass < CLASSES; pass++) {
 		for (uint32_t i = 0, at = 0; i < d->u.n; at += d->u.v[i++].n_pods) {
@@ -125,7 +125,7 @@ static void reprieve(struct domain *d)
 	}
 }
 
-static void collect(const struct domain *d, struct gang_victims *ret)
+static void collect(const struct preemption_domain *d, struct gang_victims *ret)
 {
 	pod_id *pods = arena_n(d->g->arena, d->u.n_pods + 1, pod_id);
 	bool *violates = arena_n(d->g->arena, d->u.n_pods + 1, bool),
@@ -147,7 +147,7 @@ static void collect(const struct domain *d, struct gang_victims *ret)
 
 /* ---- the search ---- */
 
-static const struct gang_pod *first_open(const struct gang *g)
+static const struct gang_pod *first_open(const struct kube_gang *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		if (g->v[i].is_open)
@@ -155,7 +155,7 @@ static const struct gang_pod *first_open(const struct gang *g)
 	return NULL;
 }
 
-static void gather(struct domain *d)
+static void gather(struct preemption_domain *d)
 {
 	struct cede_cycle c;
 
@@ -165,7 +165,7 @@ static void gather(struct domain *d)
 	cycle_end(&c);
 }
 
-static bool all_plain(const struct gang *g)
+static bool all_plain(const struct kube_gang *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		if (g->v[i].is_open && g->v[i].seat != NODE_NONE && !g->v[i].is_plain)
@@ -173,7 +173,7 @@ static bool all_plain(const struct gang *g)
 	return true;
 }
 
-static enum err_code search(struct domain *d, struct gang_victims *ret, struct err *e)
+static enum err_code search(struct preemption_domain *d, struct gang_victims *ret, struct err *e)
 {
 	bool fits = false;
 	enum err_code rc;
@@ -193,9 +193,9 @@ static enum err_code search(struct domain *d, struct gang_victims *ret, struct e
 	return ERR_OK;
 }
 
-enum err_code gang_find_victims(struct gang *g, struct gang_victims *ret, struct err *e)
+enum err_code gang_find_victims(struct kube_gang *g, struct gang_victims *ret, struct err *e)
 {
-	struct domain d = {.g = g, .l = g->en->ledger};
+	struct preemption_domain d = {.g = g, .l = g->en->ledger};
 	ledger_mark mark = ledger_get_mark(d.l);
 	enum err_code rc = ERR_OK;
 

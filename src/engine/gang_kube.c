@@ -10,20 +10,22 @@
 
 bool gang_kube_concerns(const struct engine *en, pod_id pod)
 {
-	return profile_get(en->config->profile)->way == WAY_PODS && pod_is_grouped(ledger_pod(en->ledger, pod));
+	return profile_get(en->config->profile)->search_mode == MODE_PODS &&
+	       pod_is_grouped(ledger_pod(en->ledger, pod));
 }
 
-bool gang_kube_is_promised(const struct engine *en, const struct pod *p)
+bool gang_kube_is_nominated(const struct engine *en, const struct pod *p)
 {
-	return p->podset == PODSET_NONE ? p->claim != CLAIM_NONE : ledger_podset(en->ledger, p->podset)->n_claimed > 0;
+	return p->podset == PODSET_NONE ? p->nomination != NOMINATION_NONE
+					: ledger_podset(en->ledger, p->podset)->n_nominated > 0;
 }
 
-static const struct podset *podset_of(const struct gang *g)
+static const struct podset *podset_of(const struct kube_gang *g)
 {
 	return ledger_podset(g->en->ledger, ledger_group(g->en->ledger, g->id)->first_podset);
 }
 
-static int by_turn(const void *a, const void *b, void *ctx)
+static int by_queue_sort(const void *a, const void *b, void *ctx)
 {
 	const struct engine *en = ctx;
 	const struct pod *x = ledger_pod(en->ledger, ((const struct gang_pod *)a)->pod),
@@ -38,11 +40,11 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	return name_cmp(vocab_names(ledger_vocab(en->ledger)), x->name, y->name);
 }
 
-void gang_open(struct gang *g, struct engine *en, const struct engine_run *run, group_id id, struct arena *keep)
+void gang_open(struct kube_gang *g, struct engine *en, const struct engine_run *run, group_id id, struct arena *keep)
 {
 	int32_t min = ledger_group(en->ledger, id)->obj->min_member;
 
-	*g = (struct gang){.en = en, .run = run, .keep = keep, .id = id, .min = min < 1 ? 1 : (uint32_t)min};
+	*g = (struct kube_gang){.en = en, .run = run, .keep = keep, .id = id, .min = min < 1 ? 1 : (uint32_t)min};
 	g->arena = arena_new(1 << 16);
 	g->v = arena_n(g->arena, podset_of(g)->n_waiting + 1, struct gang_pod);
 	for (pod_id pod = cluster_group_first(en->cluster, id); pod != POD_NONE;
@@ -54,38 +56,38 @@ void gang_open(struct gang *g, struct engine *en, const struct engine_run *run, 
 				.pod = pod, .is_open = true, .seat = NODE_NONE, .d = attempt_decision(en, pod)};
 	}
 	if (g->n)
-		qsort_r(g->v, g->n, sizeof(*g->v), by_turn, en);
+		qsort_r(g->v, g->n, sizeof(*g->v), by_queue_sort, en);
 }
 
-void gang_close(struct gang *g)
+void gang_close(struct kube_gang *g)
 {
 	arena_free(g->arena);
 }
 
-static const char *name_of(const struct gang *g, name_id ns, name_id name)
+static const char *name_of(const struct kube_gang *g, name_id ns, name_id name)
 {
 	const struct names *names = vocab_names(ledger_vocab(g->en->ledger));
 
 	return arena_printf(g->keep, "%s/%s", name_str(names, ns), name_str(names, name));
 }
 
-static const char *group_name(const struct gang *g)
+static const char *group_name(const struct kube_gang *g)
 {
 	const struct obj_group *o = ledger_group(g->en->ledger, g->id)->obj;
 
 	return name_of(g, o->ns, o->name);
 }
 
-static const char *pod_name(const struct gang *g, const struct gang_pod *m)
+static const char *pod_name(const struct kube_gang *g, const struct gang_pod *m)
 {
 	const struct pod *p = ledger_pod(g->en->ledger, m->pod);
 
-	return name_of(g, kin_get(ledger_vocab(g->en->ledger), p->kin)->ns, p->name);
+	return name_of(g, labelset_get(ledger_vocab(g->en->ledger), p->labelset)->ns, p->name);
 }
 
 /* ---- may it be tried? ---- */
 
-static void close_all(struct gang *g, enum outcome outcome, const char *message)
+static void close_all(struct kube_gang *g, enum outcome outcome, const char *message)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		g->v[i].d.outcome = outcome;
@@ -95,7 +97,7 @@ static void close_all(struct gang *g, enum outcome outcome, const char *message)
 }
 
 /* What holds this member back; NULL: nothing. */
-static const char *gate_of(struct gang *g, const struct gang_pod *m)
+static const char *gate_of(struct kube_gang *g, const struct gang_pod *m)
 {
 	struct attempt a = {.en = g->en, .keep = g->keep};
 	const char *words = NULL;
@@ -114,7 +116,7 @@ static const char *gate_of(struct gang *g, const struct gang_pod *m)
 }
 
 /* Who is gated holds back the whole group. */
-static bool is_gated(struct gang *g)
+static bool is_gated(struct kube_gang *g)
 {
 	const struct podset *s = podset_of(g);
 
@@ -135,8 +137,8 @@ static bool is_gated(struct gang *g)
 	return false;
 }
 
-/* A group is one claim: one scheduler, one priority. */
-static bool is_at_odds(struct gang *g)
+/* A group is one request: one scheduler, one priority. */
+static bool is_at_odds(struct kube_gang *g)
 {
 	const struct vocab *v = ledger_vocab(g->en->ledger);
 	const struct group *group = ledger_group(g->en->ledger, g->id);
@@ -178,9 +180,9 @@ static void refuse(struct attempt *a, struct gang_pod *m)
 	text_free(&pre);
 }
 
-static enum err_code choose(struct gang *g, struct attempt *a, struct gang_pod *m, struct err *e)
+static enum err_code choose(struct kube_gang *g, struct attempt *a, struct gang_pod *m, struct err *e)
 {
-	if (attempt_promise_fits(a)) {
+	if (attempt_nominated_node_fits(a)) {
 		m->d.tie = TIE_NOMINATED;
 		m->seat = a->c.p->node;
 		return ERR_OK;
@@ -195,7 +197,7 @@ static enum err_code choose(struct gang *g, struct attempt *a, struct gang_pod *
 	return ERR_OK;
 }
 
-static enum err_code seat_one(struct gang *g, struct gang_pod *m, struct err *e)
+static enum err_code seat_one(struct kube_gang *g, struct gang_pod *m, struct err *e)
 {
 	struct attempt a = {.en = g->en, .keep = g->keep, .d = &m->d};
 	enum err_code rc;
@@ -210,7 +212,7 @@ static enum err_code seat_one(struct gang *g, struct gang_pod *m, struct err *e)
 	return rc;
 }
 
-static uint32_t count_open(struct gang *g)
+static uint32_t count_open(struct kube_gang *g)
 {
 	uint32_t n = 0;
 
@@ -220,7 +222,7 @@ static uint32_t count_open(struct gang *g)
 }
 
 /* It stops as soon as too few are left to be enough. */
-enum err_code gang_round(struct gang *g, bool *ret, struct err *e)
+enum err_code gang_round(struct kube_gang *g, bool *ret, struct err *e)
 {
 	ledger_mark mark = ledger_get_mark(g->en->ledger);
 	uint32_t left = count_open(g), placed = podset_of(g)->n_placed, before = placed;
@@ -243,7 +245,7 @@ enum err_code gang_round(struct gang *g, bool *ret, struct err *e)
 /* ---- what follows ---- */
 
 /* A plugin may still refuse one of them; if too few remain then, nothing remains of the round. */
-static void settle(struct gang *g)
+static void settle(struct kube_gang *g)
 {
 	ledger_mark mark = ledger_get_mark(g->en->ledger);
 	const char *refusal = NULL;
@@ -274,7 +276,7 @@ static void settle(struct gang *g)
 	}
 }
 
-static uint32_t count_refused(const struct gang *g)
+static uint32_t count_refused(const struct kube_gang *g)
 {
 	uint32_t n = 0;
 
@@ -284,7 +286,7 @@ static uint32_t count_refused(const struct gang *g)
 }
 
 /* Why those who are still open wait: each its own reason, or the group's. */
-static void tell_open(struct gang *g, const char *post)
+static void tell_open(struct kube_gang *g, const char *post)
 {
 	const char *group = group_name(g);
 	uint32_t refused = count_refused(g);
@@ -305,7 +307,7 @@ static void tell_open(struct gang *g, const char *post)
 	}
 }
 
-static struct victim *list_victims(struct gang *g, const struct gang_victims *found)
+static struct victim *list_victims(struct kube_gang *g, const struct gang_victims *found)
 {
 	struct victim *v = arena_n(g->keep, found->n + 1, struct victim);
 
@@ -324,8 +326,8 @@ static struct victim *list_victims(struct gang *g, const struct gang_victims *fo
 	return v;
 }
 
-/* In the report of the node it is promised: who of it goes there. */
-static void report_seat(struct gang *g, struct gang_pod *m)
+/* In the report of the node it is nominated to: who of it goes there. */
+static void report_seat(struct kube_gang *g, struct gang_pod *m)
 {
 	for (uint32_t i = 0; i < m->d.n_nodes; i++) {
 		struct node_report *r = &m->d.nodes[i];
@@ -341,7 +343,7 @@ static void report_seat(struct gang *g, struct gang_pod *m)
 	}
 }
 
-static void nominate(struct gang *g, const struct gang_victims *found)
+static void nominate(struct kube_gang *g, const struct gang_victims *found)
 {
 	const struct victim *victims = list_victims(g, found);
 
@@ -363,15 +365,15 @@ static void nominate(struct gang *g, const struct gang_victims *found)
 	}
 }
 
-/* Who got nothing has no promise either. */
-static void unclaim_unseated(struct gang *g)
+/* Who got nothing has no nomination either. */
+static void clear_unseated(struct kube_gang *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		if (g->v[i].is_open && g->v[i].d.outcome != OUTCOME_NOMINATED)
-			ledger_unclaim(g->en->ledger, g->v[i].pod);
+			ledger_clear_nomination(g->en->ledger, g->v[i].pod);
 }
 
-static enum err_code preempt(struct gang *g, struct err *e)
+static enum err_code preempt(struct kube_gang *g, struct err *e)
 {
 	struct gang_victims found;
 	enum err_code rc = ERR_OK;
@@ -393,14 +395,14 @@ static enum err_code preempt(struct gang *g, struct err *e)
 		if (g->v[i].is_open && found.is_never)
 			g->v[i].d.own_rule = RULE_NEVER;
 	if (!found.is_ongoing && !found.is_never)
-		unclaim_unseated(g);
+		clear_unseated(g);
 	tell_open(g, found.why);
 	return ERR_OK;
 }
 
 /* ---- the attempt ---- */
 
-static enum err_code try_group(struct gang *g, struct err *e)
+static enum err_code try_group(struct kube_gang *g, struct err *e)
 {
 	bool fits = true;
 
@@ -418,7 +420,7 @@ static enum err_code try_group(struct gang *g, struct err *e)
 }
 
 /* Its PodGroup is not there. */
-static void wait_for_group(struct gang *g, pod_id pod)
+static void wait_for_group(struct kube_gang *g, pod_id pod)
 {
 	const struct pod *p = ledger_pod(g->en->ledger, pod);
 
@@ -427,13 +429,13 @@ static void wait_for_group(struct gang *g, pod_id pod)
 	g->v[g->n++] = (struct gang_pod){.pod = pod, .d = attempt_decision(g->en, pod)};
 	close_all(g, OUTCOME_GATED,
 		  arena_printf(g->keep, "waiting for its pod group %s to appear",
-			       name_of(g, kin_get(ledger_vocab(g->en->ledger), p->kin)->ns, p->obj->group)));
+			       name_of(g, labelset_get(ledger_vocab(g->en->ledger), p->labelset)->ns, p->obj->group)));
 }
 
 enum err_code gang_kube_try(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
 			    const struct decision **ret, uint32_t *ret_n, struct err *e)
 {
-	struct gang g = {.en = en, .run = run, .keep = keep};
+	struct kube_gang g = {.en = en, .run = run, .keep = keep};
 	group_id id = ledger_pod(en->ledger, pod)->group;
 	enum err_code rc = ERR_OK;
 	struct decision *d;

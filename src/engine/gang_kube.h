@@ -6,8 +6,8 @@
  * the group's pods then have a place (a group that is no gang: at least one), those that got one keep it, and the rest
  * is tried once more as a group of its own. If not, everything is taken back and the group preempts as one: all units
  * (disruption_unit.h) of lower priority on all nodes go, the group is placed once, and what need not go for exactly
- * these places comes back, budget-protected units first, more important before less. Members are promised their nodes;
- * all of them wait for all victims.
+ * these places comes back, budget-protected units first, more important before less. Members are nominated to their
+ * nodes; all of them wait for all victims.
  *
  * A group is held back, and nobody of it tried, until its PodGroup is there, as many pods as minCount exist and no
  * member is gated. For engine/ and who tests it.
@@ -25,7 +25,7 @@ struct gang_pod { /* a member that waits */
 	struct decision d;
 };
 
-struct gang {
+struct kube_gang {
 	struct engine *en;
 	const struct engine_run *run;
 	struct arena *keep, *arena; /* of the decisions; of this attempt */
@@ -38,8 +38,8 @@ struct gang {
 
 /* Does the group decide when this pod is tried? */
 bool gang_kube_concerns(const struct engine *en, pod_id pod);
-/* It was promised room, or somebody of its group was: they come after the others. */
-bool gang_kube_is_promised(const struct engine *en, const struct pod *p);
+/* It is nominated, or somebody of its group is: they come after the others. */
+bool gang_kube_is_nominated(const struct engine *en, const struct pod *p);
 
 /* One attempt for the group of a waiting pod; a decision for each of its pods that wait, in keep. */
 enum err_code gang_kube_try(struct engine *en, const struct engine_run *run, pod_id pod, struct arena *keep,
@@ -47,14 +47,14 @@ enum err_code gang_kube_try(struct engine *en, const struct engine_run *run, pod
 
 /* ---- parts of it ---- */
 
-void gang_open(struct gang *g, struct engine *en, const struct engine_run *run, group_id id, struct arena *keep);
-void gang_close(struct gang *g);
+void gang_open(struct kube_gang *g, struct engine *en, const struct engine_run *run, group_id id, struct arena *keep);
+void gang_close(struct kube_gang *g);
 /* Places for the open ones, as seats; the ledger is as before. True in *ret: enough of them. */
-enum err_code gang_round(struct gang *g, bool *ret, struct err *e);
+enum err_code gang_round(struct kube_gang *g, bool *ret, struct err *e);
 
 struct gang_victims {
 	bool is_found;
-	bool is_ongoing; /* it waits for its victims already; promises are kept */
+	bool is_ongoing; /* it waits for its victims already; nominations are kept */
 	bool is_never;	 /* it may not preempt at all */
 	const char *why; /* not found: Kubernetes' words where it has some */
 	uint32_t n, n_violations;
@@ -63,6 +63,6 @@ struct gang_victims {
 };
 
 /* gang_displace.c: false, and why in *ret: it may not preempt, or need not because its victims are on their way out. */
-bool gang_may_preempt(struct gang *g, struct gang_victims *ret);
+bool gang_may_preempt(struct kube_gang *g, struct gang_victims *ret);
 /* Who has to go for the open ones; their seats are then those that this makes free. No moves remain. */
-enum err_code gang_find_victims(struct gang *g, struct gang_victims *ret, struct err *e);
+enum err_code gang_find_victims(struct kube_gang *g, struct gang_victims *ret, struct err *e);

@@ -26,7 +26,7 @@ static const struct obj_node *node_now(const struct cede_cycle *c, const struct 
 
 static const struct labels *node_labels(const struct cede_cycle *c, const struct obj_node *o)
 {
-	return &kin_get(c->vocab, o->kin)->labels;
+	return &labelset_get(c->vocab, o->labelset)->labels;
 }
 
 static const struct pod *other(const struct cede_cycle *c, const struct cluster_event *ev)
@@ -98,7 +98,7 @@ static bool node_matched(const struct cede_cycle *c, const struct cluster_event 
 
 /* ---- ports, resources ---- */
 
-/* A pod without a node, or one promised to it, held nothing. */
+/* A pod without a node, or one nominated to it, held nothing. */
 static bool held_room(const struct cede_cycle *c, const struct cluster_event *ev)
 {
 	return other(c, ev)->node != NODE_NONE;
@@ -155,45 +155,45 @@ static bool node_grew(const struct cede_cycle *c, const struct cluster_event *ev
 
 /* ---- affinity between pods ---- */
 
-static bool means(const struct cede_cycle *c, const struct pod_term *t, kin_id kin)
+static bool means(const struct cede_cycle *c, const struct pod_term *t, labelset_id labelset)
 {
 	struct waiting_term term = {.term = t};
 
-	return waiting_term_means(c, &term, kin);
+	return waiting_term_means(c, &term, labelset);
 }
 
-static bool is_wanted(const struct cede_cycle *c, kin_id kin)
+static bool is_wanted(const struct cede_cycle *c, labelset_id labelset)
 {
 	const struct pod_terms *t = &c->shape->affinity;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (!means(c, &t->terms[i], kin))
+		if (!means(c, &t->terms[i], labelset))
 			return false;
 	return t->n > 0;
 }
 
-static bool is_unwanted(const struct cede_cycle *c, kin_id kin)
+static bool is_unwanted(const struct cede_cycle *c, labelset_id labelset)
 {
 	const struct pod_terms *t = &c->shape->anti_affinity;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (means(c, &t->terms[i], kin))
+		if (means(c, &t->terms[i], labelset))
 			return true;
 	return false;
 }
 
 static bool wanted_came(const struct cede_cycle *c, const struct cluster_event *ev)
 {
-	return is_wanted(c, other(c, ev)->kin);
+	return is_wanted(c, other(c, ev)->labelset);
 }
 
 static bool labels_helped(const struct cede_cycle *c, const struct cluster_event *ev)
 {
-	kin_id now = other(c, ev)->kin, was;
+	labelset_id now = other(c, ev)->labelset, was;
 
 	if (!other_before(ev))
 		return true;
-	was = other_before(ev)->kin;
+	was = other_before(ev)->labelset;
 	return (is_wanted(c, now) && !is_wanted(c, was)) || (is_unwanted(c, was) && !is_unwanted(c, now));
 }
 
@@ -203,9 +203,9 @@ static bool unwanted_went(const struct cede_cycle *c, const struct cluster_event
 	const struct pod_terms *theirs = &shape_get(c->vocab, p->shape)->anti_affinity;
 
 	for (uint32_t i = 0; i < theirs->n; i++)
-		if (term_means_waiting(c, &theirs->terms[i], kin_get(c->vocab, p->kin)))
+		if (term_means_waiting(c, &theirs->terms[i], labelset_get(c->vocab, p->labelset)))
 			return true;
-	return is_unwanted(c, p->kin);
+	return is_unwanted(c, p->labelset);
 }
 
 /* A domain the pod may be in appeared: the node has the key now, with another value than before. */
@@ -243,17 +243,17 @@ static bool domains_moved(const struct cede_cycle *c, const struct cluster_event
 
 /* ---- spread ---- */
 
-static bool any_rule_matches(const struct cede_cycle *c, const struct spread_rules *rules, kin_id kin)
+static bool any_rule_matches(const struct cede_cycle *c, const struct spread_rules *rules, labelset_id labelset)
 {
 	for (uint32_t i = 0; i < rules->n; i++)
-		if (spread_rule_matches(c, &rules->v[i], kin))
+		if (spread_rule_matches(c, &rules->v[i], labelset))
 			return true;
 	return false;
 }
 
 static bool is_near(const struct cede_cycle *c, const struct cluster_event *ev)
 {
-	return kin_get(c->vocab, other(c, ev)->kin)->ns == c->kin->ns;
+	return labelset_get(c->vocab, other(c, ev)->labelset)->ns == c->labelset->ns;
 }
 
 static bool counted_moved(const struct cede_cycle *c, const struct cluster_event *ev)
@@ -263,7 +263,7 @@ static bool counted_moved(const struct cede_cycle *c, const struct cluster_event
 	if (!is_near(c, ev))
 		return false;
 	rules = spread_rules(c, c->arena, true);
-	return any_rule_matches(c, &rules, other(c, ev)->kin);
+	return any_rule_matches(c, &rules, other(c, ev)->labelset);
 }
 
 static bool counted_changed(const struct cede_cycle *c, const struct cluster_event *ev)
@@ -274,8 +274,8 @@ static bool counted_changed(const struct cede_cycle *c, const struct cluster_eve
 		return false;
 	rules = spread_rules(c, c->arena, true);
 	for (uint32_t i = 0; i < rules.n; i++)
-		if (!other_before(ev) || spread_rule_matches(c, &rules.v[i], other(c, ev)->kin) !=
-						 spread_rule_matches(c, &rules.v[i], other_before(ev)->kin))
+		if (!other_before(ev) || spread_rule_matches(c, &rules.v[i], other(c, ev)->labelset) !=
+						 spread_rule_matches(c, &rules.v[i], other_before(ev)->labelset))
 			return true;
 	return false;
 }
@@ -375,17 +375,17 @@ static bool row_matches(const struct row *r, const struct cluster_event *ev)
 }
 
 /* As much of a cycle as hints and PreEnqueue look at. */
-struct view {
+struct hint_view {
 	struct cede_cycle c;
 	void *states[65];
 };
 
-static void view_init(struct view *v, const struct hints *h, pod_id pod)
+static void view_init(struct hint_view *v, const struct hints *h, pod_id pod)
 {
 	struct engine *en = h->engine;
 	struct cede_cycle *c = &v->c;
 
-	*v = (struct view){0};
+	*v = (struct hint_view){0};
 	c->framework = engine_framework(en, pod);
 	c->cluster = en->cluster;
 	c->ledger = en->ledger;
@@ -395,14 +395,14 @@ static void view_init(struct view *v, const struct hints *h, pod_id pod)
 	c->pod = pod;
 	c->p = ledger_pod(en->ledger, pod);
 	c->shape = shape_get(c->vocab, c->p->shape);
-	c->kin = kin_get(c->vocab, c->p->kin);
+	c->labelset = labelset_get(c->vocab, c->p->labelset);
 	c->priority = c->p->priority;
 	c->states = v->states;
 }
 
 static bool row_wakes(const struct row *r, const struct hints *h, pod_id pod, const struct cluster_event *ev)
 {
-	struct view v;
+	struct hint_view v;
 	bool wakes;
 
 	if (!r->wakes)
@@ -445,7 +445,7 @@ bool hints_interest(const void *hints, const char *plugin, const struct cluster_
 const char *hints_gate(const void *hints, pod_id pod)
 {
 	const struct hints *h = hints;
-	struct view v;
+	struct hint_view v;
 	struct status s;
 
 	view_init(&v, h, pod);

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 
-struct census { /* of pods that run or were promised room, in one queue and below */
+struct limit_usage { /* of pods that run or are nominated, in one queue and below */
 	int64_t amounts[RES_MAX];
 	struct map apps;
 	uint32_t n_apps;
@@ -99,7 +99,8 @@ static bool counts(const struct asking *a, pod_id pod)
 {
 	const struct pod *p = ledger_pod(a->l, pod);
 
-	return pod != a->pod && (p->state == POD_PLACED || (p->state == POD_WAITING && p->claim != CLAIM_NONE));
+	return pod != a->pod &&
+	       (p->state == POD_PLACED || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE));
 }
 
 static bool is_theirs(const struct asking *a, enum limit_of of, const struct pod *p)
@@ -110,10 +111,10 @@ static bool is_theirs(const struct asking *a, enum limit_of of, const struct pod
 
 static uint64_t app_key(const struct asking *a, const struct pod *p)
 {
-	return map_key2(kin_get(a->vocab, p->kin)->ns, p->obj->app);
+	return map_key2(labelset_get(a->vocab, p->labelset)->ns, p->obj->app);
 }
 
-static void count_pod(const struct asking *a, const struct pod *p, struct census *c)
+static void count_pod(const struct asking *a, const struct pod *p, struct limit_usage *c)
 {
 	const struct shape *shape = shape_get(a->vocab, p->shape);
 	const struct res_list *takes = p->state == POD_PLACED ? &shape->usage : &shape->request;
@@ -130,7 +131,7 @@ static void count_pod(const struct asking *a, const struct pod *p, struct census
 	c->n_apps++;
 }
 
-static void count_queue(const struct asking *a, queue_id q, enum limit_of of, struct census *c)
+static void count_queue(const struct asking *a, queue_id q, enum limit_of of, struct limit_usage *c)
 {
 	const struct queue *queue = queue_get(a->tree, q);
 	uint32_t n;
@@ -145,7 +146,7 @@ static void count_queue(const struct asking *a, queue_id q, enum limit_of of, st
 
 /* ---- asking ---- */
 
-static struct limit_verdict amounts_left(const struct asking *a, const struct res_vec *max, const struct census *c)
+static struct limit_verdict amounts_left(const struct asking *a, const struct res_vec *max, const struct limit_usage *c)
 {
 	for (uint64_t left = max->mask; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
@@ -161,7 +162,7 @@ static struct limit_verdict amounts_left(const struct asking *a, const struct re
 	return (struct limit_verdict){.kind = LIMIT_NONE};
 }
 
-static struct limit_verdict apps_left(uint64_t max, const struct census *c)
+static struct limit_verdict apps_left(uint64_t max, const struct limit_usage *c)
 {
 	if (!max || c->has_own || c->n_apps < max)
 		return (struct limit_verdict){.kind = LIMIT_NONE};
@@ -173,7 +174,7 @@ static struct limit_verdict ask_one(const struct asking *a, queue_id q, enum lim
 				    const struct res_vec *max)
 {
 	struct limit_verdict v = {.kind = LIMIT_NONE};
-	struct census c = {.n_apps = 0};
+	struct limit_usage c = {.n_apps = 0};
 
 	if (!max_apps && !max)
 		return v;

@@ -3,7 +3,7 @@
  * limits.h - limits of users and groups, and how many applications may run: what holds a pod back whatever
  * room there is.
  *
- * As far as pods show them. An application runs where a pod of it is placed or was promised room; pods without an
+ * As far as pods show them. An application runs where a pod of it is placed or nominated; pods without an
  * application id are together one application of their namespace. Who is over a limit takes room from nobody.
  *
  * A user's limit in a queue is the one that names the user, else that of "*"; it counts that user's pods in the queue

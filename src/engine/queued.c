@@ -8,7 +8,7 @@
 #include "engine/gang.h"
 #include "engine/limits.h"
 #include "engine/opinion.h"
-#include "engine/survey.h"
+#include "engine/search_cache.h"
 
 enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
 
@@ -26,7 +26,7 @@ struct rule_settings engine_rule_settings(const struct engine *en)
 				      .min_runtime = c->min_runtime,
 				      .thrash = c->thrash,
 				      .evictions_per_hour = c->evictions_per_hour,
-				      .past = en->past};
+				      .eviction_history = en->eviction_history};
 }
 
 /* ---- room that is being freed ---- */
@@ -125,35 +125,35 @@ static struct node_report *report_of(const struct attempt *a, uint32_t i)
 	return a->d->n_nodes ? &a->d->nodes[i] : NULL;
 }
 
-/* promised: tried before all others, NODE_NONE if none. */
-static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id promised)
+/* nominated: tried before all others, NODE_NONE if none. */
+static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nominated)
 {
 	uint32_t found = UINT32_MAX;
 
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
-		bool is_promised = a->c.nodes[i] == promised;
+		bool is_nominated = a->c.nodes[i] == nominated;
 
-		if ((found != UINT32_MAX && !is_promised) || (a->has_leaving && !a->has_leaving[i]) ||
+		if ((found != UINT32_MAX && !is_nominated) || (a->has_leaving && !a->has_leaving[i]) ||
 		    a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
 			continue;
 		if (fits_soon(a, a->c.nodes[i], with_stuck))
 			found = i;
-		if (found != UINT32_MAX && (promised == NODE_NONE || is_promised))
+		if (found != UINT32_MAX && (nominated == NODE_NONE || is_nominated))
 			break;
 	}
 	if (found == UINT32_MAX)
 		return false;
 	if (report_of(a, found))
 		report_of(a, found)->fate = FATE_SOON;
-	a->d->tie = a->c.nodes[found] == promised ? TIE_NOMINATED : TIE_LEAVING;
+	a->d->tie = a->c.nodes[found] == nominated ? TIE_NOMINATED : TIE_LEAVING;
 	reserve(a, a->c.nodes[found], ACTION_ALLOCATE);
 	return true;
 }
 
-/* Nothing else works: wait for those who should have gone, where it was promised their room if it was. */
-static void wait_for_stuck(struct attempt *a, node_id promised)
+/* Nothing else works: wait for those who should have gone, on its nominated node if it has one. */
+static void wait_for_stuck(struct attempt *a, node_id nominated)
 {
-	if (!take_leaving_room(a, true, promised))
+	if (!take_leaving_room(a, true, nominated))
 		return;
 	note_stuck(a, a->d->node);
 	a->d->own_rule = RULE_NONE;
@@ -162,7 +162,7 @@ static void wait_for_stuck(struct attempt *a, node_id promised)
 
 /* ---- taking room ---- */
 
-struct hunt { /* the tries of one attempt */
+struct victim_search { /* the tries of one attempt */
 	struct attempt *a;
 	node_id *nodes;
 	struct node_report **reports; /* of them; NULL if nobody asked */
@@ -171,7 +171,7 @@ struct hunt { /* the tries of one attempt */
 	struct protected_list all; /* of the actions that found nothing */
 };
 
-static void potential(struct hunt *h)
+static void potential(struct victim_search *h)
 {
 	struct attempt *a = h->a;
 
@@ -215,7 +215,7 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 	reserve(a, r->node, j->action);
 }
 
-/* The winner tells what it had to leave; if nobody wins, everybody does. */
+/* The action that found victims reports whom it found protected; if none did, all do. */
 static void keep_protected(struct attempt *a, const struct protected_list *l)
 {
 	struct protected_pod *v = arena_n(a->keep, l->v.n + 1, struct protected_pod);
@@ -242,17 +242,17 @@ static void protected_free(struct protected_list *l)
 	bits_free(&l->seen);
 }
 
-static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, struct protected_list *left)
+static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
 {
 	struct search s = {.c = &h->a->c,
 			   .j = j,
 			   .with_opted_out = with_opted_out,
 			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
-			   .protected = left,
+			   .protected = protected,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
-			   .survey = h->a->en->survey};
+			   .search_cache = h->a->en->search_cache};
 	struct search_result r;
 
 	if (h->a->pass && h->a->pass->n_alike > 1 && search_slots(&s, h->nodes, h->n) < h->a->pass->n_alike)
@@ -264,8 +264,9 @@ static bool search_with(struct hunt *h, struct judge *j, bool with_opted_out, st
 	return true;
 }
 
-/* One action over all nodes, who had to be left into left; true if somebody was found. */
-static bool hunt_as(struct hunt *h, enum action action, bool with_opted_out, struct protected_list *left)
+/* One action over all nodes, who is protected into protected; true if somebody was found. */
+static bool victim_search_as(struct victim_search *h, enum action action, bool with_opted_out,
+			     struct protected_list *protected)
 {
 	struct rule_settings settings = engine_rule_settings(h->a->en);
 	struct rule_verdict held;
@@ -276,7 +277,7 @@ static bool hunt_as(struct hunt *h, enum action action, bool with_opted_out, str
 	j.before = h->a->pass ? &h->a->pass->before : NULL;
 	held = judge_preemptor(&j);
 	if (held.rule == RULE_NONE)
-		return search_with(h, &j, with_opted_out, left);
+		return search_with(h, &j, with_opted_out, protected);
 	if (h->a->d->own_rule == RULE_NONE) {
 		h->a->d->own_rule = (enum rule_id)held.rule;
 		h->a->d->until_ns = held.until_ns;
@@ -284,16 +285,16 @@ static bool hunt_as(struct hunt *h, enum action action, bool with_opted_out, str
 	return false;
 }
 
-static bool hunt(struct hunt *h, enum action action, bool with_opted_out)
+static bool victim_search(struct victim_search *h, enum action action, bool with_opted_out)
 {
-	struct protected_list left = {.max = PROTECTED_MAX};
-	bool is_found = hunt_as(h, action, with_opted_out, &left);
+	struct protected_list protected = {.max = PROTECTED_MAX};
+	bool is_found = victim_search_as(h, action, with_opted_out, &protected);
 
 	if (is_found)
-		keep_protected(h->a, &left);
+		keep_protected(h->a, &protected);
 	else
-		merge(&h->all, &left);
-	protected_free(&left);
+		merge(&h->all, &protected);
+	protected_free(&protected);
 	return is_found;
 }
 
@@ -315,18 +316,18 @@ bool attempt_has_last_resort(const struct attempt *a)
 	return a->en->config->opt_out != OPT_OUT_HARD || opinion_is_any(&a->c);
 }
 
-static bool hunt_all(struct hunt *h)
+static bool victim_search_all(struct victim_search *h)
 {
 	enum action own = attempt_own_action(h->a);
 	int rounds =
 		attempt_has_last_resort(h->a) ? 2 : 1; /* the second with those who go only if nothing else works */
 
 	if (is_daemon(h->a))
-		return hunt(h, ACTION_REQUIRED_NODE, true);
+		return victim_search(h, ACTION_REQUIRED_NODE, true);
 	for (int round = 0; round < rounds; round++) {
-		if (!h->a->en->config->reclaim_is_off && hunt(h, ACTION_RECLAIM, round == 1))
+		if (!h->a->en->config->reclaim_is_off && victim_search(h, ACTION_RECLAIM, round == 1))
 			return true;
-		if (own != ACTION_NONE && hunt(h, own, round == 1))
+		if (own != ACTION_NONE && victim_search(h, own, round == 1))
 			return true;
 	}
 	return false;
@@ -334,11 +335,11 @@ static bool hunt_all(struct hunt *h)
 
 static void take_room(struct attempt *a, uint64_t lacking)
 {
-	struct hunt h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
+	struct victim_search h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
 	bool is_found;
 
 	potential(&h);
-	is_found = hunt_all(&h);
+	is_found = victim_search_all(&h);
 	if (is_found) { /* what held it back for another action does not matter any more */
 		a->d->own_rule = RULE_NONE;
 		a->d->until_ns = TIME_NONE;
@@ -356,7 +357,7 @@ static void lacking_text(struct attempt *a, queue_id q, res_id r, struct text *o
 	const struct queue *queue = queue_get(ledger_queues(l), q);
 	struct text used = {0}, max = {0}, wants = {0};
 
-	res_amount_text(r, ledger_queue_used(l, q)[r] + ledger_queue_claimed(l, q)[r], &used);
+	res_amount_text(r, ledger_queue_used(l, q)[r] + ledger_queue_reserved(l, q)[r], &used);
 	res_amount_text(r, queue->spec.max.v[r], &max);
 	res_amount_text(r, r == RES_PODS ? 1 : res_list_get(&a->c.shape->request, r), &wants);
 	text_printf(out, "queue %s uses %s of at most %s %s and the pod wants %s.", name_str(a->c.names, queue->path),
@@ -395,7 +396,7 @@ static void no_queue(struct attempt *a)
 
 	text_printf(&t, "queue \"%s\" does not exist or is not a leaf", cluster_wanted_queue(a->en->cluster, a->c.pod));
 	a->d->message = attempt_keep_text(a, &t);
-	ledger_unclaim(a->c.ledger, a->c.pod);
+	ledger_clear_nomination(a->c.ledger, a->c.pod);
 }
 
 /* Over a limit it waits, whatever room there is, and holds none. */
@@ -408,24 +409,24 @@ static bool is_over_limit(struct attempt *a)
 		return false;
 	limit_verdict_text(a->c.ledger, &v, &t);
 	a->d->message = attempt_keep_text(a, &t);
-	ledger_unclaim(a->c.ledger, a->c.pod);
+	ledger_clear_nomination(a->c.ledger, a->c.pod);
 	return true;
 }
 
 /* ---- the attempt ---- */
 
 /*
- * A pod that was promised room keeps it while its victims are going; otherwise, also if they do not go in time, it
- * looks again like everybody. ret_promised: the node it gave up because they do not go.
+ * A nominated pod keeps its room while its victims are going; otherwise, also if they do not go in time, it
+ * looks again like everybody. ret_nominated: the node it gave up because they do not go.
  */
-static bool keeps_promise(struct attempt *a, node_id *ret_promised)
+static bool keeps_nomination(struct attempt *a, node_id *ret_nominated)
 {
 	node_id node = a->c.p->node;
 
-	*ret_promised = NODE_NONE;
-	if (a->c.p->claim == CLAIM_NONE)
+	*ret_nominated = NODE_NONE;
+	if (a->c.p->nomination == NOMINATION_NONE)
 		return false;
-	if (attempt_promise_fits(a)) {
+	if (attempt_nominated_node_fits(a)) {
 		a->d->tie = TIE_NOMINATED;
 		take(a, node);
 		return true;
@@ -437,17 +438,17 @@ static bool keeps_promise(struct attempt *a, node_id *ret_promised)
 	}
 	if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, true)) {
 		note_stuck(a, node);
-		*ret_promised = node;
+		*ret_nominated = node;
 	}
-	ledger_unclaim(a->c.ledger, a->c.pod);
+	ledger_clear_nomination(a->c.ledger, a->c.pod);
 	return false;
 }
 
 static void filter(struct attempt *a, bool wants_report)
 {
-	struct survey_filters f;
+	struct search_cache_filters f;
 
-	if (wants_report || !survey_filter(a->en->survey, &a->c, &f)) {
+	if (wants_report || !search_cache_filter(a->en->search_cache, &a->c, &f)) {
 		attempt_filter(a);
 		return;
 	}
@@ -462,13 +463,13 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	queue_id q = QUEUE_NONE;
 	res_id r = RES_NONE;
 	uint64_t lacking;
-	node_id node, promised;
+	node_id node, nominated;
 
 	if (a->c.p->queue == QUEUE_NONE) {
 		no_queue(a);
 		return ERR_OK;
 	}
-	if (is_over_limit(a) || keeps_promise(a, &promised))
+	if (is_over_limit(a) || keeps_nomination(a, &nominated))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
 	filter(a, wants_report);
@@ -488,7 +489,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 		return ERR_OK;
 	take_room(a, lacking);
 	if (!lacking && a->d->outcome == OUTCOME_WAITING)
-		wait_for_stuck(a, promised);
+		wait_for_stuck(a, nominated);
 	return ERR_OK;
 }
 
@@ -503,13 +504,13 @@ static void found(struct attempt *a, enum outcome o, node_id node)
 
 static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 {
-	struct hunt h = {.a = a, .lacking = lacking};
-	struct protected_list left = {.max = PROTECTED_MAX};
+	struct victim_search h = {.a = a, .lacking = lacking};
+	struct protected_list protected = {.max = PROTECTED_MAX};
 
 	potential(&h);
-	hunt_as(&h, a->pass->action, a->pass->with_opted_out, &left);
-	merge(a->pass->left, &left);
-	protected_free(&left);
+	victim_search_as(&h, a->pass->action, a->pass->with_opted_out, &protected);
+	merge(a->pass->protected, &protected);
+	protected_free(&protected);
 }
 
 enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e)
@@ -542,12 +543,12 @@ enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e
 	return ERR_OK;
 }
 
-void attempt_promised(struct attempt *a)
+void attempt_nominated(struct attempt *a)
 {
 	node_id node = a->c.p->node;
 
 	a->d->tie = TIE_NOMINATED;
-	if (attempt_promise_fits(a))
+	if (attempt_nominated_node_fits(a))
 		found(a, OUTCOME_PLACED, node);
 	else if (ledger_node(a->c.ledger, node)->is_live && fits_soon(a, node, false))
 		found(a, OUTCOME_NOMINATED, node);

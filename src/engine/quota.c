@@ -55,7 +55,7 @@ void quota_share(const struct ledger *l, queue_id parent, queue_id child, const 
 
 /* ---- victims of a leaf ---- */
 
-struct mate {
+struct quota_candidate {
 	pod_id pod;
 	const struct pod *p;
 	const struct res_list *usage;
@@ -63,12 +63,12 @@ struct mate {
 	int64_t lost_work;
 };
 
-static int64_t holds(const struct mate *m, res_id r)
+static int64_t holds(const struct quota_candidate *m, res_id r)
 {
 	return r == RES_PODS ? 1 : res_list_get(m->usage, r);
 }
 
-static bool holds_any(const struct mate *m, const struct res_vec *target)
+static bool holds_any(const struct quota_candidate *m, const struct res_vec *target)
 {
 	for (uint64_t left = target->mask; left; left &= left - 1)
 		if (holds(m, (res_id)__builtin_ctzll(left)))
@@ -81,7 +81,7 @@ static int by_order(const void *a, const void *b, void *ctx)
 	const struct engine *en = ctx;
 	const struct vocab *v = ledger_vocab(en->ledger);
 	const struct names *names = vocab_names(ledger_vocab(en->ledger));
-	const struct mate *x = a, *y = b;
+	const struct quota_candidate *x = a, *y = b;
 	int d;
 
 	if (x->rank != y->rank)
@@ -92,19 +92,19 @@ static int by_order(const void *a, const void *b, void *ctx)
 		return x->lost_work < y->lost_work ? -1 : 1;
 	if (x->p->created_ns != y->p->created_ns)
 		return x->p->created_ns > y->p->created_ns ? -1 : 1;
-	d = name_cmp(names, kin_get(v, x->p->kin)->ns, kin_get(v, y->p->kin)->ns);
+	d = name_cmp(names, labelset_get(v, x->p->labelset)->ns, labelset_get(v, y->p->labelset)->ns);
 	return d ? d : name_cmp(names, x->p->name, y->p->name);
 }
 
 static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
-		       struct mate *out)
+		       struct quota_candidate *out)
 {
 	uint32_t n, count = 0;
 	const pod_id *pods = ledger_queue_pods(en->ledger, leaf, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(en->ledger, pods[i]);
-		struct mate m = {
+		struct quota_candidate m = {
 			.pod = pods[i], .p = p, .usage = &shape_get(ledger_vocab(en->ledger), p->shape)->usage};
 
 		if (p->state != POD_PLACED || !holds_any(&m, target) || judge_victim(j, pods[i]).answer == IS_PROTECTED)
@@ -122,7 +122,7 @@ static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const 
  * Taken only if it fits in what is still to be given back, in every type that is asked for, and if no queue on the way
  * up falls below its guarantee: what is asked of all children together may be more than they have above theirs.
  */
-static bool may_go(const struct ledger *l, const struct mate *m, const struct res_vec *left)
+static bool may_go(const struct ledger *l, const struct quota_candidate *m, const struct res_vec *left)
 {
 	const struct queue_tree *t = ledger_queues(l);
 
@@ -160,28 +160,31 @@ static bool keeps_minimum(const struct ledger *l, struct judge *j, const struct 
 static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
 			   int64_t now_ns, struct catch *c)
 {
-	struct mate *mates;
+	struct quota_candidate *candidates;
 	struct res_vec left = *target;
 	uint32_t n;
 
 	ledger_queue_pods(en->ledger, leaf, &n);
-	mates = mem_alloc((n + 1) * sizeof(*mates));
-	n = gather(en, j, leaf, target, mates);
+	candidates = mem_alloc((n + 1) * sizeof(*candidates));
+	n = gather(en, j, leaf, target, candidates);
 	for (uint32_t i = 0; i < n; i++) {
-		struct victim v = {.pod = mates[i].pod, .node = mates[i].p->node, .queue = leaf};
+		struct victim v = {.pod = candidates[i].pod, .node = candidates[i].p->node, .queue = leaf};
 
 		/* Budgets and the surplus of groups are spent by the evictions before this one. */
-		if (!may_go(en->ledger, &mates[i], &left) || judge_victim(j, mates[i].pod).answer == IS_PROTECTED ||
-		    !keeps_minimum(en->ledger, j, mates[i].p, c))
+		if (!may_go(en->ledger, &candidates[i], &left) ||
+		    judge_victim(j, candidates[i].pod).answer == IS_PROTECTED ||
+		    !keeps_minimum(en->ledger, j, candidates[i].p, c))
 			continue;
 		for (uint64_t types = left.mask; types; types &= types - 1)
-			left.v[__builtin_ctzll(types)] -= holds(&mates[i], (res_id)__builtin_ctzll(types));
-		v.lost_ns = lost_ns_of(mates[i].p, now_ns);
-		v.overridden = mates[i].rank == 2 ? RULE_OPT_OUT : mates[i].rank == 1 ? RULE_DRIVER : RULE_NONE;
+			left.v[__builtin_ctzll(types)] -= holds(&candidates[i], (res_id)__builtin_ctzll(types));
+		v.lost_ns = lost_ns_of(candidates[i].p, now_ns);
+		v.overridden = candidates[i].rank == 2	 ? RULE_OPT_OUT
+			       : candidates[i].rank == 1 ? RULE_DRIVER
+							 : RULE_NONE;
 		array_push(&c->v, v);
-		ledger_evict(en->ledger, mates[i].pod);
+		ledger_evict(en->ledger, candidates[i].pod);
 	}
-	mem_free(mates);
+	mem_free(candidates);
 }
 
 /* Shares of all children are worked out before the first of them loses anything. */

@@ -2,8 +2,8 @@
 /*
  * search.h - the node search: who on which node has to go so that a waiting pod fits, by the rules.
  *
- * On each node: gather the running pods that may go, take away as many as the laws allow, least deserving first; if the
- * pod then fits (all filters, and the maximums of its queues), give back as many as possible, most deserving first.
+ * On each node: gather the running pods that may go, take away as many as the laws allow, in eviction order; if the
+ * pod then fits (all filters, and the maximums of its queues), give back as many as possible, last to be evicted first.
  * Whoever is left is needed. Of all nodes the set that costs least wins: fewest opted-out pods, fewest drivers, no
  * queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest victims,
  * youngest, name of the node. That is a total order; all nodes are looked at, always.
@@ -12,7 +12,7 @@
  * that the whole rest together, on whatever nodes it runs. Such a group counts with all its pods, for laws, budgets and
  * costs.
  *
- * If taking the least deserving first does not free enough within the laws, sets are tried one by one where there are
+ * If taking them in eviction order does not free enough within the laws, sets are tried one by one where there are
  * few candidates: a node is not overlooked because a small pod used up an excess that a bigger one needed.
  */
 #pragma once
@@ -31,18 +31,18 @@ struct set_cost {
 struct search_result {
 	node_id node; /* NODE_NONE: no lawful set anywhere */
 	uint32_t n_victims;
-	const pod_id *victims;	/* most deserving first; in the cycle's arena */
+	const pod_id *victims;	/* last to be evicted first; in the cycle's arena */
 	const bool *with_group; /* which of them because their group goes as a whole */
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */
 	struct set_cost second_cost;
 };
 
-struct search_scratch {	    /* memory that searches use one after the other; zero-initialised */
-	struct toll *tolls; /* by queue id */
+struct search_scratch {			 /* memory that searches use one after the other; zero-initialised */
+	struct queue_loss *queue_losses; /* by queue id */
 	uint32_t n;
-	struct mate *mates; /* of one node */
-	uint32_t n_mates;
+	struct candidate *candidates; /* of one node */
+	uint32_t n_candidates;
 	uint64_t stamp; /* only grows, so nothing has to be cleared */
 };
 void search_scratch_free(struct search_scratch *s);
@@ -53,11 +53,11 @@ struct search {
 	bool with_opted_out; /* they may be taken too */
 	int64_t patience_ns; /* with pods that are leaving */
 	uint64_t lacking;    /* types the queues on the pod's path lack below their maximums */
-	/* Who had to be left, each once: filled if the arrays are there. */
+	/* Who is protected, each once: filled if the arrays are there. */
 	struct protected_list *protected;
-	struct node_report **reports; /* of each node: what would have to go there; NULL: nobody asked */
-	struct arena *keep;	      /* for them */
-	struct survey *survey;	      /* what nodes said before */
+	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
+	struct arena *keep;		   /* for them */
+	struct search_cache *search_cache; /* what nodes said before */
 };
 
 struct protected_list {

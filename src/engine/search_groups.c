@@ -22,7 +22,7 @@ static bool is_alone(const struct ledger *l, const struct group *g)
 	return n == 1;
 }
 
-static bool is_of_gang(const struct ground *g, const struct mate *m)
+static bool is_of_gang(const struct node_search *g, const struct candidate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
@@ -31,7 +31,7 @@ static bool is_of_gang(const struct ground *g, const struct mate *m)
 }
 
 /* Could one of them go by itself at all? */
-static bool has_surplus(const struct ground *g, const struct mate *m)
+static bool has_surplus(const struct node_search *g, const struct candidate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
@@ -55,7 +55,7 @@ static bool has_window(const struct pod *p, group_id group)
 }
 
 /* Of several windows the one that ends last is told, in whatever order their pods were read. */
-static void hear_window(const struct ground *g, const struct pod *p, struct rule_verdict *ret)
+static void hear_window(const struct node_search *g, const struct pod *p, struct rule_verdict *ret)
 {
 	struct rule_verdict says = judge_window(g->s->j, p);
 
@@ -66,7 +66,7 @@ static void hear_window(const struct ground *g, const struct pod *p, struct rule
 		*ret = says;
 }
 
-static uint32_t placed_of(const struct ground *g, group_id group, pod_id *ret, struct rule_verdict *ret_says)
+static uint32_t placed_of(const struct node_search *g, group_id group, pod_id *ret, struct rule_verdict *ret_says)
 {
 	const struct cede_cycle *c = g->s->c;
 	uint32_t n = 0;
@@ -85,26 +85,27 @@ static uint32_t placed_of(const struct ground *g, group_id group, pod_id *ret, s
 	return n;
 }
 
-static void look_at_whole(struct ground *g, group_id group, struct whole *w)
+static void look_at_whole(struct node_search *g, group_id group, struct whole *w)
 {
 	const struct cede_cycle *c = g->s->c;
 	uint32_t n = placed_of(g, group, NULL, NULL);
 	pod_id *pods = arena_n(c->arena, n + 1, pod_id);
-	struct mate *mates = arena_n(c->arena, n + 1, struct mate);
+	struct candidate *candidates = arena_n(c->arena, n + 1, struct candidate);
 	node_id *homes = arena_n(c->arena, n + 1, node_id);
 
-	*w = (struct whole){.short_types = g->s->j->short_types, .n = n, .mates = mates, .says = rule_may_go()};
+	*w = (struct whole){
+		.short_types = g->s->j->short_types, .n = n, .candidates = candidates, .says = rule_may_go()};
 	placed_of(g, group, pods, &w->says);
 	qsort_r(pods, n, sizeof(*pods), by_name, g->s->c);
 	w->may_go = w->says.answer != IS_PROTECTED;
 	for (uint32_t i = 0; w->may_go && i < n; i++) {
-		w->may_go = ground_consider(g, pods[i], &mates[i], &w->says);
+		w->may_go = node_search_consider(g, pods[i], &candidates[i], &w->says);
 		homes[i] = ledger_pod(c->ledger, pods[i])->node;
 	}
 	w->homes = homes;
 }
 
-static const struct whole *whole_of(struct ground *g, group_id group)
+static const struct whole *whole_of(struct node_search *g, group_id group)
 {
 	uint32_t at = map_get(&g->whole_at, group);
 
@@ -119,7 +120,7 @@ static const struct whole *whole_of(struct ground *g, group_id group)
 	return g->wholes.v[at];
 }
 
-void ground_forget_groups(struct ground *g)
+void node_search_forget_groups(struct node_search *g)
 {
 	map_free(&g->whole_at);
 	array_free(&g->wholes);
@@ -138,7 +139,7 @@ static void list_fill(const struct res_vec *sum, struct res_amount *v, struct re
 	}
 }
 
-static void add(struct mate *to, const struct mate *m)
+static void add(struct candidate *to, const struct candidate *m)
 {
 	to->is_opted_out |= m->is_opted_out;
 	to->is_driver |= m->is_driver;
@@ -153,16 +154,16 @@ static void add(struct mate *to, const struct mate *m)
 	to->created = m->created < to->created ? m->created : to->created;
 }
 
-static bool goes_already(const struct ground *g, pod_id pod)
+static bool goes_already(const struct node_search *g, pod_id pod)
 {
 	for (uint32_t i = 0; i < g->n; i++)
-		if (!g->mates[i].rest && g->mates[i].pod == pod)
-			return g->mates[i].goes;
+		if (!g->candidates[i].rest && g->candidates[i].pod == pod)
+			return g->candidates[i].goes;
 	return false;
 }
 
-/* Pods that belong to it; with_apart: those that are mates of their own and do not go belong to it too. */
-static void fill(struct ground *g, struct mate *m, bool with_apart)
+/* Pods that belong to it; with_apart: those that are candidates of their own and do not go belong to it too. */
+static void fill(struct node_search *g, struct candidate *m, bool with_apart)
 {
 	struct rest *r = m->rest;
 	struct res_vec all = {0}, here = {0};
@@ -171,7 +172,7 @@ static void fill(struct ground *g, struct mate *m, bool with_apart)
 	m->lost_work = 0;
 	m->start = m->created = INT64_MAX;
 	for (uint32_t i = 0; i < r->whole->n; i++) {
-		const struct mate *x = &r->whole->mates[i];
+		const struct candidate *x = &r->whole->candidates[i];
 
 		if (r->is_apart[i] && (!with_apart || goes_already(g, x->pod)))
 			continue;
@@ -188,7 +189,7 @@ static void fill(struct ground *g, struct mate *m, bool with_apart)
 	list_fill(&here, r->here_v, &r->here);
 }
 
-void ground_fill_rest(struct ground *g, struct mate *m)
+void node_search_fill_rest(struct node_search *g, struct candidate *m)
 {
 	fill(g, m, true);
 }
@@ -198,18 +199,21 @@ static uint32_t types_of(const struct whole *w)
 	uint64_t types = 0;
 
 	for (uint32_t i = 0; i < w->n; i++)
-		for (uint32_t k = 0; k < w->mates[i].usage->n; k++)
-			types |= UINT64_C(1) << w->mates[i].usage->v[k].type;
+		for (uint32_t k = 0; k < w->candidates[i].usage->n; k++)
+			types |= UINT64_C(1) << w->candidates[i].usage->v[k].type;
 	return (uint32_t)__builtin_popcountll(types);
 }
 
-static struct mate rest_of(struct ground *g, const struct whole *w, const struct mate *first)
+static struct candidate rest_of(struct node_search *g, const struct whole *w, const struct candidate *first)
 {
 	struct arena *a = g->s->c->arena;
 	struct rest *r = arena_type(a, struct rest);
 	uint32_t n_types = types_of(w);
-	struct mate m = {
-		.pod = first->pod, .p = first->p, .opinion = first->opinion, .group = first->p->group, .rest = r};
+	struct candidate m = {.pod = first->pod,
+			      .p = first->p,
+			      .victim_queue = first->victim_queue,
+			      .group = first->p->group,
+			      .rest = r};
 
 	*r = (struct rest){.whole = w,
 			   .pods = arena_n(a, w->n + 1, pod_id),
@@ -220,72 +224,72 @@ static struct mate rest_of(struct ground *g, const struct whole *w, const struct
 	m.usage = &r->usage;
 	m.here = &r->here;
 	for (uint32_t i = 0; i < w->n; i++)
-		r->is_apart[i] = w->homes[i] == g->node && has_surplus(g, &w->mates[i]);
+		r->is_apart[i] = w->homes[i] == g->node && has_surplus(g, &w->candidates[i]);
 	fill(g, &m, false);
 	return m;
 }
 
-bool ground_rest_goes(const struct ground *g, const struct mate *m)
+bool node_search_rest_goes(const struct node_search *g, const struct candidate *m)
 {
 	for (uint32_t i = 0; m->group != GROUP_NONE && !m->rest && i < g->n; i++)
-		if (g->mates[i].rest && g->mates[i].group == m->group && g->mates[i].goes)
+		if (g->candidates[i].rest && g->candidates[i].group == m->group && g->candidates[i].goes)
 			return true;
 	return false;
 }
 
 /* ---- all groups of a node ---- */
 
-static void leave_rest(struct ground *g, const struct mate *m)
+static void leave_rest(struct node_search *g, const struct candidate *m)
 {
 	struct rule_verdict own = judge_window(g->s->j, m->p);
 	const struct whole *w = whole_of(g, m->p->group);
 
 	if (own.answer == IS_PROTECTED || !w->may_go)
-		ground_leave(g, m->pod, m->p, own.answer == IS_PROTECTED ? &own : &w->says);
+		node_search_note_protected(g, m->pod, m->p, own.answer == IS_PROTECTED ? &own : &w->says);
 }
 
-void ground_tell_refused(struct ground *g)
+void node_search_tell_refused(struct node_search *g)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
-		const struct mate *m = &g->mates[i];
+		const struct candidate *m = &g->candidates[i];
 
-		if (m->was_refused && !m->goes && !ground_rest_goes(g, m))
+		if (m->was_refused && !m->goes && !node_search_rest_goes(g, m))
 			leave_rest(g, m);
 	}
 }
 
-static bool has_rest_of(const struct mate *mates, uint32_t n, group_id group)
+static bool has_rest_of(const struct candidate *candidates, uint32_t n, group_id group)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (mates[i].rest && mates[i].group == group)
+		if (candidates[i].rest && candidates[i].group == group)
 			return true;
 	return false;
 }
 
-/* Pods of its podset here that are mates; is there surplus for all of them? */
-static bool is_enough_surplus(const struct ground *g, const struct mate *m)
+/* Pods of its podset here that are candidates; is there surplus for all of them? */
+static bool is_enough_surplus(const struct node_search *g, const struct candidate *m)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		n += g->mates[i].p->podset == m->p->podset;
+		n += g->candidates[i].p->podset == m->p->podset;
 	return has_surplus(g, m) && judge_can_spare(g->s->c->ledger, m->p->podset, n);
 }
 
 /* The rest stands before those of its group that may go by themselves. */
-static void put_before_its_own(struct ground *g, uint32_t at)
+static void put_before_its_own(struct node_search *g, uint32_t at)
 {
-	struct mate m = g->mates[at];
+	struct candidate m = g->candidates[at];
 	uint32_t to = 0;
 
-	while (to < at && g->mates[to].group != m.group)
+	while (to < at && g->candidates[to].group != m.group)
 		to++;
-	memmove(&g->mates[to + 1], &g->mates[to], (at - to) * sizeof(m));
-	g->mates[to] = m;
+	memmove(&g->candidates[to + 1], &g->candidates[to], (at - to) * sizeof(m));
+	g->candidates[to] = m;
 }
 
 /* One of a gang: by itself if there is surplus, and with the rest of it if there is not enough. */
-static uint32_t join_one(struct ground *g, const struct mate *m, struct mate *joined, uint32_t n)
+static uint32_t join_one(struct node_search *g, const struct candidate *m, struct candidate *joined, uint32_t n)
 {
 	const struct whole *w;
 
@@ -306,33 +310,33 @@ static uint32_t join_one(struct ground *g, const struct mate *m, struct mate *jo
 	return n;
 }
 
-static bool has_gang(const struct ground *g)
+static bool has_gang(const struct node_search *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
-		if (is_of_gang(g, &g->mates[i]))
+		if (is_of_gang(g, &g->candidates[i]))
 			return true;
 	return false;
 }
 
-void ground_join_groups(struct ground *g)
+void node_search_join_groups(struct node_search *g)
 {
-	struct mate *joined;
+	struct candidate *joined;
 	uint32_t n = 0;
 
 	if (!has_gang(g))
 		return;
-	joined = arena_n(g->s->c->arena, 2 * g->n + 1, struct mate);
+	joined = arena_n(g->s->c->arena, 2 * g->n + 1, struct candidate);
 	for (uint32_t i = 0; i < g->n; i++) {
-		if (is_of_gang(g, &g->mates[i]))
-			n = join_one(g, &g->mates[i], joined, n);
+		if (is_of_gang(g, &g->candidates[i]))
+			n = join_one(g, &g->candidates[i], joined, n);
 		else
-			joined[n++] = g->mates[i];
+			joined[n++] = g->candidates[i];
 	}
-	memcpy(g->mates, joined, n * sizeof(*joined));
+	memcpy(g->candidates, joined, n * sizeof(*joined));
 	g->n = n;
 	if (n)
-		qsort_r(g->mates, n, sizeof(*g->mates), ground_by_desert, g);
+		qsort_r(g->candidates, n, sizeof(*g->candidates), node_search_eviction_order, g);
 	for (uint32_t i = 0; i < n; i++)
-		if (g->mates[i].rest)
+		if (g->candidates[i].rest)
 			put_before_its_own(g, i);
 }

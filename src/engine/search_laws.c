@@ -23,12 +23,12 @@ uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct
 	*ret_queue = QUEUE_NONE;
 	for (queue_id q = p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(t, q)->parent) {
 		const struct res_vec *max = &queue_get(t, q)->spec.max;
-		const int64_t *used = ledger_queue_used(l, q), *claimed = ledger_queue_claimed(l, q);
+		const int64_t *used = ledger_queue_used(l, q), *reserved = ledger_queue_reserved(l, q);
 
 		for (uint64_t left = max->mask; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
-			if (!asks(shape, r) || used[r] + claimed[r] + asks(shape, r) <= max->v[r])
+			if (!asks(shape, r) || used[r] + reserved[r] + asks(shape, r) <= max->v[r])
 				continue;
 			lacking |= UINT64_C(1) << r;
 			if (*ret_queue == QUEUE_NONE) {
@@ -40,9 +40,9 @@ uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct
 	return lacking;
 }
 
-static int64_t *toll_of(struct ground *g, queue_id q)
+static int64_t *queue_loss_of(struct node_search *g, queue_id q)
 {
-	struct toll *t = &g->tolls[q];
+	struct queue_loss *t = &g->queue_losses[q];
 
 	if (t->stamp != g->stamp) {
 		memset(t->v, 0, g->stride * sizeof(*t->v));
@@ -52,10 +52,10 @@ static int64_t *toll_of(struct ground *g, queue_id q)
 }
 
 /* In rows of numbers only: elsewhere what the queue uses changes while pods are moved. */
-static bool is_roomy(struct ground *g, queue_id q)
+static bool is_roomy(struct node_search *g, queue_id q)
 {
 	const struct judge *j = g->s->j;
-	struct toll *t = &g->tolls[q];
+	struct queue_loss *t = &g->queue_losses[q];
 	const int64_t *used = ledger_queue_used(j->ledger, q), *here = ledger_node_used(j->ledger, g->node);
 
 	if (t->roomy_stamp == g->stamp)
@@ -71,7 +71,7 @@ static bool is_roomy(struct ground *g, queue_id q)
 	return t->is_roomy;
 }
 
-static bool path_fits(struct ground *g)
+static bool path_fits(struct node_search *g)
 {
 	const struct judge *j = g->s->j;
 	const struct shape *shape = g->s->c->shape;
@@ -80,15 +80,15 @@ static bool path_fits(struct ground *g)
 		return true;
 	for (queue_id q = j->p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
 		const struct res_vec *max = &queue_get(j->tree, q)->spec.max;
-		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q),
-			      *gone = toll_of(g, q);
+		const int64_t *used = ledger_queue_used(j->ledger, q), *reserved = ledger_queue_reserved(j->ledger, q),
+			      *gone = queue_loss_of(g, q);
 
 		for (uint64_t left = max->mask & g->s->lacking; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
 			/* Where pods are really moved the ledger has counted them already. */
 			if (asks(shape, r) &&
-			    used[r] + claimed[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
+			    used[r] + reserved[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
 				return false;
 		}
 	}
@@ -97,9 +97,9 @@ static bool path_fits(struct ground *g)
 
 /* ---- taking and giving back ---- */
 
-static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sign)
+static void add_queue_loss(struct node_search *g, const struct candidate *m, queue_id q, int sign)
 {
-	int64_t *gone = toll_of(g, q);
+	int64_t *gone = queue_loss_of(g, q);
 
 	gone[RES_PODS] += sign * (int64_t)m->n_pods;
 	for (uint32_t i = 0; i < m->usage->n; i++)
@@ -108,17 +108,17 @@ static void add_toll(struct ground *g, const struct mate *m, queue_id q, int sig
 }
 
 /* Where it will be asked for: queues that guarantee something, and shared ones if a maximum is in the way. */
-static void count_toll(struct ground *g, const struct mate *m, int sign)
+static void count_queue_loss(struct node_search *g, const struct candidate *m, int sign)
 {
-	for (uint32_t i = 0; i < m->opinion->n_guards; i++)
-		if (!is_roomy(g, m->opinion->guards[i]))
-			add_toll(g, m, m->opinion->guards[i], sign);
-	for (queue_id q = g->s->lacking ? m->opinion->ancestor : QUEUE_NONE; q != QUEUE_NONE;
+	for (uint32_t i = 0; i < m->victim_queue->n_guards; i++)
+		if (!is_roomy(g, m->victim_queue->guards[i]))
+			add_queue_loss(g, m, m->victim_queue->guards[i], sign);
+	for (queue_id q = g->s->lacking ? m->victim_queue->ancestor : QUEUE_NONE; q != QUEUE_NONE;
 	     q = queue_get(g->s->j->tree, q)->parent)
-		add_toll(g, m, q, sign);
+		add_queue_loss(g, m, q, sign);
 }
 
-static int32_t *spent_on(struct ground *g, pdb_id id)
+static int32_t *spent_on(struct node_search *g, pdb_id id)
 {
 	struct spending *b = &g->budgets[id];
 
@@ -127,26 +127,26 @@ static int32_t *spent_on(struct ground *g, pdb_id id)
 	return &b->n;
 }
 
-static const struct pod *pod_at(const struct ground *g, const struct mate *m, uint32_t i)
+static const struct pod *pod_at(const struct node_search *g, const struct candidate *m, uint32_t i)
 {
 	return m->rest ? ledger_pod(g->s->c->ledger, m->rest->pods[i]) : m->p;
 }
 
-static void spend(struct ground *g, const struct mate *m, int sign)
+static void spend(struct node_search *g, const struct candidate *m, int sign)
 {
 	for (uint32_t k = 0; g->budgets && k < m->n_pods; k++) {
 		uint32_t n;
-		const pdb_id *ids = ledger_kin_pdbs(g->s->c->ledger, pod_at(g, m, k)->kin, &n);
+		const pdb_id *ids = ledger_labelset_pdbs(g->s->c->ledger, pod_at(g, m, k)->labelset, &n);
 
 		for (uint32_t i = 0; i < n; i++)
 			*spent_on(g, ids[i]) += sign;
 	}
 }
 
-static bool is_overspent(struct ground *g, const struct pod *p)
+static bool is_overspent(struct node_search *g, const struct pod *p)
 {
 	uint32_t n;
-	const pdb_id *ids = ledger_kin_pdbs(g->s->c->ledger, p->kin, &n);
+	const pdb_id *ids = ledger_labelset_pdbs(g->s->c->ledger, p->labelset, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(g->s->c->ledger, ids[i]);
@@ -158,7 +158,7 @@ static bool is_overspent(struct ground *g, const struct pod *p)
 }
 
 /* Several victims may not spend together what one of them could alone. */
-static bool keeps_budgets(struct ground *g, const struct mate *m)
+static bool keeps_budgets(struct node_search *g, const struct candidate *m)
 {
 	bool is_kept = true;
 
@@ -171,12 +171,12 @@ static bool keeps_budgets(struct ground *g, const struct mate *m)
 	return is_kept;
 }
 
-static int64_t frees(const struct mate *m, res_id r)
+static int64_t frees(const struct candidate *m, res_id r)
 {
 	return r == RES_PODS ? (int64_t)m->n_here : res_list_get(m->here, r);
 }
 
-static void move(struct ground *g, const struct mate *m, bool is_back)
+static void move(struct node_search *g, const struct candidate *m, bool is_back)
 {
 	for (uint32_t i = 0; i < m->n_pods; i++) {
 		pod_id pod = m->rest ? m->rest->pods[i] : m->pod;
@@ -188,80 +188,81 @@ static void move(struct ground *g, const struct mate *m, bool is_back)
 	}
 }
 
-void ground_take(struct ground *g, struct mate *m)
+void node_search_take(struct node_search *g, struct candidate *m)
 {
 	m->goes = true;
 	for (uint32_t k = 0; k < g->want.n; k++)
 		g->room[k] += frees(m, g->want.type[k]);
 	if (!g->is_fast)
 		move(g, m, false);
-	count_toll(g, m, 1);
+	count_queue_loss(g, m, 1);
 	spend(g, m, 1);
 }
 
-void ground_give_back(struct ground *g, struct mate *m)
+void node_search_give_back(struct node_search *g, struct candidate *m)
 {
 	m->goes = false;
 	for (uint32_t k = 0; k < g->want.n; k++)
 		g->room[k] -= frees(m, g->want.type[k]);
 	if (!g->is_fast)
 		move(g, m, true);
-	count_toll(g, m, -1);
+	count_queue_loss(g, m, -1);
 	spend(g, m, -1);
 }
 
 /* The types law 2 is judged in for its branch. */
-static uint64_t judged_in(const struct ground *g, const struct mate *m)
+static uint64_t judged_in(const struct node_search *g, const struct candidate *m)
 {
-	return g->judges_all ? ~UINT64_C(0) : g->has_laws ? m->opinion->judged : 0;
+	return g->judges_all ? ~UINT64_C(0) : g->has_laws ? m->victim_queue->judged : 0;
 }
 
 /* One more of the surplus? The rest of a group needs none. */
-static bool is_surplus(const struct ground *g, const struct mate *m)
+static bool is_surplus(const struct node_search *g, const struct candidate *m)
 {
 	uint32_t gone = 1;
 
 	if (m->group == GROUP_NONE || m->rest)
 		return true;
 	for (uint32_t i = 0; i < g->n; i++)
-		gone += g->mates[i].goes && !g->mates[i].rest && g->mates[i].p->podset == m->p->podset;
+		gone += g->candidates[i].goes && !g->candidates[i].rest && g->candidates[i].p->podset == m->p->podset;
 	return judge_can_spare(g->s->c->ledger, m->p->podset, g->is_fast ? gone : 1);
 }
 
 /* The queue's allowance for the hour, on all victims so far and this one. */
-static bool keeps_rate(const struct ground *g, const struct mate *m)
+static bool keeps_rate(const struct node_search *g, const struct candidate *m)
 {
 	uint32_t n = m->n_pods;
 
 	if (g->s->j->settings.evictions_per_hour == 0 || m->p->queue == QUEUE_NONE)
 		return true;
 	for (uint32_t i = 0; i < g->n; i++)
-		n += g->mates[i].goes && g->mates[i].p->queue == m->p->queue ? g->mates[i].n_pods : 0;
+		n += g->candidates[i].goes && g->candidates[i].p->queue == m->p->queue ? g->candidates[i].n_pods : 0;
 	return n <= judge_rate(g->s->j, m->p->queue).left;
 }
 
 /*
- * Law 2 and budgets on all victims so far and this one. Tolls are against what the queue used before the first of them.
+ * Law 2 and budgets on all victims so far and this one. Losses are measured against what the queue used before the
+ * first of them.
  */
-bool ground_keeps_laws(struct ground *g, struct mate *m)
+bool node_search_keeps_laws(struct node_search *g, struct candidate *m)
 {
 	const struct judge *j = g->s->j;
 
 	if (m->rest && g->spares_rest)
 		return false;
 	if (m->rest)
-		ground_fill_rest(g, m);
+		node_search_fill_rest(g, m);
 	m->was_refused |= !is_surplus(g, m);
 	if (!is_surplus(g, m) || !keeps_budgets(g, m) || !keeps_rate(g, m))
 		return false;
-	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
-		queue_id q = m->opinion->guards[i];
+	for (uint32_t i = 0; i < m->victim_queue->n_guards; i++) {
+		queue_id q = m->victim_queue->guards[i];
 		const int64_t *used, *gone;
 
 		if (is_roomy(g, q))
 			continue;
 		used = ledger_queue_used(j->ledger, q);
-		gone = toll_of(g, q);
+		gone = queue_loss_of(g, q);
 		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & judged_in(g, m); left;
 		     left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
@@ -275,7 +276,7 @@ bool ground_keeps_laws(struct ground *g, struct mate *m)
 	return true;
 }
 
-bool ground_fits(struct ground *g)
+bool node_search_fits(struct node_search *g)
 {
 	struct status s;
 
@@ -324,18 +325,18 @@ int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns
 }
 
 /* Is some queue of the victims' branches below its guarantee now, in a type the laws did not look at? */
-static bool is_below(struct ground *g, const struct mate *m)
+static bool is_below(struct node_search *g, const struct candidate *m)
 {
 	const struct judge *j = g->s->j;
 
-	for (uint32_t i = 0; i < m->opinion->n_guards; i++) {
-		queue_id q = m->opinion->guards[i];
+	for (uint32_t i = 0; i < m->victim_queue->n_guards; i++) {
+		queue_id q = m->victim_queue->guards[i];
 		const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
 		const int64_t *used = ledger_queue_used(j->ledger, q), *gone;
 
 		if (is_roomy(g, q))
 			continue;
-		gone = toll_of(g, q);
+		gone = queue_loss_of(g, q);
 		for (uint64_t left = has->mask & ~judged_in(g, m); left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 
@@ -346,12 +347,12 @@ static bool is_below(struct ground *g, const struct mate *m)
 	return false;
 }
 
-struct set_cost ground_cost(struct ground *g)
+struct set_cost node_search_cost(struct node_search *g)
 {
 	struct set_cost cost = {.highest = INT64_MIN, .earliest = INT64_MAX, .oldest = INT64_MAX};
 
 	for (uint32_t i = 0; i < g->n; i++) {
-		const struct mate *m = &g->mates[i];
+		const struct candidate *m = &g->candidates[i];
 
 		if (!m->goes)
 			continue;

@@ -11,7 +11,7 @@
 static void add_pod(const struct ledger *l, const struct pod *p, struct work *w)
 {
 	const struct res_list *request = &shape_get(ledger_vocab(l), p->shape)->request;
-	bool is_counted = p->claim != CLAIM_NONE; /* the queue's use has it already */
+	bool is_counted = p->nomination != NOMINATION_NONE; /* the queue's use has it already */
 
 	w->adds[RES_PODS] += !is_counted;
 	for (uint32_t i = 0; i < request->n; i++) {
@@ -39,8 +39,8 @@ static int by_age(const void *a, const void *b, void *ctx)
 	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
 	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
 
-	if ((x->claim == CLAIM_NONE) != (y->claim == CLAIM_NONE))
-		return x->claim == CLAIM_NONE ? 1 : -1;
+	if ((x->nomination == NOMINATION_NONE) != (y->nomination == NOMINATION_NONE))
+		return x->nomination == NOMINATION_NONE ? 1 : -1;
 	if (made_x != made_y)
 		return made_x < made_y ? -1 : 1;
 	return name_cmp(vocab_names(ledger_vocab(l)), x->name, y->name);
@@ -87,7 +87,7 @@ void work_of_group(const struct engine *en, group_id group, struct work *ret)
 static bool stays_within(const struct ledger *l, queue_id q, const struct work *w, uint64_t *ungranted)
 {
 	const struct queue *queue = queue_get(ledger_queues(l), q);
-	const int64_t *used = ledger_queue_used(l, q), *claimed = ledger_queue_claimed(l, q);
+	const int64_t *used = ledger_queue_used(l, q), *reserved = ledger_queue_reserved(l, q);
 	uint64_t types = (w->asked | UINT64_C(1) << RES_PODS) & queue->spec.guaranteed.mask;
 
 	for (; types; types &= types - 1) {
@@ -97,7 +97,7 @@ static bool stays_within(const struct ledger *l, queue_id q, const struct work *
 		if (g <= 0)
 			continue;
 		*ungranted &= ~(UINT64_C(1) << r);
-		if (res_add_sat(res_add_sat(used[r], claimed[r]), w->adds[r]) > g)
+		if (res_add_sat(res_add_sat(used[r], reserved[r]), w->adds[r]) > g)
 			return false;
 	}
 	return true;

@@ -19,7 +19,7 @@
 #define STRANGER WAITING_PLUGINS_MAX
 #define ALL_PLUGINS UINT64_MAX
 
-struct record {
+struct waiting_record {
 	uint8_t place;	 /* enum waiting_place */
 	bool was_called; /* in flight: a wildcard event was for it */
 	uint8_t gate;	 /* gated: bit of the plugin */
@@ -39,7 +39,7 @@ struct waiting {
 	const struct ledger *ledger;
 	struct waiting_options o;
 	int64_t window_ns;
-	ARRAY(struct record) records; /* by pod id */
+	ARRAY(struct waiting_record) records; /* by pod id */
 	struct heap active, backoff, errors;
 	id_list pool, in_flight;
 	uint32_t n_gated;
@@ -51,19 +51,19 @@ enum strategy { SLEEP, AFTER_BACKOFF, AT_ONCE };
 
 /* ---- orders ---- */
 
-static struct record *record_of(const struct waiting *w, pod_id pod)
+static struct waiting_record *record_of(const struct waiting *w, pod_id pod)
 {
 	return pod < w->records.n ? &w->records.v[pod] : NULL;
 }
 
-static int by_time(const struct record *a, const struct record *b)
+static int by_time(const struct waiting_record *a, const struct waiting_record *b)
 {
 	if (a->since_ns != b->since_ns)
 		return a->since_ns < b->since_ns ? -1 : 1;
 	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-static int by_turn(const void *ctx, uint32_t a, uint32_t b)
+static int by_queue_sort(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct waiting *w = ctx;
 	int32_t pa, pb;
@@ -87,7 +87,7 @@ static int by_end(const void *ctx, uint32_t a, uint32_t b)
 {
 	int64_t ea = ends(ctx, a), eb = ends(ctx, b);
 
-	return ea != eb ? (ea < eb ? -1 : 1) : by_turn(ctx, a, b);
+	return ea != eb ? (ea < eb ? -1 : 1) : by_queue_sort(ctx, a, b);
 }
 
 static int by_end_alone(const void *ctx, uint32_t a, uint32_t b)
@@ -119,7 +119,7 @@ struct waiting *waiting_new(const struct ledger *l, const struct waiting_options
 	w->o = *o;
 	w->window_ns = o->pops_early ? NS_PER_S : 1;
 	w->checked_ns = TIME_NONE;
-	heap_init(&w->active, by_turn, w);
+	heap_init(&w->active, by_queue_sort, w);
 	heap_init(&w->backoff, by_end, w);
 	heap_init(&w->errors, by_end_alone, w);
 	return w;
@@ -166,7 +166,7 @@ static void list_remove(struct waiting *w, id_list *list, pod_id pod)
 /* Off wherever it is; the record stays. */
 static void take_out(struct waiting *w, pod_id pod)
 {
-	struct record *r = &w->records.v[pod];
+	struct waiting_record *r = &w->records.v[pod];
 
 	switch ((enum waiting_place)r->place) {
 	case WAITING_ACTIVE:
@@ -201,7 +201,7 @@ static void put_in_pool(struct waiting *w, pod_id pod, enum waiting_place place)
 /* PreEnqueue: a pod that is held back goes to the pool. True if it was. */
 static bool gate(struct waiting *w, pod_id pod)
 {
-	struct record *r = &w->records.v[pod];
+	struct waiting_record *r = &w->records.v[pod];
 	const char *by = w->o.gate ? w->o.gate(w->o.ctx, pod) : NULL;
 
 	r->gate_name = by;
@@ -215,7 +215,7 @@ static bool gate(struct waiting *w, pod_id pod)
 
 static void put_in_active(struct waiting *w, pod_id pod, int64_t now_ns)
 {
-	struct record *r = &w->records.v[pod];
+	struct waiting_record *r = &w->records.v[pod];
 
 	if (r->first_ns == TIME_NONE)
 		r->first_ns = now_ns;
@@ -238,7 +238,7 @@ static bool backs_off(const struct waiting *w, pod_id pod, int64_t now_ns)
  */
 static void settle(struct waiting *w, pod_id pod, enum strategy s, int64_t now_ns)
 {
-	struct record *r = &w->records.v[pod];
+	struct waiting_record *r = &w->records.v[pod];
 	bool to_backoff = s == AFTER_BACKOFF && backs_off(w, pod, now_ns);
 	bool is_error = !r->refused;
 
@@ -261,10 +261,10 @@ static void settle(struct waiting *w, pod_id pod, enum strategy s, int64_t now_n
 void waiting_add(struct waiting *w, pod_id pod, int64_t now_ns)
 {
 	while (w->records.n <= pod)
-		array_push(&w->records, (struct record){0});
+		array_push(&w->records, (struct waiting_record){0});
 	if (w->records.v[pod].place != WAITING_NOWHERE)
 		return;
-	w->records.v[pod] = (struct record){
+	w->records.v[pod] = (struct waiting_record){
 		.seq = w->next_seq++, .since_ns = now_ns, .first_ns = TIME_NONE, .flushed_ns = TIME_NONE};
 	w->records.v[pod].backoff.until_ns = TIME_NONE;
 	settle(w, pod, AT_ONCE, now_ns);
@@ -278,7 +278,7 @@ void waiting_remove(struct waiting *w, pod_id pod)
 
 enum waiting_place waiting_where(const struct waiting *w, pod_id pod)
 {
-	const struct record *r = record_of(w, pod);
+	const struct waiting_record *r = record_of(w, pod);
 
 	return r ? (enum waiting_place)r->place : WAITING_NOWHERE;
 }
@@ -302,7 +302,7 @@ static void flush_backoffs(struct waiting *w, int64_t now_ns)
 
 pod_id waiting_pop(struct waiting *w, int64_t now_ns)
 {
-	struct record *r;
+	struct waiting_record *r;
 	pod_id pod;
 
 	flush_backoffs(w, now_ns);
@@ -332,7 +332,7 @@ void waiting_done(struct waiting *w, pod_id pod)
 }
 
 /* What happened while it was tried decides whether it sleeps. */
-static enum strategy after_flight(const struct record *r)
+static enum strategy after_flight(const struct waiting_record *r)
 {
 	if (!r->refused)
 		return AFTER_BACKOFF;
@@ -344,7 +344,7 @@ static enum strategy after_flight(const struct record *r)
 void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters, uint32_t n, const bool *is_pending,
 		    int64_t now_ns)
 {
-	struct record *r = record_of(w, pod);
+	struct waiting_record *r = record_of(w, pod);
 
 	if (!r || r->place != WAITING_IN_FLIGHT)
 		return;
@@ -406,7 +406,7 @@ static bool is_for(const struct waiting *w, pod_id pod, const struct cluster_eve
 /* Is the pod worth another try, now that this happened? */
 static enum strategy judge(const struct waiting *w, pod_id pod, const struct cluster_event *ev, uint64_t mask)
 {
-	const struct record *r = &w->records.v[pod];
+	const struct waiting_record *r = &w->records.v[pod];
 	enum strategy s = SLEEP;
 
 	if (ev->resource == EV_WILDCARD)
@@ -427,7 +427,7 @@ static enum strategy judge(const struct waiting *w, pod_id pod, const struct clu
 
 static void wake(struct waiting *w, pod_id pod, const struct cluster_event *ev, uint64_t mask, int64_t now_ns)
 {
-	const struct record *r = &w->records.v[pod];
+	const struct waiting_record *r = &w->records.v[pod];
 	enum strategy s;
 
 	if (!is_for(w, pod, ev) || !(mask & (r->place == WAITING_GATED ? BIT(r->gate) : r->refused)))
@@ -442,7 +442,7 @@ static void wake(struct waiting *w, pod_id pod, const struct cluster_event *ev, 
 /* It is not known yet who will refuse the pod, so everybody who listens is asked. */
 static void overhear(struct waiting *w, pod_id pod, const struct cluster_event *ev, uint64_t mask)
 {
-	struct record *r = &w->records.v[pod];
+	struct waiting_record *r = &w->records.v[pod];
 
 	if (!is_for(w, pod, ev))
 		return;
@@ -507,7 +507,7 @@ void waiting_update(struct waiting *w, pod_id pod, uint32_t actions, const struc
 
 /* ---- time ---- */
 
-static bool slept_long(const struct waiting *w, const struct record *r, int64_t now_ns)
+static bool slept_long(const struct waiting *w, const struct waiting_record *r, int64_t now_ns)
 {
 	int64_t since = r->flushed_ns > r->since_ns ? r->flushed_ns : r->since_ns;
 
@@ -520,7 +520,7 @@ static void flush_pool(struct waiting *w, int64_t now_ns)
 	bool is_any = false;
 
 	for (uint32_t i = w->pool.n; i-- > 0;) {
-		struct record *r = &w->records.v[w->pool.v[i]];
+		struct waiting_record *r = &w->records.v[w->pool.v[i]];
 
 		if (!slept_long(w, r, now_ns))
 			continue;
@@ -577,7 +577,7 @@ uint32_t waiting_count(const struct waiting *w, enum waiting_place where)
 
 struct waiting_info waiting_get(const struct waiting *w, pod_id pod)
 {
-	const struct record *r = record_of(w, pod);
+	const struct waiting_record *r = record_of(w, pod);
 	struct waiting_info info = {.since_ns = TIME_NONE, .first_ns = TIME_NONE, .backoff_until_ns = TIME_NONE};
 
 	if (!r || r->place == WAITING_NOWHERE)

@@ -58,7 +58,7 @@ struct cluster_event {
 	pod_id pod;	    /* the pod or */
 	node_id node;	    /* node it is about; NONE if not one */
 	const void *before; /* struct obj_pod / obj_node before an update, or NULL */
-	bool is_bounded;    /* a claim was given up: of no use to pods of higher priority than */
+	bool is_bounded;    /* a nomination was given up: of no use to pods of higher priority than */
 	int32_t up_to;	    /* this, who never minded it */
 };
 

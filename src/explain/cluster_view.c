@@ -19,7 +19,8 @@ static int pod_order(const void *pa, const void *pb, void *ctx)
 	const struct pod *a = ledger_pod(v->ledger, *(const pod_id *)pa),
 			 *b = ledger_pod(v->ledger, *(const pod_id *)pb);
 
-	return by_ns_and_name(v, kin_get(v->vocab, a->kin)->ns, a->name, kin_get(v->vocab, b->kin)->ns, b->name);
+	return by_ns_and_name(v, labelset_get(v->vocab, a->labelset)->ns, a->name,
+			      labelset_get(v->vocab, b->labelset)->ns, b->name);
 }
 
 static int node_order(const void *pa, const void *pb, void *ctx)
@@ -200,7 +201,8 @@ void cluster_view_free(struct cluster_view *v)
 const char *view_pod_name(const struct cluster_view *v, const struct pod *p, struct text *buf)
 {
 	text_reset(buf);
-	text_printf(buf, "%s/%s", name_str(v->names, kin_get(v->vocab, p->kin)->ns), name_str(v->names, p->name));
+	text_printf(buf, "%s/%s", name_str(v->names, labelset_get(v->vocab, p->labelset)->ns),
+		    name_str(v->names, p->name));
 	return text_str(buf);
 }
 

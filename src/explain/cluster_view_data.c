@@ -152,8 +152,8 @@ static void emit_node_room(struct emit *e, const struct cluster_view *v, node_id
 	emit_row(e, "free", v, free, stated);
 	if (!row_is_zero(v, ledger_node_leaving(v->ledger, id)))
 		emit_row(e, "leaving", v, ledger_node_leaving(v->ledger, id), 0);
-	if (!row_is_zero(v, ledger_node_claimed(v->ledger, id)))
-		emit_row(e, "claimed", v, ledger_node_claimed(v->ledger, id), 0);
+	if (!row_is_zero(v, ledger_node_reserved(v->ledger, id)))
+		emit_row(e, "claimed", v, ledger_node_reserved(v->ledger, id), 0);
 }
 
 static void emit_node(struct emit *e, const struct cluster_view *v, node_id id)
@@ -204,9 +204,9 @@ static void emit_place(struct emit *e, const struct cluster_view *v, const struc
 {
 	if (p->state == POD_PLACED || p->state == POD_LEAVING)
 		emit_str(e, "node", view_node_name(v, p->node));
-	else if (p->state == POD_WAITING && p->claim == CLAIM_NOMINATED)
+	else if (p->state == POD_WAITING && p->nomination == NOMINATION_ADVISORY)
 		emit_str(e, "nominatedNode", view_node_name(v, p->node));
-	else if (p->state == POD_WAITING && p->claim == CLAIM_RESERVED)
+	else if (p->state == POD_WAITING && p->nomination == NOMINATION_RESERVED)
 		emit_str(e, "reservedNode", view_node_name(v, p->node));
 }
 

@@ -24,7 +24,7 @@ static name_id instance_type(const struct page *p, node_id id)
 	name_id key = names_find(p->v->names, INSTANCE_TYPE, strlen(INSTANCE_TYPE)), value = NAME_NONE;
 
 	if (o && key != NAME_NONE)
-		labels_get(&kin_get(p->v->vocab, o->kin)->labels, key, &value);
+		labels_get(&labelset_get(p->v->vocab, o->labelset)->labels, key, &value);
 	return value;
 }
 

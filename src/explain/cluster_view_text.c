@@ -306,9 +306,9 @@ static void note_waiting(const struct page *p, const struct pod *pod, struct tex
 		page_note(notes, "no such queue");
 	for (uint32_t i = 0; i < s->n_gates; i++)
 		page_note(notes, "gate %s", name_str(p->v->names, s->gates[i]));
-	if (pod->claim == CLAIM_NOMINATED)
+	if (pod->nomination == NOMINATION_ADVISORY)
 		page_note(notes, "nominated to %s", view_node_name(p->v, pod->node));
-	if (pod->claim == CLAIM_RESERVED)
+	if (pod->nomination == NOMINATION_RESERVED)
 		page_note(notes, "has room on %s", view_node_name(p->v, pod->node));
 	if (s->never_preempts)
 		page_note(notes, "never preempts");
@@ -518,7 +518,7 @@ static void count_covered(const struct cluster_view *v, uint32_t *covered)
 
 		if (p->state != POD_PLACED)
 			continue;
-		ids = ledger_kin_pdbs(v->ledger, p->kin, &n);
+		ids = ledger_labelset_pdbs(v->ledger, p->labelset, &n);
 		for (uint32_t k = 0; k < n; k++)
 			covered[ids[k]]++;
 	}

@@ -89,7 +89,7 @@ static void victims_inline(const struct plan_view *v, const struct decision *d, 
 
 void own_rule_text(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	if (d->own_rule == RULE_NONE || profile_get(v->profile)->way == WAY_PODS)
+	if (d->own_rule == RULE_NONE || profile_get(v->profile)->search_mode == MODE_PODS)
 		return;
 	text_printf(out, " It takes room from nobody (%s)", rule_text(d->own_rule));
 	if (d->until_ns != TIME_NONE) {
@@ -123,7 +123,7 @@ static void moves_sentence(const struct plan_view *v, const struct decision *d, 
 /* A group of Kubernetes' gets its places together. */
 static void together(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	if (profile_get(v->profile)->way != WAY_PODS || d->group == GROUP_NONE)
+	if (profile_get(v->profile)->search_mode != MODE_PODS || d->group == GROUP_NONE)
 		return;
 	text_add(out, " All pods of its group ");
 	group_path(v, d->group, out);

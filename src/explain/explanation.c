@@ -173,7 +173,7 @@ static void stronger_clause(const struct explanation *x, struct text *out)
 /* Where queues decide, a higher priority alone takes nothing. */
 static bool has_queues(enum profile p)
 {
-	return profile_get(p)->way != WAY_PODS;
+	return profile_get(p)->search_mode != MODE_PODS;
 }
 
 /* Nothing runs of it, and nothing ever did: it counts as finished, but that would be the wrong word. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_text.h - everything there is to say about one group in a plan: one sentence, its pods, who has to go for it,
- * and who had to be left.
+ * and who is protected.
  */
 #pragma once
 

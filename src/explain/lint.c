@@ -207,7 +207,8 @@ static bool any_node_holds(const struct look_at *a, const struct shape *s, res_i
 
 static const char *subject_pod(const struct look_at *a, const struct pod *p)
 {
-	return arena_printf(a->out->arena, "pod %s/%s", name_str(a->names, kin_get(ledger_vocab(a->l), p->kin)->ns),
+	return arena_printf(a->out->arena, "pod %s/%s",
+			    name_str(a->names, labelset_get(ledger_vocab(a->l), p->labelset)->ns),
 			    name_str(a->names, p->name));
 }
 

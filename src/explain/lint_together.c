@@ -93,7 +93,7 @@ static void check_window(const struct look_at *a, queue_id q)
 static bool budget_allows(const struct look_at *a, const struct pod *p)
 {
 	uint32_t n;
-	const pdb_id *ids = ledger_kin_pdbs(a->l, p->kin, &n);
+	const pdb_id *ids = ledger_labelset_pdbs(a->l, p->labelset, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (ledger_pdb(a->l, ids[i])->obj->allowed - ledger_pdb(a->l, ids[i])->spent < 1)

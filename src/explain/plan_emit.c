@@ -13,7 +13,7 @@ void pod_path(const struct plan_view *v, pod_id pod, struct text *out)
 {
 	struct ledger *l = cluster_ledger(v->cluster);
 	const struct pod *p = ledger_pod(l, pod);
-	name_id ns = kin_get(ledger_vocab(l), p->kin)->ns;
+	name_id ns = labelset_get(ledger_vocab(l), p->labelset)->ns;
 
 	text_printf(out, "%s/%s", name_str(names_of(v), ns), name_str(names_of(v), p->name));
 }

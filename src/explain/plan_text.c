@@ -228,7 +228,7 @@ static struct victim_group *group_for(const struct plan_view *v, struct victim_g
 				      const struct decision *d, const struct victim *x)
 {
 	const struct pod *p = pod_of(v, x->pod);
-	name_id ns = kin_get(ledger_vocab(cluster_ledger(v->cluster)), p->kin)->ns;
+	name_id ns = labelset_get(ledger_vocab(cluster_ledger(v->cluster)), p->labelset)->ns;
 
 	for (uint32_t i = 0; i < *n; i++)
 		if (g[i].from == x->queue && g[i].to == d->queue && g[i].ns == ns && g[i].priority == p->priority)

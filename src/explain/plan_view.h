@@ -35,14 +35,14 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 struct cede_cycle;
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		   const struct look *look, bool is_wide, struct text *out);
-/* Who had to be left, and why; nothing if there is nobody. */
+/* Who is protected, and why; nothing if there is nobody. */
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out);
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
 
 /* "rule", "reason", "until". */
 void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct rule_verdict *says);
-/* "protected": who had to be left, and why; nothing if there is nobody. */
+/* "protected": who is protected, and why; nothing if there is nobody. */
 void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d);
 
 /*

@@ -8,7 +8,7 @@
 
 /* ---- trying ---- */
 
-struct trial {
+struct remedy_trial {
 	const struct remedy_question *q;
 	struct remedy *found;
 	uint32_t n;
@@ -47,7 +47,7 @@ static bool gets_room(const struct remedy_question *q, const struct engine_confi
 	return is_ok;
 }
 
-static void try_config(struct trial *t, const struct engine_config *config, int64_t now_ns, struct remedy r)
+static void try_config(struct remedy_trial *t, const struct engine_config *config, int64_t now_ns, struct remedy r)
 {
 	if (t->n < REMEDIES_MAX && gets_room(t->q, config, now_ns, &r))
 		t->found[t->n++] = r;
@@ -55,7 +55,7 @@ static void try_config(struct trial *t, const struct engine_config *config, int6
 
 /* ---- when something has passed ---- */
 
-static void try_later(struct trial *t)
+static void try_later(struct remedy_trial *t)
 {
 	const struct decision *d = t->q->waits;
 	int64_t first = d->until_ns;
@@ -79,7 +79,7 @@ static void try_later(struct trial *t)
 static const uint64_t facts = UINT64_C(1) << RULE_NONE | UINT64_C(1) << RULE_FOREIGN | UINT64_C(1) << RULE_DAEMONSET;
 
 /* Each that spoke, in the order they are asked. */
-static void try_rules(struct trial *t)
+static void try_rules(struct remedy_trial *t)
 {
 	const struct decision *d = t->q->waits;
 	uint64_t spoke = UINT64_C(1) << d->own_rule;
@@ -97,7 +97,7 @@ static void try_rules(struct trial *t)
 
 /* ---- numbers of queues ---- */
 
-static void try_queue(struct trial *t, struct remedy r)
+static void try_queue(struct remedy_trial *t, struct remedy r)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
 	ledger_mark mark = ledger_get_mark(l);
@@ -110,7 +110,7 @@ static void try_queue(struct trial *t, struct remedy r)
 	ledger_rollback(l, mark);
 }
 
-static void try_queues(struct trial *t)
+static void try_queues(struct remedy_trial *t)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
 	const struct pod *p = ledger_pod(l, t->q->waits->pod);
@@ -120,7 +120,7 @@ static void try_queues(struct trial *t)
 		for (uint32_t i = 0; i < s->request.n; i++) {
 			const struct queue_spec *spec = &queue_get(ledger_queues(l), q)->spec;
 			res_id r = s->request.v[i].type;
-			int64_t used = ledger_queue_used(l, q)[r] + ledger_queue_claimed(l, q)[r];
+			int64_t used = ledger_queue_used(l, q)[r] + ledger_queue_reserved(l, q)[r];
 			int64_t needs = used + s->request.v[i].amount;
 			struct remedy m = {.queue = q, .type = r, .needs = needs};
 
@@ -141,7 +141,7 @@ static void try_queues(struct trial *t)
 /* ---- priority ---- */
 
 /* Just above the least of those that priority protects. */
-static void try_priority(struct trial *t)
+static void try_priority(struct remedy_trial *t)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
 	const struct decision *d = t->q->waits;
@@ -168,12 +168,12 @@ static void try_priority(struct trial *t)
 static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, res_id *ret_type, int64_t *ret_amount)
 {
 	const int64_t *all = ledger_node_allocatable(l, n), *used = ledger_node_used(l, n);
-	const int64_t *claimed = ledger_node_claimed(l, n);
+	const int64_t *reserved = ledger_node_reserved(l, n);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < s->request.n; i++) {
 		res_id r = s->request.v[i].type;
-		int64_t lack = s->request.v[i].amount - (all[r] - used[r] - claimed[r]);
+		int64_t lack = s->request.v[i].amount - (all[r] - used[r] - reserved[r]);
 
 		if (lack <= 0 || s->request.v[i].amount == 0)
 			continue;
@@ -186,7 +186,7 @@ static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, 
 }
 
 /* The node that lacks least: of one type, the smallest part of what is asked. */
-static bool nearest_node(const struct trial *t, struct remedy *r)
+static bool nearest_node(const struct remedy_trial *t, struct remedy *r)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
 	const struct decision *d = t->q->waits;
@@ -216,7 +216,7 @@ static struct obj_node copy_node(struct vocab *v, const struct obj_node *o)
 
 	names_keep(names, o->name);
 	names_keep(names, o->uid);
-	kin_keep(v, o->kin);
+	labelset_keep(v, o->labelset);
 	c.bag = name_bag_of(names);
 	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
 		names_keep(names, o->bag.ids.v[i]);
@@ -235,7 +235,7 @@ static struct obj_node copy_node(struct vocab *v, const struct obj_node *o)
 	return c;
 }
 
-static void try_room(struct trial *t)
+static void try_room(struct remedy_trial *t)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
 	struct remedy r = {.kind = REMEDY_ROOM};
@@ -253,7 +253,7 @@ static void try_room(struct trial *t)
 
 uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX])
 {
-	struct trial t = {.q = q, .found = ret};
+	struct remedy_trial t = {.q = q, .found = ret};
 
 	if (q->waits->outcome != OUTCOME_WAITING ||
 	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)

@@ -132,14 +132,14 @@ static void add_cut(struct text *out, const char *s, uint32_t width)
 }
 
 /* Blanks are owed until something follows them, so that no line ends in one. */
-struct line {
+struct table_line {
 	struct text *out;
 	const struct look *look;
 	size_t owed;
 	bool has_cells;
 };
 
-static void add_cell(struct line *l, const char *s, enum tone tone, unsigned flags, uint32_t width)
+static void add_cell(struct table_line *l, const char *s, enum tone tone, unsigned flags, uint32_t width)
 {
 	struct text cut = {0};
 	size_t n;
@@ -162,7 +162,7 @@ static void add_cell(struct line *l, const char *s, enum tone tone, unsigned fla
 
 static void add_titles(const struct table *t, const uint32_t *widths, const struct look *look, struct text *out)
 {
-	struct line l = {.out = out, .look = look};
+	struct table_line l = {.out = out, .look = look};
 
 	for (uint32_t i = 0; i < t->columns.n; i++)
 		add_cell(&l, t->columns.v[i].title, TONE_STRONG, t->columns.v[i].flags, widths[i]);
@@ -172,7 +172,7 @@ static void add_titles(const struct table *t, const uint32_t *widths, const stru
 static void add_row(const struct table *t, uint32_t row, const uint32_t *widths, const struct look *look,
 		    struct text *out)
 {
-	struct line l = {.out = out, .look = look};
+	struct table_line l = {.out = out, .look = look};
 
 	for (uint32_t i = 0; i < t->columns.n; i++) {
 		const struct table_cell *c = cell_at(t, row, i);

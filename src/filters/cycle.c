@@ -197,7 +197,7 @@ void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod
 	c->names = vocab_names(ledger_vocab(f->ledger));
 	c->p = ledger_pod(f->ledger, pod);
 	c->shape = shape_get(c->vocab, c->p->shape);
-	c->kin = kin_get(c->vocab, c->p->kin);
+	c->labelset = labelset_get(c->vocab, c->p->labelset);
 	c->priority = c->p->priority;
 	c->states = arena_n(a, f->plugins.n + 1, void *);
 	c->pre_filter = success();
@@ -290,14 +290,14 @@ static bool holds_against(const struct cede_cycle *c, pod_id q)
 {
 	const struct pod *p = ledger_pod(c->ledger, q);
 
-	return q != c->pod &&
-	       (p->claim == CLAIM_RESERVED || (p->claim == CLAIM_NOMINATED && p->priority >= c->priority));
+	return q != c->pod && (p->nomination == NOMINATION_RESERVED ||
+			       (p->nomination == NOMINATION_ADVISORY && p->priority >= c->priority));
 }
 
 static bool has_holders(const struct cede_cycle *c, const struct ledger_node *n)
 {
-	for (uint32_t i = 0; i < n->claims.n; i++)
-		if (holds_against(c, n->claims.v[i]))
+	for (uint32_t i = 0; i < n->nominated.n; i++)
+		if (holds_against(c, n->nominated.v[i]))
 			return true;
 	return false;
 }
@@ -311,11 +311,11 @@ struct status cycle_fits(struct cede_cycle *c, node_id node)
 	if (!has_holders(c, n))
 		return cycle_filter(c, node);
 	mark = ledger_get_mark(c->ledger);
-	for (uint32_t i = 0; i < n->claims.n;) {
-		pod_id q = n->claims.v[i];
+	for (uint32_t i = 0; i < n->nominated.n;) {
+		pod_id q = n->nominated.v[i];
 
 		if (holds_against(c, q))
-			ledger_place(c->ledger, q, node); /* takes it off the list of claims */
+			ledger_place(c->ledger, q, node); /* takes it off the list of nominated pods */
 		else
 			i++;
 	}

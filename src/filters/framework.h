@@ -97,7 +97,7 @@ struct cede_cycle {
 	pod_id pod;
 	const struct pod *p;
 	const struct shape *shape;
-	const struct kin *kin;
+	const struct labelset *labelset;
 	int32_t priority;
 	int64_t now_ns;
 	void **states;			  /* per plugin index */
@@ -133,8 +133,8 @@ void cycle_restrict(struct cede_cycle *c, const struct cede_plugin *p, const nod
 void cycle_restrict_names(struct cede_cycle *c, const struct cede_plugin *p, const name_id *names, uint32_t n);
 
 /*
- * Filter one node, first refusal wins. Nodes outside the PreFilter's set are UNRESOLVABLE. Without regard to claims:
- * see cycle_fits.
+ * Filter one node, first refusal wins. Nodes outside the PreFilter's set are UNRESOLVABLE. Without regard to nominated
+ * pods: see cycle_fits.
  */
 struct status cycle_filter(const struct cede_cycle *c, node_id node);
 /*

@@ -11,7 +11,7 @@
  */
 #include "filters/inter_pod_affinity.h"
 
-enum reason { NO_AFFINITY, OWN_ANTI_AFFINITY, THEIR_ANTI_AFFINITY };
+enum inter_pod_affinity_reason { NO_AFFINITY, OWN_ANTI_AFFINITY, THEIR_ANTI_AFFINITY };
 static const char *const reasons[] = {
 	[NO_AFFINITY] = "node(s) didn't match pod affinity rules",
 	[OWN_ANTI_AFFINITY] = "node(s) didn't match pod anti-affinity rules",
@@ -20,9 +20,9 @@ static const char *const reasons[] = {
 
 struct affinity_filter {
 	struct waiting_terms affinity, anti;
-	struct tally wanted;   /* pods that all affinity terms mean, in each term's domains */
-	struct tally unwanted; /* pods that an anti-affinity term means, in its domains */
-	struct tally against;  /* anti-affinity terms of pods on nodes that mean the waiting pod */
+	struct affinity_tally wanted;	/* pods that all affinity terms mean, in each term's domains */
+	struct affinity_tally unwanted; /* pods that an anti-affinity term means, in its domains */
+	struct affinity_tally against;	/* anti-affinity terms of pods on nodes that mean the waiting pod */
 	bool means_itself;
 };
 
@@ -37,13 +37,13 @@ static void add_wanted(struct affinity_filter *s, node_id node, int by)
 static void count_wanted(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
 	const struct roster *r = framework_roster(c->framework);
-	const kin_id *kins;
-	uint32_t n = s->affinity.n ? waiting_term_kins(c, &s->affinity.v[0], a, &kins) : 0;
+	const labelset_id *labelsets;
+	uint32_t n = s->affinity.n ? waiting_term_labelsets(c, &s->affinity.v[0], a, &labelsets) : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!waiting_terms_all_mean(c, &s->affinity, kins[i]))
+		if (!waiting_terms_all_mean(c, &s->affinity, labelsets[i]))
 			continue;
-		for (pod_id p = roster_pod_first(r, kins[i]); p != ID_NONE; p = roster_pod_next(r, p))
+		for (pod_id p = roster_pod_first(r, labelsets[i]); p != ID_NONE; p = roster_pod_next(r, p))
 			add_wanted(s, ledger_pod(c->ledger, p)->node, 1);
 	}
 }
@@ -53,11 +53,11 @@ static void count_unwanted(const struct cede_cycle *c, struct arena *a, struct a
 	const struct roster *r = framework_roster(c->framework);
 
 	for (uint32_t i = 0; i < s->anti.n; i++) {
-		const kin_id *kins;
-		uint32_t n = waiting_term_kins(c, &s->anti.v[i], a, &kins);
+		const labelset_id *labelsets;
+		uint32_t n = waiting_term_labelsets(c, &s->anti.v[i], a, &labelsets);
 
 		for (uint32_t k = 0; k < n; k++)
-			for (pod_id p = roster_pod_first(r, kins[k]); p != ID_NONE; p = roster_pod_next(r, p))
+			for (pod_id p = roster_pod_first(r, labelsets[k]); p != ID_NONE; p = roster_pod_next(r, p))
 				tally_add(&s->unwanted, s->anti.v[i].sums, ledger_pod(c->ledger, p)->node, 1);
 	}
 }
@@ -79,7 +79,7 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
 		for (uint32_t k = 0; anti && k < anti->n; k++) {
 			struct sums *sums;
 
-			if (!term_means_waiting(c, &anti->terms[k], kin_get(c->vocab, g.kin)))
+			if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g.labelset)))
 				continue;
 			sums = against_sums(c, a, s, &anti->terms[k]);
 			for (pod_id p = g.first; p != ID_NONE; p = roster_group_next(r, p))
@@ -90,7 +90,7 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
 
 /*
  * Does somebody stay away from the pod who does not run yet, but has room reserved against everybody? Where that is
- * looked at (cycle_fits) it is as if it ran there. (Kubernetes overlooks those who were promised room here, and they
+ * looked at (cycle_fits) it is as if it ran there. (Kubernetes overlooks those who are nominated here, and they
  * are overlooked: reservations are not its.)
  */
 static bool is_unwelcome(const struct cede_cycle *c)
@@ -100,7 +100,7 @@ static bool is_unwelcome(const struct cede_cycle *c)
 		const struct pod_terms *anti = &shape_get(c->vocab, p->shape)->anti_affinity;
 
 		for (uint32_t i = 0; q != c->pod && i < anti->n; i++)
-			if (term_means_waiting(c, &anti->terms[i], kin_get(c->vocab, p->kin)))
+			if (term_means_waiting(c, &anti->terms[i], labelset_get(c->vocab, p->labelset)))
 				return true;
 	}
 	return false;
@@ -119,7 +119,7 @@ static struct affinity_filter *filter_state(const struct cede_cycle *c, struct a
 	s = arena_type(a, struct affinity_filter);
 	s->affinity = waiting_terms(c, a, &shape->affinity, &s->wanted);
 	s->anti = waiting_terms(c, a, &shape->anti_affinity, &s->unwanted);
-	s->means_itself = waiting_terms_all_mean(c, &s->affinity, c->p->kin);
+	s->means_itself = waiting_terms_all_mean(c, &s->affinity, c->p->labelset);
 	count_wanted(c, a, s);
 	count_unwanted(c, a, s);
 	count_against(c, a, s);
@@ -136,12 +136,12 @@ static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < anti->n; i++)
-		if (term_means_waiting(c, &anti->terms[i], kin_get(c->vocab, p->kin)))
+		if (term_means_waiting(c, &anti->terms[i], labelset_get(c->vocab, p->labelset)))
 			tally_add(&s->against, against_sums(c, c->arena, s, &anti->terms[i]), node, by);
-	if (waiting_terms_all_mean(c, &s->affinity, p->kin))
+	if (waiting_terms_all_mean(c, &s->affinity, p->labelset))
 		add_wanted(s, node, by);
 	for (uint32_t i = 0; i < s->anti.n; i++)
-		if (waiting_term_means(c, &s->anti.v[i], p->kin))
+		if (waiting_term_means(c, &s->anti.v[i], p->labelset))
 			tally_add(&s->unwanted, s->anti.v[i].sums, node, by);
 }
 
@@ -182,7 +182,7 @@ static bool affinity_holds(const struct affinity_filter *s, node_id node)
 	return are_there || (!s->wanted.total && s->means_itself);
 }
 
-static bool is_against(const struct tally *t, node_id node)
+static bool is_against(const struct affinity_tally *t, node_id node)
 {
 	for (const struct sums *s = t->first; t->total && s; s = s->next)
 		if (sums_at(s, node) > 0)

@@ -13,16 +13,16 @@
 #include "filters/topology.h"
 
 /* A term of a running pod, its owner, about the waiting pod. A namespace that nobody described has no labels. */
-bool term_means_waiting(const struct cede_cycle *c, const struct pod_term *t, const struct kin *owner);
+bool term_means_waiting(const struct cede_cycle *c, const struct pod_term *t, const struct labelset *owner);
 
 struct sums;
-struct tally;
+struct affinity_tally;
 
-struct waiting_term { /* a term of the waiting pod, asked once per kin */
+struct waiting_term { /* a term of the waiting pod, asked once per label set */
 	const struct pod_term *term;
 	const struct topology *topology;
 	struct sums *sums; /* where the pods it means are added up */
-	struct kin_memo memo;
+	struct labelset_memo memo;
 };
 
 struct waiting_terms {
@@ -31,13 +31,13 @@ struct waiting_terms {
 };
 
 struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms,
-				   struct tally *into);
+				   struct affinity_tally *into);
 /* Its namespace selector finds described namespaces only, unless it is empty: then all. */
-bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, kin_id kin);
-bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, kin_id kin);
-/* Kins with pods on nodes that the term means, each once. Memory of a. */
-uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a,
-			   const kin_id **ret);
+bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, labelset_id labelset);
+bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, labelset_id labelset);
+/* Label sets with pods on nodes that the term means, each once. Memory of a. */
+uint32_t waiting_term_labelsets(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a,
+				const labelset_id **ret);
 
 struct sums { /* over the domains of one topology */
 	struct sums *next;
@@ -46,13 +46,13 @@ struct sums { /* over the domains of one topology */
 	int64_t *v;
 };
 
-struct tally {
+struct affinity_tally {
 	struct sums *first; /* one per topology */
 	int64_t total;
 	bool is_touched; /* something was added, be it 0 */
 };
 
-struct sums *tally_sums(struct tally *t, struct arena *a, const struct topology *topology); /* found or made */
+struct sums *tally_sums(struct affinity_tally *t, struct arena *a, const struct topology *topology); /* found or made */
 
 static inline int64_t sums_at(const struct sums *s, node_id node)
 {
@@ -62,7 +62,7 @@ static inline int64_t sums_at(const struct sums *s, node_id node)
 }
 
 /* Nothing happens for a node without the label. */
-static inline void tally_add(struct tally *t, struct sums *s, node_id node, int64_t by)
+static inline void tally_add(struct affinity_tally *t, struct sums *s, node_id node, int64_t by)
 {
 	uint32_t d = topology_domain(s->topology, node);
 
@@ -76,7 +76,7 @@ static inline void tally_add(struct tally *t, struct sums *s, node_id node, int6
 struct affinity_filter;
 struct affinity_state { /* of a cycle; either may be missing */
 	struct affinity_filter *filter;
-	struct tally *score;
+	struct affinity_tally *score;
 };
 
 struct cede_verdict affinity_pre_score(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n);

@@ -6,19 +6,19 @@
  */
 #include "filters/inter_pod_affinity.h"
 
-static void score_own(const struct cede_cycle *c, struct arena *a, struct tally *t, const struct pod_terms *terms,
-		      int sign)
+static void score_own(const struct cede_cycle *c, struct arena *a, struct affinity_tally *t,
+		      const struct pod_terms *terms, int sign)
 {
 	const struct roster *r = framework_roster(c->framework);
 	struct waiting_terms w = waiting_terms(c, a, terms, t);
 
 	for (uint32_t i = 0; i < w.n; i++) {
 		int64_t weight = (int64_t)w.v[i].term->weight * sign;
-		const kin_id *kins;
-		uint32_t n = waiting_term_kins(c, &w.v[i], a, &kins);
+		const labelset_id *labelsets;
+		uint32_t n = waiting_term_labelsets(c, &w.v[i], a, &labelsets);
 
 		for (uint32_t k = 0; k < n; k++)
-			for (pod_id p = roster_pod_first(r, kins[k]); p != ID_NONE; p = roster_pod_next(r, p))
+			for (pod_id p = roster_pod_first(r, labelsets[k]); p != ID_NONE; p = roster_pod_next(r, p))
 				tally_add(t, w.v[i].sums, ledger_pod(c->ledger, p)->node, weight);
 	}
 }
@@ -26,7 +26,7 @@ static void score_own(const struct cede_cycle *c, struct arena *a, struct tally 
 struct scoring {
 	const struct cede_cycle *c;
 	struct arena *a;
-	struct tally *t;
+	struct affinity_tally *t;
 	struct roster_group group;
 };
 
@@ -35,7 +35,7 @@ static void score_theirs(const struct scoring *k, const struct pod_term *term, i
 	const struct cede_cycle *c = k->c;
 	struct sums *sums;
 
-	if (!term_means_waiting(c, term, kin_get(c->vocab, k->group.kin)))
+	if (!term_means_waiting(c, term, labelset_get(c->vocab, k->group.labelset)))
 		return;
 	sums = tally_sums(k->t, k->a, framework_topology(c->framework, term->topology_key));
 	for (pod_id p = k->group.first; p != ID_NONE; p = roster_group_next(framework_roster(c->framework), p))
@@ -57,15 +57,15 @@ static void score_group(const struct scoring *k)
 }
 
 /* NULL: nothing to tell nodes apart by. */
-static struct tally *score_state(const struct cede_cycle *c, struct arena *a)
+static struct affinity_tally *score_state(const struct cede_cycle *c, struct arena *a)
 {
 	const struct roster *r = framework_roster(c->framework);
 	bool has_own = c->shape->preferred_affinity.n || c->shape->preferred_anti_affinity.n;
-	struct tally *t;
+	struct affinity_tally *t;
 
 	if (!has_own && (framework_args(c->framework)->ignore_preferred_terms_of_existing_pods || !roster_has_terms(r)))
 		return NULL;
-	t = arena_type(a, struct tally);
+	t = arena_type(a, struct affinity_tally);
 	score_own(c, a, t, &c->shape->preferred_affinity, 1);
 	score_own(c, a, t, &c->shape->preferred_anti_affinity, -1);
 	for (uint32_t i = 0; i < roster_group_limit(r); i++) {
@@ -80,7 +80,7 @@ static struct tally *score_state(const struct cede_cycle *c, struct arena *a)
 struct cede_verdict affinity_pre_score(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n)
 {
 	struct affinity_state *state = cede_get_state(c, &inter_pod_affinity_plugin);
-	struct tally *t = score_state(c, c->arena);
+	struct affinity_tally *t = score_state(c, c->arena);
 
 	if (!t)
 		return cede_answer(CEDE_SKIP, 0, 0);
@@ -92,7 +92,7 @@ struct cede_verdict affinity_pre_score(void *self, struct cede_cycle *c, const c
 	return cede_ok();
 }
 
-static int64_t sum_of(const struct tally *t, node_id node)
+static int64_t sum_of(const struct affinity_tally *t, node_id node)
 {
 	int64_t sum = 0;
 

@@ -58,7 +58,7 @@ static bool namespace_matches(const struct cede_cycle *c, const struct selector 
 	static const char name_key[] = "kubernetes.io/metadata.name";
 	static const struct labels none;
 	const struct obj_namespace *o = cluster_namespace(c->cluster, ns);
-	const struct labels *own = o ? &kin_get(c->vocab, o->kin)->labels : &none;
+	const struct labels *own = o ? &labelset_get(c->vocab, o->labelset)->labels : &none;
 	const struct label name = {names_find(c->names, name_key, sizeof(name_key) - 1), ns};
 	const struct labels named = {1, &name};
 	name_id ignored;
@@ -84,35 +84,36 @@ static bool is_about(const struct cede_cycle *c, const struct pod_term *t, name_
 	return namespace_matches(c, &t->ns_selector, ns);
 }
 
-bool term_means_waiting(const struct cede_cycle *c, const struct pod_term *t, const struct kin *owner)
+bool term_means_waiting(const struct cede_cycle *c, const struct pod_term *t, const struct labelset *owner)
 {
-	return labels_agree(c, t, &owner->labels, &c->kin->labels) && is_about(c, t, owner->ns, c->kin->ns);
+	return labels_agree(c, t, &owner->labels, &c->labelset->labels) && is_about(c, t, owner->ns, c->labelset->ns);
 }
 
-bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, kin_id kin)
+bool waiting_term_means(const struct cede_cycle *c, const struct waiting_term *t, labelset_id labelset)
 {
-	const struct kin *k;
+	const struct labelset *k;
 	bool does;
 
-	if (kin < t->memo.n && t->memo.v[kin])
-		return t->memo.v[kin] == 2;
-	k = kin_get(c->vocab, kin);
-	does = labels_agree(c, t->term, &c->kin->labels, &k->labels) && is_about(c, t->term, c->kin->ns, k->ns);
-	if (kin < t->memo.n)
-		t->memo.v[kin] = does ? 2 : 1;
+	if (labelset < t->memo.n && t->memo.v[labelset])
+		return t->memo.v[labelset] == 2;
+	k = labelset_get(c->vocab, labelset);
+	does = labels_agree(c, t->term, &c->labelset->labels, &k->labels) &&
+	       is_about(c, t->term, c->labelset->ns, k->ns);
+	if (labelset < t->memo.n)
+		t->memo.v[labelset] = does ? 2 : 1;
 	return does;
 }
 
-bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, kin_id kin)
+bool waiting_terms_all_mean(const struct cede_cycle *c, const struct waiting_terms *t, labelset_id labelset)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (!waiting_term_means(c, &t->v[i], kin))
+		if (!waiting_term_means(c, &t->v[i], labelset))
 			return false;
 	return true;
 }
 
 struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, const struct pod_terms *terms,
-				   struct tally *into)
+				   struct affinity_tally *into)
 {
 	struct waiting_terms ret = {terms->n, arena_n(a, terms->n + 1, struct waiting_term)};
 
@@ -122,7 +123,7 @@ struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, 
 		t->term = &terms->terms[i];
 		t->topology = framework_topology(c->framework, t->term->topology_key);
 		t->sums = tally_sums(into, a, t->topology);
-		t->memo.n = kin_limit(c->vocab);
+		t->memo.n = labelset_limit(c->vocab);
 		t->memo.v = arena_n(a, t->memo.n + 1, uint8_t);
 	}
 	return ret;
@@ -130,26 +131,26 @@ struct waiting_terms waiting_terms(const struct cede_cycle *c, struct arena *a, 
 
 /* ---- which pods are there? ---- */
 
-struct kin_list {
+struct labelset_list {
 	uint32_t n;
-	kin_id *v;
+	labelset_id *v;
 };
 
-static void list_ns(const struct cede_cycle *c, const struct waiting_term *t, name_id ns, struct kin_list *out)
+static void list_ns(const struct cede_cycle *c, const struct waiting_term *t, name_id ns, struct labelset_list *out)
 {
 	const struct roster *r = framework_roster(c->framework);
 
-	for (kin_id k = roster_kin_first(r, ns); k != ID_NONE; k = roster_kin_next(r, k))
+	for (labelset_id k = roster_labelset_first(r, ns); k != ID_NONE; k = roster_labelset_next(r, k))
 		if (waiting_term_means(c, t, k))
 			out->v[out->n++] = k;
 }
 
-static void list_everywhere(const struct cede_cycle *c, const struct waiting_term *t, struct kin_list *out)
+static void list_everywhere(const struct cede_cycle *c, const struct waiting_term *t, struct labelset_list *out)
 {
 	const struct roster *r = framework_roster(c->framework);
 
-	for (kin_id k = 0; k < roster_kin_limit(r); k++)
-		if (roster_has_kin(r, k) && waiting_term_means(c, t, k))
+	for (labelset_id k = 0; k < roster_labelset_limit(r); k++)
+		if (roster_has_labelset(r, k) && waiting_term_means(c, t, k))
 			out->v[out->n++] = k;
 }
 
@@ -161,16 +162,17 @@ static bool is_named_before(const struct pod_term *t, uint32_t i)
 	return false;
 }
 
-uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a,
-			   const kin_id **ret)
+uint32_t waiting_term_labelsets(const struct cede_cycle *c, const struct waiting_term *t, struct arena *a,
+				const labelset_id **ret)
 {
 	const struct pod_term *term = t->term;
-	struct kin_list out = {.v = arena_n(a, framework_roster(c->framework)->by_kin.by_key.n + 1, kin_id)};
+	struct labelset_list out = {
+		.v = arena_n(a, framework_roster(c->framework)->by_labelset.by_key.n + 1, labelset_id)};
 
 	if (term->has_ns_selector)
 		list_everywhere(c, t, &out);
 	else if (!term->n_namespaces)
-		list_ns(c, t, c->kin->ns, &out);
+		list_ns(c, t, c->labelset->ns, &out);
 	for (uint32_t i = 0; !term->has_ns_selector && i < term->n_namespaces; i++)
 		if (!is_named_before(term, i))
 			list_ns(c, t, term->namespaces[i], &out);
@@ -180,7 +182,7 @@ uint32_t waiting_term_kins(const struct cede_cycle *c, const struct waiting_term
 
 /* ---- sums ---- */
 
-struct sums *tally_sums(struct tally *t, struct arena *a, const struct topology *topology)
+struct sums *tally_sums(struct affinity_tally *t, struct arena *a, const struct topology *topology)
 {
 	struct sums *s = t->first;
 

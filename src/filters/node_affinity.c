@@ -8,7 +8,7 @@
  */
 #include "filters/builtin.h"
 
-enum reason { NO_MATCH, NO_MATCH_ADDED, CONFLICT, BAD_PREFERENCE };
+enum node_affinity_reason { NO_MATCH, NO_MATCH_ADDED, CONFLICT, BAD_PREFERENCE };
 static const char *const reasons[] = {
 	[NO_MATCH] = "node(s) didn't match Pod's node affinity/selector",
 	[NO_MATCH_ADDED] = "node(s) didn't match scheduler-enforced node affinity",
@@ -70,7 +70,7 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 {
 	const struct plugin_args *args = framework_args(c->framework);
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	const struct labels *labels = &kin_get(c->vocab, n->obj->kin)->labels;
+	const struct labels *labels = &labelset_get(c->vocab, n->obj->labelset)->labels;
 	const struct shape *s = c->shape;
 
 	if (args->has_added_required && !node_terms_match(c->names, &args->added_required, labels, n->name))
@@ -99,7 +99,7 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 {
 	const struct plugin_args *args = framework_args(c->framework);
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	const struct labels *labels = &kin_get(c->vocab, n->obj->kin)->labels;
+	const struct labels *labels = &labelset_get(c->vocab, n->obj->labelset)->labels;
 	const struct shape *s = c->shape;
 	int64_t sum = 0;
 

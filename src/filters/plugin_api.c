@@ -83,21 +83,21 @@ const char *cede_pod_name(const struct cede_cycle *c, cede_pod pod)
 
 const char *cede_pod_namespace(const struct cede_cycle *c, cede_pod pod)
 {
-	return name_str(c->names, kin_get(c->vocab, pod_at(c, pod)->kin)->ns);
+	return name_str(c->names, labelset_get(c->vocab, pod_at(c, pod)->labelset)->ns);
 }
 
-static const char *label_of(const struct cede_cycle *c, kin_id kin, const char *key)
+static const char *label_of(const struct cede_cycle *c, labelset_id labelset, const char *key)
 {
 	name_id id = names_find(c->names, key, strlen(key)), value;
 
-	if (kin == KIN_NONE || !id || !labels_get(&kin_get(c->vocab, kin)->labels, id, &value))
+	if (labelset == LABELSET_NONE || !id || !labels_get(&labelset_get(c->vocab, labelset)->labels, id, &value))
 		return NULL;
 	return name_str(c->names, value);
 }
 
 const char *cede_pod_label(const struct cede_cycle *c, cede_pod pod, const char *key)
 {
-	return label_of(c, pod_at(c, pod)->kin, key);
+	return label_of(c, pod_at(c, pod)->labelset, key);
 }
 
 int32_t cede_pod_priority(const struct cede_cycle *c, cede_pod pod)
@@ -160,7 +160,7 @@ const char *cede_node_label(const struct cede_cycle *c, cede_node node, const ch
 {
 	const struct obj_node *o = ledger_node(c->ledger, node)->obj;
 
-	return o ? label_of(c, o->kin, key) : NULL;
+	return o ? label_of(c, o->labelset, key) : NULL;
 }
 
 int64_t cede_node_allocatable(const struct cede_cycle *c, cede_node node, const char *name)

@@ -13,7 +13,7 @@
  */
 #include "filters/pod_topology_spread.h"
 
-enum reason { NO_KEY, TOO_MANY };
+enum spread_reason { NO_KEY, TOO_MANY };
 static const char *const reasons[] = {
 	[NO_KEY] = "node(s) didn't match pod topology spread constraints (missing required label)",
 	[TOO_MANY] = "node(s) didn't match pod topology spread constraints",
@@ -21,14 +21,14 @@ static const char *const reasons[] = {
 
 enum { SLACK = 16 };
 
-struct domain {
+struct spread_domain {
 	int32_t n_pods;
 	bool is_there; /* a node of it counts */
 };
 
 struct domains { /* of one constraint */
 	uint32_t n, n_there;
-	struct domain *v;
+	struct spread_domain *v;
 	int32_t fewest;
 	/* how many domains have lowest, lowest + 1, ... pods: so the fewest is known, whatever comes and goes */
 	int32_t lowest;
@@ -110,7 +110,7 @@ static void tally_all(struct arena *a, struct domains *d)
 
 static void change(struct arena *a, struct domains *d, uint32_t domain, int by)
 {
-	struct domain *v = &d->v[domain];
+	struct spread_domain *v = &d->v[domain];
 	int32_t was = v->n_pods;
 
 	v->n_pods += by;
@@ -129,7 +129,7 @@ static void count_domains(const struct cede_cycle *c, struct arena *a, struct sp
 	struct counting k = {s, r, d};
 
 	d->n = r->topology->n;
-	d->v = arena_n(a, d->n, struct domain);
+	d->v = arena_n(a, d->n, struct spread_domain);
 	for (uint32_t n = 0; n < c->n_nodes; n++)
 		if (counts(s, r, c->nodes[n]))
 			d->v[topology_domain(r->topology, c->nodes[n])].is_there = true;
@@ -182,15 +182,15 @@ static struct cede_verdict pre_filter(void *self, struct cede_cycle *c)
 static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
 {
 	struct spread_filter *s = state_of(c);
-	kin_id kin = ledger_pod(c->ledger, pod)->kin;
+	labelset_id labelset = ledger_pod(c->ledger, pod)->labelset;
 
-	if (!s || kin_get(c->vocab, kin)->ns != c->kin->ns)
+	if (!s || labelset_get(c->vocab, labelset)->ns != c->labelset->ns)
 		return;
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct spread_rule *r = &s->rules.v[i];
 		uint32_t domain = topology_domain(r->topology, node);
 
-		if (counts(s, r, node) && domain < s->domains[i].n && spread_rule_matches(c, r, kin))
+		if (counts(s, r, node) && domain < s->domains[i].n && spread_rule_matches(c, r, labelset))
 			change(c->arena, &s->domains[i], domain, by);
 	}
 }

@@ -28,7 +28,7 @@ struct spread_rule {
 	bool counts_self; /* the pod itself matches */
 	struct selector selector;
 	const struct topology *topology;
-	struct kin_memo memo;
+	struct labelset_memo memo;
 };
 
 struct spread_rules {
@@ -39,7 +39,7 @@ struct spread_rules {
 
 /* The hard ones or the soft ones, in their order. Memory of a. */
 struct spread_rules spread_rules(const struct cede_cycle *c, struct arena *a, bool are_hard);
-bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r, kin_id kin);
+bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r, labelset_id labelset);
 /* What a live node has of what the rules need; SPREAD_KEYS always among it where it is so. */
 uint8_t spread_node(const struct cede_cycle *c, const struct spread_rules *rules, node_id node);
 

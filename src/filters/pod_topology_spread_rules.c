@@ -37,7 +37,7 @@ static struct selector with_own_labels(const struct cede_cycle *c, struct arena 
 	name_id *values = arena_n(a, s->n_match_keys + 1, name_id);
 
 	for (uint32_t i = 0; !framework_args(c->framework)->spread_ignores_match_keys && i < s->n_match_keys; i++)
-		if (labels_get(&c->kin->labels, s->match_keys[i], &values[i]))
+		if (labels_get(&c->labelset->labels, s->match_keys[i], &values[i]))
 			d.reqs[d.n++] = (struct requirement){
 				.key = s->match_keys[i], .op = SEL_IN, .n_values = 1, .values = &values[i]};
 	if (!d.n)
@@ -56,7 +56,7 @@ static bool is_owner(const struct cede_cycle *c, const struct obj_owner *o)
 
 static const struct obj_owner *const *owners_of(const struct cede_cycle *c, uint32_t *ret_n, uint32_t *ret_n_reqs)
 {
-	const struct obj_owner *const *owners = cluster_selecting_owners(c->cluster, c->kin->ns, ret_n);
+	const struct obj_owner *const *owners = cluster_selecting_owners(c->cluster, c->labelset->ns, ret_n);
 
 	*ret_n_reqs = 0;
 	for (uint32_t i = 0; i < *ret_n; i++)
@@ -75,7 +75,7 @@ static struct selector default_selector(const struct cede_cycle *c, struct arena
 	struct selector_draft d = {.reqs = arena_n(a, n_reqs + 1, struct requirement)};
 
 	for (uint32_t i = 0; i < n; i++)
-		if (owners[i]->is_service && selector_matches(c->names, &owners[i]->selector, &c->kin->labels))
+		if (owners[i]->is_service && selector_matches(c->names, &owners[i]->selector, &c->labelset->labels))
 			add_all(&d, &owners[i]->selector);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct selector *s = &owners[i]->selector;
@@ -94,9 +94,9 @@ static struct selector default_selector(const struct cede_cycle *c, struct arena
 static void make_ready(const struct cede_cycle *c, struct arena *a, struct spread_rule *r, name_id key)
 {
 	r->is_hostname = key == names_find(c->names, HOSTNAME_KEY, sizeof(HOSTNAME_KEY) - 1);
-	r->counts_self = selector_matches(c->names, &r->selector, &c->kin->labels);
+	r->counts_self = selector_matches(c->names, &r->selector, &c->labelset->labels);
 	r->topology = framework_topology(c->framework, key);
-	r->memo.n = kin_limit(c->vocab);
+	r->memo.n = labelset_limit(c->vocab);
 	r->memo.v = arena_n(a, r->memo.n + 1, uint8_t);
 }
 
@@ -160,15 +160,15 @@ struct spread_rules spread_rules(const struct cede_cycle *c, struct arena *a, bo
 
 /* ---- who counts ---- */
 
-bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r, kin_id kin)
+bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r, labelset_id labelset)
 {
 	bool matches;
 
-	if (kin < r->memo.n && r->memo.v[kin])
-		return r->memo.v[kin] == 2;
-	matches = selector_matches(c->names, &r->selector, &kin_get(c->vocab, kin)->labels);
-	if (kin < r->memo.n)
-		r->memo.v[kin] = matches ? 2 : 1;
+	if (labelset < r->memo.n && r->memo.v[labelset])
+		return r->memo.v[labelset] == 2;
+	matches = selector_matches(c->names, &r->selector, &labelset_get(c->vocab, labelset)->labels);
+	if (labelset < r->memo.n)
+		r->memo.v[labelset] = matches ? 2 : 1;
 	return matches;
 }
 
@@ -178,7 +178,8 @@ void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread
 
 	if (selector_is_empty(&r->selector))
 		return;
-	for (kin_id k = roster_kin_first(roster, c->kin->ns); k != ID_NONE; k = roster_kin_next(roster, k)) {
+	for (labelset_id k = roster_labelset_first(roster, c->labelset->ns); k != ID_NONE;
+	     k = roster_labelset_next(roster, k)) {
 		if (!spread_rule_matches(c, r, k))
 			continue;
 		for (pod_id id = roster_pod_first(roster, k); id != ID_NONE; id = roster_pod_next(roster, id)) {
@@ -197,7 +198,7 @@ static bool affinity_holds(const struct cede_cycle *c, const struct ledger_node 
 
 	if (!s->node_selector.n && !s->has_required_terms)
 		return true;
-	labels = &kin_get(c->vocab, n->obj->kin)->labels;
+	labels = &labelset_get(c->vocab, n->obj->labelset)->labels;
 	return labels_include(labels, &s->node_selector) &&
 	       (!s->has_required_terms || node_terms_match(c->names, &s->required_terms, labels, n->name));
 }

@@ -37,7 +37,7 @@ static bool is_ignored(const struct spread_score *s, node_id node)
 	return !s->rules.are_system && !(node < s->n_nodes && s->nodes[node] & SPREAD_KEYS);
 }
 
-struct counting {
+struct score_counting {
 	const struct spread_score *s;
 	const struct spread_rule *r;
 	struct soft_rule *soft;
@@ -45,7 +45,7 @@ struct counting {
 
 static void count_on_host(void *ctx, node_id node)
 {
-	struct counting *k = ctx;
+	struct score_counting *k = ctx;
 
 	if (node < k->soft->n)
 		k->soft->n_pods[node]++;
@@ -53,7 +53,7 @@ static void count_on_host(void *ctx, node_id node)
 
 static void count_in_domain(void *ctx, node_id node)
 {
-	struct counting *k = ctx;
+	struct score_counting *k = ctx;
 	uint8_t needs = k->r->needs | (k->s->rules.are_system ? 0 : SPREAD_KEYS);
 	uint32_t d;
 
@@ -88,7 +88,7 @@ static void count_rule(const struct cede_cycle *c, struct arena *a, const struct
 {
 	const struct spread_rule *r = &s->rules.v[i];
 	struct soft_rule *soft = &s->soft[i];
-	struct counting k = {s, r, soft};
+	struct score_counting k = {s, r, soft};
 
 	soft->n = r->is_hostname ? s->n_nodes : r->topology->n;
 	soft->n_pods = arena_n(a, soft->n + 1, int32_t);

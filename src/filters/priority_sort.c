@@ -26,7 +26,8 @@ static int queue_sort(void *self, const struct cede_cycle *c, cede_pod a, cede_p
 	if (!d)
 		d = compare(born(pa), born(pb));
 	if (!d)
-		d = name_cmp(c->names, kin_get(c->vocab, pa->kin)->ns, kin_get(c->vocab, pb->kin)->ns);
+		d = name_cmp(c->names, labelset_get(c->vocab, pa->labelset)->ns,
+			     labelset_get(c->vocab, pb->labelset)->ns);
 	return d ? d : name_cmp(c->names, pa->name, pb->name);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "filters/roster.h"
 
-static uint64_t kin_key(const struct pod *p)
+static uint64_t labelset_key(const struct pod *p)
 {
-	return (uint64_t)p->kin + 1;
+	return (uint64_t)p->labelset + 1;
 }
 
 static uint64_t terms_key(const struct ledger *l, const struct pod *p)
@@ -11,15 +11,15 @@ static uint64_t terms_key(const struct ledger *l, const struct pod *p)
 	const struct shape *s = shape_get(ledger_vocab(l), p->shape);
 	bool has_terms = s->affinity.n || s->anti_affinity.n || s->preferred_affinity.n || s->preferred_anti_affinity.n;
 
-	return has_terms ? map_key2(p->shape + 1, p->kin) : 0;
+	return has_terms ? map_key2(p->shape + 1, p->labelset) : 0;
 }
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod)
 {
 	const struct pod *p = ledger_pod(l, pod);
 
-	id_index_put(&r->by_kin, pod, kin_key(p));
-	id_index_put(&r->by_ns, p->kin, (uint64_t)kin_get(ledger_vocab(l), p->kin)->ns + 1);
+	id_index_put(&r->by_labelset, pod, labelset_key(p));
+	id_index_put(&r->by_ns, p->labelset, (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
 	id_index_put(&r->by_terms, pod, terms_key(l, p));
 }
 
@@ -27,15 +27,15 @@ void roster_remove(struct roster *r, const struct ledger *l, pod_id pod)
 {
 	const struct pod *p = ledger_pod(l, pod);
 
-	id_index_put(&r->by_kin, pod, 0);
+	id_index_put(&r->by_labelset, pod, 0);
 	id_index_put(&r->by_terms, pod, 0);
-	if (roster_pod_first(r, p->kin) == ID_NONE)
-		id_index_put(&r->by_ns, p->kin, 0);
+	if (roster_pod_first(r, p->labelset) == ID_NONE)
+		id_index_put(&r->by_ns, p->labelset, 0);
 }
 
 void roster_free(struct roster *r)
 {
-	id_index_free(&r->by_kin);
+	id_index_free(&r->by_labelset);
 	id_index_free(&r->by_ns);
 	id_index_free(&r->by_terms);
 }
@@ -44,7 +44,7 @@ struct roster_group roster_group_at(const struct roster *r, uint32_t i)
 {
 	const struct id_list *list = &r->by_terms.lists.v[i];
 
-	return (struct roster_group){(shape_id)(list->key >> 32) - 1, (kin_id)list->key, list->first};
+	return (struct roster_group){(shape_id)(list->key >> 32) - 1, (labelset_id)list->key, list->first};
 }
 
 /* 0: in none. */
@@ -59,12 +59,12 @@ enum err_code roster_check(const struct roster *r, const struct ledger *l, struc
 		const struct pod *p = ledger_pod(l, id);
 		bool is_there = p->state == POD_PLACED || p->state == POD_LEAVING;
 
-		if (key_of(&r->by_kin, id) != (is_there ? kin_key(p) : 0) ||
+		if (key_of(&r->by_labelset, id) != (is_there ? labelset_key(p) : 0) ||
 		    key_of(&r->by_terms, id) != (is_there ? terms_key(l, p) : 0))
 			return err_fail(e, ERR_INTERNAL, "roster: pod %u is in the wrong list", id);
 	}
-	for (kin_id k = 0; k < kin_limit(ledger_vocab(l)); k++)
+	for (labelset_id k = 0; k < labelset_limit(ledger_vocab(l)); k++)
 		if ((key_of(&r->by_ns, k) != 0) != (roster_pod_first(r, k) != ID_NONE))
-			return err_fail(e, ERR_INTERNAL, "roster: kin %u is in the wrong list", k);
+			return err_fail(e, ERR_INTERNAL, "roster: label set %u is in the wrong list", k);
 	return ERR_OK;
 }

@@ -28,7 +28,7 @@ static void place_node(struct topology *t, const struct ledger *l, node_id node)
 	while (t->of_node.n <= node)
 		array_push(&t->of_node, DOMAIN_NONE);
 	t->of_node.v[node] = DOMAIN_NONE;
-	if (n->is_live && labels_get(&kin_get(ledger_vocab(l), n->obj->kin)->labels, t->key, &value))
+	if (n->is_live && labels_get(&labelset_get(ledger_vocab(l), n->obj->labelset)->labels, t->key, &value))
 		t->of_node.v[node] = domain_of(t, value);
 }
 

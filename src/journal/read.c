@@ -125,28 +125,28 @@ enum err_code journal_check(struct journal *j, struct err *e)
 
 /* ---- reading ---- */
 
-struct rows { /* of one statement for one run */
+struct statement_rows { /* of one statement for one run */
 	const struct journal *j;
 	struct arena *a;
 	sqlite3_stmt *s;
 	int at, rc;
 };
 
-static enum err_code rows_open(struct rows *r, const char *sql, int64_t run, struct err *e)
+static enum err_code rows_open(struct statement_rows *r, const char *sql, int64_t run, struct err *e)
 {
 	TRY(store_prepare(r->j, sql, &r->s, e));
 	sqlite3_bind_int64(r->s, 1, run);
 	return ERR_OK;
 }
 
-static bool rows_next(struct rows *r)
+static bool rows_next(struct statement_rows *r)
 {
 	r->rc = sqlite3_step(r->s);
 	r->at = 0;
 	return r->rc == SQLITE_ROW;
 }
 
-static enum err_code rows_close(struct rows *r, struct err *e)
+static enum err_code rows_close(struct statement_rows *r, struct err *e)
 {
 	enum err_code code = r->rc == SQLITE_DONE ? ERR_OK : store_fail(r->j, r->rc, e);
 
@@ -155,12 +155,12 @@ static enum err_code rows_close(struct rows *r, struct err *e)
 	return code;
 }
 
-static int64_t next_int(struct rows *r)
+static int64_t next_int(struct statement_rows *r)
 {
 	return sqlite3_column_int64(r->s, r->at++);
 }
 
-static const char *next_str(struct rows *r)
+static const char *next_str(struct statement_rows *r)
 {
 	const char *s = (const char *)sqlite3_column_text(r->s, r->at);
 	int n = sqlite3_column_bytes(r->s, r->at++);
@@ -177,7 +177,7 @@ static enum err_code count_rows(const struct journal *j, const char *table, int6
 	return ERR_OK;
 }
 
-static enum err_code read_run(struct rows *r, bool with_state, struct journal_run *run, struct err *e)
+static enum err_code read_run(struct statement_rows *r, bool with_state, struct journal_run *run, struct err *e)
 {
 	TRY(rows_open(r,
 		      with_state
@@ -200,7 +200,7 @@ static enum err_code read_run(struct rows *r, bool with_state, struct journal_ru
 	return rows_close(r, e);
 }
 
-static enum err_code read_settings(struct rows *r, struct journal_run *run, struct err *e)
+static enum err_code read_settings(struct statement_rows *r, struct journal_run *run, struct err *e)
 {
 	TRY(count_rows(r->j, "settings", run->id, &run->n_settings, e));
 	run->settings = arena_n(r->a, run->n_settings + 1, struct journal_setting);
@@ -212,7 +212,7 @@ static enum err_code read_settings(struct rows *r, struct journal_run *run, stru
 	return rows_close(r, e);
 }
 
-static enum err_code read_decisions(struct rows *r, struct journal_run *run, struct err *e)
+static enum err_code read_decisions(struct statement_rows *r, struct journal_run *run, struct err *e)
 {
 	TRY(count_rows(r->j, "decisions", run->id, &run->n_decisions, e));
 	run->decisions = arena_n(r->a, run->n_decisions + 1, struct journal_decision);
@@ -238,7 +238,7 @@ static enum err_code read_decisions(struct rows *r, struct journal_run *run, str
 	return rows_close(r, e);
 }
 
-static enum err_code read_victims(struct rows *r, struct journal_run *run, struct err *e)
+static enum err_code read_victims(struct statement_rows *r, struct journal_run *run, struct err *e)
 {
 	struct journal_victim *v;
 	uint32_t n;
@@ -267,7 +267,7 @@ static enum err_code read_victims(struct rows *r, struct journal_run *run, struc
 	return rows_close(r, e);
 }
 
-static enum err_code read_protected(struct rows *r, struct journal_run *run, struct err *e)
+static enum err_code read_protected(struct statement_rows *r, struct journal_run *run, struct err *e)
 {
 	struct journal_protected *p;
 	uint32_t n;
@@ -296,7 +296,7 @@ static enum err_code read_protected(struct rows *r, struct journal_run *run, str
 	return rows_close(r, e);
 }
 
-static enum err_code read_all(struct rows *r, bool with_state, struct journal_run *run, struct err *e)
+static enum err_code read_all(struct statement_rows *r, bool with_state, struct journal_run *run, struct err *e)
 {
 	TRY(read_run(r, with_state, run, e));
 	if (with_state)
@@ -308,7 +308,7 @@ static enum err_code read_all(struct rows *r, bool with_state, struct journal_ru
 
 enum err_code journal_read(struct journal *j, int64_t id, bool with_state, struct journal_run *ret, struct err *e)
 {
-	struct rows r = {.j = j};
+	struct statement_rows r = {.j = j};
 	struct journal_run run = {.id = id};
 	enum err_code rc;
 

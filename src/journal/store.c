@@ -342,19 +342,19 @@ int64_t journal_run_count(const struct journal *j)
 
 /* ---- writing ---- */
 
-struct row { /* one statement that is filled and run again and again */
+struct statement_row { /* one statement that is filled and run again and again */
 	const struct journal *j;
 	sqlite3_stmt *s;
 	int at;
 };
 
-static void put_int(struct row *r, int64_t n)
+static void put_int(struct statement_row *r, int64_t n)
 {
 	sqlite3_bind_int64(r->s, ++r->at, n);
 }
 
 /* All that is put outlives the row. */
-static void put(struct row *r, const char *s)
+static void put(struct statement_row *r, const char *s)
 {
 	if (s && *s)
 		sqlite3_bind_text64(r->s, ++r->at, s, strlen(s), SQLITE_STATIC, SQLITE_UTF8);
@@ -362,7 +362,7 @@ static void put(struct row *r, const char *s)
 		sqlite3_bind_null(r->s, ++r->at);
 }
 
-static enum err_code put_done(struct row *r, struct err *e)
+static enum err_code put_done(struct statement_row *r, struct err *e)
 {
 	int rc = sqlite3_step(r->s);
 
@@ -372,7 +372,7 @@ static enum err_code put_done(struct row *r, struct err *e)
 	return rc == SQLITE_DONE ? ERR_OK : store_fail(r->j, rc, e);
 }
 
-static enum err_code insert_run(struct row *r, const struct journal_run *run, struct err *e)
+static enum err_code insert_run(struct statement_row *r, const struct journal_run *run, struct err *e)
 {
 	struct text now = {0}, hash = {0};
 	enum err_code rc;
@@ -396,7 +396,7 @@ static enum err_code insert_run(struct row *r, const struct journal_run *run, st
 	return rc;
 }
 
-static enum err_code insert_settings(struct row *r, const struct journal_run *run, struct err *e)
+static enum err_code insert_settings(struct statement_row *r, const struct journal_run *run, struct err *e)
 {
 	for (uint32_t i = 0; i < run->n_settings; i++) {
 		put_int(r, run->id);
@@ -408,7 +408,7 @@ static enum err_code insert_settings(struct row *r, const struct journal_run *ru
 	return ERR_OK;
 }
 
-static enum err_code insert_decisions(struct row *r, const struct journal_run *run, struct err *e)
+static enum err_code insert_decisions(struct statement_row *r, const struct journal_run *run, struct err *e)
 {
 	for (uint32_t i = 0; i < run->n_decisions; i++) {
 		const struct journal_decision *d = &run->decisions[i];
@@ -431,7 +431,8 @@ static enum err_code insert_decisions(struct row *r, const struct journal_run *r
 	return ERR_OK;
 }
 
-static enum err_code insert_victim(struct row *r, const int64_t *key, const struct journal_victim *v, struct err *e)
+static enum err_code insert_victim(struct statement_row *r, const int64_t *key, const struct journal_victim *v,
+				   struct err *e)
 {
 	for (int i = 0; i < 3; i++)
 		put_int(r, key[i]);
@@ -445,7 +446,7 @@ static enum err_code insert_victim(struct row *r, const int64_t *key, const stru
 	return put_done(r, e);
 }
 
-static enum err_code insert_victims(struct row *r, const struct journal_run *run, struct err *e)
+static enum err_code insert_victims(struct statement_row *r, const struct journal_run *run, struct err *e)
 {
 	for (uint32_t i = 0; i < run->n_decisions; i++)
 		for (uint32_t k = 0; k < run->decisions[i].n_victims; k++)
@@ -453,8 +454,8 @@ static enum err_code insert_victims(struct row *r, const struct journal_run *run
 	return ERR_OK;
 }
 
-static enum err_code insert_protected_pod(struct row *r, const int64_t *key, const struct journal_protected *p,
-					  struct err *e)
+static enum err_code insert_protected_pod(struct statement_row *r, const int64_t *key,
+					  const struct journal_protected *p, struct err *e)
 {
 	for (int i = 0; i < 3; i++)
 		put_int(r, key[i]);
@@ -468,7 +469,7 @@ static enum err_code insert_protected_pod(struct row *r, const int64_t *key, con
 	return put_done(r, e);
 }
 
-static enum err_code insert_protected(struct row *r, const struct journal_run *run, struct err *e)
+static enum err_code insert_protected(struct statement_row *r, const struct journal_run *run, struct err *e)
 {
 	for (uint32_t i = 0; i < run->n_decisions; i++)
 		for (uint32_t k = 0; k < run->decisions[i].n_protected; k++)
@@ -481,7 +482,7 @@ static enum err_code insert_all(const struct journal *j, const struct journal_ru
 {
 	static const struct {
 		const char *sql;
-		enum err_code (*insert)(struct row *r, const struct journal_run *run, struct err *e);
+		enum err_code (*insert)(struct statement_row *r, const struct journal_run *run, struct err *e);
 	} tables[] = {
 		{"INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", insert_run},
 		{"INSERT INTO settings VALUES (?,?,?,?)", insert_settings},
@@ -491,7 +492,7 @@ static enum err_code insert_all(const struct journal *j, const struct journal_ru
 	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		struct row r = {.j = j};
+		struct statement_row r = {.j = j};
 		enum err_code rc = store_prepare(j, tables[i].sql, &r.s, e);
 
 		if (!rc)

@@ -12,8 +12,8 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_VACATE] = {undo_vacate, NULL},
 	[ENTRY_LEAVE] = {undo_leave, NULL},
 	[ENTRY_RETURN] = {undo_return, NULL},
-	[ENTRY_CLAIM] = {undo_claim, NULL},
-	[ENTRY_UNCLAIM] = {undo_unclaim, NULL},
+	[ENTRY_NOMINATE] = {undo_nominate, NULL},
+	[ENTRY_CLEAR_NOMINATION] = {undo_clear_nomination, NULL},
 	[ENTRY_FINISH] = {undo_finish, NULL},
 	[ENTRY_UNFINISH] = {undo_unfinish, NULL},
 	[ENTRY_STARTED] = {undo_started, NULL},
@@ -127,8 +127,8 @@ void ledger_fit_stride(struct ledger *l)
 	uint32_t to = (l->types->n + 3) / 4 * 4;
 	if (to <= l->stride)
 		return;
-	struct rows *all[] = {&l->allocatable, &l->node_used,	  &l->node_leaving, &l->node_claimed,
-			      &l->queue_used,  &l->queue_leaving, &l->queue_claimed};
+	struct rows *all[] = {&l->allocatable, &l->node_used,	  &l->node_leaving,  &l->node_reserved,
+			      &l->queue_used,  &l->queue_leaving, &l->queue_reserved};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		rows_widen(all[i], l->stride, to);
 	l->stride = to;
@@ -194,14 +194,14 @@ const struct queue_tree *ledger_queues(const struct ledger *l)
 	return &l->tree;
 }
 
-const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n)
+const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset, uint32_t *ret_n)
 {
-	if (kin >= l->kins.n) {
+	if (labelset >= l->labelsets.n) {
 		*ret_n = 0;
 		return NULL;
 	}
-	*ret_n = l->kins.v[kin].n_pdbs;
-	return l->kins.v[kin].pdbs;
+	*ret_n = l->labelsets.v[labelset].n_pdbs;
+	return l->labelsets.v[labelset].pdbs;
 }
 
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n)
@@ -241,9 +241,9 @@ const int64_t *ledger_node_leaving(const struct ledger *l, node_id n)
 	return read_row(l, &l->node_leaving, n);
 }
 
-const int64_t *ledger_node_claimed(const struct ledger *l, node_id n)
+const int64_t *ledger_node_reserved(const struct ledger *l, node_id n)
 {
-	return read_row(l, &l->node_claimed, n);
+	return read_row(l, &l->node_reserved, n);
 }
 
 const int64_t *ledger_queue_used(const struct ledger *l, queue_id q)
@@ -256,9 +256,9 @@ const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q)
 	return read_row(l, &l->queue_leaving, q);
 }
 
-const int64_t *ledger_queue_claimed(const struct ledger *l, queue_id q)
+const int64_t *ledger_queue_reserved(const struct ledger *l, queue_id q)
 {
-	return read_row(l, &l->queue_claimed, q);
+	return read_row(l, &l->queue_reserved, q);
 }
 
 uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q)
@@ -281,7 +281,7 @@ void ledger_rollback(struct ledger *l, ledger_mark to)
 {
 	assert(to <= l->journal.n);
 	while (l->journal.n > to) {
-		struct entry e = array_pop(&l->journal);
+		struct journal_entry e = array_pop(&l->journal);
 		if (entry_ops[e.kind].settle != NULL)
 			l->n_held--;
 		entry_ops[e.kind].undo(l, &e);
@@ -294,7 +294,7 @@ static void settle_all(struct ledger *l)
 	uint32_t n = l->journal.n;
 	l->journal.n = l->n_held = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		struct entry e = l->journal.v[i];
+		struct journal_entry e = l->journal.v[i];
 		if (entry_ops[e.kind].settle != NULL)
 			entry_ops[e.kind].settle(l, &e);
 	}

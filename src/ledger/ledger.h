@@ -14,11 +14,11 @@
  *	   ^                  |                 |
  *	   +-----vacate-------+-----vacate------+           finished: done, takes no room
  *
- * A waiting pod may claim room: nominated (advisory, as Kubernetes does) or reserved (holds against everybody). A
- * leaving pod still takes its room on the node and counts as gone everywhere else.
+ * A waiting pod may be nominated to a node: it was chosen, and the pod waits for victims to leave it. The room it will
+ * take is reserved there: against pods of lower priority (advisory, as Kubernetes does) or against everybody. A leaving
+ * pod still takes its room on the node and counts as gone everywhere else.
  *
- * What a pod takes: shape.usage (and one of RES_PODS) while placed or leaving, shape.request while it waits and claims
- * room.
+ * What a pod takes: shape.usage (and one of RES_PODS) while placed or leaving, shape.request while it is nominated.
  *
  * One thread writes. Many may read while nobody writes. The ledger reads no clock; times are data.
  */
@@ -45,25 +45,25 @@ typedef uint32_t pdb_id;
 #define PDB_NONE UINT32_MAX
 
 enum pod_state { POD_FREE /* the id is not in use */, POD_WAITING, POD_PLACED, POD_LEAVING, POD_FINISHED };
-enum claim { CLAIM_NONE, CLAIM_NOMINATED, CLAIM_RESERVED };
+enum nomination { NOMINATION_NONE, NOMINATION_ADVISORY, NOMINATION_RESERVED };
 
 /* The engine's part: 136 bytes or less; the rest of what the object said is in obj. */
 struct pod {
 	uint8_t state;		/* enum pod_state */
-	uint8_t claim;		/* enum claim, of a waiting pod */
+	uint8_t nomination;	/* enum nomination, of a waiting pod */
 	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
 	bool is_evicted;	/* leaving because of ledger_evict, not because it was leaving when it came */
 	int32_t priority;	/* effective */
-	node_id node;		/* placed, leaving: where; waiting: where it claims room; else NODE_NONE */
+	node_id node;		/* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
 	queue_id queue;		/* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
 	group_id group;		/* GROUP_NONE: a pod on its own */
 	podset_id podset;
 	shape_id shape;
-	kin_id kin;
+	labelset_id labelset;
 	name_id name;
 	int64_t started_ns; /* effective start, TIME_NONE if it never started */
 	int64_t created_ns; /* TIME_NONE if not known */
-	/* its index in the node's list: pods while placed or leaving, claims while it claims room */
+	/* its index in the node's list: pods while placed or leaving, nominated while it is nominated */
 	uint32_t node_pos;
 	uint32_t queue_pos;  /* bookkeeping of the leaf queue's list */
 	struct obj_pod *obj; /* what the object said; owned by the ledger */
@@ -79,15 +79,15 @@ struct pod_entry {
 	int32_t priority;
 	enum preemptibility preemptibility;
 	int64_t started_ns;
-	enum claim claim; /* waiting: with claim_node */
-	node_id claim_node;
+	enum nomination nomination; /* waiting: with nominated_node */
+	node_id nominated_node;
 };
 
 struct podset {
 	name_id name;
 	group_id group;
-	int32_t min_member;							/* at least 1 */
-	uint32_t n_pods, n_waiting, n_placed, n_leaving, n_finished, n_claimed; /* claimed: of the waiting */
+	int32_t min_member;							  /* at least 1 */
+	uint32_t n_pods, n_waiting, n_placed, n_leaving, n_finished, n_nominated; /* nominated: of the waiting */
 };
 
 struct group {
@@ -114,13 +114,13 @@ struct ledger_node {
 	struct obj_node *obj; /* NULL for a ghost */
 	name_id name;	      /* NAME_NONE: the id is not in use */
 	/*
-	 * Changes whenever anything on the node does: its object, pods that come, go or leave, claims, start times of
-	 * its pods. Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0
+	 * Changes whenever anything on the node does: its object, pods that come, go or leave, nominations, start times
+	 * of its pods. Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0
 	 * while in use.
 	 */
 	uint64_t generation;
-	pod_list pods;	 /* placed and leaving, in order of arrival */
-	pod_list claims; /* waiting pods that claim room here */
+	pod_list pods;	    /* placed and leaving, in order of arrival */
+	pod_list nominated; /* waiting pods that are nominated to it */
 };
 
 struct ledger;
@@ -128,8 +128,9 @@ struct ledger;
 /*
  * Hears of pods on nodes. Called after the ledger's own state has changed, in order of registration; undo in reverse. A
  * pod that is leaving when it appears is announced by on_add and then on_leaving(true); before on_remove of a leaving
- * pod comes on_leaving(false): who counts by calls counts right. What else the pod says (shape, kin, queue, group,
- * priority) changes only while it is on no node, so on_remove sees what on_add saw. A listener must not move anything.
+ * pod comes on_leaving(false): who counts by calls counts right. What else the pod says (shape, label set, queue,
+ * group, priority) changes only while it is on no node, so on_remove sees what on_add saw. A listener must not move
+ * anything.
  */
 struct ledger_listener {
 	void *ctx;
@@ -161,10 +162,10 @@ const struct queue_tree *ledger_queues(const struct ledger *l);
 /* Waiting pods that hold reserved room and have required anti-affinity, ascending: the first from id on; POD_NONE. */
 pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /*
- * Budgets whose selector matches pods of a kin, ascending ids. An empty selector matches all pods of its namespace; a
- * missing one none. For kins of pods that are in the ledger; for others the list is empty.
+ * Budgets whose selector matches pods of a label set, ascending ids. An empty selector matches all pods of its
+ * namespace; a missing one none. For label sets of pods that are in the ledger; for others the list is empty.
  */
-const pdb_id *ledger_kin_pdbs(const struct ledger *l, kin_id kin, uint32_t *ret_n);
+const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset, uint32_t *ret_n);
 /*
  * Changes whenever a budget comes to cover other pods than before:
  * caches of who is covered by none are good while it is the same.
@@ -187,12 +188,12 @@ uint64_t ledger_tree_generation(const struct ledger *l);
  */
 uint32_t ledger_stride(const struct ledger *l);
 const int64_t *ledger_node_allocatable(const struct ledger *l, node_id n);
-const int64_t *ledger_node_used(const struct ledger *l, node_id n);    /* placed and leaving pods */
-const int64_t *ledger_node_leaving(const struct ledger *l, node_id n); /* of these, the leaving */
-const int64_t *ledger_node_claimed(const struct ledger *l, node_id n); /* by waiting pods, nominated and reserved */
-const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);  /* placed pods of it and everything below */
+const int64_t *ledger_node_used(const struct ledger *l, node_id n);	/* placed and leaving pods */
+const int64_t *ledger_node_leaving(const struct ledger *l, node_id n);	/* of these, the leaving */
+const int64_t *ledger_node_reserved(const struct ledger *l, node_id n); /* for nominated pods */
+const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);	/* placed pods of it and everything below */
 const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q);
-const int64_t *ledger_queue_claimed(const struct ledger *l, queue_id q);
+const int64_t *ledger_queue_reserved(const struct ledger *l, queue_id q);
 uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q); /* pods waiting in it and below */
 /*
  * Leaf queues whose use or claims moves or their undoing touched since the last call, each once; what is above them was
@@ -205,19 +206,20 @@ const group_id *ledger_touched_groups(struct ledger *l, uint32_t *ret_n);
 const int64_t *ledger_capacity(const struct ledger *l);
 
 /* ---- moves of the engine ---- */
-void ledger_place(struct ledger *l, pod_id pod, node_id node); /* waiting -> placed; drops its claim */
+void ledger_place(struct ledger *l, pod_id pod, node_id node); /* waiting -> placed; drops its nomination */
 void ledger_vacate(struct ledger *l, pod_id pod);	       /* placed or leaving -> waiting, off the node */
 void ledger_evict(struct ledger *l, pod_id pod);	       /* placed -> leaving; spends budgets */
 void ledger_unevict(struct ledger *l, pod_id pod);	       /* leaving -> placed */
-void ledger_claim(struct ledger *l, pod_id pod, node_id node, enum claim kind); /* waiting; replaces an older claim */
-void ledger_unclaim(struct ledger *l, pod_id pod);
+/* waiting; replaces an older one */
+void ledger_set_nomination(struct ledger *l, pod_id pod, node_id node, enum nomination kind);
+void ledger_clear_nomination(struct ledger *l, pod_id pod);
 static inline void ledger_nominate(struct ledger *l, pod_id pod, node_id node)
 {
-	ledger_claim(l, pod, node, CLAIM_NOMINATED);
+	ledger_set_nomination(l, pod, node, NOMINATION_ADVISORY);
 }
 static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 {
-	ledger_claim(l, pod, node, CLAIM_RESERVED);
+	ledger_set_nomination(l, pod, node, NOMINATION_RESERVED);
 }
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 /* A waiting pod's, as if it had been written so: for asking "what if". */
@@ -244,11 +246,12 @@ void ledger_commit(struct ledger *l);
 node_id ledger_node_add(struct ledger *l, struct obj_node *o); /* or brings a ghost of that name to life */
 /*
  * For a pod whose node is not known (yet), or the node of that name.
- * A ghost without pods and claims is gone after the next commit.
+ * A ghost without pods and nominations is gone after the next commit.
  */
 node_id ledger_node_ghost(struct ledger *l, name_id name);
 void ledger_node_set(struct ledger *l, node_id n, struct obj_node *o);
-void ledger_node_drop(struct ledger *l, node_id n); /* becomes a ghost while pods are on it; claims on it are dropped */
+/* becomes a ghost while pods are on it; nominations to it are dropped */
+void ledger_node_drop(struct ledger *l, node_id n);
 node_id ledger_node_find(const struct ledger *l, name_id name); /* ghosts too */
 
 /*
@@ -308,7 +311,7 @@ void ledger_check_always(struct ledger *l, bool on);
  * A fingerprint of all state, derived and not (but not of counters that only grow): equal before and after a rollback.
  */
 uint64_t ledger_digest(const struct ledger *l);
-/* Bytes kept for pods: the engine's part, and what their objects, names, shapes and kins take apart. */
+/* Bytes kept for pods: the engine's part, and what their objects, names, shapes and label sets take apart. */
 struct ledger_memory {
 	size_t engine, objects, shapes, names;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budgets, and which pods they cover. A selector is tried once per kin: the ledger keeps the list of matching budgets
- * for every kin that has pods in it. The first pod of a kin has the list made, the last one takes it away, so that an
- * id the vocab gives to another kin later finds nothing of the old one.
+ * Budgets, and which pods they cover. A selector is tried once per label set: the ledger keeps the list of matching
+ * budgets for every label set that has pods in it. The first pod of a label set has the list made, the last one takes
+ * it away, so that an id the vocab gives to another label set later finds nothing of the old one.
  *
  * What is spent follows from the state alone: the pods on their way out by our own evictions that a budget covers
  * and does not list as disrupted itself (those its status has counted already).
@@ -23,9 +23,9 @@ static void let_go(struct ledger *l, struct obj_pdb *o)
 	mem_free(o);
 }
 
-bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, kin_id kin)
+bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, labelset_id labelset)
 {
-	const struct kin *k = kin_get(l->vocab, kin);
+	const struct labelset *k = labelset_get(l->vocab, labelset);
 	return k->ns == o->ns && selector_matches(l->names, &o->selector, &k->labels);
 }
 
@@ -40,7 +40,7 @@ bool pdb_lists(const struct obj_pdb *o, name_id pod_name)
 
 void budgets_spend(struct ledger *l, const struct pod *p, int32_t by)
 {
-	const struct kin_use *k = &l->kins.v[p->kin];
+	const struct labelset_use *k = &l->labelsets.v[p->labelset];
 	for (uint32_t i = 0; i < k->n_pdbs; i++) {
 		struct pdb *b = &l->pdbs.v[k->pdbs[i]];
 		if (!pdb_lists(b->obj, p->name))
@@ -48,7 +48,7 @@ void budgets_spend(struct ledger *l, const struct pod *p, int32_t by)
 	}
 }
 
-static void kin_insert(struct kin_use *k, pdb_id id)
+static void labelset_insert(struct labelset_use *k, pdb_id id)
 {
 	uint32_t at = k->n_pdbs;
 	while (at > 0 && k->pdbs[at - 1] > id)
@@ -59,7 +59,7 @@ static void kin_insert(struct kin_use *k, pdb_id id)
 	k->n_pdbs++;
 }
 
-static bool kin_has(const struct kin_use *k, pdb_id id)
+static bool labelset_has(const struct labelset_use *k, pdb_id id)
 {
 	for (uint32_t i = 0; i < k->n_pdbs; i++) {
 		if (k->pdbs[i] == id)
@@ -68,7 +68,7 @@ static bool kin_has(const struct kin_use *k, pdb_id id)
 	return false;
 }
 
-static void kin_remove(struct kin_use *k, pdb_id id)
+static void labelset_remove(struct labelset_use *k, pdb_id id)
 {
 	uint32_t at = 0;
 	while (at < k->n_pdbs && k->pdbs[at] != id)
@@ -82,26 +82,26 @@ static void kin_remove(struct kin_use *k, pdb_id id)
 	}
 }
 
-void kin_enter(struct ledger *l, kin_id kin)
+void labelset_enter(struct ledger *l, labelset_id labelset)
 {
-	array_cover(&l->kins, kin + 1);
-	struct kin_use *k = &l->kins.v[kin];
+	array_cover(&l->labelsets, labelset + 1);
+	struct labelset_use *k = &l->labelsets.v[labelset];
 	if (k->n_pods++ > 0)
 		return;
-	name_id ns = kin_get(l->vocab, kin)->ns;
+	name_id ns = labelset_get(l->vocab, labelset)->ns;
 	for (pdb_id id = 0; id < l->pdb_ids.limit; id++) {
-		if (l->pdb_ns.v[id] == ns && l->pdbs.v[id].is_live && pdb_matches(l, l->pdbs.v[id].obj, kin))
-			kin_insert(k, id);
+		if (l->pdb_ns.v[id] == ns && l->pdbs.v[id].is_live && pdb_matches(l, l->pdbs.v[id].obj, labelset))
+			labelset_insert(k, id);
 	}
 }
 
-void kin_leave(struct ledger *l, kin_id kin)
+void labelset_leave(struct ledger *l, labelset_id labelset)
 {
-	struct kin_use *k = &l->kins.v[kin];
+	struct labelset_use *k = &l->labelsets.v[labelset];
 	if (--k->n_pods > 0)
 		return;
 	mem_free(k->pdbs);
-	*k = (struct kin_use){0};
+	*k = (struct labelset_use){0};
 }
 
 static void count_spent(struct ledger *l, pdb_id id)
@@ -110,28 +110,28 @@ static void count_spent(struct ledger *l, pdb_id id)
 	b->spent = 0;
 	for (pod_id i = bits_next(&l->evicted, 0); i != UINT32_MAX; i = bits_next(&l->evicted, i + 1)) {
 		const struct pod *p = &l->pods.v[i];
-		if (kin_has(&l->kins.v[p->kin], id) && !pdb_lists(b->obj, p->name))
+		if (labelset_has(&l->labelsets.v[p->labelset], id) && !pdb_lists(b->obj, p->name))
 			b->spent++;
 	}
 }
 
-static void link_kins(struct ledger *l, pdb_id id)
+static void link_labelsets(struct ledger *l, pdb_id id)
 {
 	l->budget_generation++;
 	const struct obj_pdb *o = l->pdbs.v[id].obj;
 	l->pdb_ns.v[id] = o->ns;
-	for (kin_id kin = 0; kin < l->kins.n; kin++) {
-		if (l->kins.v[kin].n_pods > 0 && pdb_matches(l, o, kin))
-			kin_insert(&l->kins.v[kin], id);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++) {
+		if (l->labelsets.v[labelset].n_pods > 0 && pdb_matches(l, o, labelset))
+			labelset_insert(&l->labelsets.v[labelset], id);
 	}
 }
 
-static void unlink_kins(struct ledger *l, pdb_id id)
+static void unlink_labelsets(struct ledger *l, pdb_id id)
 {
 	l->budget_generation++;
 	l->pdb_ns.v[id] = NAME_NONE;
-	for (kin_id kin = 0; kin < l->kins.n; kin++)
-		kin_remove(&l->kins.v[kin], id);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++)
+		labelset_remove(&l->labelsets.v[labelset], id);
 }
 
 static uint64_t name_key(const struct obj_pdb *o)
@@ -143,14 +143,14 @@ static void come(struct ledger *l, pdb_id id, struct obj_pdb *o)
 {
 	l->pdbs.v[id] = (struct pdb){.is_live = true, .obj = o};
 	map_put(&l->pdb_by_name, name_key(o), id);
-	link_kins(l, id);
+	link_labelsets(l, id);
 	count_spent(l, id);
 }
 
 static void go(struct ledger *l, pdb_id id)
 {
 	map_del(&l->pdb_by_name, name_key(l->pdbs.v[id].obj));
-	unlink_kins(l, id);
+	unlink_labelsets(l, id);
 	l->pdbs.v[id] = (struct pdb){0};
 }
 
@@ -167,7 +167,7 @@ pdb_id ledger_pdb_add(struct ledger *l, struct obj_pdb *o)
 	return id;
 }
 
-void undo_pdb_new(struct ledger *l, const struct entry *e)
+void undo_pdb_new(struct ledger *l, const struct journal_entry *e)
 {
 	struct obj_pdb *o = l->pdbs.v[e->id].obj;
 	go(l, e->id);
@@ -192,16 +192,16 @@ static bool same_selector(const struct selector *a, const struct selector *b)
 	return true;
 }
 
-/* Most changes are of the status: the lists of the kins stay as they are then. */
+/* Most changes are of the status: the lists of the label sets stay as they are then. */
 static void swap(struct ledger *l, pdb_id id, struct obj_pdb *o)
 {
 	struct pdb *b = &l->pdbs.v[id];
 	bool is_same = same_selector(&b->obj->selector, &o->selector);
 	if (!is_same)
-		unlink_kins(l, id);
+		unlink_labelsets(l, id);
 	b->obj = o;
 	if (!is_same)
-		link_kins(l, id);
+		link_labelsets(l, id);
 	count_spent(l, id);
 }
 
@@ -213,14 +213,14 @@ void ledger_pdb_set(struct ledger *l, pdb_id id, struct obj_pdb *o)
 	ledger_moved(l);
 }
 
-void undo_pdb_swap(struct ledger *l, const struct entry *e)
+void undo_pdb_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct obj_pdb *o = l->pdbs.v[e->id].obj;
 	swap(l, e->id, e->held);
 	let_go(l, o);
 }
 
-void settle_pdb_swap(struct ledger *l, const struct entry *e)
+void settle_pdb_swap(struct ledger *l, const struct journal_entry *e)
 {
 	let_go(l, e->held);
 }
@@ -233,7 +233,7 @@ void ledger_pdb_lower(struct ledger *l, pdb_id id, int32_t by)
 	ledger_moved(l);
 }
 
-void undo_pdb_lower(struct ledger *l, const struct entry *e)
+void undo_pdb_lower(struct ledger *l, const struct journal_entry *e)
 {
 	l->pdbs.v[e->id].obj->allowed += (int32_t)e->ns;
 }
@@ -246,12 +246,12 @@ void ledger_pdb_drop(struct ledger *l, pdb_id id)
 	ledger_moved(l);
 }
 
-void undo_pdb_gone(struct ledger *l, const struct entry *e)
+void undo_pdb_gone(struct ledger *l, const struct journal_entry *e)
 {
 	come(l, e->id, e->held);
 }
 
-void settle_pdb_gone(struct ledger *l, const struct entry *e)
+void settle_pdb_gone(struct ledger *l, const struct journal_entry *e)
 {
 	ids_give(&l->pdb_ids, e->id);
 	let_go(l, e->held);
@@ -268,12 +268,12 @@ void pdbs_free(struct ledger *l)
 		if (l->pdbs.v[id].is_live)
 			let_go(l, l->pdbs.v[id].obj);
 	}
-	for (kin_id kin = 0; kin < l->kins.n; kin++)
-		mem_free(l->kins.v[kin].pdbs);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++)
+		mem_free(l->labelsets.v[labelset].pdbs);
 	array_free(&l->pdbs);
 	array_free(&l->pdb_ns);
 	array_free(&l->pdb_ids.free);
-	array_free(&l->kins);
+	array_free(&l->labelsets);
 	map_free(&l->pdb_by_name);
 }
 

@@ -8,8 +8,8 @@
 struct recount {
 	const struct ledger *l;
 	struct err *e;
-	struct rows node_used, node_leaving, node_claimed, queue_used, queue_leaving, queue_claimed;
-	ARRAY(uint32_t) node_pods, node_claims, queue_pods, queue_waiting, kin_pods;
+	struct rows node_used, node_leaving, node_reserved, queue_used, queue_leaving, queue_reserved;
+	ARRAY(uint32_t) node_pods, node_nominated, queue_pods, queue_waiting, labelset_pods;
 	ARRAY(struct podset) podsets;
 	ARRAY(int32_t) spent;
 	wide totals[RES_MAX];
@@ -24,32 +24,32 @@ static const char *pod_text(const struct recount *c, pod_id id)
 static void recount_init(struct recount *c)
 {
 	const struct ledger *l = c->l;
-	struct rows *of_nodes[] = {&c->node_used, &c->node_leaving, &c->node_claimed};
-	struct rows *of_queues[] = {&c->queue_used, &c->queue_leaving, &c->queue_claimed};
+	struct rows *of_nodes[] = {&c->node_used, &c->node_leaving, &c->node_reserved};
+	struct rows *of_queues[] = {&c->queue_used, &c->queue_leaving, &c->queue_reserved};
 	for (uint32_t i = 0; i < 3; i++) {
 		rows_grow(l, of_nodes[i], l->node_ids.limit);
 		rows_grow(l, of_queues[i], l->queues.n);
 	}
 	array_cover(&c->node_pods, l->node_ids.limit);
-	array_cover(&c->node_claims, l->node_ids.limit);
+	array_cover(&c->node_nominated, l->node_ids.limit);
 	array_cover(&c->queue_pods, l->queues.n);
 	array_cover(&c->queue_waiting, l->queues.n);
-	array_cover(&c->kin_pods, l->kins.n);
+	array_cover(&c->labelset_pods, l->labelsets.n);
 	array_cover(&c->podsets, l->podsets.n);
 	array_cover(&c->spent, l->pdb_ids.limit);
 }
 
 static void recount_free(struct recount *c)
 {
-	struct rows *all[] = {&c->node_used,  &c->node_leaving,	 &c->node_claimed,
-			      &c->queue_used, &c->queue_leaving, &c->queue_claimed};
+	struct rows *all[] = {&c->node_used,  &c->node_leaving,	 &c->node_reserved,
+			      &c->queue_used, &c->queue_leaving, &c->queue_reserved};
 	for (uint32_t i = 0; i < 6; i++)
 		mem_free(all[i]->v);
 	array_free(&c->node_pods);
-	array_free(&c->node_claims);
+	array_free(&c->node_nominated);
 	array_free(&c->queue_pods);
 	array_free(&c->queue_waiting);
-	array_free(&c->kin_pods);
+	array_free(&c->labelset_pods);
 	array_free(&c->podsets);
 	array_free(&c->spent);
 }
@@ -71,18 +71,18 @@ static enum err_code count_on_node(struct recount *c, pod_id id, struct res_list
 	return ERR_OK;
 }
 
-static enum err_code count_claim(struct recount *c, pod_id id, struct res_list request)
+static enum err_code count_nominated(struct recount *c, pod_id id, struct res_list request)
 {
 	const struct ledger *l = c->l;
 	const struct pod *p = &l->pods.v[id];
 	if (p->node >= l->node_ids.limit || l->nodes.v[p->node].name == NAME_NONE)
-		return err_fail(c->e, ERR_INTERNAL, "pod %s: claims node %u, which is not there", pod_text(c, id),
-				p->node);
-	const pod_list *list = &l->nodes.v[p->node].claims;
+		return err_fail(c->e, ERR_INTERNAL, "pod %s: is nominated to node %u, which is not there",
+				pod_text(c, id), p->node);
+	const pod_list *list = &l->nodes.v[p->node].nominated;
 	if (p->node_pos >= list->n || list->v[p->node_pos] != id)
-		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not at its place in the claims", pod_text(c, id));
-	c->node_claims.v[p->node]++;
-	row_add(row_of(l, &c->node_claimed, p->node), request);
+		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not at its place among the nominated", pod_text(c, id));
+	c->node_nominated.v[p->node]++;
+	row_add(row_of(l, &c->node_reserved, p->node), request);
 	return ERR_OK;
 }
 
@@ -96,8 +96,8 @@ static void count_queue(struct recount *c, const struct pod *p, const struct sha
 			row_add(row_of(l, &c->queue_leaving, q), s->usage);
 		else if (p->state == POD_WAITING)
 			c->queue_waiting.v[q]++;
-		if (p->claim != CLAIM_NONE)
-			row_add(row_of(l, &c->queue_claimed, q), s->request);
+		if (p->nomination != NOMINATION_NONE)
+			row_add(row_of(l, &c->queue_reserved, q), s->request);
 	}
 }
 
@@ -127,14 +127,14 @@ static void count_podset(struct recount *c, const struct pod *p)
 	s->n_placed += p->state == POD_PLACED;
 	s->n_leaving += p->state == POD_LEAVING;
 	s->n_finished += p->state == POD_FINISHED;
-	s->n_claimed += p->claim != CLAIM_NONE;
+	s->n_nominated += p->nomination != NOMINATION_NONE;
 }
 
 static void count_budgets(struct recount *c, const struct pod *p)
 {
 	for (pdb_id b = 0; b < c->l->pdb_ids.limit; b++) {
 		const struct pdb *pdb = &c->l->pdbs.v[b];
-		if (pdb->is_live && pdb_matches(c->l, pdb->obj, p->kin) && !pdb_lists(pdb->obj, p->name))
+		if (pdb->is_live && pdb_matches(c->l, pdb->obj, p->labelset) && !pdb_lists(pdb->obj, p->name))
 			c->spent.v[b]++;
 	}
 }
@@ -145,21 +145,21 @@ static enum err_code check_fields(struct recount *c, pod_id id)
 	const struct pod *p = &l->pods.v[id];
 	const struct obj_pod *o = p->obj;
 	bool on_node = p->state == POD_PLACED || p->state == POD_LEAVING;
-	if (o == NULL || o->kin != p->kin || o->shape != p->shape || o->name != p->name)
+	if (o == NULL || o->labelset != p->labelset || o->shape != p->shape || o->name != p->name)
 		return err_fail(c->e, ERR_INTERNAL, "pod %u: is not what its object says", id);
-	if (p->claim != CLAIM_NONE && p->state != POD_WAITING)
-		return err_fail(c->e, ERR_INTERNAL, "pod %s: claims room but does not wait", pod_text(c, id));
-	if (!on_node && p->claim == CLAIM_NONE && p->node != NODE_NONE)
+	if (p->nomination != NOMINATION_NONE && p->state != POD_WAITING)
+		return err_fail(c->e, ERR_INTERNAL, "pod %s: is nominated but does not wait", pod_text(c, id));
+	if (!on_node && p->nomination == NOMINATION_NONE && p->node != NODE_NONE)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: has a node but is on none", pod_text(c, id));
 	if (p->is_evicted && p->state != POD_LEAVING)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: evicted but not leaving", pod_text(c, id));
 	if (p->is_evicted != bits_has(&l->evicted, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the evicted is wrong about it",
 				pod_text(c, id));
-	if ((p->claim == CLAIM_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0) !=
+	if ((p->nomination == NOMINATION_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0) !=
 	    bits_has(&l->wary, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the wary is wrong about it", pod_text(c, id));
-	if (ledger_pod_find(l, kin_get(l->vocab, p->kin)->ns, p->name) != id)
+	if (ledger_pod_find(l, labelset_get(l->vocab, p->labelset)->ns, p->name) != id)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not found by its name", pod_text(c, id));
 	if (p->podset != PODSET_NONE && l->podsets.v[p->podset].group != p->group)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: its podset is of another group", pod_text(c, id));
@@ -175,8 +175,8 @@ static enum err_code count_pod(struct recount *c, pod_id id)
 	const struct shape *s = shape_get(c->l->vocab, p->shape);
 	if (p->state == POD_PLACED || p->state == POD_LEAVING)
 		code = count_on_node(c, id, s->usage);
-	else if (p->claim != CLAIM_NONE)
-		code = count_claim(c, id, s->request);
+	else if (p->nomination != NOMINATION_NONE)
+		code = count_nominated(c, id, s->request);
 	if (code == ERR_OK)
 		code = count_queue_list(c, id);
 	if (code != ERR_OK)
@@ -187,7 +187,7 @@ static enum err_code count_pod(struct recount *c, pod_id id)
 		count_budgets(c, p);
 		c->n_evicted++;
 	}
-	c->kin_pods.v[p->kin]++;
+	c->labelset_pods.v[p->labelset]++;
 	totals_add(c->totals, s, 1);
 	c->n_pods++;
 	return ERR_OK;
@@ -224,7 +224,7 @@ static enum err_code check_node_object(const struct recount *c, node_id n, wide 
 		row[r] = node->obj->allocatable.v[r];
 		capacity[r] += row[r];
 	}
-	bool is_empty_ghost = !node->is_live && node->name != NAME_NONE && node->pods.n == 0 && node->claims.n == 0;
+	bool is_empty_ghost = !node->is_live && node->name != NAME_NONE && node->pods.n == 0 && node->nominated.n == 0;
 	if (is_empty_ghost && !(l->has_empty_ghosts && bits_has(&l->empty_ghosts, n)))
 		return err_fail(c->e, ERR_INTERNAL, "node %s: a ghost nobody will sweep",
 				name_str(l->names, node->name));
@@ -240,16 +240,17 @@ static enum err_code check_node(const struct recount *c, node_id n, wide *capaci
 	enum err_code code = check_node_object(c, n, capacity);
 	if (code != ERR_OK)
 		return code;
-	if (node->pods.n != c->node_pods.v[n] || node->claims.n != c->node_claims.v[n])
-		return err_fail(c->e, ERR_INTERNAL, "node %s: its lists hold %u pods and %u claims, counted %u and %u",
-				name, node->pods.n, node->claims.n, c->node_pods.v[n], c->node_claims.v[n]);
+	if (node->pods.n != c->node_pods.v[n] || node->nominated.n != c->node_nominated.v[n])
+		return err_fail(c->e, ERR_INTERNAL,
+				"node %s: its lists hold %u pods and %u nominated, counted %u and %u", name,
+				node->pods.n, node->nominated.n, c->node_pods.v[n], c->node_nominated.v[n]);
 	if ((node->generation == 0) != (node->name == NAME_NONE) || node->generation > l->last_generation)
 		return err_fail(c->e, ERR_INTERNAL, "node %s: impossible generation", name);
 	if ((code = compare_rows(c, &l->node_used, &c->node_used, n, "node", name, "used")) != ERR_OK)
 		return code;
 	if ((code = compare_rows(c, &l->node_leaving, &c->node_leaving, n, "node", name, "leaving")) != ERR_OK)
 		return code;
-	return compare_rows(c, &l->node_claimed, &c->node_claimed, n, "node", name, "claimed");
+	return compare_rows(c, &l->node_reserved, &c->node_reserved, n, "node", name, "reserved");
 }
 
 static enum err_code check_nodes(const struct recount *c)
@@ -289,7 +290,7 @@ static enum err_code check_queue(const struct recount *c, queue_id q)
 		return code;
 	if ((code = compare_rows(c, &l->queue_leaving, &c->queue_leaving, q, "queue", path, "leaving")) != ERR_OK)
 		return code;
-	return compare_rows(c, &l->queue_claimed, &c->queue_claimed, q, "queue", path, "claimed");
+	return compare_rows(c, &l->queue_reserved, &c->queue_reserved, q, "queue", path, "reserved");
 }
 
 static enum err_code check_podset(const struct recount *c, group_id id, podset_id s)
@@ -300,7 +301,7 @@ static enum err_code check_podset(const struct recount *c, group_id id, podset_i
 		return err_fail(c->e, ERR_INTERNAL, "group %s: podset %u is not its own", name, s);
 	if (kept->n_pods != counted->n_pods || kept->n_waiting != counted->n_waiting ||
 	    kept->n_placed != counted->n_placed || kept->n_leaving != counted->n_leaving ||
-	    kept->n_finished != counted->n_finished || kept->n_claimed != counted->n_claimed)
+	    kept->n_finished != counted->n_finished || kept->n_nominated != counted->n_nominated)
 		return err_fail(c->e, ERR_INTERNAL, "group %s: podset %s: counts differ", name,
 				name_str(c->l->names, kept->name));
 	return ERR_OK;
@@ -313,7 +314,7 @@ static uint32_t idle_podsets(const struct ledger *l)
 	for (uint32_t length = 0; length < l->free_runs.n; length++)
 		n += length * l->free_runs.v[length].n;
 	for (uint32_t i = 0; i < l->journal.n; i++) {
-		const struct entry *e = &l->journal.v[i];
+		const struct journal_entry *e = &l->journal.v[i];
 		if (e->kind == ENTRY_GROUP_GONE)
 			n += l->groups.v[e->id].n_podsets;
 		else if (e->kind == ENTRY_GROUP_SWAP && e->flag)
@@ -345,22 +346,24 @@ static enum err_code check_groups(const struct recount *c)
 	return n == l->group_by_name.n ? ERR_OK : err_fail(c->e, ERR_INTERNAL, "groups: names of some that are gone");
 }
 
-static enum err_code check_kin(const struct recount *c, kin_id kin)
+static enum err_code check_labelset(const struct recount *c, labelset_id labelset)
 {
 	const struct ledger *l = c->l;
-	const struct kin_use *k = &l->kins.v[kin];
+	const struct labelset_use *k = &l->labelsets.v[labelset];
 	uint32_t n = 0;
-	if (k->n_pods != c->kin_pods.v[kin])
-		return err_fail(c->e, ERR_INTERNAL, "kin %u: kept %u pods, counted %u", kin, k->n_pods,
-				c->kin_pods.v[kin]);
+	if (k->n_pods != c->labelset_pods.v[labelset])
+		return err_fail(c->e, ERR_INTERNAL, "label set %u: kept %u pods, counted %u", labelset, k->n_pods,
+				c->labelset_pods.v[labelset]);
 	for (pdb_id b = 0; k->n_pods > 0 && b < l->pdb_ids.limit; b++) {
-		if (!l->pdbs.v[b].is_live || !pdb_matches(l, l->pdbs.v[b].obj, kin))
+		if (!l->pdbs.v[b].is_live || !pdb_matches(l, l->pdbs.v[b].obj, labelset))
 			continue;
 		if (n >= k->n_pdbs || k->pdbs[n] != b)
-			return err_fail(c->e, ERR_INTERNAL, "kin %u: budget %u is missing from its list", kin, b);
+			return err_fail(c->e, ERR_INTERNAL, "label set %u: budget %u is missing from its list",
+					labelset, b);
 		n++;
 	}
-	return n == k->n_pdbs ? ERR_OK : err_fail(c->e, ERR_INTERNAL, "kin %u: has budgets that do not match", kin);
+	return n == k->n_pdbs ? ERR_OK
+			      : err_fail(c->e, ERR_INTERNAL, "label set %u: has budgets that do not match", labelset);
 }
 
 static enum err_code check_budgets(const struct recount *c)
@@ -376,8 +379,8 @@ static enum err_code check_budgets(const struct recount *c)
 		if (l->pdb_ns.v[b] != pdb->obj->ns || ledger_pdb_find(l, pdb->obj->ns, pdb->obj->name) != b)
 			return err_fail(c->e, ERR_INTERNAL, "budget %u: is not found by its name", b);
 	}
-	for (kin_id kin = 0; kin < l->kins.n; kin++) {
-		enum err_code code = check_kin(c, kin);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++) {
+		enum err_code code = check_labelset(c, labelset);
 		if (code != ERR_OK)
 			return code;
 	}

@@ -28,30 +28,12 @@ static uint64_t mix_free(uint64_t h, const struct ids *ids)
 
 static uint64_t mix_pod_object(uint64_t h, const struct obj_pod *o)
 {
-	const uint32_t words[] = {o->name,
-				  o->uid,
-				  o->kin,
-				  o->shape,
-				  o->node_name,
-				  o->nominated_node,
-				  o->has_priority,
-				  (uint32_t)o->priority,
-				  o->priority_class,
-				  o->phase,
-				  o->is_preempted,
-				  o->owner_kind,
-				  o->owner_name,
-				  o->owner_uid,
-				  o->group,
-				  o->group_is_k8s,
-				  o->subgroup,
-				  o->kai_queue,
-				  o->yunikorn_queue,
-				  o->app,
-				  o->user,
-				  o->user_groups,
-				  o->allows_preemption,
-				  o->preemptibility};
+	const uint32_t words[] = {
+		o->name,	   o->uid,	    o->labelset,	   o->shape,	      o->node_name,
+		o->nominated_node, o->has_priority, (uint32_t)o->priority, o->priority_class, o->phase,
+		o->is_preempted,   o->owner_kind,   o->owner_name,	   o->owner_uid,      o->group,
+		o->group_is_k8s,   o->subgroup,	    o->kai_queue,	   o->yunikorn_queue, o->app,
+		o->user,	   o->user_groups,  o->allows_preemption,  o->preemptibility};
 	const int64_t times[] = {o->created_ns, o->started_ns, o->scheduled_ns, o->deleted_ns, o->checkpointed_ns};
 	h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 	return mix_row(h, times, sizeof(times) / sizeof(*times));
@@ -64,12 +46,9 @@ static uint64_t mix_pods(const struct ledger *l, uint64_t h)
 		h = hash_mix(h, p->state);
 		if (p->state == POD_FREE)
 			continue;
-		const uint32_t words[] = {p->claim,	 p->preemptibility,
-					  p->is_evicted, (uint32_t)p->priority,
-					  p->node,	 p->queue,
-					  p->group,	 p->podset,
-					  p->shape,	 p->kin,
-					  p->name,	 p->node_pos,
+		const uint32_t words[] = {p->nomination, p->preemptibility, p->is_evicted, (uint32_t)p->priority,
+					  p->node,	 p->queue,	    p->group,	   p->podset,
+					  p->shape,	 p->labelset,	    p->name,	   p->node_pos,
 					  p->queue_pos};
 		h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 		h = hash_mix(hash_mix(h, (uint64_t)p->started_ns), (uint64_t)p->created_ns);
@@ -86,7 +65,7 @@ static uint64_t mix_pods(const struct ledger *l, uint64_t h)
 
 static uint64_t mix_node_object(uint64_t h, const struct obj_node *o)
 {
-	h = hash_mix(hash_mix(hash_mix(h, o->uid), o->kin), o->allocatable.mask);
+	h = hash_mix(hash_mix(hash_mix(h, o->uid), o->labelset), o->allocatable.mask);
 	h = hash_mix(hash_mix(h, o->is_unschedulable), o->is_not_ready);
 	for (uint32_t i = 0; i < o->n_taints; i++)
 		h = hash_mix(hash_mix(hash_mix(h, o->taints[i].key), o->taints[i].value), o->taints[i].effect);
@@ -103,11 +82,11 @@ static uint64_t mix_nodes(const struct ledger *l, uint64_t h)
 		if (node->obj != NULL)
 			h = mix_node_object(h, node->obj);
 		h = mix_ids(h, node->pods.v, node->pods.n);
-		h = mix_ids(h, node->claims.v, node->claims.n);
+		h = mix_ids(h, node->nominated.v, node->nominated.n);
 		h = mix_row(h, row_of(l, &l->allocatable, n), l->stride);
 		h = mix_row(h, row_of(l, &l->node_used, n), l->stride);
 		h = mix_row(h, row_of(l, &l->node_leaving, n), l->stride);
-		h = mix_row(h, row_of(l, &l->node_claimed, n), l->stride);
+		h = mix_row(h, row_of(l, &l->node_reserved, n), l->stride);
 	}
 	h = mix_row(h, l->capacity, RES_MAX);
 	return mix_free(h, &l->node_ids);
@@ -150,13 +129,13 @@ static uint64_t mix_queue(const struct ledger *l, uint64_t h, queue_id q)
 	h = mix_ids(h, l->queues.v[q].pods.v, l->queues.v[q].pods.n);
 	h = mix_row(h, row_of(l, &l->queue_used, q), l->stride);
 	h = mix_row(h, row_of(l, &l->queue_leaving, q), l->stride);
-	return mix_row(h, row_of(l, &l->queue_claimed, q), l->stride);
+	return mix_row(h, row_of(l, &l->queue_reserved, q), l->stride);
 }
 
 static uint64_t mix_podset(uint64_t h, const struct podset *s)
 {
-	const uint32_t words[] = {s->name,     s->group,     (uint32_t)s->min_member, s->n_pods,   s->n_waiting,
-				  s->n_placed, s->n_leaving, s->n_finished,	      s->n_claimed};
+	const uint32_t words[] = {s->name,     s->group,     (uint32_t)s->min_member, s->n_pods,     s->n_waiting,
+				  s->n_placed, s->n_leaving, s->n_finished,	      s->n_nominated};
 	return mix_ids(h, words, sizeof(words) / sizeof(*words));
 }
 
@@ -193,10 +172,10 @@ static uint64_t mix_budgets(const struct ledger *l, uint64_t h)
 		h = hash_mix(hash_mix(hash_mix(h, b->obj->ns), b->obj->name), (uint64_t)b->obj->allowed);
 		h = mix_ids(hash_mix(h, b->obj->selector.n), b->obj->disrupted, b->obj->n_disrupted);
 	}
-	for (kin_id kin = 0; kin < l->kins.n; kin++) {
-		if (l->kins.v[kin].n_pods > 0)
-			h = mix_ids(hash_mix(hash_mix(h, kin), l->kins.v[kin].n_pods), l->kins.v[kin].pdbs,
-				    l->kins.v[kin].n_pdbs);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++) {
+		if (l->labelsets.v[labelset].n_pods > 0)
+			h = mix_ids(hash_mix(hash_mix(h, labelset), l->labelsets.v[labelset].n_pods),
+				    l->labelsets.v[labelset].pdbs, l->labelsets.v[labelset].n_pdbs);
 	}
 	return mix_free(h, &l->pdb_ids);
 }
@@ -219,11 +198,11 @@ static size_t pod_lists_bytes(const struct ledger *l)
 {
 	size_t bytes = 0;
 	for (node_id n = 0; n < l->nodes.n; n++)
-		bytes += (l->nodes.v[n].pods.cap + l->nodes.v[n].claims.cap) * sizeof(pod_id);
+		bytes += (l->nodes.v[n].pods.cap + l->nodes.v[n].nominated.cap) * sizeof(pod_id);
 	for (queue_id q = 0; q < l->queues.n; q++)
 		bytes += l->queues.v[q].pods.cap * sizeof(pod_id);
-	for (kin_id kin = 0; kin < l->kins.n; kin++)
-		bytes += l->kins.v[kin].n_pdbs * sizeof(pdb_id);
+	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++)
+		bytes += l->labelsets.v[labelset].n_pdbs * sizeof(pdb_id);
 	return bytes;
 }
 
@@ -232,7 +211,7 @@ struct ledger_memory ledger_memory(const struct ledger *l)
 	struct ledger_memory m = {
 		.engine = l->pods.cap * sizeof(*l->pods.v) + l->pod_ids.free.cap * sizeof(*l->pod_ids.free.v) +
 			  map_bytes(&l->pod_by_name) + l->evicted.n_words * sizeof(*l->evicted.w) +
-			  l->kins.cap * sizeof(*l->kins.v) + l->journal.cap * sizeof(*l->journal.v) +
+			  l->labelsets.cap * sizeof(*l->labelsets.v) + l->journal.cap * sizeof(*l->journal.v) +
 			  pod_lists_bytes(l),
 		.objects = l->pod_by_name.n * (sizeof(struct obj_pod) + BLOCK_EXTRA),
 		.shapes = vocab_bytes(l->vocab),

@@ -149,7 +149,7 @@ group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue,
 	};
 	l->groups.v[id].started_ns = l->groups.v[id].obj->started_ns;
 	describe_podsets(l, id);
-	struct entry *e = journal_add(l, ENTRY_GROUP_NEW, id);
+	struct journal_entry *e = journal_add(l, ENTRY_GROUP_NEW, id);
 	e->flag = is_fresh;
 	e->pos = is_fresh_run;
 	l->group_generation++;
@@ -157,7 +157,7 @@ group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue,
 	return id;
 }
 
-void undo_group_new(struct ledger *l, const struct entry *e)
+void undo_group_new(struct ledger *l, const struct journal_entry *e)
 {
 	struct group *g = &l->groups.v[e->id];
 	map_del(&l->group_by_name, name_key(g->obj));
@@ -177,7 +177,7 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 	assert(name_key(g->obj) == name_key(o));
 	struct group *before = mem_alloc(sizeof(*before));
 	*before = *g;
-	struct entry *e = journal_hold(l, ENTRY_GROUP_SWAP, id, before);
+	struct journal_entry *e = journal_hold(l, ENTRY_GROUP_SWAP, id, before);
 	if (!same_podsets(l, g, o)) {
 		bool is_fresh;
 		assert(group_pods(l, g) == 0);
@@ -197,7 +197,7 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 	ledger_moved(l);
 }
 
-void undo_group_swap(struct ledger *l, const struct entry *e)
+void undo_group_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct group *g = &l->groups.v[e->id];
 	if (e->flag)
@@ -209,7 +209,7 @@ void undo_group_swap(struct ledger *l, const struct entry *e)
 	l->group_generation++;
 }
 
-void settle_group_swap(struct ledger *l, const struct entry *e)
+void settle_group_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct group *before = e->held;
 	if (e->flag)
@@ -231,7 +231,7 @@ void ledger_group_drop(struct ledger *l, group_id id)
 	ledger_moved(l);
 }
 
-void undo_group_gone(struct ledger *l, const struct entry *e)
+void undo_group_gone(struct ledger *l, const struct journal_entry *e)
 {
 	struct group *g = &l->groups.v[e->id];
 	g->is_live = true;
@@ -240,7 +240,7 @@ void undo_group_gone(struct ledger *l, const struct entry *e)
 	l->group_generation++;
 }
 
-void settle_group_gone(struct ledger *l, const struct entry *e)
+void settle_group_gone(struct ledger *l, const struct journal_entry *e)
 {
 	struct group *g = &l->groups.v[e->id];
 	run_give(l, g->first_podset, g->n_podsets);

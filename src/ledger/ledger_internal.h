@@ -18,8 +18,8 @@ enum entry_kind {
 	ENTRY_VACATE,
 	ENTRY_LEAVE,
 	ENTRY_RETURN,
-	ENTRY_CLAIM,
-	ENTRY_UNCLAIM,
+	ENTRY_NOMINATE,
+	ENTRY_CLEAR_NOMINATION,
 	ENTRY_FINISH,
 	ENTRY_UNFINISH,
 	ENTRY_STARTED,
@@ -45,10 +45,10 @@ enum entry_kind {
 	ENTRY_KINDS
 };
 
-struct entry { /* 32 bytes; only what undo cannot see in the state itself */
+struct journal_entry { /* 32 bytes; only what undo cannot see in the state itself */
 	uint8_t kind;
-	uint8_t claim; /* enum claim before */
-	bool flag;     /* LEAVE, RETURN: is_evicted; *_NEW: the id was never used before; DRAIN: as before */
+	uint8_t nomination; /* enum nomination before */
+	bool flag;	    /* LEAVE, RETURN: is_evicted; *_NEW: the id was never used before; DRAIN: as before */
 	uint32_t id;
 	uint32_t node;	     /* or the queue's old parent */
 	uint32_t pos;	     /* index in the list it left */
@@ -60,8 +60,8 @@ struct entry { /* 32 bytes; only what undo cannot see in the state itself */
 };
 
 struct entry_ops {
-	void (*undo)(struct ledger *l, const struct entry *e);
-	void (*settle)(struct ledger *l, const struct entry *e); /* NULL: nothing is held */
+	void (*undo)(struct ledger *l, const struct journal_entry *e);
+	void (*settle)(struct ledger *l, const struct journal_entry *e); /* NULL: nothing is held */
 };
 extern const struct entry_ops entry_ops[ENTRY_KINDS];
 
@@ -84,7 +84,8 @@ struct queue_use {
 	uint64_t members; /* only grows: how often the list changed */
 };
 
-struct kin_use { /* of a kin with pods in the ledger; zero otherwise, so a reused kin id starts afresh */
+/* of a label set with pods in the ledger; zero otherwise, so a reused label set id starts afresh */
+struct labelset_use {
 	uint32_t n_pods;
 	uint32_t n_pdbs;
 	pdb_id *pdbs; /* heap, ascending; NULL if none */
@@ -134,13 +135,13 @@ struct ledger {
 	uint64_t budget_generation; /* only grows, too */
 	uint64_t group_generation;  /* likewise */
 	uint64_t tree_generation;   /* likewise */
-	struct rows allocatable, node_used, node_leaving, node_claimed;
+	struct rows allocatable, node_used, node_leaving, node_reserved;
 	wide capacity_wide[RES_MAX];
 	int64_t capacity[RES_MAX];
 
 	struct queue_tree tree;
 	ARRAY(struct queue_use) queues; /* as long as the tree's */
-	struct rows queue_used, queue_leaving, queue_claimed;
+	struct rows queue_used, queue_leaving, queue_reserved;
 	struct touched touched_queues, touched_groups;
 
 	ARRAY(struct group) groups;
@@ -150,12 +151,12 @@ struct ledger {
 	ARRAY(pod_list) free_runs; /* by length: first ids of runs of podsets */
 
 	ARRAY(struct pdb) pdbs;
-	ARRAY(name_id) pdb_ns; /* NAME_NONE: not live. Apart, because it is searched for every new kin. */
+	ARRAY(name_id) pdb_ns; /* NAME_NONE: not live. Apart, because it is searched for every new label set. */
 	struct ids pdb_ids;
 	struct map pdb_by_name;
-	ARRAY(struct kin_use) kins;
+	ARRAY(struct labelset_use) labelsets;
 
-	ARRAY(struct entry) journal;
+	ARRAY(struct journal_entry) journal;
 	uint32_t n_held; /* entries that have something to settle */
 	ARRAY(struct ledger_listener) listeners;
 };
@@ -198,17 +199,17 @@ static inline void ledger_moved(const struct ledger *l)
 	if (__builtin_expect(l->checks_always, 0))
 		ledger_fail_check(l);
 }
-static inline struct entry *journal_add(struct ledger *l, enum entry_kind kind, uint32_t id)
+static inline struct journal_entry *journal_add(struct ledger *l, enum entry_kind kind, uint32_t id)
 {
 	array_reserve(&l->journal, l->journal.n + 1);
-	struct entry *e = &l->journal.v[l->journal.n++];
-	*e = (struct entry){.kind = (uint8_t)kind, .id = id};
+	struct journal_entry *e = &l->journal.v[l->journal.n++];
+	*e = (struct journal_entry){.kind = (uint8_t)kind, .id = id};
 	return e;
 }
 /* Entries that hold something are counted: without any, a commit has nothing to do. */
-static inline struct entry *journal_hold(struct ledger *l, enum entry_kind kind, uint32_t id, void *held)
+static inline struct journal_entry *journal_hold(struct ledger *l, enum entry_kind kind, uint32_t id, void *held)
 {
-	struct entry *e = journal_add(l, kind, id);
+	struct journal_entry *e = journal_add(l, kind, id);
 	e->held = held;
 	l->n_held++;
 	return e;
@@ -225,69 +226,69 @@ void tell_node(const struct ledger *l, node_id n, bool is_undo);
 void node_note_ghost(struct ledger *l, node_id n);
 void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos);
 void pod_leave(struct ledger *l, pod_id id, bool is_evicted);
-void pod_claim(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos);
+void pod_nominate(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos);
 void pod_finish(struct ledger *l, pod_id id);
-void pod_to_waiting(struct ledger *l, pod_id id); /* from any state, without a claim */
+void pod_to_waiting(struct ledger *l, pod_id id); /* from any state, without a nomination */
 
 /* Of the leaf's list, the waiting counts of the path and the podset's n_waiting; not of n_pods. */
 void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos);
 void pod_queue_out(struct ledger *l, pod_id id);
 void touched_free(struct touched *t);
 
-void undo_place(struct ledger *l, const struct entry *e);
-void undo_vacate(struct ledger *l, const struct entry *e);
-void undo_leave(struct ledger *l, const struct entry *e);
-void undo_return(struct ledger *l, const struct entry *e);
-void undo_claim(struct ledger *l, const struct entry *e);
-void undo_unclaim(struct ledger *l, const struct entry *e);
-void undo_finish(struct ledger *l, const struct entry *e);
-void undo_unfinish(struct ledger *l, const struct entry *e);
-void undo_started(struct ledger *l, const struct entry *e);
-void undo_priority(struct ledger *l, const struct entry *e);
-void undo_group_started(struct ledger *l, const struct entry *e);
+void undo_place(struct ledger *l, const struct journal_entry *e);
+void undo_vacate(struct ledger *l, const struct journal_entry *e);
+void undo_leave(struct ledger *l, const struct journal_entry *e);
+void undo_return(struct ledger *l, const struct journal_entry *e);
+void undo_nominate(struct ledger *l, const struct journal_entry *e);
+void undo_clear_nomination(struct ledger *l, const struct journal_entry *e);
+void undo_finish(struct ledger *l, const struct journal_entry *e);
+void undo_unfinish(struct ledger *l, const struct journal_entry *e);
+void undo_started(struct ledger *l, const struct journal_entry *e);
+void undo_priority(struct ledger *l, const struct journal_entry *e);
+void undo_group_started(struct ledger *l, const struct journal_entry *e);
 
 /* ledger_pods.c, ledger_nodes.c, ledger_groups.c, ledger_queues.c, ledger_budgets.c */
-void undo_pod_new(struct ledger *l, const struct entry *e);
-void undo_pod_gone(struct ledger *l, const struct entry *e);
-void settle_pod_gone(struct ledger *l, const struct entry *e);
-void undo_pod_swap(struct ledger *l, const struct entry *e);
-void settle_pod_swap(struct ledger *l, const struct entry *e);
+void undo_pod_new(struct ledger *l, const struct journal_entry *e);
+void undo_pod_gone(struct ledger *l, const struct journal_entry *e);
+void settle_pod_gone(struct ledger *l, const struct journal_entry *e);
+void undo_pod_swap(struct ledger *l, const struct journal_entry *e);
+void settle_pod_swap(struct ledger *l, const struct journal_entry *e);
 void pods_free(struct ledger *l);
 bool totals_fit(const struct ledger *l, shape_id old, shape_id shape, res_id *ret_type);
 void totals_add(wide *totals, const struct shape *s, int sign);
 
-void undo_node_new(struct ledger *l, const struct entry *e);
-void undo_node_swap(struct ledger *l, const struct entry *e);
-void settle_node_swap(struct ledger *l, const struct entry *e);
+void undo_node_new(struct ledger *l, const struct journal_entry *e);
+void undo_node_swap(struct ledger *l, const struct journal_entry *e);
+void settle_node_swap(struct ledger *l, const struct journal_entry *e);
 void nodes_sweep(struct ledger *l); /* empty ghosts go */
 void nodes_free(struct ledger *l);
 
-void undo_group_new(struct ledger *l, const struct entry *e);
-void undo_group_gone(struct ledger *l, const struct entry *e);
-void settle_group_gone(struct ledger *l, const struct entry *e);
-void undo_group_swap(struct ledger *l, const struct entry *e);
-void settle_group_swap(struct ledger *l, const struct entry *e);
+void undo_group_new(struct ledger *l, const struct journal_entry *e);
+void undo_group_gone(struct ledger *l, const struct journal_entry *e);
+void settle_group_gone(struct ledger *l, const struct journal_entry *e);
+void undo_group_swap(struct ledger *l, const struct journal_entry *e);
+void settle_group_swap(struct ledger *l, const struct journal_entry *e);
 void groups_free(struct ledger *l);
 
-void undo_queue_new(struct ledger *l, const struct entry *e);
-void undo_queue_gone(struct ledger *l, const struct entry *e);
-void settle_queue_gone(struct ledger *l, const struct entry *e);
-void undo_queue_swap(struct ledger *l, const struct entry *e);
-void settle_queue_swap(struct ledger *l, const struct entry *e);
-void undo_queue_move(struct ledger *l, const struct entry *e);
-void undo_queue_drain(struct ledger *l, const struct entry *e);
+void undo_queue_new(struct ledger *l, const struct journal_entry *e);
+void undo_queue_gone(struct ledger *l, const struct journal_entry *e);
+void settle_queue_gone(struct ledger *l, const struct journal_entry *e);
+void undo_queue_swap(struct ledger *l, const struct journal_entry *e);
+void settle_queue_swap(struct ledger *l, const struct journal_entry *e);
+void undo_queue_move(struct ledger *l, const struct journal_entry *e);
+void undo_queue_drain(struct ledger *l, const struct journal_entry *e);
 void queues_init(struct ledger *l);
 void queues_free(struct ledger *l);
 
-void undo_pdb_new(struct ledger *l, const struct entry *e);
-void undo_pdb_gone(struct ledger *l, const struct entry *e);
-void settle_pdb_gone(struct ledger *l, const struct entry *e);
-void undo_pdb_swap(struct ledger *l, const struct entry *e);
-void undo_pdb_lower(struct ledger *l, const struct entry *e);
-void settle_pdb_swap(struct ledger *l, const struct entry *e);
+void undo_pdb_new(struct ledger *l, const struct journal_entry *e);
+void undo_pdb_gone(struct ledger *l, const struct journal_entry *e);
+void settle_pdb_gone(struct ledger *l, const struct journal_entry *e);
+void undo_pdb_swap(struct ledger *l, const struct journal_entry *e);
+void undo_pdb_lower(struct ledger *l, const struct journal_entry *e);
+void settle_pdb_swap(struct ledger *l, const struct journal_entry *e);
 void pdbs_free(struct ledger *l);
-void kin_enter(struct ledger *l, kin_id kin); /* one more pod of it */
-void kin_leave(struct ledger *l, kin_id kin);
+void labelset_enter(struct ledger *l, labelset_id labelset); /* one more pod of it */
+void labelset_leave(struct ledger *l, labelset_id labelset);
 void budgets_spend(struct ledger *l, const struct pod *p, int32_t by);
-bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, kin_id kin);
+bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, labelset_id labelset);
 bool pdb_lists(const struct obj_pdb *o, name_id pod_name); /* as disrupted */

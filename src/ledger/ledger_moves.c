@@ -9,9 +9,10 @@
  */
 #include "ledger/ledger_internal.h"
 
-enum told { TOLD_ADD, TOLD_REMOVE, TOLD_LEAVING, TOLD_STAYING };
+enum told_listeners { TOLD_ADD, TOLD_REMOVE, TOLD_LEAVING, TOLD_STAYING };
 
-static void tell_one(const struct ledger_listener *to, const struct ledger *l, enum told what, pod_id pod, node_id node)
+static void tell_one(const struct ledger_listener *to, const struct ledger *l, enum told_listeners what, pod_id pod,
+		     node_id node)
 {
 	if (what == TOLD_ADD)
 		to->on_add(to->ctx, l, pod, node);
@@ -21,13 +22,13 @@ static void tell_one(const struct ledger_listener *to, const struct ledger *l, e
 		to->on_leaving(to->ctx, l, pod, what == TOLD_LEAVING);
 }
 
-static void tell(const struct ledger *l, enum told what, pod_id pod, node_id node)
+static void tell(const struct ledger *l, enum told_listeners what, pod_id pod, node_id node)
 {
 	for (uint32_t i = 0; i < l->listeners.n; i++)
 		tell_one(&l->listeners.v[i], l, what, pod, node);
 }
 
-static void tell_back(const struct ledger *l, enum told what, pod_id pod, node_id node)
+static void tell_back(const struct ledger *l, enum told_listeners what, pod_id pod, node_id node)
 {
 	for (uint32_t i = l->listeners.n; i > 0; i--)
 		tell_one(&l->listeners.v[i - 1], l, what, pod, node);
@@ -53,7 +54,7 @@ static void list_remove(struct ledger *l, pod_list *list, pod_id id)
 void node_note_ghost(struct ledger *l, node_id n)
 {
 	const struct ledger_node *node = &l->nodes.v[n];
-	if (node->is_live || node->pods.n > 0 || node->claims.n > 0)
+	if (node->is_live || node->pods.n > 0 || node->nominated.n > 0)
 		return;
 	bits_set(&l->empty_ghosts, n);
 	l->has_empty_ghosts = true;
@@ -201,23 +202,23 @@ static void stay(struct ledger *l, pod_id id)
 
 static bool is_wary(const struct ledger *l, const struct pod *p)
 {
-	return p->claim == CLAIM_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0;
+	return p->nomination == NOMINATION_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0;
 }
 
-static void hold(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
+static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
 	const struct res_list request = shape_get(l->vocab, p->shape)->request;
-	list_insert(l, &l->nodes.v[node].claims, pos, id);
-	p->claim = (uint8_t)kind;
+	list_insert(l, &l->nodes.v[node].nominated, pos, id);
+	p->nomination = (uint8_t)kind;
 	p->node = node;
-	row_add(row_of(l, &l->node_claimed, node), request);
+	row_add(row_of(l, &l->node_reserved, node), request);
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
-		row_add(row_of(l, &l->queue_claimed, q), request);
+		row_add(row_of(l, &l->queue_reserved, q), request);
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
-		s->n_claimed++;
+		s->n_nominated++;
 	if (is_wary(l, p)) {
 		bits_set(&l->wary, id);
 		l->n_wary++;
@@ -228,20 +229,20 @@ static void release(struct ledger *l, pod_id id)
 {
 	struct pod *p = &l->pods.v[id];
 	const struct res_list request = shape_get(l->vocab, p->shape)->request;
-	list_remove(l, &l->nodes.v[p->node].claims, id);
-	row_sub(row_of(l, &l->node_claimed, p->node), request);
+	list_remove(l, &l->nodes.v[p->node].nominated, id);
+	row_sub(row_of(l, &l->node_reserved, p->node), request);
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
-		row_sub(row_of(l, &l->queue_claimed, q), request);
+		row_sub(row_of(l, &l->queue_reserved, q), request);
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
-		s->n_claimed--;
+		s->n_nominated--;
 	if (is_wary(l, p)) {
 		bits_clear(&l->wary, id);
 		l->n_wary--;
 	}
 	node_note_ghost(l, p->node);
-	p->claim = CLAIM_NONE;
+	p->nomination = NOMINATION_NONE;
 	p->node = NODE_NONE;
 }
 
@@ -288,15 +289,15 @@ void pod_queue_out(struct ledger *l, pod_id id)
 		s->n_waiting--;
 }
 
-static struct entry *node_entry(struct ledger *l, enum entry_kind kind, pod_id id, node_id node)
+static struct journal_entry *node_entry(struct ledger *l, enum entry_kind kind, pod_id id, node_id node)
 {
-	struct entry *e = journal_add(l, kind, id);
+	struct journal_entry *e = journal_add(l, kind, id);
 	e->node = node;
 	e->generation = l->nodes.v[node].generation;
 	return e;
 }
 
-static void node_restore(struct ledger *l, const struct entry *e)
+static void node_restore(struct ledger *l, const struct journal_entry *e)
 {
 	l->nodes.v[e->node].generation = e->generation;
 }
@@ -315,7 +316,7 @@ static struct pod *pod_in(struct ledger *l, pod_id id, enum pod_state state)
 void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 {
 	const struct pod *p = pod_in(l, id, POD_WAITING);
-	assert(p->claim == CLAIM_NONE && node_is_used(l, node));
+	assert(p->nomination == NOMINATION_NONE && node_is_used(l, node));
 	if (pos > l->nodes.v[node].pods.n)
 		pos = l->nodes.v[node].pods.n;
 	node_entry(l, ENTRY_PLACE, id, node);
@@ -325,7 +326,7 @@ void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 	ledger_moved(l);
 }
 
-void undo_place(struct ledger *l, const struct entry *e)
+void undo_place(struct ledger *l, const struct journal_entry *e)
 {
 	lift_off(l, e->id);
 	node_restore(l, e);
@@ -343,7 +344,7 @@ static void pod_vacate(struct ledger *l, pod_id id)
 	ledger_moved(l);
 }
 
-void undo_vacate(struct ledger *l, const struct entry *e)
+void undo_vacate(struct ledger *l, const struct journal_entry *e)
 {
 	settle_on(l, e->id, e->node, e->pos);
 	node_restore(l, e);
@@ -360,7 +361,7 @@ void pod_leave(struct ledger *l, pod_id id, bool is_evicted)
 	ledger_moved(l);
 }
 
-void undo_leave(struct ledger *l, const struct entry *e)
+void undo_leave(struct ledger *l, const struct journal_entry *e)
 {
 	stay(l, e->id);
 	node_restore(l, e);
@@ -377,46 +378,46 @@ static void pod_return(struct ledger *l, pod_id id)
 	ledger_moved(l);
 }
 
-void undo_return(struct ledger *l, const struct entry *e)
+void undo_return(struct ledger *l, const struct journal_entry *e)
 {
 	go(l, e->id, e->flag);
 	node_restore(l, e);
 	tell_back(l, TOLD_LEAVING, e->id, e->node);
 }
 
-void pod_claim(struct ledger *l, pod_id id, node_id node, enum claim kind, uint32_t pos)
+void pod_nominate(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)
 {
 	const struct pod *p = pod_in(l, id, POD_WAITING);
-	assert(p->claim == CLAIM_NONE && kind != CLAIM_NONE && node_is_used(l, node));
-	if (pos > l->nodes.v[node].claims.n)
-		pos = l->nodes.v[node].claims.n;
-	node_entry(l, ENTRY_CLAIM, id, node);
+	assert(p->nomination == NOMINATION_NONE && kind != NOMINATION_NONE && node_is_used(l, node));
+	if (pos > l->nodes.v[node].nominated.n)
+		pos = l->nodes.v[node].nominated.n;
+	node_entry(l, ENTRY_NOMINATE, id, node);
 	hold(l, id, node, kind, pos);
 	node_touch(l, node);
 	ledger_moved(l);
 }
 
-void undo_claim(struct ledger *l, const struct entry *e)
+void undo_nominate(struct ledger *l, const struct journal_entry *e)
 {
 	release(l, e->id);
 	node_restore(l, e);
 }
 
-static void pod_unclaim(struct ledger *l, pod_id id)
+static void pod_clear_nomination(struct ledger *l, pod_id id)
 {
 	const struct pod *p = pod_in(l, id, POD_WAITING);
 	node_id node = p->node;
-	struct entry *e = node_entry(l, ENTRY_UNCLAIM, id, node);
-	e->claim = p->claim;
+	struct journal_entry *e = node_entry(l, ENTRY_CLEAR_NOMINATION, id, node);
+	e->nomination = p->nomination;
 	e->pos = p->node_pos;
 	release(l, id);
 	node_touch(l, node);
 	ledger_moved(l);
 }
 
-void undo_unclaim(struct ledger *l, const struct entry *e)
+void undo_clear_nomination(struct ledger *l, const struct journal_entry *e)
 {
-	hold(l, e->id, e->node, e->claim, e->pos);
+	hold(l, e->id, e->node, e->nomination, e->pos);
 	node_restore(l, e);
 }
 
@@ -443,13 +444,13 @@ static void unfinish(struct ledger *l, pod_id id, uint32_t pos)
 void pod_finish(struct ledger *l, pod_id id)
 {
 	const struct pod *p = pod_in(l, id, POD_WAITING);
-	assert(p->claim == CLAIM_NONE);
+	assert(p->nomination == NOMINATION_NONE);
 	journal_add(l, ENTRY_FINISH, id)->pos = p->queue_pos;
 	finish(l, id);
 	ledger_moved(l);
 }
 
-void undo_finish(struct ledger *l, const struct entry *e)
+void undo_finish(struct ledger *l, const struct journal_entry *e)
 {
 	unfinish(l, e->id, e->pos);
 }
@@ -461,7 +462,7 @@ static void pod_unfinish(struct ledger *l, pod_id id)
 	ledger_moved(l);
 }
 
-void undo_unfinish(struct ledger *l, const struct entry *e)
+void undo_unfinish(struct ledger *l, const struct journal_entry *e)
 {
 	finish(l, e->id);
 }
@@ -475,14 +476,14 @@ void pod_to_waiting(struct ledger *l, pod_id id)
 		pod_vacate(l, id);
 	if (p->state == POD_FINISHED)
 		pod_unfinish(l, id);
-	if (p->claim != CLAIM_NONE)
-		pod_unclaim(l, id);
+	if (p->nomination != NOMINATION_NONE)
+		pod_clear_nomination(l, id);
 	assert(p->state == POD_WAITING);
 }
 
 void ledger_place(struct ledger *l, pod_id pod, node_id node)
 {
-	ledger_unclaim(l, pod);
+	ledger_clear_nomination(l, pod);
 	pod_place(l, pod, node, POS_LAST);
 }
 
@@ -502,16 +503,16 @@ void ledger_unevict(struct ledger *l, pod_id pod)
 	pod_return(l, pod);
 }
 
-void ledger_claim(struct ledger *l, pod_id pod, node_id node, enum claim kind)
+void ledger_set_nomination(struct ledger *l, pod_id pod, node_id node, enum nomination kind)
 {
-	ledger_unclaim(l, pod);
-	pod_claim(l, pod, node, kind, POS_LAST);
+	ledger_clear_nomination(l, pod);
+	pod_nominate(l, pod, node, kind, POS_LAST);
 }
 
-void ledger_unclaim(struct ledger *l, pod_id pod)
+void ledger_clear_nomination(struct ledger *l, pod_id pod)
 {
-	if (pod_in(l, pod, POD_WAITING)->claim != CLAIM_NONE)
-		pod_unclaim(l, pod);
+	if (pod_in(l, pod, POD_WAITING)->nomination != NOMINATION_NONE)
+		pod_clear_nomination(l, pod);
 }
 
 /* Start times decide who is protected, so they are content of the node. */
@@ -519,7 +520,7 @@ void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns)
 {
 	assert(pod < l->pod_ids.limit && l->pods.v[pod].state != POD_FREE);
 	struct pod *p = &l->pods.v[pod];
-	struct entry *e = journal_add(l, ENTRY_STARTED, pod);
+	struct journal_entry *e = journal_add(l, ENTRY_STARTED, pod);
 	e->node = p->node;
 	e->ns = p->started_ns;
 	if (p->node != NODE_NONE) {
@@ -530,7 +531,7 @@ void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns)
 	ledger_moved(l);
 }
 
-void undo_started(struct ledger *l, const struct entry *e)
+void undo_started(struct ledger *l, const struct journal_entry *e)
 {
 	l->pods.v[e->id].started_ns = e->ns;
 	if (e->node != NODE_NONE)
@@ -545,7 +546,7 @@ void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_
 	ledger_moved(l);
 }
 
-void undo_group_started(struct ledger *l, const struct entry *e)
+void undo_group_started(struct ledger *l, const struct journal_entry *e)
 {
 	l->groups.v[e->id].started_ns = e->ns;
 }
@@ -558,7 +559,7 @@ void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority)
 	ledger_moved(l);
 }
 
-void undo_priority(struct ledger *l, const struct entry *e)
+void undo_priority(struct ledger *l, const struct journal_entry *e)
 {
 	l->pods.v[e->id].priority = (int32_t)e->ns;
 }

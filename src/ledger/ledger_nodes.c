@@ -10,7 +10,7 @@ static struct obj_node *take(struct obj_node *o)
 {
 	struct obj_node *mine = mem_alloc(sizeof(*mine));
 	*mine = *o;
-	*o = (struct obj_node){.kin = KIN_NONE};
+	*o = (struct obj_node){.labelset = LABELSET_NONE};
 	return mine;
 }
 
@@ -48,7 +48,7 @@ static void set_object(struct ledger *l, node_id n, struct obj_node *o)
 static void swap_object(struct ledger *l, node_id n, struct obj_node *o)
 {
 	ledger_fit_stride(l);
-	struct entry *e = journal_hold(l, ENTRY_NODE_SWAP, n, l->nodes.v[n].obj);
+	struct journal_entry *e = journal_hold(l, ENTRY_NODE_SWAP, n, l->nodes.v[n].obj);
 	e->node = n;
 	e->generation = l->nodes.v[n].generation;
 	set_object(l, n, o);
@@ -57,7 +57,7 @@ static void swap_object(struct ledger *l, node_id n, struct obj_node *o)
 	ledger_moved(l);
 }
 
-void undo_node_swap(struct ledger *l, const struct entry *e)
+void undo_node_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct obj_node *o = l->nodes.v[e->id].obj;
 	set_object(l, e->id, e->held);
@@ -66,7 +66,7 @@ void undo_node_swap(struct ledger *l, const struct entry *e)
 	let_go(l, o);
 }
 
-void settle_node_swap(struct ledger *l, const struct entry *e)
+void settle_node_swap(struct ledger *l, const struct journal_entry *e)
 {
 	let_go(l, e->held);
 }
@@ -88,7 +88,7 @@ node_id ledger_node_ghost(struct ledger *l, name_id name)
 	rows_grow(l, &l->allocatable, l->node_ids.limit);
 	rows_grow(l, &l->node_used, l->node_ids.limit);
 	rows_grow(l, &l->node_leaving, l->node_ids.limit);
-	rows_grow(l, &l->node_claimed, l->node_ids.limit);
+	rows_grow(l, &l->node_reserved, l->node_ids.limit);
 	names_keep(l->names, name);
 	l->nodes.v[n].name = name;
 	map_put(&l->node_by_name, name, n);
@@ -103,14 +103,14 @@ node_id ledger_node_ghost(struct ledger *l, name_id name)
 static void forget(struct ledger *l, node_id n)
 {
 	struct ledger_node *node = &l->nodes.v[n];
-	assert(node->obj == NULL && node->pods.n == 0 && node->claims.n == 0);
+	assert(node->obj == NULL && node->pods.n == 0 && node->nominated.n == 0);
 	map_del(&l->node_by_name, node->name);
 	names_drop(l->names, node->name);
 	node->name = NAME_NONE;
 	node->generation = 0;
 }
 
-void undo_node_new(struct ledger *l, const struct entry *e)
+void undo_node_new(struct ledger *l, const struct journal_entry *e)
 {
 	forget(l, e->id);
 	ids_untake(&l->node_ids, e->id, e->flag);
@@ -133,8 +133,8 @@ void ledger_node_set(struct ledger *l, node_id n, struct obj_node *o)
 void ledger_node_drop(struct ledger *l, node_id n)
 {
 	assert(n < l->node_ids.limit && l->nodes.v[n].is_live);
-	while (l->nodes.v[n].claims.n > 0)
-		ledger_unclaim(l, array_last(&l->nodes.v[n].claims));
+	while (l->nodes.v[n].nominated.n > 0)
+		ledger_clear_nomination(l, array_last(&l->nodes.v[n].nominated));
 	swap_object(l, n, NULL);
 }
 
@@ -145,7 +145,7 @@ void nodes_sweep(struct ledger *l)
 	for (node_id n = bits_next(&l->empty_ghosts, 0); n < l->node_ids.limit;
 	     n = bits_next(&l->empty_ghosts, n + 1)) {
 		const struct ledger_node *node = &l->nodes.v[n];
-		if (node->name == NAME_NONE || node->is_live || node->pods.n > 0 || node->claims.n > 0)
+		if (node->name == NAME_NONE || node->is_live || node->pods.n > 0 || node->nominated.n > 0)
 			continue;
 		forget(l, n);
 		ids_give(&l->node_ids, n);
@@ -161,7 +161,7 @@ void nodes_free(struct ledger *l)
 		names_drop(l->names, node->name);
 		let_go(l, node->obj);
 		array_free(&node->pods);
-		array_free(&node->claims);
+		array_free(&node->nominated);
 	}
 	array_free(&l->nodes);
 	array_free(&l->node_ids.free);
@@ -170,5 +170,5 @@ void nodes_free(struct ledger *l)
 	mem_free(l->allocatable.v);
 	mem_free(l->node_used.v);
 	mem_free(l->node_leaving.v);
-	mem_free(l->node_claimed.v);
+	mem_free(l->node_reserved.v);
 }

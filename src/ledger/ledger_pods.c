@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pods appear, change and vanish. A pod enters as a waiting one without a claim and is then moved to where its entry
- * says; it goes the same way back. So what a pod says of itself changes only while it is on no node and claims nothing,
- * and there is one place where room is taken and given back.
+ * Pods appear, change and vanish. A pod enters as a waiting one without a nomination and is then moved to where its
+ * entry says; it goes the same way back. So what a pod says of itself changes only while it is on no node and not
+ * nominated, and there is one place where room is taken and given back.
  */
 #include "ledger/ledger_internal.h"
 
@@ -12,7 +12,7 @@ static struct obj_pod *take(struct obj_pod *o)
 {
 	struct obj_pod *mine = mem_alloc(sizeof(*mine));
 	*mine = *o;
-	*o = (struct obj_pod){.kin = KIN_NONE, .shape = SHAPE_NONE};
+	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
 	return mine;
 }
 
@@ -58,17 +58,17 @@ bool totals_fit(const struct ledger *l, shape_id old, shape_id shape, res_id *re
 	return true;
 }
 
-static uint64_t name_key(const struct ledger *l, kin_id kin, name_id name)
+static uint64_t name_key(const struct ledger *l, labelset_id labelset, name_id name)
 {
-	return map_key2(kin_get(l->vocab, kin)->ns, name);
+	return map_key2(labelset_get(l->vocab, labelset)->ns, name);
 }
 
-/* Into everything a waiting pod without a claim counts in. */
+/* Into everything a waiting pod without a nomination counts in. */
 static void enter(struct ledger *l, pod_id id, uint32_t queue_pos)
 {
 	const struct pod *p = &l->pods.v[id];
-	map_put(&l->pod_by_name, name_key(l, p->kin, p->name), id);
-	kin_enter(l, p->kin);
+	map_put(&l->pod_by_name, name_key(l, p->labelset, p->name), id);
+	labelset_enter(l, p->labelset);
 	totals_add(l->totals, shape_get(l->vocab, p->shape), 1);
 	if (p->podset != PODSET_NONE)
 		l->podsets.v[p->podset].n_pods++;
@@ -82,8 +82,8 @@ static void leave(struct ledger *l, pod_id id)
 	if (p->podset != PODSET_NONE)
 		l->podsets.v[p->podset].n_pods--;
 	totals_add(l->totals, shape_get(l->vocab, p->shape), -1);
-	kin_leave(l, p->kin);
-	map_del(&l->pod_by_name, name_key(l, p->kin, p->name));
+	labelset_leave(l, p->labelset);
+	map_del(&l->pod_by_name, name_key(l, p->labelset, p->name));
 }
 
 static struct pod waiting_pod(struct obj_pod *o, const struct pod_entry *entry)
@@ -97,7 +97,7 @@ static struct pod waiting_pod(struct obj_pod *o, const struct pod_entry *entry)
 		.group = entry->group,
 		.podset = entry->podset,
 		.shape = o->shape,
-		.kin = o->kin,
+		.labelset = o->labelset,
 		.name = o->name,
 		.started_ns = entry->started_ns,
 		.created_ns = o->created_ns,
@@ -127,22 +127,23 @@ static bool is_on_node(enum pod_state state)
  */
 static void settle_in(struct ledger *l, pod_id id, const struct pod_entry *entry, const struct pod *was)
 {
-	bool was_placed = was != NULL && is_on_node(was->state), had_claim = was != NULL && was->claim != CLAIM_NONE;
+	bool was_placed = was != NULL && is_on_node(was->state),
+	     was_nominated = was != NULL && was->nomination != NOMINATION_NONE;
 	if (is_on_node(entry->state)) {
 		pod_place(l, id, entry->node, was_placed && was->node == entry->node ? was->node_pos : POS_LAST);
 		if (entry->state == POD_LEAVING)
 			pod_leave(l, id, was != NULL && was->is_evicted);
 	} else if (entry->state == POD_FINISHED) {
 		pod_finish(l, id);
-	} else if (entry->claim != CLAIM_NONE) {
-		pod_claim(l, id, entry->claim_node, entry->claim,
-			  had_claim && was->node == entry->claim_node ? was->node_pos : POS_LAST);
+	} else if (entry->nomination != NOMINATION_NONE) {
+		pod_nominate(l, id, entry->nominated_node, entry->nomination,
+			     was_nominated && was->node == entry->nominated_node ? was->node_pos : POS_LAST);
 	}
 }
 
 static enum err_code fail_limit(const struct ledger *l, const struct obj_pod *o, res_id type, struct err *e)
 {
-	const char *ns = name_str(l->names, kin_get(l->vocab, o->kin)->ns);
+	const char *ns = name_str(l->names, labelset_get(l->vocab, o->labelset)->ns);
 	return err_fail(e, ERR_LIMIT, "pod %s/%s: %s: the sum over all pods would pass 2^62", ns,
 			name_str(l->names, o->name), res_type_name(l->types, type));
 }
@@ -152,7 +153,7 @@ enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct p
 {
 	res_id type;
 	assert_entry(l, entry);
-	assert(map_get(&l->pod_by_name, name_key(l, o->kin, o->name)) == MAP_NONE);
+	assert(map_get(&l->pod_by_name, name_key(l, o->labelset, o->name)) == MAP_NONE);
 	if (!totals_fit(l, SHAPE_NONE, o->shape, &type))
 		return fail_limit(l, o, type, e);
 	ledger_fit_stride(l);
@@ -171,7 +172,7 @@ enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct p
 	return ERR_OK;
 }
 
-void undo_pod_new(struct ledger *l, const struct entry *e)
+void undo_pod_new(struct ledger *l, const struct journal_entry *e)
 {
 	leave(l, e->id);
 	let_go(l, l->pods.v[e->id].obj);
@@ -179,14 +180,14 @@ void undo_pod_new(struct ledger *l, const struct entry *e)
 	ids_untake(&l->pod_ids, e->id, e->flag);
 }
 
-/* The kin is held across the swap, so that a kin of one pod keeps its list of budgets. */
+/* The label set is held across the swap, so that a label set of one pod keeps its list of budgets. */
 static void swap(struct ledger *l, pod_id id, const struct pod *to, uint32_t queue_pos)
 {
-	kin_enter(l, to->kin);
+	labelset_enter(l, to->labelset);
 	leave(l, id);
 	l->pods.v[id] = *to;
 	enter(l, id, queue_pos);
-	kin_leave(l, to->kin);
+	labelset_leave(l, to->labelset);
 }
 
 enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, const struct pod_entry *entry,
@@ -196,7 +197,7 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	assert(pod < l->pod_ids.limit && l->pods.v[pod].state != POD_FREE);
 	assert_entry(l, entry);
 	struct pod was = l->pods.v[pod];
-	assert(name_key(l, was.kin, was.name) == name_key(l, o->kin, o->name));
+	assert(name_key(l, was.labelset, was.name) == name_key(l, o->labelset, o->name));
 	if (!totals_fit(l, was.shape, o->shape, &type))
 		return fail_limit(l, o, type, e);
 	ledger_fit_stride(l);
@@ -211,7 +212,7 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	return ERR_OK;
 }
 
-void undo_pod_swap(struct ledger *l, const struct entry *e)
+void undo_pod_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct obj_pod *o = l->pods.v[e->id].obj;
 	const struct pod *before = e->held;
@@ -220,7 +221,7 @@ void undo_pod_swap(struct ledger *l, const struct entry *e)
 	mem_free(e->held);
 }
 
-void settle_pod_swap(struct ledger *l, const struct entry *e)
+void settle_pod_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct pod *before = e->held;
 	let_go(l, before->obj);
@@ -240,14 +241,14 @@ void ledger_pod_drop(struct ledger *l, pod_id pod)
 	ledger_moved(l);
 }
 
-void undo_pod_gone(struct ledger *l, const struct entry *e)
+void undo_pod_gone(struct ledger *l, const struct journal_entry *e)
 {
 	l->pods.v[e->id].state = POD_WAITING;
 	l->pods.v[e->id].obj = e->held;
 	enter(l, e->id, e->pos);
 }
 
-void settle_pod_gone(struct ledger *l, const struct entry *e)
+void settle_pod_gone(struct ledger *l, const struct journal_entry *e)
 {
 	let_go(l, e->held);
 	l->pods.v[e->id] = (struct pod){0};

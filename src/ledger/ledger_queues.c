@@ -18,7 +18,7 @@ static void cover(struct ledger *l)
 		array_push(&l->queues, (struct queue_use){.parent = QUEUE_NONE});
 	rows_grow(l, &l->queue_used, l->tree.q.n);
 	rows_grow(l, &l->queue_leaving, l->tree.q.n);
-	rows_grow(l, &l->queue_claimed, l->tree.q.n);
+	rows_grow(l, &l->queue_reserved, l->tree.q.n);
 }
 
 static void appear(struct ledger *l, queue_id q)
@@ -55,7 +55,7 @@ enum err_code ledger_queue_add(struct ledger *l, queue_id parent, const char *se
 	return ERR_OK;
 }
 
-void undo_queue_new(struct ledger *l, const struct entry *e)
+void undo_queue_new(struct ledger *l, const struct journal_entry *e)
 {
 	struct queue_spec spec;
 	vanish(l, e->id);
@@ -74,7 +74,7 @@ void ledger_queue_set(struct ledger *l, queue_id q, struct queue_spec *spec)
 	ledger_moved(l);
 }
 
-void undo_queue_swap(struct ledger *l, const struct entry *e)
+void undo_queue_swap(struct ledger *l, const struct journal_entry *e)
 {
 	struct queue_spec now;
 	l->tree_generation++;
@@ -83,7 +83,7 @@ void undo_queue_swap(struct ledger *l, const struct entry *e)
 	mem_free(e->held);
 }
 
-void settle_queue_swap(struct ledger *l, const struct entry *e)
+void settle_queue_swap(struct ledger *l, const struct journal_entry *e)
 {
 	queue_spec_free(e->held);
 	mem_free(e->held);
@@ -102,7 +102,7 @@ static void shift_ancestors(struct ledger *l, queue_id from, queue_id q, int sig
 	for (queue_id a = from; a != QUEUE_NONE; a = l->queues.v[a].parent) {
 		row_shift(l, &l->queue_used, a, q, sign);
 		row_shift(l, &l->queue_leaving, a, q, sign);
-		row_shift(l, &l->queue_claimed, a, q, sign);
+		row_shift(l, &l->queue_reserved, a, q, sign);
 		l->queues.v[a].n_waiting += (uint32_t)(sign * (int32_t)l->queues.v[q].n_waiting);
 	}
 }
@@ -127,7 +127,7 @@ enum err_code ledger_queue_move(struct ledger *l, queue_id q, queue_id new_paren
 	return ERR_OK;
 }
 
-void undo_queue_move(struct ledger *l, const struct entry *e)
+void undo_queue_move(struct ledger *l, const struct journal_entry *e)
 {
 	enum err_code code = queue_tree_move(&l->tree, e->id, e->node, NULL);
 	l->tree_generation++;
@@ -149,7 +149,7 @@ void ledger_queue_drop(struct ledger *l, queue_id q)
 	ledger_moved(l);
 }
 
-void undo_queue_gone(struct ledger *l, const struct entry *e)
+void undo_queue_gone(struct ledger *l, const struct journal_entry *e)
 {
 	struct queue_was *was = e->held;
 	l->tree_generation++;
@@ -161,7 +161,7 @@ void undo_queue_gone(struct ledger *l, const struct entry *e)
 	appear(l, e->id);
 }
 
-void settle_queue_gone(struct ledger *l, const struct entry *e)
+void settle_queue_gone(struct ledger *l, const struct journal_entry *e)
 {
 	struct queue_was *was = e->held;
 	queue_spec_free(&was->spec);
@@ -177,7 +177,7 @@ void ledger_queue_drain(struct ledger *l, queue_id q, bool draining)
 	ledger_moved(l);
 }
 
-void undo_queue_drain(struct ledger *l, const struct entry *e)
+void undo_queue_drain(struct ledger *l, const struct journal_entry *e)
 {
 	l->tree_generation++;
 	queue_tree_drain(&l->tree, e->id, e->flag);
@@ -195,6 +195,6 @@ void queues_free(struct ledger *l)
 	array_free(&l->queues);
 	mem_free(l->queue_used.v);
 	mem_free(l->queue_leaving.v);
-	mem_free(l->queue_claimed.v);
+	mem_free(l->queue_reserved.v);
 	queue_tree_free(&l->tree);
 }

@@ -148,7 +148,7 @@ static void resolve_method(const struct engine_config *c, struct text *out)
 
 /* ---- which there are ---- */
 
-struct row {
+struct setting_row {
 	const char *key; /* parts joined by dots */
 	value_fn value;
 	enum action needs; /* a profile without this action has no such setting; ACTION_NONE: all have it */
@@ -156,11 +156,11 @@ struct row {
 };
 
 /* Of a CedeConfiguration, in the order they are written; between these two the rules' own. */
-static const struct row first_rows[] = {
+static const struct setting_row first_rows[] = {
 	{"profile", profile, ACTION_NONE, RULE_NONE},
 	{"schedulerNames", scheduler_names, ACTION_NONE, RULE_NONE},
 };
-static const struct row last_rows[] = {
+static const struct setting_row last_rows[] = {
 	{"actions.reclaim.by", reclaim_by, ACTION_RECLAIM, RULE_NONE},
 	{"actions.reclaim.patience", patience, ACTION_RECLAIM, RULE_NONE},
 	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG, RULE_NONE},
@@ -188,7 +188,7 @@ static const struct rule_value {
 
 struct all_rows {
 	struct arena *arena;
-	ARRAY(struct row) v;
+	ARRAY(struct setting_row) v;
 };
 
 static value_fn value_of(enum rule_id rule, const char *field, size_t n)
@@ -206,7 +206,7 @@ static void add_rule_rows(struct all_rows *to, enum rule_id rule)
 {
 	for (const char *field = rule_settings_text(rule); *field; field += strspn(field, " ")) {
 		size_t n = strcspn(field, " ");
-		struct row r = {.value = value_of(rule, field, n), .of = rule};
+		struct setting_row r = {.value = value_of(rule, field, n), .of = rule};
 
 		assert(r.value);
 		r.key = arena_printf(to->arena, "rules.%s.%.*s", rule_text(rule), (int)n, field);
@@ -215,7 +215,7 @@ static void add_rule_rows(struct all_rows *to, enum rule_id rule)
 	}
 }
 
-static void add_rows(struct all_rows *to, const struct row *rows, size_t n)
+static void add_rows(struct all_rows *to, const struct setting_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		array_push(&to->v, rows[i]);
@@ -239,7 +239,7 @@ static void all_rows_free(struct all_rows *r)
 }
 
 /* Of KAI's scheduler configuration: a field, or plugin and argument. */
-static const struct row kai_rows[] = {
+static const struct setting_row kai_rows[] = {
 	{"actions", kai_actions, ACTION_NONE, RULE_NONE},
 	{"nodeplacement.gpu", gpu_placement, ACTION_NONE, RULE_NONE},
 	{"nodeplacement.cpu", cpu_placement, ACTION_NONE, RULE_NONE},
@@ -250,7 +250,7 @@ static const struct row kai_rows[] = {
 };
 enum { KAI_ROWS = sizeof(kai_rows) / sizeof(*kai_rows) };
 
-static bool is_there(const struct config_view *v, const struct row *r)
+static bool is_there(const struct config_view *v, const struct setting_row *r)
 {
 	return (r->needs == ACTION_NONE || profile_has_action(v->config->profile, r->needs)) &&
 	       (r->of == RULE_NONE || profile_has_rule(v->config->profile, r->of));
@@ -297,7 +297,7 @@ static const struct tree *plugin_argument(const struct tree *root, const char *k
 	return NULL;
 }
 
-static void add_where(const struct config_view *v, const struct row *r, bool is_kai, struct text *out)
+static void add_where(const struct config_view *v, const struct setting_row *r, bool is_kai, struct text *out)
 {
 	if (r->value == profile && v->has_profile) {
 		text_add(out, "--profile");
@@ -321,7 +321,7 @@ static void add_where(const struct config_view *v, const struct row *r, bool is_
 
 enum { COMMENT_COLUMN = 44 };
 
-static void add_line(const struct config_view *v, const struct row *r, const char *key, uint32_t depth,
+static void add_line(const struct config_view *v, const struct setting_row *r, const char *key, uint32_t depth,
 		     struct text *out)
 {
 	size_t begin = out->n;
@@ -339,7 +339,7 @@ static void add_line(const struct config_view *v, const struct row *r, const cha
 }
 
 /* Maps are opened where a key has other parts than the one before. */
-static void add_row(const struct config_view *v, const struct row *r, const char *before, struct text *out)
+static void add_row(const struct config_view *v, const struct setting_row *r, const char *before, struct text *out)
 {
 	const char *at = r->key, *dot;
 	bool same = true;
@@ -424,7 +424,7 @@ void config_view_text(const struct config_view *v, struct text *out)
 
 /* ---- for programs ---- */
 
-static void emit_row(const struct config_view *v, struct emit *e, const struct row *r, bool is_kai)
+static void emit_row(const struct config_view *v, struct emit *e, const struct setting_row *r, bool is_kai)
 {
 	struct text value = {0}, where = {0};
 

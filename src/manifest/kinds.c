@@ -25,12 +25,12 @@
 		*ret_name = o->name;                                                                             \
 	}
 
-DEFINE_KIND(pod, kin_get(v, o->kin)->ns)
+DEFINE_KIND(pod, labelset_get(v, o->labelset)->ns)
 DEFINE_KIND(node, NAME_NONE)
 DEFINE_KIND(namespace, NAME_NONE)
 DEFINE_KIND(class, NAME_NONE)
 DEFINE_KIND(pdb, o->ns)
-DEFINE_KIND(owner, kin_get(v, o->kin)->ns)
+DEFINE_KIND(owner, labelset_get(v, o->labelset)->ns)
 DEFINE_KIND(group, o->ns)
 
 #define ROW(kind_text, api_text, rank_, stem)                                                               \

@@ -479,7 +479,7 @@ static enum err_code put_failed(const struct manifest *m, const struct record *r
 		err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
 	else
 		err_fail(e, ERR_INPUT, "%s:%u:%u: Pod %s/%s: spec.nodeName: there is no node \"%s\"", r->at.file,
-			 r->node_line, r->node_col, name_str(names, kin_get(m->vocab, pod->kin)->ns),
+			 r->node_line, r->node_col, name_str(names, labelset_get(m->vocab, pod->labelset)->ns),
 			 name_str(names, pod->name), name_str(names, pod->node_name));
 	return ERR_INPUT;
 }

@@ -126,7 +126,7 @@ enum err_code manifest_kai_shard(const struct object_source *src, const struct t
  * or one JSON List. Objects are in order of kind, namespace and name; writing what was read gives the same bytes again.
  * Queues of a queues.yaml are a ConfigMap yunikorn-configs.
  *
- * It is the ledger that is written: a pod that was placed, evicted, vacated or got a claim since its object was read
+ * It is the ledger that is written: a pod that was placed, evicted, vacated or was nominated since its object was read
  * looks as if that had been carried out. An evicted one has a deletionTimestamp (the options' now, else a time that is
  * known of it) and is listed by the budgets it spent; a reservation becomes a nomination.
  *

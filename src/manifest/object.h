@@ -18,6 +18,7 @@ enum err_code get_controller(const struct reader *r, const struct at *metadata, 
 			     struct err *e);
 enum owner_kind owner_kind_parse(const char *s);
 /* metadata.labels with a namespace ("" for cluster-wide objects). */
-enum err_code get_kin(const struct reader *r, const struct at *metadata, const char *ns, kin_id *ret, struct err *e);
+enum err_code get_labelset(const struct reader *r, const struct at *metadata, const char *ns, labelset_id *ret,
+			   struct err *e);
 /* "true", "false", anything else is not set. */
 enum tristate allow_preemption(const char *s);

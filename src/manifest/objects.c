@@ -115,7 +115,7 @@ static enum err_code read_node(struct reader *r, const struct tree *t, struct ob
 	TRY(at_want(r, &status, TREE_MAP, e));
 	o->name = names_hold_str(r->names, name);
 	TRY(get_name(r, &meta, "uid", &o->uid, e));
-	TRY(get_kin(r, &meta, "", &o->kin, e));
+	TRY(get_labelset(r, &meta, "", &o->labelset, e));
 	TRY(get_bool(r, &spec, "unschedulable", &o->is_unschedulable, e));
 	TRY(taints(r, &spec, o, e));
 	if (!allocatable.t && !capacity.t)
@@ -131,7 +131,7 @@ enum err_code manifest_node(struct vocab *v, const struct object_source *src, co
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
 
-	*ret = (struct obj_node){.kin = KIN_NONE, .bag = name_bag_of(vocab_names(v))};
+	*ret = (struct obj_node){.labelset = LABELSET_NONE, .bag = name_bag_of(vocab_names(v))};
 	rc = read_node(&r, t, ret, e);
 	if (rc)
 		obj_node_drop(v, ret);
@@ -180,7 +180,7 @@ static enum err_code read_namespace(struct reader *r, const struct tree *t, stru
 
 	TRY(get_identity(r, &root, "Namespace", NULL, &ns, &name, e));
 	o->name = names_hold_str(r->names, name);
-	TRY(get_kin(r, &meta, "", &o->kin, e));
+	TRY(get_labelset(r, &meta, "", &o->labelset, e));
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	o->parent_queue = names_hold_str(r->names, map_text(annotations.t, "yunikorn.apache.org/parentqueue"));
 	o->has_quota = annotated_resources(r, &annotations, "yunikorn.apache.org/namespace.quota", &o->quota);
@@ -198,7 +198,7 @@ enum err_code manifest_namespace(struct vocab *v, const struct object_source *sr
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
 
-	*ret = (struct obj_namespace){.kin = KIN_NONE};
+	*ret = (struct obj_namespace){.labelset = LABELSET_NONE};
 	rc = read_namespace(&r, t, ret, e);
 	if (rc)
 		obj_namespace_drop(v, ret);
@@ -343,7 +343,7 @@ static enum err_code read_owner(struct reader *r, const struct tree *t, struct o
 	TRY(at_want(r, &spec, TREE_MAP, e));
 	o->name = names_hold_str(r->names, name);
 	TRY(get_name(r, &meta, "uid", &o->uid, e));
-	TRY(get_kin(r, &meta, ns, &o->kin, e));
+	TRY(get_labelset(r, &meta, ns, &o->labelset, e));
 	TRY(get_controller(r, &meta, &parent, e));
 	o->parent_kind = names_hold_str(r->names, parent.kind);
 	o->parent_name = names_hold_str(r->names, parent.name);
@@ -358,7 +358,7 @@ enum err_code manifest_owner(struct vocab *v, const struct object_source *src, c
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
 
-	*ret = (struct obj_owner){.kin = KIN_NONE, .bag = name_bag_of(vocab_names(v)), .replicas = -1};
+	*ret = (struct obj_owner){.labelset = LABELSET_NONE, .bag = name_bag_of(vocab_names(v)), .replicas = -1};
 	rc = read_owner(&r, t, ret, e);
 	if (rc)
 		obj_owner_drop(v, ret);

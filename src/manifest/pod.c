@@ -209,7 +209,8 @@ static enum err_code shape_of(const struct reader *r, const struct at *root, str
 	return rc;
 }
 
-enum err_code get_kin(const struct reader *r, const struct at *metadata, const char *ns, kin_id *ret, struct err *e)
+enum err_code get_labelset(const struct reader *r, const struct at *metadata, const char *ns, labelset_id *ret,
+			   struct err *e)
 {
 	struct name_bag bag = name_bag_of(r->names);
 	struct label *kv;
@@ -217,7 +218,7 @@ enum err_code get_kin(const struct reader *r, const struct at *metadata, const c
 	enum err_code rc = get_labels(r, metadata, "labels", &bag, &kv, &n, e);
 
 	if (!rc)
-		*ret = kin_hold(r->vocab, name_bag_add_str(&bag, ns), kv, n);
+		*ret = labelset_hold(r->vocab, name_bag_add_str(&bag, ns), kv, n);
 	name_bag_drop(&bag);
 	return rc;
 }
@@ -233,7 +234,7 @@ static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj
 	TRY(get_identity(r, &root, "Pod", "default", &ns, &name, e));
 	o->name = names_hold_str(r->names, name);
 	TRY(get_name(r, &meta, "uid", &o->uid, e));
-	TRY(get_kin(r, &meta, ns, &o->kin, e));
+	TRY(get_labelset(r, &meta, ns, &o->labelset, e));
 	TRY(get_time(r, &meta, "creationTimestamp", &o->created_ns, e));
 	TRY(get_time(r, &meta, "deletionTimestamp", &o->deleted_ns, e));
 	TRY(get_controller(r, &meta, &owner, e));
@@ -256,7 +257,7 @@ enum err_code manifest_pod(struct vocab *v, const struct object_source *src, con
 	struct reader r = object_reader(v, src);
 	enum err_code rc;
 
-	*ret = (struct obj_pod){.kin = KIN_NONE,
+	*ret = (struct obj_pod){.labelset = LABELSET_NONE,
 				.shape = SHAPE_NONE,
 				.created_ns = TIME_NONE,
 				.started_ns = TIME_NONE,

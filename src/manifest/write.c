@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cluster as manifests. What objects said is written again, and where the engine has moved on since (placed,
- * evicted, a claim, a group that started), what the objects would say once it was carried out: reading gives the
+ * evicted, a nomination, a group that started), what the objects would say once it was carried out: reading gives the
  * state of the ledger, not that of the objects it came from.
  */
 #include "manifest/write.h"
@@ -40,12 +40,12 @@ void object_end(struct writer *w)
 	emit_end(w->e);
 }
 
-static void kin_labels(struct writer *w, kin_id kin)
+static void labelset_labels(struct writer *w, labelset_id labelset)
 {
-	write_labels(w, "labels", &kin_get(w->v, kin)->labels, NULL, 0);
+	write_labels(w, "labels", &labelset_get(w->v, labelset)->labels, NULL, 0);
 }
 
-static void allow_preemption(struct writer *w, struct part *annotations, enum tristate allows)
+static void allow_preemption(struct writer *w, struct write_part *annotations, enum tristate allows)
 {
 	if (allows != UNSET)
 		emit_str(part_open(w, annotations), "yunikorn.apache.org/allow-preemption",
@@ -55,7 +55,7 @@ static void allow_preemption(struct writer *w, struct part *annotations, enum tr
 /* ---- namespaces and classes ---- */
 
 /* Quantities as a text of JSON, which is how YuniKorn wants them in an annotation. */
-static void annotate_vector(struct writer *w, struct part *annotations, const char *key, const struct res_vec *v)
+static void annotate_vector(struct writer *w, struct write_part *annotations, const char *key, const struct res_vec *v)
 {
 	struct text json = {0};
 	struct emit inner, *outer = part_open(w, annotations);
@@ -71,10 +71,10 @@ static void annotate_vector(struct writer *w, struct part *annotations, const ch
 
 static void write_namespace(struct writer *w, const struct obj_namespace *o)
 {
-	struct part annotations = {.key = "annotations"};
+	struct write_part annotations = {.key = "annotations"};
 
 	object_begin(w, "v1", "Namespace", "", str(w, o->name), "");
-	kin_labels(w, o->kin);
+	labelset_labels(w, o->labelset);
 	if (o->has_guaranteed)
 		annotate_vector(w, &annotations, "yunikorn.apache.org/namespace.guaranteed", &o->guaranteed);
 	if (o->max_apps)
@@ -90,7 +90,7 @@ static void write_namespace(struct writer *w, const struct obj_namespace *o)
 
 static void write_class(struct writer *w, const struct obj_class *o)
 {
-	struct part annotations = {.key = "annotations"};
+	struct write_part annotations = {.key = "annotations"};
 
 	object_begin(w, "scheduling.k8s.io/v1", "PriorityClass", "", str(w, o->name), "");
 	allow_preemption(w, &annotations, o->allows_preemption);
@@ -104,9 +104,9 @@ static void write_class(struct writer *w, const struct obj_class *o)
 
 /* ---- nodes ---- */
 
-static void taints(struct writer *w, struct part *spec, const struct obj_node *o)
+static void taints(struct writer *w, struct write_part *spec, const struct obj_node *o)
 {
-	struct part list = {.key = "taints", .is_list = true};
+	struct write_part list = {.key = "taints", .is_list = true};
 
 	for (uint32_t i = 0; i < o->n_taints; i++) {
 		if (o->taints[i].effect == EFFECT_ANY) /* repels nobody */
@@ -123,7 +123,7 @@ static void taints(struct writer *w, struct part *spec, const struct obj_node *o
 
 static void images(struct writer *w, const struct obj_node *o)
 {
-	struct part list = {.key = "images", .is_list = true};
+	struct write_part list = {.key = "images", .is_list = true};
 
 	for (uint32_t i = 0; i < o->n_images; i++) {
 		emit_object(part_open(w, &list), NULL);
@@ -151,10 +151,10 @@ static void node_status(struct writer *w, const struct obj_node *o)
 static void write_node(struct writer *w, uint32_t id)
 {
 	const struct obj_node *o = ledger_node(w->l, id)->obj;
-	struct part spec = {.key = "spec"};
+	struct write_part spec = {.key = "spec"};
 
 	object_begin(w, "v1", "Node", "", str(w, o->name), str(w, o->uid));
-	kin_labels(w, o->kin);
+	labelset_labels(w, o->labelset);
 	metadata_end(w);
 	if (o->is_unschedulable)
 		emit_bool(part_open(w, &spec), "unschedulable", true);
@@ -170,10 +170,11 @@ static void write_owner(struct writer *w, const struct obj_owner *o)
 {
 	const char *kind = str(w, o->kind_name);
 	bool is_plain = o->is_service || o->kind == OWNER_RC;
-	struct part spec = {.key = "spec"};
+	struct write_part spec = {.key = "spec"};
 
-	object_begin(w, owner_api(kind), kind, str(w, kin_get(w->v, o->kin)->ns), str(w, o->name), str(w, o->uid));
-	kin_labels(w, o->kin);
+	object_begin(w, owner_api(kind), kind, str(w, labelset_get(w->v, o->labelset)->ns), str(w, o->name),
+		     str(w, o->uid));
+	labelset_labels(w, o->labelset);
 	write_controller(w, str(w, o->parent_kind), o->parent_name, o->parent_uid);
 	metadata_end(w);
 	if (o->replicas != -1)
@@ -190,7 +191,7 @@ static void write_owner(struct writer *w, const struct obj_owner *o)
 
 static void subgroups(struct writer *w, const struct obj_group *o)
 {
-	struct part list = {.key = "subGroups", .is_list = true};
+	struct write_part list = {.key = "subGroups", .is_list = true};
 
 	for (uint32_t i = 0; i < o->n_subgroups; i++) {
 		emit_object(part_open(w, &list), NULL);
@@ -205,7 +206,7 @@ static void subgroups(struct writer *w, const struct obj_group *o)
 static void kai_group(struct writer *w, const struct group *g)
 {
 	const struct obj_group *o = g->obj;
-	struct part annotations = {.key = "annotations"};
+	struct write_part annotations = {.key = "annotations"};
 
 	if (g->started_ns != TIME_NONE || o->stale_ns != TIME_NONE)
 		part_open(w, &annotations);
@@ -253,7 +254,7 @@ static void k8s_group(struct writer *w, const struct obj_group *o)
 /* Not read back: it follows from the rest. */
 static void group_status(struct writer *w, const struct group *g)
 {
-	struct part status = {.key = "status"};
+	struct write_part status = {.key = "status"};
 
 	if (g->preemptibility != PREEMPTIBILITY_UNSET)
 		emit_str(part_open(w, &status), "preemptibility", preemptibility_text(g->preemptibility));
@@ -285,7 +286,7 @@ static void write_group(struct writer *w, uint32_t id)
 static bool is_covered(const struct writer *w, pdb_id id, const struct pod *p)
 {
 	uint32_t n;
-	const pdb_id *v = ledger_kin_pdbs(w->l, p->kin, &n);
+	const pdb_id *v = ledger_labelset_pdbs(w->l, p->labelset, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (v[i] == id)
@@ -302,7 +303,7 @@ static int by_name(const void *a, const void *b, void *names)
 static void disrupted(struct writer *w, pdb_id id)
 {
 	const struct obj_pdb *o = ledger_pdb(w->l, id)->obj;
-	struct part map = {.key = "disruptedPods"};
+	struct write_part map = {.key = "disruptedPods"};
 
 	w->ids.n = 0;
 	for (uint32_t i = 0; i < o->n_disrupted; i++)
@@ -398,7 +399,7 @@ static void write_pods(struct writer *w, sorted_list *list)
 		const struct pod *p = ledger_pod(w->l, id);
 
 		if (p->state != POD_FREE)
-			array_push(list, ((struct sorted){kin_get(w->v, p->kin)->ns, p->name, id}));
+			array_push(list, ((struct sorted){labelset_get(w->v, p->labelset)->ns, p->name, id}));
 	}
 	write_sorted(w, list, write_pod);
 }
@@ -450,7 +451,7 @@ void manifest_write(const struct cluster *c, struct emit *out)
 	struct writer w = {.c = c, .l = l, .v = ledger_vocab(l), .e = out};
 
 	w.is_list = out->format != EMIT_YAML;
-	w.items = (struct part){.key = "items", .is_list = true};
+	w.items = (struct write_part){.key = "items", .is_list = true};
 	w.names = vocab_names(ledger_vocab(l));
 	w.types = vocab_res(ledger_vocab(l));
 	find_evicted(&w);

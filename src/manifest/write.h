@@ -16,7 +16,7 @@ struct pair {
 };
 
 /* A map or list that is opened by the first who has something to put into it. */
-struct part {
+struct write_part {
 	const char *key;
 	bool is_list, is_open;
 };
@@ -33,12 +33,12 @@ struct writer {
 	ARRAY(name_id) ids;	  /* scratch: of one list */
 	ARRAY(pod_id) evicted;	  /* by us, and the object does not know it yet */
 	bool is_list;		  /* one List instead of documents */
-	struct part items;	  /* of the List */
+	struct write_part items;  /* of the List */
 	uint32_t n_objects;
 };
 
-struct emit *part_open(struct writer *w, struct part *p); /* what to write to */
-void part_end(struct writer *w, struct part *p);
+struct emit *part_open(struct writer *w, struct write_part *p); /* what to write to */
+void part_end(struct writer *w, struct write_part *p);
 
 static inline const char *str(const struct writer *w, name_id id)
 {

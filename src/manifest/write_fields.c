@@ -6,7 +6,7 @@
 
 #include "units/timestamp.h"
 
-struct emit *part_open(struct writer *w, struct part *p)
+struct emit *part_open(struct writer *w, struct write_part *p)
 {
 	if (!p->is_open && p->is_list)
 		emit_list(w->e, p->key);
@@ -16,7 +16,7 @@ struct emit *part_open(struct writer *w, struct part *p)
 	return w->e;
 }
 
-void part_end(struct writer *w, struct part *p)
+void part_end(struct writer *w, struct write_part *p)
 {
 	if (p->is_open)
 		emit_end(w->e);
@@ -147,7 +147,7 @@ static bool is_pair(const struct selector *s, uint32_t i)
 	return true;
 }
 
-static void pairs(struct writer *w, const struct selector *s, struct part *p)
+static void pairs(struct writer *w, const struct selector *s, struct write_part *p)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (is_pair(s, i))
@@ -156,7 +156,7 @@ static void pairs(struct writer *w, const struct selector *s, struct part *p)
 
 void write_selector(struct writer *w, const char *key, const struct selector *s)
 {
-	struct part labels = {.key = "matchLabels"}, exprs = {.key = "matchExpressions", .is_list = true};
+	struct write_part labels = {.key = "matchLabels"}, exprs = {.key = "matchExpressions", .is_list = true};
 
 	if (s->matches_nothing)
 		return;
@@ -175,13 +175,13 @@ void write_selector(struct writer *w, const char *key, const struct selector *s)
 
 void write_plain_selector(struct writer *w, const char *key, const struct selector *s)
 {
-	struct part map = {.key = key};
+	struct write_part map = {.key = key};
 
 	pairs(w, s, &map);
 	part_end(w, &map);
 }
 
-static void requirements(struct writer *w, struct part *list, const struct requirement *v, uint32_t n)
+static void requirements(struct writer *w, struct write_part *list, const struct requirement *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		part_open(w, list);
@@ -190,7 +190,7 @@ static void requirements(struct writer *w, struct part *list, const struct requi
 }
 
 /* What made a term invalid is forgotten: something else that is, stands for it. */
-static void invalid_requirement(struct writer *w, struct part *list)
+static void invalid_requirement(struct writer *w, struct write_part *list)
 {
 	emit_object(part_open(w, list), NULL);
 	emit_str(w->e, "key", "invalid");
@@ -200,8 +200,8 @@ static void invalid_requirement(struct writer *w, struct part *list)
 
 void write_node_term(struct writer *w, const char *key, const struct node_term *t)
 {
-	struct part exprs = {.key = "matchExpressions", .is_list = true},
-		    fields = {.key = "matchFields", .is_list = true};
+	struct write_part exprs = {.key = "matchExpressions", .is_list = true},
+			  fields = {.key = "matchFields", .is_list = true};
 
 	emit_object(w->e, key);
 	requirements(w, &exprs, t->exprs, t->n_exprs);

@@ -21,7 +21,7 @@ static name_id bound_to(const struct writer *w, const struct pod *p)
 	return is_on_node(p) ? node_name(w, p) : NAME_NONE;
 }
 
-/* A nomination to a node that is there and that nobody claims was given up. */
+/* A nomination to a node that is there and that the ledger does not have was given up. */
 static name_id nominated_to(const struct writer *w, const struct pod *p)
 {
 	name_id said = p->obj->nominated_node;
@@ -29,7 +29,7 @@ static name_id nominated_to(const struct writer *w, const struct pod *p)
 
 	if (p->state != POD_WAITING)
 		return said;
-	if (p->claim != CLAIM_NONE)
+	if (p->nomination != NOMINATION_NONE)
 		return node_name(w, p);
 	return n != NODE_NONE && ledger_node(w->l, n)->is_live ? NAME_NONE : said;
 }
@@ -79,14 +79,14 @@ static void labels(struct writer *w, const struct obj_pod *o)
 	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
 		if (*said[i].value)
 			more[n++] = said[i];
-	write_labels(w, "labels", &kin_get(w->v, o->kin)->labels, more, n);
+	write_labels(w, "labels", &labelset_get(w->v, o->labelset)->labels, more, n);
 }
 
 /* An annotation that says what the labels do not. */
-static void tag(struct writer *w, const struct obj_pod *o, struct part *annotations, const char *key,
+static void tag(struct writer *w, const struct obj_pod *o, struct write_part *annotations, const char *key,
 		const char *const *other_labels, name_id value)
 {
-	const struct labels *l = &kin_get(w->v, o->kin)->labels;
+	const struct labels *l = &labelset_get(w->v, o->labelset)->labels;
 	name_id said = label_of(w, l, key);
 
 	for (; !said && *other_labels; other_labels++)
@@ -95,7 +95,7 @@ static void tag(struct writer *w, const struct obj_pod *o, struct part *annotati
 		emit_str(part_open(w, annotations), key, str(w, value));
 }
 
-static void scoring(struct writer *w, const struct shape *s, struct part *annotations)
+static void scoring(struct writer *w, const struct shape *s, struct write_part *annotations)
 {
 	if (!shape_needs_scoring(s))
 		return;
@@ -122,7 +122,7 @@ static void write_user(const struct writer *w, const struct obj_pod *o, struct e
 	emit_end(e);
 }
 
-static void user(struct writer *w, const struct obj_pod *o, struct part *annotations)
+static void user(struct writer *w, const struct obj_pod *o, struct write_part *annotations)
 {
 	struct text json = {0};
 	struct emit inner;
@@ -142,7 +142,7 @@ static void annotations(struct writer *w, const struct obj_pod *o)
 {
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL}, *const queue_labels[] = {
 												       "queue", NULL};
-	struct part p = {.key = "annotations"};
+	struct write_part p = {.key = "annotations"};
 
 	if (o->checkpointed_ns != TIME_NONE)
 		part_open(w, &p);
@@ -179,7 +179,7 @@ static void spec(struct writer *w, const struct pod *p)
 	emit_end(w->e);
 }
 
-static void condition(struct writer *w, struct part *list, const char *type, const char *reason, int64_t since)
+static void condition(struct writer *w, struct write_part *list, const char *type, const char *reason, int64_t since)
 {
 	emit_object(part_open(w, list), NULL);
 	emit_str(w->e, "type", type);
@@ -191,7 +191,7 @@ static void condition(struct writer *w, struct part *list, const char *type, con
 
 static void conditions(struct writer *w, const struct pod *p)
 {
-	struct part list = {.key = "conditions", .is_list = true};
+	struct write_part list = {.key = "conditions", .is_list = true};
 
 	if (p->obj->scheduled_ns != TIME_NONE)
 		condition(w, &list, "PodScheduled", "", p->obj->scheduled_ns);
@@ -238,7 +238,7 @@ void write_pod(struct writer *w, pod_id id)
 	const struct pod *p = ledger_pod(w->l, id);
 	const struct obj_pod *o = p->obj;
 
-	object_begin(w, "v1", "Pod", str(w, kin_get(w->v, o->kin)->ns), str(w, o->name), str(w, o->uid));
+	object_begin(w, "v1", "Pod", str(w, labelset_get(w->v, o->labelset)->ns), str(w, o->name), str(w, o->uid));
 	write_time(w, "creationTimestamp", o->created_ns);
 	write_time(w, "deletionTimestamp", deleted(w, p));
 	labels(w, o);

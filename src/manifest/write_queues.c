@@ -16,7 +16,7 @@
 
 static void properties(struct writer *w, const struct queue_props *p)
 {
-	struct part map = {.key = "properties"};
+	struct write_part map = {.key = "properties"};
 
 	for (uint32_t m = p->stated; m; m &= m - 1) {
 		enum queue_stated which = (enum queue_stated)(m & -m);
@@ -57,7 +57,7 @@ static void child_template(struct writer *w, const struct queue_spec *s)
 
 static void limits(struct writer *w, const struct queue_spec *s)
 {
-	struct part list = {.key = "limits", .is_list = true};
+	struct write_part list = {.key = "limits", .is_list = true};
 
 	for (uint32_t i = 0; i < s->n_limits; i++) {
 		const struct queue_limit *l = &s->limits[i];
@@ -154,7 +154,7 @@ static uint32_t add_queue(struct doc *d, uint32_t i, size_t len, size_t column)
 
 static void filter_names(struct writer *w, const char *key, const struct placement_names *v)
 {
-	struct part list = {.key = key, .is_list = true};
+	struct write_part list = {.key = key, .is_list = true};
 
 	if (v->expression)
 		emit_str(part_open(w, &list), NULL, v->expression);

@@ -27,8 +27,8 @@ static void pod_term(struct writer *w, const char *key, const struct pod_term *t
 static void pod_affinity(struct writer *w, const char *key, const struct pod_terms *required,
 			 const struct pod_terms *preferred)
 {
-	struct part hard = {.key = "requiredDuringSchedulingIgnoredDuringExecution", .is_list = true},
-		    soft = {.key = "preferredDuringSchedulingIgnoredDuringExecution", .is_list = true};
+	struct write_part hard = {.key = "requiredDuringSchedulingIgnoredDuringExecution", .is_list = true},
+			  soft = {.key = "preferredDuringSchedulingIgnoredDuringExecution", .is_list = true};
 
 	if (!required->n && !preferred->n)
 		return;
@@ -50,7 +50,7 @@ static void pod_affinity(struct writer *w, const char *key, const struct pod_ter
 
 static void node_affinity(struct writer *w, const struct shape *s)
 {
-	struct part soft = {.key = "preferredDuringSchedulingIgnoredDuringExecution", .is_list = true};
+	struct write_part soft = {.key = "preferredDuringSchedulingIgnoredDuringExecution", .is_list = true};
 
 	if (!s->has_required_terms && !s->n_preferred_nodes)
 		return;
@@ -91,7 +91,7 @@ static void tolerations(struct writer *w, const struct shape *s)
 {
 	static const char *const ops[] = {
 		[TOLERATE_EQUAL] = "Equal", [TOLERATE_EXISTS] = "Exists", [TOLERATE_LT] = "Lt", [TOLERATE_GT] = "Gt"};
-	struct part list = {.key = "tolerations", .is_list = true};
+	struct write_part list = {.key = "tolerations", .is_list = true};
 
 	for (uint32_t i = 0; i < s->n_tolerations; i++) {
 		const struct toleration *t = &s->tolerations[i];
@@ -123,7 +123,7 @@ static void spread(struct writer *w, const struct spread *s)
 
 static void spreads(struct writer *w, const struct shape *s)
 {
-	struct part list = {.key = "topologySpreadConstraints", .is_list = true};
+	struct write_part list = {.key = "topologySpreadConstraints", .is_list = true};
 
 	for (uint32_t i = 0; i < s->n_spreads; i++) {
 		part_open(w, &list);
@@ -134,7 +134,7 @@ static void spreads(struct writer *w, const struct shape *s)
 
 static void gates(struct writer *w, const struct shape *s)
 {
-	struct part list = {.key = "schedulingGates", .is_list = true};
+	struct write_part list = {.key = "schedulingGates", .is_list = true};
 
 	for (uint32_t i = 0; i < s->n_gates; i++) {
 		emit_object(part_open(w, &list), NULL);
@@ -208,7 +208,7 @@ bool shape_needs_scoring(const struct shape *s)
 static void ports(struct writer *w, const struct shape *s)
 {
 	static const char *const words[] = {[PROTO_TCP] = "TCP", [PROTO_UDP] = "UDP", [PROTO_SCTP] = "SCTP"};
-	struct part list = {.key = "ports", .is_list = true};
+	struct write_part list = {.key = "ports", .is_list = true};
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		emit_object(part_open(w, &list), NULL);

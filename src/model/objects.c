@@ -45,26 +45,26 @@ void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 {
 	DROP_NAMES(v, o->name, o->uid, o->node_name, o->nominated_node, o->priority_class, o->owner_name, o->owner_uid,
 		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user, o->user_groups);
-	kin_drop(v, o->kin);
+	labelset_drop(v, o->labelset);
 	shape_drop(v, o->shape);
-	*o = (struct obj_pod){.kin = KIN_NONE, .shape = SHAPE_NONE};
+	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
 }
 
 void obj_node_drop(struct vocab *v, struct obj_node *o)
 {
 	DROP_NAMES(v, o->name, o->uid);
-	kin_drop(v, o->kin);
+	labelset_drop(v, o->labelset);
 	mem_free(o->taints);
 	mem_free(o->images);
 	name_bag_drop(&o->bag);
-	*o = (struct obj_node){.kin = KIN_NONE};
+	*o = (struct obj_node){.labelset = LABELSET_NONE};
 }
 
 void obj_namespace_drop(struct vocab *v, struct obj_namespace *o)
 {
 	DROP_NAMES(v, o->name, o->parent_queue);
-	kin_drop(v, o->kin);
-	*o = (struct obj_namespace){.kin = KIN_NONE};
+	labelset_drop(v, o->labelset);
+	*o = (struct obj_namespace){.labelset = LABELSET_NONE};
 }
 
 void obj_class_drop(struct vocab *v, struct obj_class *o)
@@ -85,10 +85,10 @@ void obj_pdb_drop(struct vocab *v, struct obj_pdb *o)
 void obj_owner_drop(struct vocab *v, struct obj_owner *o)
 {
 	DROP_NAMES(v, o->kind_name, o->name, o->uid, o->parent_kind, o->parent_name, o->parent_uid);
-	kin_drop(v, o->kin);
+	labelset_drop(v, o->labelset);
 	arena_free(o->arena);
 	name_bag_drop(&o->bag);
-	*o = (struct obj_owner){.kin = KIN_NONE};
+	*o = (struct obj_owner){.labelset = LABELSET_NONE};
 }
 
 void obj_group_drop(struct vocab *v, struct obj_group *o)

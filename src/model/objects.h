@@ -3,9 +3,10 @@
  * objects.h - what the objects of a cluster say: plain data, names interned, nothing resolved yet.
  *
  * Readers (manifest, kube) fill them, the cluster (cluster/cluster.h) takes them in and resolves names to ids. Every
- * object holds references to its names, shape and kin; obj_*_drop lets them go: a name_id that is a field of the object
- * itself has a reference of its own, names inside arrays and selectors are held by its bag. Passing an object to the
- * cluster moves all of it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the object.
+ * object holds references to its names, shape and label set; obj_*_drop lets them go: a name_id that is a field of the
+ * object itself has a reference of its own, names inside arrays and selectors are held by its bag. Passing an object to
+ * the cluster moves all of it: the cluster owns it afterwards. Arrays inside are heap-allocated and owned by the
+ * object.
  */
 #pragma once
 
@@ -36,7 +37,7 @@ enum owner_kind {
 
 struct obj_pod {
 	name_id name, uid;
-	kin_id kin; /* namespace and labels */
+	labelset_id labelset; /* namespace and labels */
 	shape_id shape;
 	name_id node_name;	/* spec.nodeName */
 	name_id nominated_node; /* status.nominatedNodeName */
@@ -66,7 +67,7 @@ struct obj_image {
 
 struct obj_node {
 	name_id name, uid;
-	kin_id kin; /* no namespace, the node's labels */
+	labelset_id labelset; /* no namespace, the node's labels */
 	struct res_vec allocatable;
 	bool is_unschedulable, is_not_ready; /* not ready: Ready not True, or under pressure */
 	uint32_t n_taints, n_images;
@@ -77,7 +78,7 @@ struct obj_node {
 
 struct obj_namespace {
 	name_id name;
-	kin_id kin;			  /* no namespace, the labels */
+	labelset_id labelset;		  /* no namespace, the labels */
 	name_id parent_queue;		  /* annotation yunikorn.apache.org/parentqueue */
 	struct res_vec quota, guaranteed; /* annotations …/namespace.quota, …/namespace.guaranteed */
 	bool has_quota, has_guaranteed;
@@ -106,7 +107,7 @@ struct obj_owner { /* Deployment … Job, Service: labels, selector, who owns it
 	bool is_service;
 	name_id kind_name; /* "ReplicaSet" */
 	name_id name, uid;
-	kin_id kin;
+	labelset_id labelset;
 	name_id parent_kind, parent_name, parent_uid; /* its controller */
 	bool has_selector;
 	struct selector selector;

@@ -13,7 +13,7 @@
 #define UNIT ((quantity_nano)1000000000)
 
 /* What one container is looked at for. */
-enum view { SPEC, ALLOCATED, ACTUAL, LIMITS, ACTUAL_LIMITS };
+enum podreq_view { SPEC, ALLOCATED, ACTUAL, LIMITS, ACTUAL_LIMITS };
 
 struct calc {
 	struct arena *arena;
@@ -113,7 +113,7 @@ static bool is_infeasible(const struct calc *c)
 	return counts_status(c) && c->pod->resize_is_infeasible;
 }
 
-static struct req_set look(const struct calc *c, const struct req_container *k, enum view view)
+static struct req_set look(const struct calc *c, const struct req_container *k, enum podreq_view view)
 {
 	static const struct req_set nothing = {0};
 	bool is_limit = view == LIMITS || view == ACTUAL_LIMITS;
@@ -128,7 +128,7 @@ static struct req_set look(const struct calc *c, const struct req_container *k, 
 	return is_limit ? k->limits : k->requests;
 }
 
-static struct req_set look_with_defaults(const struct calc *c, const struct req_container *k, enum view view)
+static struct req_set look_with_defaults(const struct calc *c, const struct req_container *k, enum podreq_view view)
 {
 	struct req_set seen = look(c, k, view);
 	if (c->defaults.n == 0 || view == LIMITS || view == ACTUAL_LIMITS)
@@ -157,7 +157,7 @@ static void raise_to_moment(const struct calc *c, struct req_set *peak, const st
 			raise_one(c, peak, &sidecars->v[i]);
 }
 
-static struct req_set aggregate(const struct calc *c, enum view view)
+static struct req_set aggregate(const struct calc *c, enum podreq_view view)
 {
 	struct req_set together = {0}, sidecars = {0}, peak = {0};
 	for (uint32_t i = 0; i < c->pod->n; i++) {

@@ -13,10 +13,10 @@
 
 enum profile { PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI, PROFILE_COUNT };
 
-enum search_way {
-	WAY_PODS,      /* one pod after the other, by priority; victims as Kubernetes' default preemption finds them */
-	WAY_QUEUES,    /* one pod or gang after the other, in the order of the queues; victims node by node */
-	WAY_SCENARIOS, /* all units together, action by action; victims by scenarios */
+enum search_mode {
+	MODE_PODS,	/* one pod after the other, by priority; victims as Kubernetes' default preemption finds them */
+	MODE_QUEUES,	/* one pod or gang after the other, in the order of the queues; victims node by node */
+	MODE_SCENARIOS, /* all workloads together, action by action; victims by scenarios */
 };
 enum waiting_order { ORDER_PRIORITY, ORDER_GUARANTEE, ORDER_YUNIKORN, ORDER_FAIR_SHARE };
 enum start_source {		  /* since when a pod runs */
@@ -32,7 +32,7 @@ struct profile_data {
 	uint64_t hard;			/* bit sets of enum rule_id: rules that protect, */
 	uint64_t soft;			/* and rules that spare as long as anything else works */
 	uint64_t unasked[ACTION_COUNT]; /* of them: those that an action does without here */
-	enum search_way way;
+	enum search_mode search_mode;
 	enum waiting_order order;
 	enum reclaim_by reclaim_by;
 	bool has_gangs; /* where queues decide: groups start together, and go as a whole */

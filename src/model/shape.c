@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes and kins are interned alike. Everything one says is written down as a row of 32-bit words (walk_*): equal rows
- * are equal things, the hash of the row finds it, and the same walk takes and lets go of the names. A live thing is one
- * block of memory: a header, the struct, and behind it every array it points to. Nothing is kept of a dead one but its
- * free id.
+ * Shapes and label sets are interned alike. Everything one says is written down as a row of 32-bit words (walk_*):
+ * equal rows are equal things, the hash of the row finds it, and the same walk takes and lets go of the names. A live
+ * thing is one block of memory: a header, the struct, and behind it every array it points to. Nothing is kept of a dead
+ * one but its free id.
  */
 #include "model/shape.h"
 
@@ -12,7 +12,7 @@
 
 #define NONE UINT32_MAX
 
-struct block {
+struct interned_block {
 	uint64_t hash;
 	size_t bytes;
 	uint32_t refs;
@@ -20,23 +20,23 @@ struct block {
 };
 
 struct shape_block {
-	struct block head;
+	struct interned_block head;
 	struct shape shape;
 };
 
-struct kin_block {
-	struct block head;
-	struct kin kin;
+struct labelset_block {
+	struct interned_block head;
+	struct labelset labelset;
 };
 
 struct pool {
-	ARRAY(struct block *) v; /* by id; NULL: free */
+	ARRAY(struct interned_block *) v; /* by id; NULL: free */
 	ARRAY(uint32_t) free_ids;
 	struct map by_hash; /* to the first id of that hash */
 	size_t bytes;
 };
 
-struct row {
+struct word_row {
 	ARRAY(uint32_t) words;
 	size_t bytes; /* of the arrays behind the struct */
 };
@@ -44,15 +44,15 @@ struct row {
 struct vocab {
 	struct names *names;
 	struct res_types res;
-	struct pool shapes, kins;
-	struct row draft, known; /* scratch */
+	struct pool shapes, labelsets;
+	struct word_row draft, known; /* scratch */
 };
 
 /* What a walk does with what it sees. */
 enum purpose { TO_ROW, TO_KEEP, TO_DROP };
 struct walk {
 	enum purpose purpose;
-	struct row *row;
+	struct word_row *row;
 	struct names *names;
 };
 
@@ -216,7 +216,7 @@ static void walk_shape(struct walk *w, const struct shape *s)
 	walk_word(w, (uint32_t)s->never_preempts << 1 | s->has_claims);
 }
 
-static void walk_kin(struct walk *w, const struct kin *k)
+static void walk_labelset(struct walk *w, const struct labelset *k)
 {
 	walk_name(w, k->ns);
 	walk_labels(w, &k->labels);
@@ -310,7 +310,7 @@ static void place_shape(char **at, struct shape *s)
 
 /* ---- pools ---- */
 
-static uint64_t row_hash(const struct row *r)
+static uint64_t row_hash(const struct word_row *r)
 {
 	uint64_t h = r->words.n;
 	for (uint32_t i = 0; i < r->words.n; i++)
@@ -318,19 +318,19 @@ static uint64_t row_hash(const struct row *r)
 	return h;
 }
 
-static bool row_equal(const struct row *a, const struct row *b)
+static bool row_equal(const struct word_row *a, const struct word_row *b)
 {
 	return a->words.n == b->words.n && memcmp(a->words.v, b->words.v, a->words.n * sizeof(*a->words.v)) == 0;
 }
 
-static struct walk row_start(struct row *r)
+static struct walk row_start(struct word_row *r)
 {
 	r->words.n = 0;
 	r->bytes = 0;
 	return (struct walk){.purpose = TO_ROW, .row = r};
 }
 
-static uint32_t pool_add(struct pool *p, struct block *b)
+static uint32_t pool_add(struct pool *p, struct interned_block *b)
 {
 	uint32_t id = p->v.n;
 	if (p->free_ids.n > 0)
@@ -346,7 +346,7 @@ static uint32_t pool_add(struct pool *p, struct block *b)
 
 static void pool_unlink(struct pool *p, uint32_t id)
 {
-	const struct block *b = p->v.v[id];
+	const struct interned_block *b = p->v.v[id];
 	uint32_t at = map_get(&p->by_hash, b->hash);
 	if (at == id && b->next == NONE) {
 		map_del(&p->by_hash, b->hash);
@@ -368,7 +368,7 @@ static void pool_del(struct pool *p, uint32_t id)
 	array_push(&p->free_ids, id);
 }
 
-static struct block *pool_get(const struct pool *p, uint32_t id)
+static struct interned_block *pool_get(const struct pool *p, uint32_t id)
 {
 	assert(id < p->v.n && p->v.v[id] != NULL);
 	return p->v.v[id];
@@ -391,7 +391,7 @@ static size_t pool_bytes(const struct pool *p)
 
 static void keep(struct pool *p, uint32_t id)
 {
-	struct block *b = pool_get(p, id);
+	struct interned_block *b = pool_get(p, id);
 	assert(b->refs < UINT32_MAX);
 	b->refs++;
 }
@@ -411,7 +411,7 @@ void vocab_free(struct vocab *v)
 	if (v == NULL)
 		return;
 	pool_free(&v->shapes);
-	pool_free(&v->kins);
+	pool_free(&v->labelsets);
 	array_free(&v->draft.words);
 	array_free(&v->known.words);
 	res_types_free(&v->res);
@@ -431,11 +431,11 @@ struct res_types *vocab_res(struct vocab *v)
 
 size_t vocab_bytes(const struct vocab *v)
 {
-	return sizeof(*v) + pool_bytes(&v->shapes) + pool_bytes(&v->kins) +
+	return sizeof(*v) + pool_bytes(&v->shapes) + pool_bytes(&v->labelsets) +
 	       (v->draft.words.cap + v->known.words.cap) * sizeof(uint32_t);
 }
 
-static const struct shape *shape_of(const struct block *b)
+static const struct shape *shape_of(const struct interned_block *b)
 {
 	return &((const struct shape_block *)b)->shape;
 }
@@ -456,7 +456,7 @@ static shape_id shape_add(struct vocab *v, const struct shape *draft, uint64_t h
 {
 	size_t bytes = round_up(sizeof(struct shape_block)) + v->draft.bytes;
 	struct shape_block *b = mem_alloc(bytes);
-	b->head = (struct block){.hash = hash, .bytes = bytes, .refs = 1};
+	b->head = (struct interned_block){.hash = hash, .bytes = bytes, .refs = 1};
 	b->shape = *draft;
 	char *at = (char *)b + round_up(sizeof(*b));
 	place_shape(&at, &b->shape);
@@ -503,90 +503,90 @@ uint32_t shape_count(const struct vocab *v)
 	return v->shapes.v.n - v->shapes.free_ids.n;
 }
 
-static const struct kin *kin_of(const struct block *b)
+static const struct labelset *labelset_of(const struct interned_block *b)
 {
-	return &((const struct kin_block *)b)->kin;
+	return &((const struct labelset_block *)b)->labelset;
 }
 
-static kin_id kin_find(struct vocab *v, uint64_t hash)
+static labelset_id labelset_find(struct vocab *v, uint64_t hash)
 {
-	uint32_t id = map_get(&v->kins.by_hash, hash);
-	for (; id != NONE; id = v->kins.v.v[id]->next) {
+	uint32_t id = map_get(&v->labelsets.by_hash, hash);
+	for (; id != NONE; id = v->labelsets.v.v[id]->next) {
 		struct walk w = row_start(&v->known);
-		walk_kin(&w, kin_of(v->kins.v.v[id]));
+		walk_labelset(&w, labelset_of(v->labelsets.v.v[id]));
 		if (row_equal(&v->draft, &v->known))
 			break;
 	}
 	return id;
 }
 
-static kin_id kin_add(struct vocab *v, const struct kin *draft, uint64_t hash)
+static labelset_id labelset_add(struct vocab *v, const struct labelset *draft, uint64_t hash)
 {
-	size_t bytes = round_up(sizeof(struct kin_block)) + v->draft.bytes;
-	struct kin_block *b = mem_alloc(bytes);
-	b->head = (struct block){.hash = hash, .bytes = bytes, .refs = 1};
-	b->kin = *draft;
+	size_t bytes = round_up(sizeof(struct labelset_block)) + v->draft.bytes;
+	struct labelset_block *b = mem_alloc(bytes);
+	b->head = (struct interned_block){.hash = hash, .bytes = bytes, .refs = 1};
+	b->labelset = *draft;
 	char *at = (char *)b + round_up(sizeof(*b));
-	PLACE(&at, b->kin.labels.kv, b->kin.labels.n);
+	PLACE(&at, b->labelset.labels.kv, b->labelset.labels.n);
 	struct walk w = {.purpose = TO_KEEP, .names = v->names};
-	walk_kin(&w, &b->kin);
-	return pool_add(&v->kins, &b->head);
+	walk_labelset(&w, &b->labelset);
+	return pool_add(&v->labelsets, &b->head);
 }
 
-static kin_id kin_hold_sorted(struct vocab *v, const struct kin *draft)
+static labelset_id labelset_hold_sorted(struct vocab *v, const struct labelset *draft)
 {
 	struct walk w = row_start(&v->draft);
-	walk_kin(&w, draft);
+	walk_labelset(&w, draft);
 	uint64_t hash = row_hash(&v->draft);
-	kin_id id = kin_find(v, hash);
+	labelset_id id = labelset_find(v, hash);
 	if (id == NONE)
-		return kin_add(v, draft, hash);
-	keep(&v->kins, id);
+		return labelset_add(v, draft, hash);
+	keep(&v->labelsets, id);
 	return id;
 }
 
-kin_id kin_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n)
+labelset_id labelset_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n)
 {
 	struct label few[32], *sorted = few;
 	if (n > sizeof(few) / sizeof(*few))
 		sorted = mem_resize(NULL, n, sizeof(*sorted));
 	if (n > 0)
 		memcpy(sorted, kv, n * sizeof(*kv));
-	const struct kin draft = {.ns = ns, .labels = {.n = labels_sort(sorted, n), .kv = sorted}};
-	kin_id id = kin_hold_sorted(v, &draft);
+	const struct labelset draft = {.ns = ns, .labels = {.n = labels_sort(sorted, n), .kv = sorted}};
+	labelset_id id = labelset_hold_sorted(v, &draft);
 	if (sorted != few)
 		mem_free(sorted);
 	return id;
 }
 
-void kin_keep(struct vocab *v, kin_id id)
+void labelset_keep(struct vocab *v, labelset_id id)
 {
-	if (id != KIN_NONE)
-		keep(&v->kins, id);
+	if (id != LABELSET_NONE)
+		keep(&v->labelsets, id);
 }
 
-void kin_drop(struct vocab *v, kin_id id)
+void labelset_drop(struct vocab *v, labelset_id id)
 {
-	if (id == KIN_NONE || --pool_get(&v->kins, id)->refs > 0)
+	if (id == LABELSET_NONE || --pool_get(&v->labelsets, id)->refs > 0)
 		return;
 	struct walk w = {.purpose = TO_DROP, .names = v->names};
-	walk_kin(&w, kin_of(v->kins.v.v[id]));
-	pool_del(&v->kins, id);
+	walk_labelset(&w, labelset_of(v->labelsets.v.v[id]));
+	pool_del(&v->labelsets, id);
 }
 
-const struct kin *kin_get(const struct vocab *v, kin_id id)
+const struct labelset *labelset_get(const struct vocab *v, labelset_id id)
 {
-	static const struct kin nobody = {0};
-	assert(id < v->kins.v.n);
-	return v->kins.v.v[id] != NULL ? kin_of(v->kins.v.v[id]) : &nobody;
+	static const struct labelset nobody = {0};
+	assert(id < v->labelsets.v.n);
+	return v->labelsets.v.v[id] != NULL ? labelset_of(v->labelsets.v.v[id]) : &nobody;
 }
 
-uint32_t kin_limit(const struct vocab *v)
+uint32_t labelset_limit(const struct vocab *v)
 {
-	return v->kins.v.n;
+	return v->labelsets.v.n;
 }
 
-bool kin_is_live(const struct vocab *v, kin_id id)
+bool labelset_is_live(const struct vocab *v, labelset_id id)
 {
-	return id < v->kins.v.n && v->kins.v.v[id] != NULL;
+	return id < v->labelsets.v.n && v->labelsets.v.v[id] != NULL;
 }

@@ -6,8 +6,8 @@
  * spread constraints, ports, images. Thousands of pods share a few shapes, and waiting pods of one shape share filter
  * results. Shapes are immutable, counted, and equal shapes have equal ids.
  *
- * A kin is a namespace with a set of labels: pods of one kin look the same to every selector (budgets, affinity,
- * spread), so a selector is tried once per kin instead of once per pod. Also immutable, counted and unique.
+ * A label set is a namespace with labels: pods of one label set look the same to every selector (budgets, affinity,
+ * spread), so a selector is tried once per label set instead of once per pod. Also immutable, counted and unique.
  */
 #pragma once
 
@@ -21,9 +21,9 @@
 #include "units/labels.h"
 
 typedef uint32_t shape_id;
-typedef uint32_t kin_id;
+typedef uint32_t labelset_id;
 #define SHAPE_NONE UINT32_MAX
-#define KIN_NONE UINT32_MAX
+#define LABELSET_NONE UINT32_MAX
 
 /* One term of inter-pod (anti-)affinity. */
 struct pod_term {
@@ -95,7 +95,7 @@ struct shape {
 	bool has_claims;     /* volumes cede does not read */
 };
 
-struct kin {
+struct labelset {
 	name_id ns;
 	struct labels labels;
 };
@@ -119,12 +119,12 @@ const struct shape *shape_get(const struct vocab *v, shape_id id);
 uint32_t shape_count(const struct vocab *v);
 
 /* kv need not be sorted; it is copied. */
-kin_id kin_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n);
-void kin_keep(struct vocab *v, kin_id id);
-void kin_drop(struct vocab *v, kin_id id);
-const struct kin *kin_get(const struct vocab *v, kin_id id);
+labelset_id labelset_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n);
+void labelset_keep(struct vocab *v, labelset_id id);
+void labelset_drop(struct vocab *v, labelset_id id);
+const struct labelset *labelset_get(const struct vocab *v, labelset_id id);
 /* all ids are below it; freed ones give ns NAME_NONE and no labels, is_live false */
-uint32_t kin_limit(const struct vocab *v);
-bool kin_is_live(const struct vocab *v, kin_id id);
+uint32_t labelset_limit(const struct vocab *v);
+bool labelset_is_live(const struct vocab *v, labelset_id id);
 
-size_t vocab_bytes(const struct vocab *v); /* shapes and kins, without names */
+size_t vocab_bytes(const struct vocab *v); /* shapes and label sets, without names */

@@ -4,7 +4,7 @@
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
-	bool is_same = j->app != NAME_NONE && v->obj->app == j->app && kin_get(j->vocab, v->kin)->ns == j->ns;
+	bool is_same = j->app != NAME_NONE && v->obj->app == j->app && labelset_get(j->vocab, v->labelset)->ns == j->ns;
 
 	return is_same || victim == j->pod ? rule_says(IS_PROTECTED, RULE_APPLICATION) : rule_may_go();
 }

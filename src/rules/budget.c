@@ -26,7 +26,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
 	const struct pdb *first = NULL;
 	uint32_t n;
-	const pdb_id *pdbs = ledger_kin_pdbs(j->ledger, v->kin, &n);
+	const pdb_id *pdbs = ledger_labelset_pdbs(j->ledger, v->labelset, &n);
 
 	(void)victim;
 	for (uint32_t i = 0; i < n; i++) {

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "rules/judge.h"
 
-struct app {
+struct driver_app {
 	pod_id oldest;
 	uint32_t n;
 	bool has_labelled;
@@ -17,7 +17,7 @@ struct app {
 struct leaf {
 	uint64_t members; /* of the ledger when it was made */
 	bool is_known;
-	ARRAY(struct app) apps;
+	ARRAY(struct driver_app) apps;
 	struct map by_id; /* namespace and application id */
 };
 
@@ -46,7 +46,8 @@ static bool says_driver(const struct judge *j, const struct pod *v)
 	name_id value;
 
 	return j->spark_role && j->spark_driver &&
-	       labels_get(&kin_get(j->vocab, v->kin)->labels, j->spark_role, &value) && value == j->spark_driver;
+	       labels_get(&labelset_get(j->vocab, v->labelset)->labels, j->spark_role, &value) &&
+	       value == j->spark_driver;
 }
 
 static bool is_older(const struct judge *j, const struct pod *a, const struct pod *b)
@@ -59,17 +60,17 @@ static bool is_older(const struct judge *j, const struct pod *a, const struct po
 
 static uint64_t app_key(const struct judge *j, const struct pod *p)
 {
-	return map_key2(kin_get(j->vocab, p->kin)->ns, p->obj->app);
+	return map_key2(labelset_get(j->vocab, p->labelset)->ns, p->obj->app);
 }
 
 static void add(const struct judge *j, struct leaf *f, pod_id pod)
 {
 	const struct pod *p = ledger_pod(j->ledger, pod);
 	uint32_t at = map_get(&f->by_id, app_key(j, p));
-	struct app *a;
+	struct driver_app *a;
 
 	if (at == MAP_NONE) {
-		struct app new = {.oldest = pod};
+		struct driver_app new = {.oldest = pod};
 
 		at = f->apps.n;
 		array_push(&f->apps, new);
@@ -110,7 +111,7 @@ static const struct leaf *leaf_of(const struct judge *j, queue_id q)
 bool judge_is_driver(const struct judge *j, const struct pod *v)
 {
 	const struct leaf *f;
-	const struct app *a;
+	const struct driver_app *a;
 	uint32_t at;
 
 	if (says_driver(j, v))

@@ -25,12 +25,13 @@ static uint32_t going(const struct ledger *l, queue_id q)
 struct rate judge_rate(struct judge *j, queue_id q)
 {
 	struct rate r = {.left = UINT32_MAX, .until_ns = TIME_NONE};
-	struct past_count c;
+	struct eviction_count c;
 	uint32_t lost;
 
 	if (j->settings.evictions_per_hour == 0 || q == QUEUE_NONE)
 		return r;
-	c = past_of_queue(j->settings.past, queue_get(j->tree, q)->path, j->now_ns - 3600 * NS_PER_S);
+	c = eviction_history_of_queue(j->settings.eviction_history, queue_get(j->tree, q)->path,
+				      j->now_ns - 3600 * NS_PER_S);
 	lost = c.n + going(j->ledger, q);
 	r.lost = lost;
 	r.left = lost < j->settings.evictions_per_hour ? j->settings.evictions_per_hour - lost : 0;

@@ -60,7 +60,7 @@ struct seat {		/* of a queue at the table of its siblings */
 	double fraction; /* that rounding held back */
 };
 
-struct table { /* siblings, or those of them of one priority; in one resource */
+struct share_table { /* siblings, or those of them of one priority; in one resource */
 	struct share_queue *q;
 	struct seat *seats, *spare; /* spare: room for n */
 	uint32_t n;
@@ -68,7 +68,7 @@ struct table { /* siblings, or those of them of one priority; in one resource */
 	double k;
 };
 
-static struct share *share_at(const struct table *t, uint32_t i)
+static struct share *share_at(const struct share_table *t, uint32_t i)
 {
 	return &t->q[t->seats[i].queue].r[t->res];
 }
@@ -94,7 +94,7 @@ static int by_fraction(const void *va, const void *vb)
 }
 
 /* Quotas, as far as they are asked for. Returns what is left, less than nothing if more was promised than there is. */
-static double give_deserved(struct table *t, double total)
+static double give_deserved(struct share_table *t, double total)
 {
 	double left = total;
 
@@ -109,7 +109,7 @@ static double give_deserved(struct table *t, double total)
 }
 
 /* Sets the part of everyone who still asks; returns their sum. Who used more than its weight in the past gets less. */
-static double weigh(struct table *t)
+static double weigh(struct share_table *t)
 {
 	double weights = 0, parts = 0;
 
@@ -145,7 +145,7 @@ static bool give_part(struct share *s, struct seat *seat, double part, double *l
 }
 
 /* One pass among queues of one priority. True if another one is worth while. */
-static bool give_pass(struct table *t, double *left)
+static bool give_pass(struct share_table *t, double *left)
 {
 	double base = *left, parts = weigh(t);
 	bool is_again = false;
@@ -162,7 +162,7 @@ static bool give_pass(struct table *t, double *left)
 }
 
 /* A unit for each whose part had a fraction. */
-static double give_fractions(struct table *t, double left)
+static double give_fractions(struct share_table *t, double left)
 {
 	uint32_t n = 0;
 
@@ -181,9 +181,9 @@ static double give_fractions(struct table *t, double left)
 }
 
 /* The siblings of one priority that begin at first. */
-static struct table of_priority(const struct table *all, uint32_t first)
+static struct share_table of_priority(const struct share_table *all, uint32_t first)
 {
-	struct table t = *all;
+	struct share_table t = *all;
 
 	t.seats += first;
 	for (t.n = 1; first + t.n < all->n && t.seats[t.n].priority == t.seats->priority;)
@@ -191,10 +191,10 @@ static struct table of_priority(const struct table *all, uint32_t first)
 	return t;
 }
 
-static void divide(struct table *all, double total)
+static void divide(struct share_table *all, double total)
 {
 	double left = give_deserved(all, total);
-	struct table t;
+	struct share_table t;
 
 	for (uint32_t i = 0; i < all->n && left > 0; i += t.n) {
 		t = of_priority(all, i);
@@ -230,7 +230,7 @@ void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES]
 
 		end = level_end(seats, n, first);
 		for (int r = 0; r < KAI_RES; r++) {
-			struct table t = {q, seats + first, seats + n, end - first, r, k};
+			struct share_table t = {q, seats + first, seats + n, end - first, r, k};
 
 			divide(&t, level ? q[level - 1].r[r].fair : total[r]);
 		}
@@ -275,7 +275,7 @@ static void scratch_begin(struct share_scratch *s, uint32_t n)
 	s->touched.n = 0;
 }
 
-struct claim {
+struct reclaim {
 	const struct share_queue *q;
 	const double *request;
 	bool is_core;
@@ -286,7 +286,7 @@ struct claim {
 };
 
 /* What a queue still holds when the batches so far are gone. */
-static double *remaining(struct claim *c, uint32_t queue)
+static double *remaining(struct reclaim *c, uint32_t queue)
 {
 	struct share_scratch *s = c->s;
 
@@ -300,7 +300,7 @@ static double *remaining(struct claim *c, uint32_t queue)
 	return s->remaining[queue];
 }
 
-static bool refuse(struct claim *c, struct share_verdict v)
+static bool refuse(struct reclaim *c, struct share_verdict v)
 {
 	if (c->ret)
 		*c->ret = v;
@@ -338,7 +338,7 @@ static bool is_above_fair(const struct share_queue *v, const double *left)
 }
 
 /* Mine stays within quota, and the other is above its own in something. */
-static bool is_owed(const struct claim *c, const struct share_queue *mine, const struct share_queue *v,
+static bool is_owed(const struct reclaim *c, const struct share_queue *mine, const struct share_queue *v,
 		    const double *left)
 {
 	bool is_over = false;
@@ -360,7 +360,7 @@ static double saturation(double used, double share)
 }
 
 /* Of what I ask for, the resource in which the victim's side is closest to being above its share. */
-static enum kai_res tightest(const struct claim *c, const struct share_queue *v, const double *left)
+static enum kai_res tightest(const struct reclaim *c, const struct share_queue *v, const double *left)
 {
 	enum kai_res best = KAI_RES;
 	double most = 0;
@@ -376,7 +376,7 @@ static enum kai_res tightest(const struct claim *c, const struct share_queue *v,
 	return best == KAI_RES ? KAI_GPU : best;
 }
 
-static bool refuse_within(struct claim *c, uint32_t mine, uint32_t victim, const double *left)
+static bool refuse_within(struct reclaim *c, uint32_t mine, uint32_t victim, const double *left)
 {
 	const struct share_queue *m = &c->q[mine], *v = &c->q[victim];
 	enum kai_res r = tightest(c, v, left);
@@ -386,7 +386,7 @@ static bool refuse_within(struct claim *c, uint32_t mine, uint32_t victim, const
 					     m->r[r].allocated + c->request[r], m->r[r].deserved});
 }
 
-static void take(struct claim *c, const struct share_batch *b, uint8_t involved, double times)
+static void take(struct reclaim *c, const struct share_batch *b, uint8_t involved, double times)
 {
 	for (uint32_t i = b->queue; i != SHARE_NO_QUEUE; i = c->q[i].parent) {
 		double *left = remaining(c, i);
@@ -410,7 +410,7 @@ static uint8_t resources(const double *r)
  * All batches of one queue. Each is judged by what is left before it goes: a gang may take its queue from just above
  * its share to far below.
  */
-static bool take_from_queue(struct claim *c, const struct share_batch *b, uint32_t n)
+static bool take_from_queue(struct reclaim *c, const struct share_batch *b, uint32_t n)
 {
 	uint32_t mine = c->me, victim = b->queue;
 	uint8_t involved = 0;
@@ -432,14 +432,14 @@ static bool take_from_queue(struct claim *c, const struct share_batch *b, uint32
 }
 
 /* What a queue on my path holds with the request. */
-static double with_request(struct claim *c, uint32_t queue, int r)
+static double with_request(struct reclaim *c, uint32_t queue, int r)
 {
 	bool is_touched = c->s->stamps[queue] == c->s->stamp;
 
 	return (is_touched ? c->s->remaining[queue][r] : c->q[queue].r[r].allocated) + c->request[r];
 }
 
-static bool stays_behind(struct claim *c, uint32_t mine, uint32_t sibling)
+static bool stays_behind(struct reclaim *c, uint32_t mine, uint32_t sibling)
 {
 	uint8_t judged = c->s->involved[sibling] | resources(c->request);
 
@@ -457,7 +457,7 @@ static bool stays_behind(struct claim *c, uint32_t mine, uint32_t sibling)
 	return true;
 }
 
-static bool core_fits(struct claim *c, uint32_t queue)
+static bool core_fits(struct reclaim *c, uint32_t queue)
 {
 	for (int r = 0; r < KAI_RES; r++) {
 		const struct share *s = &c->q[queue].r[r];
@@ -471,7 +471,7 @@ static bool core_fits(struct claim *c, uint32_t queue)
 }
 
 /* One queue of my path against its siblings that lost something. */
-static bool may_hold(struct claim *c, uint32_t queue)
+static bool may_hold(struct reclaim *c, uint32_t queue)
 {
 	for (uint32_t i = 0; i < c->s->touched.n; i++) {
 		uint32_t other = c->s->touched.v[i];
@@ -486,7 +486,7 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
 		       bool is_core, const struct share_batch *batches, uint32_t n_batches, double multiplier,
 		       struct share_scratch *s, struct share_verdict *ret)
 {
-	struct claim c = {q, request, is_core, me, multiplier, s, ret};
+	struct reclaim c = {q, request, is_core, me, multiplier, s, ret};
 
 	scratch_begin(s, n);
 	for (uint32_t i = 0, end; i < n_batches; i = end) {
@@ -505,7 +505,7 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
 
 /* ---- order ---- */
 
-struct standing { /* of one of two queues */
+struct sibling_state { /* of one of two queues */
 	double with[KAI_RES], may[KAI_RES];
 	double dominant, dominant_now;
 	bool is_over, is_within_quota, is_forbidden;
@@ -519,9 +519,9 @@ static double dominant(double most, double used, double share, double total)
 	return x > most ? x : most;
 }
 
-static struct standing standing(const struct share_turn *t, const double *total)
+static struct sibling_state sibling_state(const struct share_sibling *t, const double *total)
 {
-	struct standing s = {.is_over = true, .is_within_quota = true};
+	struct sibling_state s = {.is_over = true, .is_within_quota = true};
 
 	for (int r = 0; r < KAI_RES; r++) {
 		const struct share *of = &t->q->r[r];
@@ -557,9 +557,9 @@ static int smaller(double a, double b)
 	return who(a < b, b < a);
 }
 
-int share_order(const struct share_turn *a, const struct share_turn *b, const double total[KAI_RES])
+int share_order(const struct share_sibling *a, const struct share_sibling *b, const double total[KAI_RES])
 {
-	struct standing x = standing(a, total), y = standing(b, total);
+	struct sibling_state x = sibling_state(a, total), y = sibling_state(b, total);
 	const int words[] = {
 		who(!x.is_over, !y.is_over),
 		who(x.is_within_quota, y.is_within_quota),

@@ -21,7 +21,7 @@
 struct share { /* of one queue, in one resource */
 	double deserved, limit, weight;
 	double request;			  /* of everything running and waiting in it and below */
-	double allocated, allocated_core; /* by running and promised work; core: of it, what is not preemptible */
+	double allocated, allocated_core; /* by running and nominated work; core: of it, what is not preemptible */
 	double usage;			  /* in the past, as a part of the cluster; 0 if not known */
 	double fair;			  /* computed */
 };
@@ -88,8 +88,8 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
  * Which of two siblings comes first (-1: a). request: of its next work (zeros for victims); taken: what victims of it
  * hold, to be subtracted (zeros for waiting work).
  */
-struct share_turn {
+struct share_sibling {
 	const struct share_queue *q;
 	const double *request, *taken;
 };
-int share_order(const struct share_turn *a, const struct share_turn *b, const double total[KAI_RES]);
+int share_order(const struct share_sibling *a, const struct share_sibling *b, const double total[KAI_RES]);

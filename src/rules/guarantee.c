@@ -13,7 +13,7 @@
 enum { ABOVE_NOT = 0, NOT_BELOW = 1, NO_GUARANTEE = 2, TOO_BIG = 3 };
 
 /* Law 5: every queue of the branch that guarantees a short type uses more than that. */
-static struct rule_verdict above(const struct judge *j, const struct queue_opinion *o)
+static struct rule_verdict above(const struct judge *j, const struct victim_queue *o)
 {
 	for (uint32_t i = 0; i < o->n_guards; i++) {
 		queue_id q = o->guards[i];
@@ -38,7 +38,7 @@ static struct rule_verdict above(const struct judge *j, const struct queue_opini
 
 static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 {
-	struct queue_opinion *o = judge_queue(j, v->queue);
+	struct victim_queue *o = judge_queue(j, v->queue);
 	struct rule_verdict why;
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
@@ -50,7 +50,7 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 }
 
 /* Law 2 for this pod alone. */
-static struct rule_verdict too_big(const struct judge *j, const struct pod *v, const struct queue_opinion *o)
+static struct rule_verdict too_big(const struct judge *j, const struct pod *v, const struct victim_queue *o)
 {
 	const struct res_list *u = &shape_get(j->vocab, v->shape)->usage;
 

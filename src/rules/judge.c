@@ -32,8 +32,8 @@ static queue_id fence_of(const struct queue_tree *t, queue_id q)
 static void scratch_fit(struct judge_scratch *s, uint32_t n)
 {
 	if (s->n < n) {
-		s->opinions = mem_resize(s->opinions, n, sizeof(*s->opinions));
-		memset(s->opinions + s->n, 0, (n - s->n) * sizeof(*s->opinions));
+		s->victim_queues = mem_resize(s->victim_queues, n, sizeof(*s->victim_queues));
+		memset(s->victim_queues + s->n, 0, (n - s->n) * sizeof(*s->victim_queues));
 		s->n = n;
 	}
 	s->stamp++;
@@ -43,7 +43,7 @@ static void scratch_fit(struct judge_scratch *s, uint32_t n)
 
 void judge_scratch_free(struct judge_scratch *s)
 {
-	mem_free(s->opinions);
+	mem_free(s->victim_queues);
 	map_free(&s->cores);
 	drivers_free(s->drivers);
 	*s = (struct judge_scratch){0};
@@ -80,7 +80,7 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 		return;
 	j->p = ledger_pod(l, pod);
 	j->app = j->p->obj->app;
-	j->ns = kin_get(j->vocab, j->p->kin)->ns;
+	j->ns = labelset_get(j->vocab, j->p->labelset)->ns;
 	j->fence = j->p->queue == QUEUE_NONE ? QUEUE_ROOT : fence_of(j->tree, j->p->queue);
 	j->asked = asked_types(&shape_get(j->vocab, j->p->shape)->request);
 }
@@ -160,15 +160,15 @@ static void adjust(const struct queue_tree *t, queue_id q, queue_id ancestor, bo
  */
 static uint64_t judged_types(const struct judge *j, queue_id ancestor)
 {
-	uint64_t promised = 0, types = j->short_types;
+	uint64_t guaranteed = 0, types = j->short_types;
 
 	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent)
 		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & j->asked; left; left &= left - 1)
 			if (queue_guarantee(queue_get(j->tree, q), (res_id)__builtin_ctzll(left)) > 0)
-				promised |= left & -left;
-	if (!(promised >> RES_PODS & 1))
+				guaranteed |= left & -left;
+	if (!(guaranteed >> RES_PODS & 1))
 		types &= ~(UINT64_C(1) << RES_PODS);
-	return types ? types : promised;
+	return types ? types : guaranteed;
 }
 
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why)
@@ -178,7 +178,7 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judg
 	*ret_judged = types;
 	*ret_why = rule_says(IS_PROTECTED, RULE_GUARANTEE);
 	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
-		const int64_t *used = judge_used_before(j, q), *claimed = judge_claimed_before(j, q);
+		const int64_t *used = judge_used_before(j, q), *reserved = judge_reserved_before(j, q);
 
 		for (uint64_t left = types; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
@@ -186,14 +186,14 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judg
 
 			if (g <= 0)
 				continue;
-			if (used[r] + claimed[r] >= g) {
+			if (used[r] + reserved[r] >= g) {
 				*ret_why = (struct rule_verdict){.answer = IS_PROTECTED,
 								 .rule = RULE_GUARANTEE,
 								 .reason = 1,
 								 .queue = q,
 								 .type = r,
 								 .until_ns = TIME_NONE,
-								 .num = {used[r] + claimed[r], g}};
+								 .num = {used[r] + reserved[r], g}};
 				return false;
 			}
 			owed |= UINT64_C(1) << r;
@@ -208,12 +208,12 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judg
 	return false;
 }
 
-struct queue_opinion *judge_queue(struct judge *j, queue_id q)
+struct victim_queue *judge_queue(struct judge *j, queue_id q)
 {
-	struct queue_opinion *o;
+	struct victim_queue *o;
 
 	assert(q < j->scratch->n);
-	o = &j->scratch->opinions[q];
+	o = &j->scratch->victim_queues[q];
 	if (o->stamp == j->scratch->stamp)
 		return o;
 	o->stamp = j->scratch->stamp;

@@ -15,11 +15,11 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "rules/eviction_history.h"
 #include "rules/min_runtime.h"
-#include "rules/past.h"
 #include "rules/rule.h"
 
-struct thrash_settings {		  /* of evictions of one unit within the window */
+struct thrash_settings {		  /* of evictions of one workload within the window */
 	uint32_t soft, hard;		  /* from so many on it is spared, protected; 0: never */
 	int64_t window_ns, protection_ns; /* after so many as hard; doubled for each further one */
 };
@@ -34,21 +34,21 @@ struct rule_settings {
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
 	struct min_runtime_settings min_runtime;
 	struct thrash_settings thrash;
-	uint32_t evictions_per_hour; /* of one queue; 0: as many as it takes */
-	const struct past *past;     /* NULL: nothing is known */
+	uint32_t evictions_per_hour;			 /* of one queue; 0: as many as it takes */
+	const struct eviction_history *eviction_history; /* NULL: nothing is known */
 };
 
 /*
- * What all queues used and had claimed before a decision of several steps began, row after row as the ledger has them:
- * a gang is one claim, and who is entitled and who is above its guarantee is asked once, before its first pod.
+ * What all queues used and had reserved before a decision of several steps began, row after row as the ledger has them:
+ * a gang is one request, and who is entitled and who is above its guarantee is asked once, before its first pod.
  */
 struct queues_before {
-	const int64_t *used, *claimed;
+	const int64_t *used, *reserved;
 	uint32_t stride;
 };
 
 /* What is known of one victim queue, for the present short types. */
-struct queue_opinion {
+struct victim_queue {
 	uint64_t stamp;	   /* of judge: 0 never */
 	queue_id ancestor; /* A */
 	/* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
@@ -63,8 +63,8 @@ struct queue_opinion {
 	struct min_runtime window;
 };
 
-struct judge_scratch {			/* memory that judges use one after the other; zero-initialised */
-	struct queue_opinion *opinions; /* by queue id */
+struct judge_scratch {			    /* memory that judges use one after the other; zero-initialised */
+	struct victim_queue *victim_queues; /* by queue id */
 	uint32_t n;
 	uint64_t stamp;		 /* only grows, so nothing has to be cleared */
 	struct map cores;	 /* of semi-preemptible podsets: the last pod of the core; for one judge */
@@ -98,7 +98,10 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 
 /* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
 struct rule_verdict judge_preemptor(const struct judge *j);
-/* The short types of the node looked at next; opinions about queues are formed anew if they differ from the last. */
+/*
+ * The short types of the node looked at next; what is known of victim queues is worked out anew if they differ from the
+ * last.
+ */
 void judge_look_at(struct judge *j, uint64_t short_types);
 /* All rules of the action in order: the first hard word, else the first soft one, else it may go. */
 struct rule_verdict judge_victim(struct judge *j, pod_id victim);
@@ -106,7 +109,7 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim);
 bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
 void drivers_free(struct drivers *d);
-struct queue_opinion *judge_queue(struct judge *j, queue_id victim_queue);
+struct victim_queue *judge_queue(struct judge *j, queue_id victim_queue);
 
 /*
  * Is it inside its minimum runtime for this action? The verdict has queue, window and until; podset where it is one of
@@ -124,9 +127,9 @@ static inline const int64_t *judge_used_before(const struct judge *j, queue_id q
 {
 	return j->before ? j->before->used + (size_t)q * j->before->stride : ledger_queue_used(j->ledger, q);
 }
-static inline const int64_t *judge_claimed_before(const struct judge *j, queue_id q)
+static inline const int64_t *judge_reserved_before(const struct judge *j, queue_id q)
 {
-	return j->before ? j->before->claimed + (size_t)q * j->before->stride : ledger_queue_claimed(j->ledger, q);
+	return j->before ? j->before->reserved + (size_t)q * j->before->stride : ledger_queue_reserved(j->ledger, q);
 }
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);

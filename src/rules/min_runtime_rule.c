@@ -5,7 +5,7 @@
  *
  * Of a group that runs more pods than its minimum the surplus may go at any time: what has to stay while the window
  * runs is the minimum, of each podset. Pods on their way out do not count as staying, whoever sent them, so many small
- * claims take no more than one big one could. Several victims of one decision are the search's business: it asks
+ * requests take no more than one big one could. Several victims of one decision are the search's business: it asks
  * judge_can_spare of all of them together.
  */
 #include "rules/min_runtime.h"
@@ -47,7 +47,7 @@ static bool is_own_leaf(const struct judge *j, const struct pod *v)
 
 static struct min_runtime window_of(struct judge *j, const struct pod *v)
 {
-	struct queue_opinion *o;
+	struct victim_queue *o;
 
 	if (v->queue == QUEUE_NONE)
 		return is_own_leaf(j, v)

@@ -51,18 +51,18 @@ static pod_id find_last(struct judge *j, const struct pod *v)
 	int32_t min = judge_minimum(j->ledger, v->podset);
 	uint32_t n, count = 0;
 	const pod_id *pods = ledger_queue_pods(j->ledger, v->queue, &n);
-	pod_id *mates = mem_alloc((n + 1) * sizeof(*mates)), last;
+	pod_id *members = mem_alloc((n + 1) * sizeof(*members)), last;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(j->ledger, pods[i]);
 
 		if (p->podset == v->podset && p->state == POD_PLACED)
-			mates[count++] = pods[i];
+			members[count++] = pods[i];
 	}
 	assert(count);
-	qsort_r(mates, count, sizeof(*mates), by_seniority, j);
-	last = mates[(int64_t)count < min ? count - 1 : (uint32_t)min - 1];
-	mem_free(mates);
+	qsort_r(members, count, sizeof(*members), by_seniority, j);
+	last = members[(int64_t)count < min ? count - 1 : (uint32_t)min - 1];
+	mem_free(members);
 	return last;
 }
 

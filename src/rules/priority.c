@@ -35,7 +35,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 
 	(void)victim;
 	if (j->action == ACTION_RECLAIM && v->queue != QUEUE_NONE) {
-		const struct queue_opinion *o = judge_queue(j, v->queue);
+		const struct victim_queue *o = judge_queue(j, v->queue);
 
 		mine = own_priority(j, o->ancestor);
 		theirs = seen(o->is_fenced, o->priority_shift, v->priority);

@@ -20,12 +20,12 @@ static int64_t protection(const struct thrash_settings *s, uint32_t n)
 	return s->protection_ns << doublings;
 }
 
-static name_id unit_name(const struct judge *j, const struct pod *v)
+static name_id workload_name(const struct judge *j, const struct pod *v)
 {
 	struct text t = {0};
 	name_id id;
 
-	past_unit(j->cluster, v, &t);
+	eviction_history_workload(j->cluster, v, &t);
 	id = names_find(j->names, text_str(&t), t.n);
 	text_free(&t);
 	return id;
@@ -35,12 +35,12 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 {
 	const struct thrash_settings *s = &j->settings.thrash;
 	struct rule_verdict says = rule_says(IS_SPARED, RULE_THRASH);
-	struct past_count c;
+	struct eviction_count c;
 
 	(void)victim;
-	if (j->settings.past == NULL || j->settings.past->v.n == 0 || s->soft == 0)
+	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0)
 		return rule_may_go();
-	c = past_of_unit(j->settings.past, unit_name(j, v), j->now_ns - s->window_ns);
+	c = eviction_history_of_workload(j->settings.eviction_history, workload_name(j, v), j->now_ns - s->window_ns);
 	if (c.n < s->soft)
 		return rule_may_go();
 	says.num[0] = c.n;
@@ -55,7 +55,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 
 bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v)
 {
-	return j->settings.past != NULL && j->on >> RULE_THRASH & 1 && judge(j, victim, v).answer == IS_SPARED;
+	return j->settings.eviction_history != NULL && j->on >> RULE_THRASH & 1 &&
+	       judge(j, victim, v).answer == IS_SPARED;
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)

@@ -43,14 +43,14 @@ static uint64_t unit_ns(const char *s, size_t len, bool with_days)
 }
 
 /* What is still to be read, and the text it is part of, for messages. */
-struct reader {
+struct duration_reader {
 	const char *s, *end;
 	const char *all;
 	bool with_days;
 	struct err *e;
 };
 
-static enum err_code bad(const struct reader *r, enum err_code code, const char *why)
+static enum err_code bad(const struct duration_reader *r, enum err_code code, const char *why)
 {
 	enum { QUOTED = 64 };
 	size_t len = (size_t)(r->end - r->all);
@@ -63,7 +63,7 @@ static bool is_digit(char c)
 }
 
 /* False: beyond MOST by more than a digit. */
-static bool whole_read(struct reader *r, uint64_t *ret)
+static bool whole_read(struct duration_reader *r, uint64_t *ret)
 {
 	uint64_t x = 0;
 	for (; r->s < r->end && is_digit(*r->s); r->s++) {
@@ -85,7 +85,7 @@ struct fraction {
 	double scale;
 };
 
-static void fraction_read(struct reader *r, struct fraction *ret)
+static void fraction_read(struct duration_reader *r, struct fraction *ret)
 {
 	*ret = (struct fraction){0, 1};
 	for (; r->s < r->end && is_digit(*r->s); r->s++) {
@@ -102,7 +102,7 @@ static uint64_t fraction_ns(const struct fraction *f, uint64_t unit)
 }
 
 /* Digits, perhaps with a point; at least one. */
-static enum err_code number_read(struct reader *r, uint64_t *ret_whole, struct fraction *ret_fraction)
+static enum err_code number_read(struct duration_reader *r, uint64_t *ret_whole, struct fraction *ret_fraction)
 {
 	const char *start = r->s;
 
@@ -119,7 +119,7 @@ static enum err_code number_read(struct reader *r, uint64_t *ret_whole, struct f
 }
 
 /* Everything up to the next number is the unit. */
-static enum err_code unit_read(struct reader *r, uint64_t *ret)
+static enum err_code unit_read(struct duration_reader *r, uint64_t *ret)
 {
 	const char *start = r->s;
 	while (r->s < r->end && *r->s != '.' && !is_digit(*r->s))
@@ -134,7 +134,7 @@ static enum err_code unit_read(struct reader *r, uint64_t *ret)
 }
 
 /* May be beyond MOST, by less than a unit. */
-static enum err_code term_read(struct reader *r, uint64_t *ret)
+static enum err_code term_read(struct duration_reader *r, uint64_t *ret)
 {
 	struct fraction f;
 	uint64_t whole = 0, unit = 1;
@@ -151,7 +151,7 @@ static enum err_code term_read(struct reader *r, uint64_t *ret)
 
 enum err_code duration_parse(const char *s, size_t len, bool with_days, int64_t *ret_ns, struct err *e)
 {
-	struct reader r = {.s = s, .end = s + len, .all = s, .with_days = with_days, .e = e};
+	struct duration_reader r = {.s = s, .end = s + len, .all = s, .with_days = with_days, .e = e};
 	bool is_negative = len > 0 && *s == '-';
 	uint64_t sum = 0;
 

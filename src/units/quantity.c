@@ -20,14 +20,14 @@ enum {
 #define NANO_MAX ((u128)QUANTITY_NANO_MAX)
 
 /* What a suffix means: a power of ten, or of two for QUANTITY_BINARY_SI. */
-struct unit {
+struct quantity_suffix {
 	enum quantity_format format;
 	int64_t exponent;
 };
 
 static const struct suffix {
 	char text[3];
-	struct unit unit;
+	struct quantity_suffix unit;
 } suffixes[] = {
 	{"n", {QUANTITY_DECIMAL_SI, -9}}, {"u", {QUANTITY_DECIMAL_SI, -6}}, {"m", {QUANTITY_DECIMAL_SI, -3}},
 	{"", {QUANTITY_DECIMAL_SI, 0}},	  {"k", {QUANTITY_DECIMAL_SI, 3}},  {"M", {QUANTITY_DECIMAL_SI, 6}},
@@ -129,7 +129,7 @@ static bool exponent_read(const char *s, size_t len, int64_t *ret)
 	return true;
 }
 
-static bool unit_read(const struct parts *p, struct unit *ret)
+static bool unit_read(const struct parts *p, struct quantity_suffix *ret)
 {
 	const struct suffix *known = suffix_find(p->suffix, p->n_suffix);
 	if (known != NULL) {
@@ -145,7 +145,7 @@ static bool unit_read(const struct parts *p, struct unit *ret)
  * The API server's parser has a fast path for numbers that fit an int64_t and a power of ten. It is part of the
  * grammar: only there may digits be missing altogether ("Mi" is zero, "Pi" is not a number).
  */
-static bool is_narrow(const struct parts *p, const struct unit *u)
+static bool is_narrow(const struct parts *p, const struct quantity_suffix *u)
 {
 	size_t n_whole = p->n_whole > 0 ? p->n_whole : 1;
 	if (u->format == QUANTITY_BINARY_SI)
@@ -169,7 +169,7 @@ static int last_three(const struct parts *p)
 }
 
 /* Its quick test for "already canonical", which lets through what is not; see quantity.h. */
-static bool is_verbatim(const struct parts *p, const struct unit *u)
+static bool is_verbatim(const struct parts *p, const struct quantity_suffix *u)
 {
 	if (!is_narrow(p, u))
 		return false;
@@ -268,7 +268,7 @@ static enum err_code bad_quantity(struct err *e, enum err_code code, const char 
 enum err_code quantity_parse(const char *s, size_t len, struct quantity *ret, struct err *e)
 {
 	struct parts p;
-	struct unit u;
+	struct quantity_suffix u;
 	u128 nano;
 
 	if (!parts_scan(s, len, &p))

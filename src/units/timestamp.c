@@ -38,20 +38,20 @@ static int64_t days_since_epoch(int year, int month, int day)
 }
 
 /* What is still to be read, and the text it is part of, for messages. */
-struct reader {
+struct time_reader {
 	const char *s, *end;
 	const char *all;
 	struct err *e;
 };
 
-static enum err_code bad(const struct reader *r, enum err_code code, const char *why)
+static enum err_code bad(const struct time_reader *r, enum err_code code, const char *why)
 {
 	enum { QUOTED = 64 };
 	size_t len = (size_t)(r->end - r->all);
 	return err_fail(r->e, code, "bad time '%.*s': %s", (int)(len < QUOTED ? len : QUOTED), r->all, why);
 }
 
-static bool is_next(struct reader *r, char c)
+static bool is_next(struct time_reader *r, char c)
 {
 	if (r->s == r->end || *r->s != c)
 		return false;
@@ -59,7 +59,7 @@ static bool is_next(struct reader *r, char c)
 	return true;
 }
 
-static bool next_digit(struct reader *r, int *ret)
+static bool next_digit(struct time_reader *r, int *ret)
 {
 	if (r->s == r->end || *r->s < '0' || *r->s > '9')
 		return false;
@@ -68,7 +68,7 @@ static bool next_digit(struct reader *r, int *ret)
 }
 
 /* Exactly n digits. */
-static bool number_read(struct reader *r, int n, int *ret)
+static bool number_read(struct time_reader *r, int n, int *ret)
 {
 	int x = 0, digit;
 	for (; n > 0; n--) {
@@ -81,7 +81,7 @@ static bool number_read(struct reader *r, int n, int *ret)
 }
 
 /* Nothing, or a point and digits; those after the ninth are read and dropped. */
-static bool fraction_read(struct reader *r, int64_t *ret_ns)
+static bool fraction_read(struct time_reader *r, int64_t *ret_ns)
 {
 	int64_t unit = NANOS / 10;
 	int digit;
@@ -99,7 +99,7 @@ static bool fraction_read(struct reader *r, int64_t *ret_ns)
 }
 
 /* Z or +hh:mm; seconds east of UTC. */
-static bool offset_read(struct reader *r, int *ret_seconds)
+static bool offset_read(struct time_reader *r, int *ret_seconds)
 {
 	int hour, minute;
 
@@ -115,7 +115,7 @@ static bool offset_read(struct reader *r, int *ret_seconds)
 	return true;
 }
 
-static enum err_code date_read(struct reader *r, int64_t *ret_days)
+static enum err_code date_read(struct time_reader *r, int64_t *ret_days)
 {
 	int year, month, day;
 
@@ -130,7 +130,7 @@ static enum err_code date_read(struct reader *r, int64_t *ret_days)
 	return ERR_OK;
 }
 
-static enum err_code clock_read(struct reader *r, int *ret_seconds)
+static enum err_code clock_read(struct time_reader *r, int *ret_seconds)
 {
 	int hour, minute, second;
 
@@ -145,7 +145,7 @@ static enum err_code clock_read(struct reader *r, int *ret_seconds)
 
 enum err_code timestamp_parse(const char *s, size_t len, int64_t *ret_ns, struct err *e)
 {
-	struct reader r = {.s = s, .end = s + len, .all = s, .e = e};
+	struct time_reader r = {.s = s, .end = s + len, .all = s, .e = e};
 	int64_t days = 0, fraction;
 	int seconds = 0, offset;
 

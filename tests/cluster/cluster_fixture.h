@@ -57,7 +57,7 @@ static inline name_id hold(struct fix *f, const char *s)
 }
 
 /* "app=web,tier=1"; NULL: none */
-static inline kin_id hold_kin(struct fix *f, const char *ns, const char *labels)
+static inline labelset_id hold_labelset(struct fix *f, const char *ns, const char *labels)
 {
 	struct name_bag bag = name_bag_of(f->names);
 	struct label kv[8];
@@ -72,9 +72,9 @@ static inline kin_id hold_kin(struct fix *f, const char *ns, const char *labels)
 		s += key + 1 + value;
 		s += *s == ',';
 	}
-	kin_id kin = kin_hold(f->v, ns_id, kv, n);
+	labelset_id labelset = labelset_hold(f->v, ns_id, kv, n);
 	name_bag_drop(&bag);
-	return kin;
+	return labelset;
 }
 
 #define SAID(t) ((t) != 0 ? (t) : TIME_NONE) /* times in tests are never 0 */
@@ -118,7 +118,7 @@ static inline struct obj_pod pod_object(struct fix *f, const struct pod_is *p)
 	return (struct obj_pod){
 		.name = hold(f, p->name),
 		.uid = hold(f, p->uid),
-		.kin = hold_kin(f, OR(p->ns, "ns"), p->labels),
+		.labelset = hold_labelset(f, OR(p->ns, "ns"), p->labels),
 		.shape = shape_hold(f->v, &draft),
 		.node_name = hold(f, p->node),
 		.nominated_node = hold(f, p->nominated),
@@ -151,7 +151,7 @@ static inline pod_id put_pod(struct fix *f, struct pod_is p)
 
 	if (cluster_put_pod(f->c, &o, &e) != ERR_OK)
 		fail_msg("%s", e.msg);
-	assert_int_equal(o.kin, KIN_NONE); /* moved in */
+	assert_int_equal(o.labelset, LABELSET_NONE); /* moved in */
 	pod_id id = cluster_find_pod(f->c, OR(p.ns, "ns"), p.name);
 	assert_int_not_equal(id, POD_NONE);
 	return id;
@@ -239,7 +239,8 @@ static inline group_id put_group(struct fix *f, struct group_is g)
 
 static inline void put_node(struct fix *f, const char *name)
 {
-	struct obj_node o = {.name = hold(f, name), .kin = hold_kin(f, "", NULL), .bag = name_bag_of(f->names)};
+	struct obj_node o = {
+		.name = hold(f, name), .labelset = hold_labelset(f, "", NULL), .bag = name_bag_of(f->names)};
 
 	res_put(&o.allocatable, RES_CPU, 8000);
 	res_put(&o.allocatable, RES_PODS, 110);
@@ -264,7 +265,7 @@ struct namespace_is {
 static inline void put_namespace_as(struct fix *f, struct namespace_is n)
 {
 	struct obj_namespace o = {.name = hold(f, n.name),
-				  .kin = hold_kin(f, "", NULL),
+				  .labelset = hold_labelset(f, "", NULL),
 				  .parent_queue = hold(f, n.parent_queue),
 				  .has_quota = n.max_cpu != NULL,
 				  .has_guaranteed = n.guaranteed_cpu != NULL,
@@ -295,7 +296,7 @@ static inline void put_owner(struct fix *f, struct owner_is w)
 		.is_service = w.is_service,
 		.kind_name = hold(f, w.kind_name),
 		.name = hold(f, w.name),
-		.kin = hold_kin(f, "ns", w.labels),
+		.labelset = hold_labelset(f, "ns", w.labels),
 		.parent_kind = hold(f, w.parent_kind),
 		.parent_name = hold(f, w.parent),
 		.has_selector = w.has_selector,
@@ -304,7 +305,7 @@ static inline void put_owner(struct fix *f, struct owner_is w)
 	};
 
 	assert_int_equal(cluster_put_owner(f->c, &o, NULL), ERR_OK);
-	assert_int_equal(o.kin, KIN_NONE);
+	assert_int_equal(o.labelset, LABELSET_NONE);
 }
 
 static inline void put_pdb(struct fix *f, const char *name, int32_t allowed)

@@ -52,7 +52,7 @@ static void strict_means_that_nodes_are_known(void **state)
 	assert_int_equal(cluster_put_pod(f.c, &b, &e), ERR_NOTFOUND);
 	assert_string_equal(e.msg, "pod ns/p: there is no node gone");
 	assert_int_equal(ledger_digest(f.l), before);
-	assert_int_not_equal(a.kin, KIN_NONE); /* still ours */
+	assert_int_not_equal(a.labelset, LABELSET_NONE); /* still ours */
 	obj_pod_drop(f.v, &a);
 	obj_pod_drop(f.v, &b);
 	/* What is done needs no node. */
@@ -89,18 +89,18 @@ static void a_nomination_holds_while_its_node_is_there(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_pod(&f, (struct pod_is){.name = "p", .nominated = "n"});
-	assert_int_equal(pod_of(&f, "p")->claim, CLAIM_NONE);
+	assert_int_equal(pod_of(&f, "p")->nomination, NOMINATION_NONE);
 	put_node(&f, "n");
-	assert_int_equal(pod_of(&f, "p")->claim, CLAIM_NOMINATED);
+	assert_int_equal(pod_of(&f, "p")->nomination, NOMINATION_ADVISORY);
 	assert_int_equal(pod_of(&f, "p")->node, node_of(&f, "n"));
 	cluster_drop_node(f.c, "n");
-	assert_int_equal(pod_of(&f, "p")->claim, CLAIM_NONE);
+	assert_int_equal(pod_of(&f, "p")->nomination, NOMINATION_NONE);
 	put_node(&f, "n");
-	assert_int_equal(pod_of(&f, "p")->claim, CLAIM_NOMINATED);
+	assert_int_equal(pod_of(&f, "p")->nomination, NOMINATION_ADVISORY);
 	put_pod(&f, (struct pod_is){.name = "q", .nominated = "n"});
-	assert_int_equal(pod_of(&f, "q")->claim, CLAIM_NOMINATED);
+	assert_int_equal(pod_of(&f, "q")->nomination, NOMINATION_ADVISORY);
 	put_pod(&f, (struct pod_is){.name = "p"}); /* taken back */
-	assert_int_equal(pod_of(&f, "p")->claim, CLAIM_NONE);
+	assert_int_equal(pod_of(&f, "p")->nomination, NOMINATION_NONE);
 	fix_free(&f);
 }
 
@@ -131,16 +131,16 @@ static void news_of_a_pod_do_not_undo_what_was_decided(void **state)
 	assert_int_equal(pod_of(&f, "wait")->started_ns, 1234);
 	assert_int_equal(pod_of(&f, "run")->state, POD_LEAVING);
 	assert_true(pod_of(&f, "run")->is_evicted);
-	assert_int_equal(pod_of(&f, "hope")->claim, CLAIM_RESERVED);
+	assert_int_equal(pod_of(&f, "hope")->nomination, NOMINATION_RESERVED);
 	put_pod(&f, (struct pod_is){.name = "hope", .uid = "3", .nominated = "n"}); /* ours, come back */
-	assert_int_equal(pod_of(&f, "hope")->claim, CLAIM_RESERVED);
+	assert_int_equal(pod_of(&f, "hope")->nomination, NOMINATION_RESERVED);
 
 	/* What contradicts it counts. */
 	put_pod(&f, (struct pod_is){.name = "wait", .uid = "1", .node = "n", .started = 50});
 	assert_int_equal(pod_of(&f, "wait")->node, node_of(&f, "n"));
 	assert_int_equal(pod_of(&f, "wait")->started_ns, 50);
 	put_pod(&f, (struct pod_is){.name = "hope", .uid = "3", .nominated = "m"});
-	assert_int_equal(pod_of(&f, "hope")->claim, CLAIM_NOMINATED);
+	assert_int_equal(pod_of(&f, "hope")->nomination, NOMINATION_ADVISORY);
 	assert_int_equal(pod_of(&f, "hope")->node, node_of(&f, "m"));
 	put_pod(&f, (struct pod_is){.name = "run", .uid = "2", .node = "n", .phase = PHASE_FAILED});
 	assert_int_equal(pod_of(&f, "run")->state, POD_FINISHED);

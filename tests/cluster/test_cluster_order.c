@@ -440,7 +440,7 @@ static void dump_pod(const struct fix *f, const char *ns, const char *name, stru
 		return;
 	const struct pod *p = ledger_pod(f->l, id);
 	text_printf(out, "%s: state %d node %s claim %d queue %s priority %d %s started %lld world %d", name, p->state,
-		    node_name(f, p->node), p->claim, queue_path_in(f, ns, name), p->priority,
+		    node_name(f, p->node), p->nomination, queue_path_in(f, ns, name), p->priority,
 		    preemptibility_text(p->preemptibility), (long long)p->started_ns, cluster_is_kai_world(f->c, id));
 	if (p->group != GROUP_NONE)
 		text_printf(out, " group %s/%s", name_str(f->names, ledger_group(f->l, p->group)->obj->name),
@@ -464,7 +464,7 @@ static void dump_group(const struct fix *f, const char *name, struct text *out)
 	for (uint32_t i = 0; i < group->n_podsets; i++) {
 		const struct podset *s = ledger_podset(f->l, group->first_podset + i);
 		text_printf(out, " %s %d of %u (%u %u %u %u %u)", name_str(f->names, s->name), s->min_member, s->n_pods,
-			    s->n_waiting, s->n_placed, s->n_leaving, s->n_finished, s->n_claimed);
+			    s->n_waiting, s->n_placed, s->n_leaving, s->n_finished, s->n_nominated);
 	}
 	text_add(out, "\n");
 }
@@ -483,7 +483,7 @@ static void dump_queue(const struct fix *f, queue_id id, struct text *out)
 			    queue_is_leaf(ledger_queues(f->l), id) ? "leaf" : "parent",
 			    (long long)ledger_queue_used(f->l, id)[RES_CPU],
 			    (long long)ledger_queue_leaving(f->l, id)[RES_CPU],
-			    (long long)ledger_queue_claimed(f->l, id)[RES_CPU], ledger_queue_waiting(f->l, id),
+			    (long long)ledger_queue_reserved(f->l, id)[RES_CPU], ledger_queue_waiting(f->l, id),
 			    name_str(f->names, q->spec.kai_name));
 		res_vec_text(vocab_res(f->v), &q->spec.guaranteed, out);
 		text_add(out, " max ");
@@ -530,7 +530,7 @@ static void dump(struct fix *f, struct text *out)
 		if (n != NODE_NONE && (ledger_node(f->l, n)->is_live || ledger_node(f->l, n)->pods.n > 0))
 			text_printf(out, "%s: %d used %lld claimed %lld\n", node_names[i],
 				    ledger_node(f->l, n)->is_live, (long long)ledger_node_used(f->l, n)[RES_CPU],
-				    (long long)ledger_node_claimed(f->l, n)[RES_CPU]);
+				    (long long)ledger_node_reserved(f->l, n)[RES_CPU]);
 	}
 	dump_warnings(f, out);
 }

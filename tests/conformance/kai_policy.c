@@ -407,6 +407,6 @@ void run_kai_queue_order(struct fact *f)
 	if (!tree_get(f->t, "expected"))
 		fact_differs(f, "expected", "an order", "nothing");
 	same_int(f, "order", tree_get(f->t, "expected"),
-		 share_order(&(struct share_turn){&a, a_request, none}, &(struct share_turn){&b, b_request, none},
+		 share_order(&(struct share_sibling){&a, a_request, none}, &(struct share_sibling){&b, b_request, none},
 			     total));
 }

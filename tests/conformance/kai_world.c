@@ -433,8 +433,8 @@ static const char *node_name(const struct outcome_view *v, node_id node)
 	return arena_strndup(v->w->f->arena, name, strlen(name));
 }
 
-/* Where the pod itself was promised room; NODE_NONE: nowhere. */
-static node_id promised(const struct outcome_view *v, pod_id pod)
+/* The node the pod itself is nominated to; NODE_NONE: nowhere. */
+static node_id nominated_node(const struct outcome_view *v, pod_id pod)
 {
 	for (uint32_t i = v->plan->v.n; i-- > 0;)
 		if (v->plan->v.v[i].pod == pod && v->plan->v.v[i].outcome == OUTCOME_NOMINATED)
@@ -444,7 +444,7 @@ static node_id promised(const struct outcome_view *v, pod_id pod)
 
 static void see_leaving(const struct outcome_view *v, struct kai_task *t, pod_id pod)
 {
-	node_id to = promised(v, pod);
+	node_id to = nominated_node(v, pod);
 
 	t->status = "Releasing";
 	if (to == NODE_NONE)
@@ -455,7 +455,7 @@ static void see_leaving(const struct outcome_view *v, struct kai_task *t, pod_id
 
 static void see_waiting(const struct outcome_view *v, struct kai_task *t, const struct pod *p)
 {
-	if (p->claim != CLAIM_NONE) {
+	if (p->nomination != NOMINATION_NONE) {
 		t->status = "Pipelined";
 		t->node = node_name(v, p->node);
 	} else if (!str_eq(t->status, "Pending")) {

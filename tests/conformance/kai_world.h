@@ -5,7 +5,7 @@
  * A round writes the fact's nodes, queues, pod groups and pods, in the states they have by then, as the objects that
  * users of KAI write, reads them, and runs one cycle of the engine. What the cycle did is told in KAI's own words for
  * the state of a task: a pod that was placed is Binding, one that waits for others to leave is Pipelined, one that has
- * to leave is Releasing, unless it was promised another place at once: then it is Pipelined there.
+ * to leave is Releasing, unless it is nominated to another node at once: then it is Pipelined there.
  */
 #pragma once
 

@@ -87,8 +87,8 @@ static uint32_t count_groups(const struct world *w, const struct gang_victims *v
 		for (uint32_t k = 0; k < i; k++) {
 			const struct obj_pod *other = ledger_pod(w->ledger, v->pods[k])->obj;
 
-			is_new &= other->group != o->group ||
-				  kin_get(w->vocab, other->kin)->ns != kin_get(w->vocab, o->kin)->ns;
+			is_new &= other->group != o->group || labelset_get(w->vocab, other->labelset)->ns !=
+								      labelset_get(w->vocab, o->labelset)->ns;
 		}
 		n += is_new;
 	}
@@ -114,7 +114,7 @@ static void find_victims(struct world *w, struct engine *en, group_id group)
 {
 	struct engine_run run = {.now_ns = world_now_ns, .cycles = 1, .report = POD_NONE};
 	struct gang_victims got;
-	struct gang g;
+	struct kube_gang g;
 	struct err e;
 
 	gang_open(&g, en, &run, group, w->f->arena);

@@ -259,7 +259,7 @@ struct answer { /* of a PostFilter */
 static struct answer ask(struct world *w)
 {
 	node_id *nodes = arena_n(w->f->arena, w->cycle.n_nodes + 1, node_id), nominated = w->cycle.p->node;
-	bool is_nominated = w->cycle.p->claim != CLAIM_NONE;
+	bool is_nominated = w->cycle.p->nomination != NOMINATION_NONE;
 	struct status status = {.plugin = PLUGIN_FRAMEWORK};
 	struct answer a = {.best = UINT32_MAX};
 
@@ -334,7 +334,7 @@ void run_post_filter(struct fact *f)
 	world_close(&w);
 }
 
-/* What carrying it out changes: the victims leave, the pod is promised the node. */
+/* What carrying it out changes: the victims leave, the pod is nominated to the node. */
 static void carry_out(struct world *w, const struct displace_node *best)
 {
 	pod_id pod = w->cycle.pod;
@@ -380,7 +380,8 @@ void run_pod_eligible_to_preempt(struct fact *f)
 		status_code_parse(tree_text(tree_get(expected_status, "code"), ""), &code);
 	status.verdict.code = (uint8_t)code;
 	if (world_open(&w, f) && world_default(&w, NULL) && world_begin(&w, fact_arg(f, "pod"))) {
-		enum eligibility e = displace_eligible(&w.cycle, w.cycle.p->claim == CLAIM_NONE ? NULL : &status);
+		enum eligibility e =
+			displace_eligible(&w.cycle, w.cycle.p->nomination == NOMINATION_NONE ? NULL : &status);
 
 		same_bool(f, "eligible", fact_expect(f, "eligible"), e == ELIGIBLE);
 		same_text(f, "message", message, eligibility_text(e));
@@ -388,7 +389,7 @@ void run_pod_eligible_to_preempt(struct fact *f)
 	world_close(&w);
 }
 
-/* Seen by what follows from it: who was promised the node waits for such a pod, and for no other. */
+/* Seen by what follows from it: who is nominated to the node waits for such a pod, and for no other. */
 void run_pod_terminating_by_preemption(struct fact *f)
 {
 	static const char here[] =

@@ -94,13 +94,13 @@ static void schedule_one(struct story *s, const struct tree *step)
 		fact_differs(s->f, name, expected, is_placed ? "scheduled" : "unschedulable");
 }
 
-/* Whoever leaves the node that the pod was promised is gone. */
+/* Whoever leaves the node that the pod is nominated to is gone. */
 static void complete_preemption(struct story *s, const struct tree *step)
 {
 	const struct pod *p = named(s, step, "completePreemption");
 	const struct ledger_node *node;
 
-	if (p->claim == CLAIM_NONE)
+	if (p->nomination == NOMINATION_NONE)
 		return;
 	node = ledger_node(s->w.ledger, p->node);
 	for (uint32_t i = 0; i < node->pods.n;) {
@@ -133,7 +133,7 @@ static bool is_waiting_for_victims(const struct story *s, pod_id pod)
 	const struct pod *p = pod == POD_NONE ? NULL : ledger_pod(s->w.ledger, pod);
 	const struct ledger_node *node;
 
-	if (!p || p->state != POD_WAITING || p->claim == CLAIM_NONE)
+	if (!p || p->state != POD_WAITING || p->nomination == NOMINATION_NONE)
 		return false;
 	node = ledger_node(s->w.ledger, p->node);
 	for (uint32_t i = 0; i < node->pods.n; i++)
@@ -180,12 +180,12 @@ static void expect_scheduled(struct story *s, const struct tree *step)
 
 static void expect_nominated(struct story *s, const struct tree *step)
 {
-	must(s, step, "expectNominated", named(s, step, "expectNominated")->claim == CLAIM_NOMINATED);
+	must(s, step, "expectNominated", named(s, step, "expectNominated")->nomination == NOMINATION_ADVISORY);
 }
 
 static void expect_not_nominated(struct story *s, const struct tree *step)
 {
-	must(s, step, "expectNotNominated", named(s, step, "expectNotNominated")->claim == CLAIM_NONE);
+	must(s, step, "expectNotNominated", named(s, step, "expectNotNominated")->nomination == NOMINATION_NONE);
 }
 
 static const struct {

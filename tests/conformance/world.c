@@ -146,7 +146,7 @@ static bool read_pod(struct world *w, const struct tree *t, struct obj_pod *ret)
 
 static pod_id put_pod(struct world *w, struct obj_pod *o)
 {
-	name_id ns = kin_get(w->vocab, o->kin)->ns, name = o->name;
+	name_id ns = labelset_get(w->vocab, o->labelset)->ns, name = o->name;
 	struct err e;
 
 	if (!cluster_put_pod(w->cluster, o, &e))

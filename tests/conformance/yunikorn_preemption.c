@@ -167,7 +167,7 @@ static void compare_count(struct yuni_world *y, const struct tree *expected)
 	same_int(y->w.f, "candidates", expected, candidates(y, &j, got));
 }
 
-/* A pod that got its room promised takes nothing more. */
+/* A nominated pod takes nothing more. */
 static void compare_second(struct yuni_world *y, const struct tree *expected)
 {
 	struct engine_run run = {.now_ns = world_now_ns, .cycles = 1, .report = POD_NONE};

@@ -8,7 +8,7 @@
  * Things are separated by semicolons:
  *	node NAME  cpu=4 memory=8Gi pods=9 (pods: 110 unless told)  zone=a (a label)  !k (a taint, NoSchedule)  cordoned
  *	pod NAME[@NODE] PRIORITY  cpu=2 ...  .app=a (a label)  +10 (runs since second 10)  <10 (was made then)
- *		^n (promised n)  ~ (being deleted)  ~~ (preempted and being deleted)  %80 (host port)  never  class=x
+ *		^n (nominated n)  ~ (being deleted)  ~~ (preempted and being deleted)  %80 (host port)  never  class=x
  *		?zone=a (node selector)  gate=x (a scheduling gate)
  *	pdb NAME SELECTOR ALLOWED ("-" is the empty selector; NAME* is a pod already disrupted)
  *	class NAME VALUE [never]
@@ -24,7 +24,7 @@
 
 /* The same question asked in three ways that must not differ. */
 enum way {
-	BY_SWEEP, /* answers kept per node */
+	BY_CACHE, /* answers kept per node */
 	BY_ROWS,  /* all nodes from rows of numbers: when a report is asked for */
 	BY_MOVES, /* pods moved in the ledger: when more than resources may be in the way */
 	WAYS,
@@ -302,7 +302,7 @@ struct plan_row {
 /* Every row in every way. */
 static inline void check_plans(const struct plan_row *rows, size_t n)
 {
-	static const char *const ways[] = {"by sweep", "by rows", "by moves"};
+	static const char *const ways[] = {"by cache", "by rows", "by moves"};
 
 	for (size_t i = 0; i < n; i++) {
 		for (int way = 0; way < WAYS; way++) {

@@ -27,7 +27,7 @@ static const struct plan_row places[] = {
 	{"a group has its turn when its first pod has, and all of it then",
 	 "node m cpu=3; group g 5 min=2; pod a 5 cpu=1 &g <1; pod y 5 cpu=1 <2; pod b 5 cpu=1 &g <3; pod z 5 cpu=1 <4",
 	 "a->m; b->m; y->m; z waits", 0},
-	{"the node it was promised is used as long as it fits",
+	{"the node it is nominated to is used as long as it fits",
 	 "node m cpu=9; node n cpu=1; group g 5 min=1; pod a 5 cpu=1 &g ^n", "a->n", 0},
 	{"higher priority comes before",
 	 "node m cpu=2; group g 5 min=2; pod a 5 cpu=1 &g; pod b 5 cpu=1 &g; pod z 6 cpu=1", "z->m; a waits; b waits",
@@ -153,15 +153,15 @@ static void KF_5_every_member_waits_for_all_victims(void **state)
 	assert_int_equal(en.last.v.v[1].victims[1].overridden, RULE_NONE);
 }
 
-/* A promise that came to nothing is given up, unless it may not look for another. */
-static void KF_9_a_group_that_finds_nothing_keeps_no_promise(void **state)
+/* A nomination that came to nothing is given up, unless it may not look for another. */
+static void KF_9_a_group_that_finds_nothing_keeps_no_nomination(void **state)
 {
 	(void)state;
 	put_cluster(
 		"node m cpu=1; pod z@m 9 cpu=1; group g 5; pod a 5 cpu=1 &g ^m; group h 4 never; pod b 4 cpu=1 &h ^m");
 	assert_string_equal(plan(1), "a waits; b waits");
-	assert_int_equal(ledger_pod(f.ledger, pod_named("a"))->claim, CLAIM_NONE);
-	assert_int_equal(ledger_pod(f.ledger, pod_named("b"))->claim, CLAIM_NOMINATED);
+	assert_int_equal(ledger_pod(f.ledger, pod_named("a"))->nomination, NOMINATION_NONE);
+	assert_int_equal(ledger_pod(f.ledger, pod_named("b"))->nomination, NOMINATION_ADVISORY);
 }
 
 /* ---- plugins ---- */
@@ -250,7 +250,7 @@ int main(void)
 		ENGINE_TEST(KF_3_who_is_held_back_is_told_why),
 		ENGINE_TEST(KF_5_a_group_preempts_as_one),
 		ENGINE_TEST(KF_5_every_member_waits_for_all_victims),
-		ENGINE_TEST(KF_9_a_group_that_finds_nothing_keeps_no_promise),
+		ENGINE_TEST(KF_9_a_group_that_finds_nothing_keeps_no_nomination),
 		ENGINE_TEST(KF_5_who_is_in_the_way_from_another_node_goes),
 		ENGINE_TEST(KF_3_who_was_too_early_is_tried_again_after_the_others),
 		ENGINE_TEST(KF_10_a_plugin_that_refuses_one_refuses_the_gang),

@@ -3,7 +3,7 @@
  * Which event wakes a pod that which plugin refused. Nodes and pods are written as words:
  *
  *	node	a=b (label)  !k (taint, NoSchedule unless it says otherwise)  #cpu=4 (allocatable)  cordoned
- *	pod	a=b (label)  @n (its node)  ^n (the node it was promised)  #cpu=4 (asks)  %80 (port)
+ *	pod	a=b (label)  @n (its node)  ^n (the node it is nominated to)  #cpu=4 (asks)  %80 (port)
  *		~k (tolerates; ~ alone: all)  ?a=b (node selector)  *a=b (node affinity)  &g (gate)  /ns (namespace)
  *
  * and what a pod says about others as one of "+zone app=a" (affinity), "-zone app=a" (anti-affinity), "=zone 1 app=a"
@@ -285,7 +285,7 @@ static const struct pod_row {
 	bool wakes;
 } pod_rows[] = {
 	{"a pod that ran goes", "NodeResourcesFit", EV_DELETE, NULL, "@n", NULL, "#cpu=1", NULL, true},
-	{"a pod that was promised room goes", "NodeResourcesFit", EV_DELETE, NULL, "^n", NULL, "#cpu=1", NULL, true},
+	{"a nominated pod goes", "NodeResourcesFit", EV_DELETE, NULL, "^n", NULL, "#cpu=1", NULL, true},
 	{"a pod without a node goes", "NodeResourcesFit", EV_DELETE, NULL, "", NULL, "#cpu=1", NULL, false},
 	{"a pod comes", "NodeResourcesFit", EV_ADD, NULL, "@n", NULL, "#cpu=1", NULL, false},
 	{"a pod takes less of what it asks", "NodeResourcesFit", EV_POD_SCALE_DOWN, "@n #cpu=2", "@n #cpu=1", NULL,

@@ -288,14 +288,14 @@ static enum pod_state state_of(const char *pod)
 	return (enum pod_state)ledger_pod(f.ledger, pod_named(pod))->state;
 }
 
-static const char *promised(const char *pod)
+static const char *nominated_node(const char *pod)
 {
 	const struct pod *p = ledger_pod(f.ledger, pod_named(pod));
 
-	return p->claim == CLAIM_NOMINATED ? node_str(p->node) : "-";
+	return p->nomination == NOMINATION_ADVISORY ? node_str(p->node) : "-";
 }
 
-static void KF_8_victims_leave_and_the_preemptor_is_promised_their_node(void **state)
+static void KF_8_victims_leave_and_the_preemptor_is_nominated_to_their_node(void **state)
 {
 	(void)state;
 	for (int way = 0; way < WAYS; way++) {
@@ -306,30 +306,30 @@ static void KF_8_victims_leave_and_the_preemptor_is_promised_their_node(void **s
 		assert_true(ledger_pod(f.ledger, pod_named("a"))->is_evicted);
 		assert_int_equal(state_of("b"), POD_PLACED);
 		assert_int_equal(state_of("p"), POD_WAITING);
-		assert_string_equal(promised("p"), "n");
+		assert_string_equal(nominated_node("p"), "n");
 		engine_reset();
 	}
 }
 
-static void KF_8_lower_promises_on_the_node_are_cleared(void **state)
+static void KF_8_lower_nominations_on_the_node_are_cleared(void **state)
 {
 	(void)state;
 	for (int way = 0; way < WAYS; way++) {
 		en.way = (enum way)way;
 		/*
-		 * l was promised a's room; m is promised room elsewhere, e what is left and as important as p;
+		 * l is nominated to a's node; m is nominated elsewhere, e what is left and as important as p;
 		 * p takes a's room first
 		 */
 		put_cluster("node n cpu=4; node o cpu=1; pod a@n 1 cpu=2; pod b@n 9 cpu=1; pod c@o 9 cpu=1;"
 			    "pod l 3 cpu=2 ^n; pod e 5 cpu=1 ^n; pod m 3 cpu=1 ^o; pod p 5 cpu=2");
 		assert_non_null(strstr(plan(1), "p=>n:a"));
-		assert_string_equal(promised("p"), "n");
-		assert_string_equal(promised("l"), "-");
+		assert_string_equal(nominated_node("p"), "n");
+		assert_string_equal(nominated_node("l"), "-");
 		engine_reset();
 	}
 }
 
-static void KF_8_equal_promises_stay(void **state)
+static void KF_8_equal_nominations_stay(void **state)
 {
 	struct engine_run run = {.now_ns = FIXTURE_NOW, .cycles = 1, .report = POD_NONE};
 
@@ -340,23 +340,23 @@ static void KF_8_equal_promises_stay(void **state)
 	en.engine = engine_new(f.cluster, en.config, NULL, 0, NULL);
 	assert_int_equal(engine_try(en.engine, &run, pod_named("p"), &en.last, NULL), ERR_OK);
 	assert_string_equal(decision_str(&en.last.v.v[0]), "p=>n:a");
-	assert_string_equal(promised("p"), "n");
-	assert_string_equal(promised("e"), "n");
-	assert_string_equal(promised("l"), "-");
+	assert_string_equal(nominated_node("p"), "n");
+	assert_string_equal(nominated_node("e"), "n");
+	assert_string_equal(nominated_node("l"), "-");
 }
 
-/* ---- KF-9: the promise ---- */
+/* ---- KF-9: nominations ---- */
 
-static const struct plan_row promises[] = {
+static const struct plan_row nominations[] = {
 	{"the preemptor takes its room when the victims are gone", "node n cpu=1; pod a@n 1 cpu=1; pod p 5 cpu=1",
 	 "p=>n:a / p->n", 2},
 	{"its node is tried first, though others are emptier",
 	 "node m cpu=9; node n cpu=2; pod a@n 1 cpu=1; pod p 5 cpu=1 ^n", "p->n", 0},
 	{"it may land elsewhere, if its node is not free and another is",
 	 "node m cpu=1; node n cpu=1; pod a@n 9 cpu=1; pod p 5 cpu=1 ^n", "p->m", 0},
-	{"a node that is gone is no promise", "node m cpu=1; pod p 5 cpu=1 ^n", "p->m", 0},
+	{"a node that is gone is no nomination", "node m cpu=1; pod p 5 cpu=1 ^n", "p->m", 0},
 	{"nor is one of which only pods are left", "node m cpu=1; pod x@n 1 cpu=1; pod p 5 cpu=1 ^n", "p->m", 0},
-	{"who displaces others must fit beside the promise of an equal",
+	{"who displaces others must fit beside the nomination of an equal",
 	 "node n cpu=3; pod a@n 1 cpu=1; pod b@n 2 cpu=1; pod e 5 cpu=1 ^n; pod p 5 cpu=1", "p=>n:a; e waits", 0},
 	{"lower priority may not take the room", "node n cpu=2; pod p 5 cpu=2 ^n; pod x@n 9 cpu=1; pod q 4 cpu=1",
 	 "q waits; p waits", 0},
@@ -365,16 +365,16 @@ static const struct plan_row promises[] = {
 	{"higher may", "node n cpu=2; pod p 5 cpu=2 ^n; pod x@n 9 cpu=1; pod q 6 cpu=1", "q->n; p waits", 0},
 	{"beside it there is room for a lower one", "node n cpu=3; pod p 5 cpu=1 ^n; pod x@n 9 cpu=1; pod q 4 cpu=1",
 	 "q->n; p->n", 0},
-	{"nobody is displaced for less than stays beside a promise",
+	{"nobody is displaced for less than stays beside a nominated pod",
 	 "node n cpu=2; pod a@n 1 cpu=1; pod x@n 9 cpu=1; pod p 5 cpu=1 ^n; pod q 4 cpu=1", "q waits; p=>n:a", 0},
-	{"a pod must fit beside the promise, and also without it",
+	{"a pod must fit beside the nominated pod, and also without it",
 	 "node n cpu=9; pod x@n 9 %80; pod p 5 %81 ^n; pod q 4 %80; pod r 4 %81", "q waits; r waits; p->n", 0},
 };
 
-static void KF_9_promised_room_is_kept_and_tried_first(void **state)
+static void KF_9_the_nominated_node_is_kept_and_tried_first(void **state)
 {
 	(void)state;
-	check_plans(promises, COUNT(promises));
+	check_plans(nominations, COUNT(nominations));
 }
 
 /* ---- KF-10: a failure leaves nothing behind ---- */
@@ -505,18 +505,18 @@ static void KF_11_never_terminating_and_hopeless_are_honoured(void **state)
 	check_plans(limits, COUNT(limits));
 }
 
-static void KF_11_a_promise_that_leads_nowhere_is_dropped(void **state)
+static void KF_11_a_nomination_that_leads_nowhere_is_dropped(void **state)
 {
 	(void)state;
 	for (int way = 0; way < WAYS; way++) {
 		en.way = (enum way)way;
 		put_cluster("node n cpu=1; pod a@n 9 cpu=1; pod p 5 cpu=1 ^n");
 		assert_string_equal(plan(1), "p waits");
-		assert_string_equal(promised("p"), "-");
+		assert_string_equal(nominated_node("p"), "-");
 		engine_reset();
 		put_cluster("node n cpu=1; pod a@n 1 cpu=1 ~~; pod p 5 cpu=1 ^n"); /* it waits, and keeps it */
 		assert_string_equal(plan(1), "p waits");
-		assert_string_equal(promised("p"), "n");
+		assert_string_equal(nominated_node("p"), "n");
 		engine_reset();
 	}
 }
@@ -532,13 +532,13 @@ int main(void)
 		ENGINE_TEST(KF_6_each_criterion_decides_in_turn),
 		ENGINE_TEST(KF_6_the_answer_does_not_depend_on_the_number_of_threads),
 		ENGINE_TEST(KF_6_no_node_is_left_out_by_any_number_of_threads),
-		ENGINE_TEST(KF_8_victims_leave_and_the_preemptor_is_promised_their_node),
-		ENGINE_TEST(KF_8_lower_promises_on_the_node_are_cleared),
-		ENGINE_TEST(KF_8_equal_promises_stay),
-		ENGINE_TEST(KF_9_promised_room_is_kept_and_tried_first),
+		ENGINE_TEST(KF_8_victims_leave_and_the_preemptor_is_nominated_to_their_node),
+		ENGINE_TEST(KF_8_lower_nominations_on_the_node_are_cleared),
+		ENGINE_TEST(KF_8_equal_nominations_stay),
+		ENGINE_TEST(KF_9_the_nominated_node_is_kept_and_tried_first),
 		ENGINE_TEST(KF_10_if_binding_fails_all_unreserve_in_reverse_and_nothing_remains),
 		ENGINE_TEST(KF_11_never_terminating_and_hopeless_are_honoured),
-		ENGINE_TEST(KF_11_a_promise_that_leads_nowhere_is_dropped),
+		ENGINE_TEST(KF_11_a_nomination_that_leads_nowhere_is_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,7 +246,7 @@ static const struct {
 	 "event Q; a is unschedulable; b is backoff; c is backoff"},
 	{"one refuser that would let it pass is enough", "add a; pop a; fail a P Q R; event R; a is backoff"},
 	{"a refuser nobody knows is worth a try after every event", "add a; pop a; fail a X; event Q; a is backoff"},
-	{"a claim that was given up is of no use to higher pods",
+	{"a nomination that was given up is of no use to higher pods",
 	 "add a; add e; pop e; fail e P; pop a; fail a P; event P <=4; a is backoff; e is unschedulable;"
 	 "event P <=5; e is backoff"},
 	{"a wildcard wakes everybody",

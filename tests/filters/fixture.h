@@ -329,7 +329,7 @@ static inline struct obj_node node_object(struct node_text t)
 	char *w;
 
 	o.allocatable = amounts_of(t.has ? t.has : "cpu=64 memory=256Gi pods=110");
-	o.kin = kin_hold(f.vocab, NAME_NONE, labels.kv, labels.n);
+	o.labelset = labelset_hold(f.vocab, NAME_NONE, labels.kv, labels.n);
 	o.is_unschedulable = t.is_cordoned;
 	o.taints = taints_of(t.taints, &o.bag, &o.n_taints);
 	o.images = mem_alloc((count_words(images) + 1) * sizeof(*o.images));
@@ -363,7 +363,7 @@ struct pod_text {
 	const char *tolerations, *ports, *images, *gates;
 	int32_t priority;
 	int64_t created_s, started_s; /* 0: not known */
-	const char *nominated;	      /* the node it was promised */
+	const char *nominated;	      /* the node it is nominated to */
 	const char *priority_class;
 	const char *k8s_group;	   /* the PodGroup it names in spec.schedulingGroup */
 	bool is_leaving;	   /* somebody deleted it, */
@@ -417,7 +417,7 @@ static inline struct obj_pod pod_object(struct pod_text t)
 		.group_is_k8s = t.k8s_group != NULL,
 		.node_name = names_hold_str(f.names, t.node),
 		.nominated_node = names_hold_str(f.names, t.nominated),
-		.kin = kin_hold(f.vocab, name_of(t.ns ? t.ns : "default"), labels.kv, labels.n),
+		.labelset = labelset_hold(f.vocab, name_of(t.ns ? t.ns : "default"), labels.kv, labels.n),
 		.shape = shape_of(&t),
 		.has_priority = !t.priority_class,
 		.priority = t.priority,

@@ -65,7 +65,7 @@ static inline void put_namespace(const char *name, const char *labels)
 {
 	struct labels l = labels_of(labels);
 	struct obj_namespace o = {.name = names_hold_str(f.names, name),
-				  .kin = kin_hold(f.vocab, NAME_NONE, l.kv, l.n)};
+				  .labelset = labelset_hold(f.vocab, NAME_NONE, l.kv, l.n)};
 
 	assert_int_equal(cluster_put_namespace(f.cluster, &o, NULL), ERR_OK);
 }

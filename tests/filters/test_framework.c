@@ -499,19 +499,19 @@ static void KF_2_every_cycle_starts_afresh(void **state)
 	assert_null(cede_read(c, "other"));
 }
 
-static void KF_9_room_that_is_promised(void **state)
+static void KF_9_room_of_nominated_pods(void **state)
 {
 	static const struct {
 		const char *says;
-		enum claim claim;
+		enum nomination nomination;
 		int32_t priority;
 		const char *status;
 	} rows[] = {
-		{"nobody claims it", CLAIM_NONE, 0, "SUCCESS"},
-		{"an equal has it", CLAIM_NOMINATED, 10, "UNSCHEDULABLE Insufficient cpu"},
-		{"a higher has it", CLAIM_NOMINATED, 11, "UNSCHEDULABLE Insufficient cpu"},
-		{"a lower does not hold it", CLAIM_NOMINATED, 9, "SUCCESS"},
-		{"what is reserved holds against all", CLAIM_RESERVED, 9, "UNSCHEDULABLE Insufficient cpu"},
+		{"nobody claims it", NOMINATION_NONE, 0, "SUCCESS"},
+		{"an equal has it", NOMINATION_ADVISORY, 10, "UNSCHEDULABLE Insufficient cpu"},
+		{"a higher has it", NOMINATION_ADVISORY, 11, "UNSCHEDULABLE Insufficient cpu"},
+		{"a lower does not hold it", NOMINATION_ADVISORY, 9, "SUCCESS"},
+		{"what is reserved holds against all", NOMINATION_RESERVED, 9, "UNSCHEDULABLE Insufficient cpu"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -522,8 +522,8 @@ static void KF_9_room_that_is_promised(void **state)
 		pod_id q = put_pod((struct pod_text){.name = "q", .asks = "cpu=1", .priority = rows[i].priority});
 		pod_id p = put_pod((struct pod_text){.name = "p", .asks = "cpu=2", .priority = 10});
 
-		if (rows[i].claim)
-			ledger_claim(f.ledger, q, node_of("n"), rows[i].claim);
+		if (rows[i].nomination)
+			ledger_set_nomination(f.ledger, q, node_of("n"), rows[i].nomination);
 		cycle_start("NodeResourcesFit", p);
 		uint64_t before = ledger_digest(f.ledger);
 		s = cycle_fits(&f.cycle, node_of("n"));
@@ -532,8 +532,8 @@ static void KF_9_room_that_is_promised(void **state)
 	}
 }
 
-/* Affinity to a promised pod is not enough: the pod must fit without it, too. */
-static void KF_9_it_must_fit_without_the_promised_pod_too(void **state)
+/* Affinity to a nominated pod is not enough: the pod must fit without it, too. */
+static void KF_9_it_must_fit_without_the_nominated_pod_too(void **state)
 {
 	struct shape s = {.affinity = terms_of("host app=db")};
 	struct status got;
@@ -828,8 +828,8 @@ int main(void)
 		SPY_TEST(KF_1_what_depends_on_shape_and_node_alone_is_asked_once),
 		SPY_TEST(KF_2_plugins_hear_of_every_move_and_its_return),
 		SPY_TEST(KF_2_every_cycle_starts_afresh),
-		SPY_TEST(KF_9_room_that_is_promised),
-		SPY_TEST(KF_9_it_must_fit_without_the_promised_pod_too),
+		SPY_TEST(KF_9_room_of_nominated_pods),
+		SPY_TEST(KF_9_it_must_fit_without_the_nominated_pod_too),
 		SPY_TEST(KF_2_domains_follow_the_labels_of_nodes),
 		SPY_TEST(KF_2_any_number_of_topologies),
 		SPY_TEST(KF_1_scores_are_weighted_and_added),

@@ -232,7 +232,7 @@ static void put_owner(enum owner_kind kind, const char *kind_name, const char *n
 
 	o.kind_name = names_hold_str(f.names, kind_name);
 	o.name = names_hold_str(f.names, name);
-	o.kin = kin_hold(f.vocab, name_of("default"), NULL, 0);
+	o.labelset = labelset_hold(f.vocab, name_of("default"), NULL, 0);
 	o.arena = arena_new(1024);
 	o.bag = name_bag_of(f.names);
 	assert_int_equal(selector_parse(o.arena, &o.bag, selector, strlen(selector), &o.selector, NULL), ERR_OK);
@@ -245,7 +245,7 @@ static pod_id put_owned(const char *labels, enum owner_kind kind, const char *ow
 	struct shape empty = {0};
 	struct obj_pod o = {
 		.name = names_hold_str(f.names, "waiting"),
-		.kin = kin_hold(f.vocab, name_of("default"), l.kv, l.n),
+		.labelset = labelset_hold(f.vocab, name_of("default"), l.kv, l.n),
 		.shape = shape_hold(f.vocab, &empty),
 		.owner_kind = kind,
 		.owner_name = names_hold_str(f.names, owner),

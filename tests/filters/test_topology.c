@@ -71,11 +71,11 @@ static void what_grows_out_of_proportion_is_let_go(void **state)
 
 /* ---- the roster ---- */
 
-static uint32_t count_kin(const struct roster *r, kin_id kin)
+static uint32_t count_labelset(const struct roster *r, labelset_id labelset)
 {
 	uint32_t n = 0;
 
-	for (pod_id p = roster_pod_first(r, kin); p != ID_NONE; p = roster_pod_next(r, p))
+	for (pod_id p = roster_pod_first(r, labelset); p != ID_NONE; p = roster_pod_next(r, p))
 		n++;
 	return n;
 }
@@ -84,8 +84,8 @@ static uint32_t count_ns(const struct roster *r, const char *ns)
 {
 	uint32_t n = 0;
 
-	for (kin_id k = roster_kin_first(r, name_of(ns)); k != ID_NONE; k = roster_kin_next(r, k))
-		n += count_kin(r, k);
+	for (labelset_id k = roster_labelset_first(r, name_of(ns)); k != ID_NONE; k = roster_labelset_next(r, k))
+		n += count_labelset(r, k);
 	return n;
 }
 
@@ -109,7 +109,7 @@ static void the_roster_lists_pods_on_nodes(void **state)
 	cycle_start("NodeName", pod_named("p3"));
 	const struct roster *r = framework_roster(f.framework);
 
-	assert_int_equal(count_kin(r, ledger_pod(f.ledger, pod_named("p0"))->kin), 2);
+	assert_int_equal(count_labelset(r, ledger_pod(f.ledger, pod_named("p0"))->labelset), 2);
 	assert_int_equal(count_ns(r, "default"), 3);
 	assert_int_equal(count_ns(r, "other"), 1);
 	assert_int_equal(count_ns(r, "nowhere"), 0);

@@ -2,7 +2,7 @@
 /*
  * ledger_fixture.h - a small cluster for tests of the ledger: three queues (root.a.x, root.a.y, root.b), resource type
  * gpu, and short ways to make objects. Everything a test makes goes into the ledger; fix_free finds leaks of names,
- * shapes and kins.
+ * shapes and label sets.
  */
 #pragma once
 
@@ -75,7 +75,7 @@ static inline name_id fix_known(const struct fix *f, const char *s)
 }
 
 /* "app=web,tier=1" */
-static inline kin_id fix_kin(struct fix *f, const char *ns, const char *labels)
+static inline labelset_id fix_labelset(struct fix *f, const char *ns, const char *labels)
 {
 	struct name_bag bag = name_bag_of(f->names);
 	struct label kv[8];
@@ -89,9 +89,9 @@ static inline kin_id fix_kin(struct fix *f, const char *ns, const char *labels)
 		s += key + 1 + value;
 		s += *s == ',';
 	}
-	kin_id kin = kin_hold(f->v, ns_id, kv, n);
+	labelset_id labelset = labelset_hold(f->v, ns_id, kv, n);
 	name_bag_drop(&bag);
-	return kin;
+	return labelset;
 }
 
 struct fix_amounts {
@@ -126,7 +126,7 @@ static inline struct obj_pod fix_pod_object(struct fix *f, const char *ns, const
 					    shape_id shape)
 {
 	return (struct obj_pod){.name = fix_name(f, name),
-				.kin = fix_kin(f, ns, labels),
+				.labelset = fix_labelset(f, ns, labels),
 				.shape = shape,
 				.created_ns = TIME_NONE,
 				.started_ns = TIME_NONE,
@@ -143,7 +143,7 @@ static inline struct pod_entry fix_waiting(queue_id queue)
 				  .group = GROUP_NONE,
 				  .podset = PODSET_NONE,
 				  .started_ns = TIME_NONE,
-				  .claim_node = NODE_NONE};
+				  .nominated_node = NODE_NONE};
 }
 
 static inline struct pod_entry fix_on(queue_id queue, enum pod_state state, node_id node)
@@ -158,7 +158,7 @@ static inline pod_id fix_add(struct fix *f, struct obj_pod o, struct pod_entry e
 {
 	pod_id id;
 	assert_int_equal(ledger_pod_add(f->l, &o, &entry, &id, NULL), ERR_OK);
-	assert_int_equal(o.kin, KIN_NONE);
+	assert_int_equal(o.labelset, LABELSET_NONE);
 	return id;
 }
 
@@ -172,7 +172,8 @@ static inline pod_id fix_pod(struct fix *f, const char *name, struct pod_entry e
 
 static inline struct obj_node fix_node_object(struct fix *f, const char *name, int64_t cpu, int64_t memory, int64_t gpu)
 {
-	struct obj_node o = {.name = fix_name(f, name), .kin = fix_kin(f, "", "zone=1"), .bag = name_bag_of(f->names)};
+	struct obj_node o = {
+		.name = fix_name(f, name), .labelset = fix_labelset(f, "", "zone=1"), .bag = name_bag_of(f->names)};
 	res_put(&o.allocatable, RES_CPU, cpu);
 	res_put(&o.allocatable, RES_MEMORY, memory);
 	res_put(&o.allocatable, RES_PODS, 110);

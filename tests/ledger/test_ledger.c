@@ -44,30 +44,30 @@ static void assert_pods(const struct world *w, const int64_t *row, int64_t n)
 	assert_int_equal(row[w->f.gpu], n);
 }
 
-static void assert_node(const struct world *w, node_id n, int64_t used, int64_t leaving, int64_t claimed)
+static void assert_node(const struct world *w, node_id n, int64_t used, int64_t leaving, int64_t reserved)
 {
 	assert_pods(w, ledger_node_used(w->f.l, n), used);
 	assert_pods(w, ledger_node_leaving(w->f.l, n), leaving);
-	assert_pods(w, ledger_node_claimed(w->f.l, n), claimed);
+	assert_pods(w, ledger_node_reserved(w->f.l, n), reserved);
 }
 
-static void assert_queue(const struct world *w, queue_id q, int64_t used, int64_t leaving, int64_t claimed,
+static void assert_queue(const struct world *w, queue_id q, int64_t used, int64_t leaving, int64_t reserved,
 			 uint32_t waiting)
 {
 	assert_pods(w, ledger_queue_used(w->f.l, q), used);
 	assert_pods(w, ledger_queue_leaving(w->f.l, q), leaving);
-	assert_pods(w, ledger_queue_claimed(w->f.l, q), claimed);
+	assert_pods(w, ledger_queue_reserved(w->f.l, q), reserved);
 	assert_int_equal(ledger_queue_waiting(w->f.l, q), waiting);
 }
 
-static void assert_podset(const struct world *w, uint32_t waiting, uint32_t placed, uint32_t leaving, uint32_t claimed)
+static void assert_podset(const struct world *w, uint32_t waiting, uint32_t placed, uint32_t leaving, uint32_t reserved)
 {
 	const struct podset *s = ledger_podset(w->f.l, ledger_group(w->f.l, w->gang)->first_podset);
 	assert_int_equal(s->n_pods, waiting + placed + leaving);
 	assert_int_equal(s->n_waiting, waiting);
 	assert_int_equal(s->n_placed, placed);
 	assert_int_equal(s->n_leaving, leaving);
-	assert_int_equal(s->n_claimed, claimed);
+	assert_int_equal(s->n_nominated, reserved);
 }
 
 static void assert_state(const struct world *w, pod_id pod, enum pod_state state, node_id node)
@@ -120,19 +120,19 @@ static void placed_worker(const struct world *w)
 	assert_podset(w, 0, 1, 0, 0);
 }
 
-static void place_claiming(struct world *w)
+static void place_nominated(struct world *w)
 {
 	ledger_reserve(w->f.l, w->n1, w->worker);
 	ledger_place(w->f.l, w->worker, w->n2);
 }
 
-static void placed_claiming(const struct world *w)
+static void placed_nominated(const struct world *w)
 {
 	assert_node(w, w->n1, 3, 1, 0);
 	assert_queue(w, w->f.a, 3, 0, 0, 1);
 	assert_podset(w, 0, 1, 0, 0);
-	assert_int_equal(ledger_pod(w->f.l, w->worker)->claim, CLAIM_NONE);
-	assert_int_equal(ledger_node(w->f.l, w->n1)->claims.n, 0);
+	assert_int_equal(ledger_pod(w->f.l, w->worker)->nomination, NOMINATION_NONE);
+	assert_int_equal(ledger_node(w->f.l, w->n1)->nominated.n, 0);
 }
 
 static void vacate(struct world *w)
@@ -239,39 +239,39 @@ static void nominate(struct world *w)
 static void nominated(const struct world *w)
 {
 	assert_state(w, w->worker, POD_WAITING, w->n1);
-	assert_int_equal(ledger_pod(w->f.l, w->worker)->claim, CLAIM_NOMINATED);
+	assert_int_equal(ledger_pod(w->f.l, w->worker)->nomination, NOMINATION_ADVISORY);
 	assert_node(w, w->n1, 3, 1, 1);
 	assert_queue(w, w->f.x, 1, 0, 1, 2);
 	assert_queue(w, QUEUE_ROOT, 2, 1, 1, 2);
 	assert_podset(w, 1, 0, 0, 1);
 }
 
-static void claim_twice(struct world *w)
+static void nominate_twice(struct world *w)
 {
 	ledger_nominate(w->f.l, w->worker, w->n1);
 	ledger_nominate(w->f.l, w->waits, w->n1);
 	ledger_reserve(w->f.l, w->n2, w->worker);
 }
 
-static void claimed_twice(const struct world *w)
+static void nominated_twice(const struct world *w)
 {
-	assert_int_equal(ledger_pod(w->f.l, w->worker)->claim, CLAIM_RESERVED);
+	assert_int_equal(ledger_pod(w->f.l, w->worker)->nomination, NOMINATION_RESERVED);
 	assert_node(w, w->n1, 3, 1, 1);
 	assert_node(w, w->n2, 0, 0, 1);
 	assert_queue(w, w->f.x, 1, 0, 2, 2);
-	assert_int_equal(ledger_node(w->f.l, w->n1)->claims.v[0], w->waits);
+	assert_int_equal(ledger_node(w->f.l, w->n1)->nominated.v[0], w->waits);
 	assert_podset(w, 1, 0, 0, 1);
 }
 
-static void unclaim(struct world *w)
+static void clear_nomination(struct world *w)
 {
 	ledger_nominate(w->f.l, w->worker, w->n1);
 	ledger_nominate(w->f.l, w->waits, w->n1);
-	ledger_unclaim(w->f.l, w->worker);
-	ledger_unclaim(w->f.l, w->worker);
+	ledger_clear_nomination(w->f.l, w->worker);
+	ledger_clear_nomination(w->f.l, w->worker);
 }
 
-static void unclaimed(const struct world *w)
+static void cleared_nomination(const struct world *w)
 {
 	assert_state(w, w->worker, POD_WAITING, NODE_NONE);
 	assert_node(w, w->n1, 3, 1, 1);
@@ -298,7 +298,7 @@ static const struct story {
 	{"a placed pod counts on its node and in every queue above it", place, placed},
 	{"a node keeps its pods in order of arrival", place_last, placed_last},
 	{"a placed member counts in its podset", place_worker, placed_worker},
-	{"placing drops the claim, wherever it was", place_claiming, placed_claiming},
+	{"placing drops the nomination, wherever it was", place_nominated, placed_nominated},
 	{"a vacated pod waits again and the others move up", vacate, vacated},
 	{"a leaving pod may be vacated and is then gone from the node", vacate_leaving, vacated_leaving},
 	{"an evicted pod still takes its room, is gone from its queues and spends its budget", evict, evicted},
@@ -307,8 +307,8 @@ static const struct story {
 	{"a pod that was leaving by itself spends no budget, before or after", unevict_foreign, unevicted_foreign},
 	{"dropping an evicted pod gives its budget back", drop_evicted, dropped_evicted},
 	{"a nomination holds room on the node and in the queues", nominate, nominated},
-	{"a new claim replaces the older one", claim_twice, claimed_twice},
-	{"a claim taken back leaves nothing, twice is once", unclaim, unclaimed},
+	{"a new nomination replaces the older one", nominate_twice, nominated_twice},
+	{"a nomination taken back leaves nothing, twice is once", clear_nomination, cleared_nomination},
 	{"starts of pods and groups are moves too", stamp, stamped},
 };
 
@@ -371,15 +371,15 @@ static void equal_generation_means_equal_content(void **state)
 	assert_int_equal(generation(&w, w.n1), g1);
 	ledger_nominate(w.f.l, w.waits, w.n1);
 	assert_true(generation(&w, w.n1) != g1 && generation(&w, w.n1) != evicted_once);
-	uint64_t claimed = generation(&w, w.n1);
+	uint64_t reserved = generation(&w, w.n1);
 	ledger_set_started(w.f.l, w.second, 9);
-	assert_true(generation(&w, w.n1) > claimed);
+	assert_true(generation(&w, w.n1) > reserved);
 	ledger_set_started(w.f.l, w.worker, 9);
 	assert_int_equal(generation(&w, w.n2), g2);
 	fix_free(&w.f);
 }
 
-static void placed_pods_take_their_usage_and_claims_their_request(void **state)
+static void placed_pods_take_their_usage_and_nominated_ones_their_request(void **state)
 {
 	struct world w;
 	world_init(&w);
@@ -387,11 +387,11 @@ static void placed_pods_take_their_usage_and_claims_their_request(void **state)
 	shape_id shape = fix_shape_of(&w.f, request, usage);
 	pod_id p = fix_add(&w.f, fix_pod_object(&w.f, "ns", "resized", "", shape), fix_waiting(w.f.b));
 	ledger_nominate(w.f.l, p, w.n2);
-	assert_int_equal(ledger_node_claimed(w.f.l, w.n2)[RES_CPU], 100);
-	assert_int_equal(ledger_node_claimed(w.f.l, w.n2)[w.f.gpu], 0);
-	assert_int_equal(ledger_queue_claimed(w.f.l, w.f.b)[RES_MEMORY], 1);
+	assert_int_equal(ledger_node_reserved(w.f.l, w.n2)[RES_CPU], 100);
+	assert_int_equal(ledger_node_reserved(w.f.l, w.n2)[w.f.gpu], 0);
+	assert_int_equal(ledger_queue_reserved(w.f.l, w.f.b)[RES_MEMORY], 1);
 	ledger_place(w.f.l, p, w.n2);
-	assert_int_equal(ledger_node_claimed(w.f.l, w.n2)[RES_CPU], 0);
+	assert_int_equal(ledger_node_reserved(w.f.l, w.n2)[RES_CPU], 0);
 	assert_int_equal(ledger_node_used(w.f.l, w.n2)[RES_CPU], 300);
 	assert_int_equal(ledger_node_used(w.f.l, w.n2)[w.f.gpu], 2);
 	ledger_evict(w.f.l, p);
@@ -461,7 +461,7 @@ int main(void)
 		cmocka_unit_test(every_move_counts_and_can_be_taken_back),
 		cmocka_unit_test(marks_nest),
 		cmocka_unit_test(equal_generation_means_equal_content),
-		cmocka_unit_test(placed_pods_take_their_usage_and_claims_their_request),
+		cmocka_unit_test(placed_pods_take_their_usage_and_nominated_ones_their_request),
 		cmocka_unit_test(a_pod_without_a_queue_counts_on_its_node_only),
 		cmocka_unit_test(queue_lists_hold_what_is_not_finished),
 		cmocka_unit_test(moves_do_not_allocate_once_warm),

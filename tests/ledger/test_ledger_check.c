@@ -12,7 +12,7 @@
 struct world {
 	struct fix f;
 	node_id n1, n2;
-	pod_id waits, placed, goes, claims;
+	pod_id waits, placed, goes, nominated;
 	group_id gang;
 	pdb_id pdb;
 };
@@ -27,9 +27,9 @@ static void world_init(struct world *w)
 	w->waits = fix_pod(&w->f, "w", fix_of_group(&w->f, fix_waiting(w->f.x), w->gang, 0));
 	w->placed = fix_pod(&w->f, "p1", fix_on(w->f.y, POD_PLACED, w->n1));
 	w->goes = fix_pod(&w->f, "p2", fix_on(w->f.y, POD_PLACED, w->n1));
-	w->claims = fix_pod(&w->f, "c", fix_waiting(w->f.b));
+	w->nominated = fix_pod(&w->f, "c", fix_waiting(w->f.b));
 	ledger_evict(w->f.l, w->goes);
-	ledger_nominate(w->f.l, w->claims, w->n2);
+	ledger_nominate(w->f.l, w->nominated, w->n2);
 	ledger_commit(w->f.l);
 	ledger_check_always(w->f.l, false);
 }
@@ -47,10 +47,10 @@ static const struct damage {
 	{"allocatable of a node", offsetof(struct ledger, allocatable), 0, "node n1: allocatable"},
 	{"used of a node", offsetof(struct ledger, node_used), 0, "node n1: used"},
 	{"leaving of a node", offsetof(struct ledger, node_leaving), 1, "node n2: leaving"},
-	{"claimed of a node", offsetof(struct ledger, node_claimed), 1, "node n2: claimed"},
+	{"reserved of a node", offsetof(struct ledger, node_reserved), 1, "node n2: reserved"},
 	{"used of a queue", offsetof(struct ledger, queue_used), 0, "queue root: used"},
 	{"leaving of a queue", offsetof(struct ledger, queue_leaving), 1, "queue root.a: leaving"},
-	{"claimed of a queue", offsetof(struct ledger, queue_claimed), 4, "queue root.b: claimed"},
+	{"reserved of a queue", offsetof(struct ledger, queue_reserved), 4, "queue root.b: reserved"},
 };
 
 static void the_check_sees_every_row(void **state)
@@ -83,16 +83,16 @@ static void the_check_sees_every_count(void **state)
 	uint32_t *const counts[] = {
 		&p[w.placed].node,
 		&p[w.placed].node_pos,
-		&p[w.claims].node_pos,
+		&p[w.nominated].node_pos,
 		&p[w.waits].queue_pos,
-		&p[w.waits].kin,
+		&p[w.waits].labelset,
 		&p[w.placed].shape,
 		&p[w.placed].name,
 		&p[w.waits].podset,
 		&p[w.waits].group,
 		&p[w.waits].node,
 		&l->nodes.v[0].pods.n,
-		&l->nodes.v[1].claims.n,
+		&l->nodes.v[1].nominated.n,
 		&l->nodes.v[1].name,
 		&l->queues.v[w.f.x].n_waiting,
 		&l->queues.v[w.f.x].pods.n,
@@ -102,10 +102,10 @@ static void the_check_sees_every_count(void **state)
 		&l->podsets.v[0].n_placed,
 		&l->podsets.v[0].n_leaving,
 		&l->podsets.v[0].n_finished,
-		&l->podsets.v[0].n_claimed,
+		&l->podsets.v[0].n_nominated,
 		&l->podsets.v[0].group,
-		&l->kins.v[p[w.placed].kin].n_pods,
-		&l->kins.v[p[w.waits].kin].n_pods,
+		&l->labelsets.v[p[w.placed].labelset].n_pods,
+		&l->labelsets.v[p[w.waits].labelset].n_pods,
 		(uint32_t *)&l->pdbs.v[0].spent,
 		&l->pdb_ns.v[0],
 		&l->n_held,
@@ -134,13 +134,13 @@ static void the_check_sees_wrong_sets(void **state)
 	l->pods.v[w.goes].is_evicted = false;
 	assert_int_equal(ledger_check(l, &e), ERR_INTERNAL);
 	l->pods.v[w.goes].is_evicted = true;
-	struct kin_use *k = &l->kins.v[l->pods.v[w.placed].kin];
+	struct labelset_use *k = &l->labelsets.v[l->pods.v[w.placed].labelset];
 	k->n_pdbs--;
 	assert_int_equal(ledger_check(l, &e), ERR_INTERNAL);
 	k->n_pdbs++;
-	l->pods.v[w.placed].claim = CLAIM_NOMINATED;
+	l->pods.v[w.placed].nomination = NOMINATION_ADVISORY;
 	assert_int_equal(ledger_check(l, &e), ERR_INTERNAL);
-	l->pods.v[w.placed].claim = CLAIM_NONE;
+	l->pods.v[w.placed].nomination = NOMINATION_NONE;
 	array_push(&l->pod_ids.free, w.placed);
 	assert_int_equal(ledger_check(l, &e), ERR_INTERNAL);
 	(void)array_pop(&l->pod_ids.free);
@@ -171,11 +171,11 @@ static void digests_see_single_fields(void **state)
 		(uint32_t *)&l->tree.q.v[1].spec.guaranteed.v[0],
 		&l->groups.v[0].queue,
 		(uint32_t *)&l->groups.v[0].started_ns,
-		&l->podsets.v[0].n_claimed,
+		&l->podsets.v[0].n_nominated,
 		(uint32_t *)&l->pdbs.v[0].spent,
 		(uint32_t *)&l->pdbs.v[0].obj->allowed,
 		(uint32_t *)cell(&l->node_used, l, 0),
-		(uint32_t *)cell(&l->queue_claimed, l, 0),
+		(uint32_t *)cell(&l->queue_reserved, l, 0),
 	};
 	for (size_t i = 0; i < COUNT(fields); i++) {
 		*fields[i] ^= 1;

@@ -15,7 +15,7 @@ struct world {
 	queue_id q;	   /* root.b.q, draining */
 	pod_id p1, p2, p3; /* on n1, in x; p2 was evicted */
 	pod_id haunts;	   /* on the ghost */
-	pod_id waits;	   /* of the gang, claims n1 */
+	pod_id waits;	   /* of the gang, nominated to n1 */
 };
 
 static void world_init(struct world *w)
@@ -71,8 +71,8 @@ static void add_pods(struct world *w)
 	fix_pod(&w->f, "pc", fix_on(w->f.y, POD_LEAVING, w->n1));
 	fix_pod(&w->f, "pd", fix_on(w->f.y, POD_FINISHED, NODE_NONE));
 	struct pod_entry entry = fix_waiting(w->f.y);
-	entry.claim = CLAIM_NOMINATED;
-	entry.claim_node = w->n1;
+	entry.nomination = NOMINATION_ADVISORY;
+	entry.nominated_node = w->n1;
 	entry.priority = 7;
 	fix_pod(&w->f, "pe", entry);
 }
@@ -81,7 +81,7 @@ static void added_pods(const struct world *w)
 {
 	assert_int_equal(cpu(ledger_node_used(w->f.l, w->n1)), 5000);
 	assert_int_equal(cpu(ledger_node_leaving(w->f.l, w->n1)), 2000);
-	assert_int_equal(cpu(ledger_node_claimed(w->f.l, w->n1)), 2000);
+	assert_int_equal(cpu(ledger_node_reserved(w->f.l, w->n1)), 2000);
 	assert_int_equal(cpu(ledger_queue_used(w->f.l, w->f.y)), 1000);
 	assert_int_equal(ledger_queue_waiting(w->f.l, w->f.y), 2);
 	assert_int_equal(pod(w, find(w, "pe"))->priority, 7);
@@ -140,7 +140,7 @@ static void finished_pod(const struct world *w)
 	uint32_t n;
 	assert_int_equal(pod(w, w->p1)->node, NODE_NONE);
 	assert_int_equal(cpu(ledger_node_used(w->f.l, w->n1)), 2000);
-	assert_int_equal(cpu(ledger_node_claimed(w->f.l, w->n1)), 0);
+	assert_int_equal(cpu(ledger_node_reserved(w->f.l, w->n1)), 0);
 	ledger_queue_pods(w->f.l, w->f.x, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(s->n_finished, 1);
@@ -161,20 +161,20 @@ static void revived_pod(const struct world *w)
 	assert_int_equal(cpu(ledger_node_used(w->f.l, w->n1)), 3000);
 }
 
-static void move_claim(struct world *w)
+static void move_nominate(struct world *w)
 {
 	struct pod_entry entry = fix_of_group(&w->f, fix_waiting(w->f.x), w->gang, 0);
-	entry.claim = CLAIM_NOMINATED;
-	entry.claim_node = w->ghost;
+	entry.nomination = NOMINATION_ADVISORY;
+	entry.nominated_node = w->ghost;
 	set_pod(w, w->waits, "w", "app=w", fix_shape(&w->f, 2000, 10, 1), entry);
 }
 
-static void moved_claim(const struct world *w)
+static void moved_nomination(const struct world *w)
 {
-	assert_int_equal(cpu(ledger_node_claimed(w->f.l, w->n1)), 0);
-	assert_int_equal(cpu(ledger_node_claimed(w->f.l, w->ghost)), 2000);
-	assert_int_equal(cpu(ledger_queue_claimed(w->f.l, QUEUE_ROOT)), 2000);
-	assert_int_equal(pod(w, w->waits)->claim, CLAIM_NOMINATED);
+	assert_int_equal(cpu(ledger_node_reserved(w->f.l, w->n1)), 0);
+	assert_int_equal(cpu(ledger_node_reserved(w->f.l, w->ghost)), 2000);
+	assert_int_equal(cpu(ledger_queue_reserved(w->f.l, QUEUE_ROOT)), 2000);
+	assert_int_equal(pod(w, w->waits)->nomination, NOMINATION_ADVISORY);
 }
 
 static void drop_pods(struct world *w)
@@ -190,7 +190,7 @@ static void dropped_pods(const struct world *w)
 	assert_int_equal(pod(w, w->p1)->state, POD_FREE);
 	assert_int_equal(ledger_pdb(w->f.l, w->pdb)->spent, 0);
 	assert_int_equal(cpu(ledger_node_used(w->f.l, w->n1)), 1000);
-	assert_int_equal(cpu(ledger_node_claimed(w->f.l, w->n1)), 0);
+	assert_int_equal(cpu(ledger_node_reserved(w->f.l, w->n1)), 0);
 	assert_int_equal(pod(w, w->p3)->node_pos, 0);
 }
 
@@ -230,8 +230,8 @@ static void dropped_node(const struct world *w)
 	assert_false(n->is_live);
 	assert_null(n->obj);
 	assert_int_equal(n->pods.n, 3);
-	assert_int_equal(n->claims.n, 0);
-	assert_int_equal(pod(w, w->waits)->claim, CLAIM_NONE);
+	assert_int_equal(n->nominated.n, 0);
+	assert_int_equal(pod(w, w->waits)->nomination, NOMINATION_NONE);
 	assert_int_equal(cpu(ledger_node_allocatable(w->f.l, w->n1)), 0);
 	assert_int_equal(cpu(ledger_capacity(w->f.l)), 0);
 	assert_int_equal(ledger_node_find(w->f.l, fix_known(&w->f, "n1")), w->n1);
@@ -295,7 +295,7 @@ static void set_group_keeps_pods(const struct world *w)
 {
 	const struct group *g = ledger_group(w->f.l, w->gang);
 	assert_int_equal(ledger_podset(w->f.l, g->first_podset)->min_member, 5);
-	assert_int_equal(ledger_podset(w->f.l, g->first_podset)->n_claimed, 1);
+	assert_int_equal(ledger_podset(w->f.l, g->first_podset)->n_nominated, 1);
 	assert_int_equal(g->queue, w->f.y);
 	assert_int_equal(g->priority, 60);
 	assert_int_equal(g->preemptibility, NON_PREEMPTIBLE);
@@ -352,14 +352,14 @@ static void add_pdbs(struct world *w)
 static void added_pdbs(const struct world *w)
 {
 	uint32_t n;
-	const pdb_id *ids = ledger_kin_pdbs(w->f.l, pod(w, w->p1)->kin, &n);
+	const pdb_id *ids = ledger_labelset_pdbs(w->f.l, pod(w, w->p1)->labelset, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(ids[0], w->pdb);
 	assert_int_equal(ledger_pdb(w->f.l, ids[1])->spent, 1);
 	assert_int_equal(ledger_pdb(w->f.l, ids[2])->spent, 0);
-	ledger_kin_pdbs(w->f.l, pod(w, w->waits)->kin, &n);
+	ledger_labelset_pdbs(w->f.l, pod(w, w->waits)->labelset, &n);
 	assert_int_equal(n, 1);
-	ledger_kin_pdbs(w->f.l, 12345, &n);
+	ledger_labelset_pdbs(w->f.l, 12345, &n);
 	assert_int_equal(n, 0);
 }
 
@@ -400,9 +400,9 @@ static void redirected_pdb(const struct world *w)
 {
 	uint32_t n;
 	assert_int_equal(ledger_pdb(w->f.l, w->pdb)->spent, 0);
-	ledger_kin_pdbs(w->f.l, pod(w, w->p1)->kin, &n);
+	ledger_labelset_pdbs(w->f.l, pod(w, w->p1)->labelset, &n);
 	assert_int_equal(n, 0);
-	ledger_kin_pdbs(w->f.l, pod(w, w->waits)->kin, &n);
+	ledger_labelset_pdbs(w->f.l, pod(w, w->waits)->labelset, &n);
 	assert_int_equal(n, 1);
 }
 
@@ -458,7 +458,7 @@ static void moved_queue(const struct world *w)
 {
 	assert_int_equal(cpu(ledger_queue_used(w->f.l, w->f.b)), 3000);
 	assert_int_equal(cpu(ledger_queue_leaving(w->f.l, w->f.b)), 1000);
-	assert_int_equal(cpu(ledger_queue_claimed(w->f.l, w->f.b)), 1000);
+	assert_int_equal(cpu(ledger_queue_reserved(w->f.l, w->f.b)), 1000);
 	assert_int_equal(ledger_queue_waiting(w->f.l, w->f.b), 1);
 	assert_int_equal(cpu(ledger_queue_used(w->f.l, w->f.a)), 2000);
 	assert_int_equal(cpu(ledger_queue_used(w->f.l, QUEUE_ROOT)), 3000);
@@ -489,11 +489,11 @@ static const struct story {
 	{"an evicted pod that loses its label frees its budget", relabel_evicted, relabelled_evicted},
 	{"a finished pod takes no room and is in no queue's list", finish_pod, finished_pod},
 	{"a finished pod that runs again comes last", revive_pod, revived_pod},
-	{"a claim may move by a new object", move_claim, moved_claim},
-	{"dropped pods give back room, claims and budgets", drop_pods, dropped_pods},
+	{"a nomination may move by a new object", move_nominate, moved_nomination},
+	{"dropped pods give back room, nominations and budgets", drop_pods, dropped_pods},
 	{"a pod that is recreated gets another id until commit", replace_pod, replaced_pod},
 	{"a node may shrink below what is used", shrink_node, shrunk_node},
-	{"a dropped node is a ghost while pods are on it, and nobody claims it", drop_node, dropped_node},
+	{"a dropped node is a ghost while pods are on it, and nobody is nominated to it", drop_node, dropped_node},
 	{"a ghost comes to life with its pods", wake_ghost, woken_ghost},
 	{"a ghost without pods is gone after commit", leave_ghost, left_ghost},
 	{"sub-groups become podsets, at least one member each", add_group, added_group},
@@ -552,21 +552,21 @@ static void freed_ids_are_reused_last_in_first_out(void **state)
 	fix_free(&w.f);
 }
 
-static void a_reused_kin_id_starts_afresh(void **state)
+static void a_reused_labelset_id_starts_afresh(void **state)
 {
 	struct fix f;
 	fix_init(&f);
 	fix_pdb(&f, "ns", "pdb", "app=p", NULL);
 	pod_id p = fix_pod(&f, "p", fix_waiting(f.x));
-	kin_id kin = ledger_pod(f.l, p)->kin;
+	labelset_id labelset = ledger_pod(f.l, p)->labelset;
 	uint32_t n;
-	ledger_kin_pdbs(f.l, kin, &n);
+	ledger_labelset_pdbs(f.l, labelset, &n);
 	assert_int_equal(n, 1);
 	ledger_pod_drop(f.l, p);
 	ledger_commit(f.l);
 	p = fix_pod(&f, "q", fix_waiting(f.x));
-	assert_int_equal(ledger_pod(f.l, p)->kin, kin);
-	ledger_kin_pdbs(f.l, kin, &n);
+	assert_int_equal(ledger_pod(f.l, p)->labelset, labelset);
+	ledger_labelset_pdbs(f.l, labelset, &n);
 	assert_int_equal(n, 0);
 	fix_free(&f);
 }
@@ -668,7 +668,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outside_moves_count_and_can_be_taken_back),
 		cmocka_unit_test(freed_ids_are_reused_last_in_first_out),
-		cmocka_unit_test(a_reused_kin_id_starts_afresh),
+		cmocka_unit_test(a_reused_labelset_id_starts_afresh),
 		cmocka_unit_test(too_much_is_refused_and_changes_nothing),
 		cmocka_unit_test(the_sum_of_capacities_stops_at_the_largest_number),
 		cmocka_unit_test(rows_widen_for_new_types),

@@ -122,7 +122,7 @@ static void a_taint_without_effect_is_left_out(void **state)
 	(void)state;
 	build(&f, "", options());
 	o.name = names_hold_str(vocab_names(f.vocab), "n1");
-	o.kin = kin_hold(f.vocab, NAME_NONE, NULL, 0);
+	o.labelset = labelset_hold(f.vocab, NAME_NONE, NULL, 0);
 	o.bag = name_bag_of(vocab_names(f.vocab));
 	assert_int_equal(cluster_put_node(f.cluster, &o, &e), ERR_OK);
 	assert_null(strstr(output(&f, EMIT_YAML), "spec"));
@@ -398,7 +398,7 @@ static void a_pod_is_where_the_ledger_has_it(void **state)
 	end(&m.f);
 }
 
-static void a_claim_is_a_nomination(void **state)
+static void a_nomination_is_written(void **state)
 {
 	struct moving m;
 
@@ -407,7 +407,7 @@ static void a_claim_is_a_nomination(void **state)
 	assert_non_null(strstr(output(&m.f, EMIT_YAML), "nominatedNodeName: n1\n"));
 	ledger_reserve(m.f.ledger, m.n2, m.waits);
 	assert_non_null(strstr(output(&m.f, EMIT_YAML), "nominatedNodeName: n2\n"));
-	ledger_unclaim(m.f.ledger, m.waits);
+	ledger_clear_nomination(m.f.ledger, m.waits);
 	assert_null(strstr(output(&m.f, EMIT_YAML), "nominatedNodeName"));
 	end(&m.f);
 }
@@ -549,7 +549,7 @@ int main(void)
 		cmocka_unit_test(placement_rules_with_their_parents),
 		cmocka_unit_test(queues_may_be_as_deep_as_they_can),
 		cmocka_unit_test(a_pod_is_where_the_ledger_has_it),
-		cmocka_unit_test(a_claim_is_a_nomination),
+		cmocka_unit_test(a_nomination_is_written),
 		cmocka_unit_test(an_evicted_pod_is_being_deleted_and_has_spent_its_budgets),
 		cmocka_unit_test(a_group_started_when_the_ledger_says),
 		cmocka_unit_test(JSON_is_one_list),

@@ -288,7 +288,7 @@ static void what_a_hand_made_pod_says_becomes_labels(void **state)
 	names = vocab_names(f.vocab);
 	name_id ns = names_hold_str(names, "ns");
 	struct obj_pod o = {.name = names_hold_str(names, "p"),
-			    .kin = kin_hold(f.vocab, ns, NULL, 0),
+			    .labelset = labelset_hold(f.vocab, ns, NULL, 0),
 			    .shape = shape_hold(f.vocab, &draft),
 			    .kai_queue = names_hold_str(names, "team"),
 			    .app = names_hold_str(names, "app"),

@@ -49,10 +49,10 @@ static name_id in_bag(struct name_bag *bag)
 	return name_bag_add(bag, s, (size_t)n);
 }
 
-static kin_id some_kin(void)
+static labelset_id some_labelset(void)
 {
 	name_id ns = fresh(), key = fresh();
-	kin_id k = kin_hold(v, ns, &(struct label){key, ns}, 1);
+	labelset_id k = labelset_hold(v, ns, &(struct label){key, ns}, 1);
 	names_drop(vocab_names(v), ns);
 	names_drop(vocab_names(v), key);
 	return k;
@@ -69,15 +69,15 @@ static int teardown(void **state)
 {
 	assert_int_equal(names_count(vocab_names(v)), names_before);
 	assert_int_equal(shape_count(v), 0);
-	for (kin_id k = 0; k < kin_limit(v); k++)
-		assert_false(kin_is_live(v, k));
+	for (labelset_id k = 0; k < labelset_limit(v); k++)
+		assert_false(labelset_is_live(v, k));
 	vocab_free(v);
 	return 0;
 }
 
 static void a_pod_lets_go_of_everything(void **state)
 {
-	struct obj_pod o = {.name = fresh(), .uid = fresh(), .kin = some_kin()};
+	struct obj_pod o = {.name = fresh(), .uid = fresh(), .labelset = some_labelset()};
 	name_id image = fresh();
 	o.shape = shape_hold(v, &(struct shape){.n_images = 1, .images = &image});
 	names_drop(vocab_names(v), image);
@@ -99,7 +99,8 @@ static void a_pod_lets_go_of_everything(void **state)
 
 static void a_node_lets_go_of_everything(void **state)
 {
-	struct obj_node o = {.name = fresh(), .uid = fresh(), .kin = some_kin(), .n_taints = 1, .n_images = 1};
+	struct obj_node o = {
+		.name = fresh(), .uid = fresh(), .labelset = some_labelset(), .n_taints = 1, .n_images = 1};
 	o.bag = name_bag_of(vocab_names(v));
 	o.taints = mem_alloc(sizeof(*o.taints));
 	o.taints[0] = (struct taint){.key = in_bag(&o.bag), .value = in_bag(&o.bag)};
@@ -122,7 +123,7 @@ static void a_budget_lets_go_of_everything(void **state)
 
 static void an_owner_lets_go_of_everything(void **state)
 {
-	struct obj_owner o = {.name = fresh(), .uid = fresh(), .kin = some_kin(), .arena = arena_new(256)};
+	struct obj_owner o = {.name = fresh(), .uid = fresh(), .labelset = some_labelset(), .arena = arena_new(256)};
 	o.bag = name_bag_of(vocab_names(v));
 	o.kind_name = fresh();
 	o.parent_kind = fresh();
@@ -147,7 +148,7 @@ static void a_group_lets_go_of_everything(void **state)
 
 static void small_objects_let_go_of_everything(void **state)
 {
-	struct obj_namespace ns = {.name = fresh(), .kin = some_kin(), .parent_queue = fresh()};
+	struct obj_namespace ns = {.name = fresh(), .labelset = some_labelset(), .parent_queue = fresh()};
 	struct obj_class class = {.name = fresh()};
 	obj_namespace_drop(v, &ns);
 	obj_namespace_drop(v, &ns);

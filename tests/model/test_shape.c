@@ -243,55 +243,55 @@ static void churn_leaves_no_trace(void **state)
 	struct vocab *v = *state;
 	enum { LIVE = 300, ROUNDS = 100000 };
 	static shape_id shapes[LIVE];
-	static kin_id kins[LIVE];
+	static labelset_id labelsets[LIVE];
 	struct rng rng = {11};
 	size_t bytes = 0;
 	memset(shapes, 0xff, sizeof(shapes));
-	memset(kins, 0xff, sizeof(kins));
+	memset(labelsets, 0xff, sizeof(labelsets));
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint32_t at = rng_below(&rng, LIVE), seed = 1 + rng_below(&rng, 5000);
 		char ns[16];
 		int n = snprintf(ns, sizeof(ns), "ns%u", seed);
 		name_id name = names_hold(vocab_names(v), ns, (size_t)n);
 		shape_drop(v, shapes[at]);
-		kin_drop(v, kins[at]);
+		labelset_drop(v, labelsets[at]);
 		shapes[at] = hold_seed(v, seed);
-		kins[at] = kin_hold(v, name, &(struct label){name, name}, seed % 2);
+		labelsets[at] = labelset_hold(v, name, &(struct label){name, name}, seed % 2);
 		names_drop(vocab_names(v), name);
-		assert_true(shape_count(v) <= LIVE && kin_limit(v) <= LIVE);
+		assert_true(shape_count(v) <= LIVE && labelset_limit(v) <= LIVE);
 		if (i == ROUNDS / 10)
 			bytes = vocab_bytes(v);
 	}
 	assert_true(vocab_bytes(v) < bytes + bytes / 4);
 	for (uint32_t i = 0; i < LIVE; i++) {
 		shape_drop(v, shapes[i]);
-		kin_drop(v, kins[i]);
+		labelset_drop(v, labelsets[i]);
 	}
 	assert_int_equal(shape_count(v), 0);
 	assert_int_equal(names_count(vocab_names(v)), names_at_start);
 	assert_true(vocab_bytes(v) < 64 * 1024);
 }
 
-static void kins_are_one_for_any_order_of_labels(void **state)
+static void labelsets_are_one_for_any_order_of_labels(void **state)
 {
 	struct vocab *v = *state;
 	struct names *names = vocab_names(v);
 	name_id ns = names_hold_str(names, "prod"), a = names_hold_str(names, "a"), b = names_hold_str(names, "b");
 	const struct label ab[] = {{a, b}, {b, a}}, ba[] = {{b, a}, {a, b}}, twice[] = {{a, ns}, {b, a}, {a, b}};
-	kin_id k = kin_hold(v, ns, ab, 2);
-	assert_int_equal(kin_hold(v, ns, ba, 2), k);
-	assert_int_equal(kin_hold(v, ns, twice, 3), k);
-	assert_int_not_equal(kin_hold(v, NAME_NONE, ab, 2), k);
-	assert_int_not_equal(kin_hold(v, ns, ab, 1), k);
-	assert_int_not_equal(kin_hold(v, ns, NULL, 0), k);
+	labelset_id k = labelset_hold(v, ns, ab, 2);
+	assert_int_equal(labelset_hold(v, ns, ba, 2), k);
+	assert_int_equal(labelset_hold(v, ns, twice, 3), k);
+	assert_int_not_equal(labelset_hold(v, NAME_NONE, ab, 2), k);
+	assert_int_not_equal(labelset_hold(v, ns, ab, 1), k);
+	assert_int_not_equal(labelset_hold(v, ns, NULL, 0), k);
 	name_id value;
-	assert_int_equal(kin_get(v, k)->ns, ns);
-	assert_int_equal(kin_get(v, k)->labels.n, 2);
-	assert_true(labels_get(&kin_get(v, k)->labels, b, &value));
+	assert_int_equal(labelset_get(v, k)->ns, ns);
+	assert_int_equal(labelset_get(v, k)->labels.n, 2);
+	assert_true(labels_get(&labelset_get(v, k)->labels, b, &value));
 	assert_int_equal(value, a);
 }
 
-static void a_kin_with_many_labels(void **state)
+static void a_labelset_with_many_labels(void **state)
 {
 	struct vocab *v = *state;
 	struct name_bag bag = name_bag_of(vocab_names(v));
@@ -302,33 +302,33 @@ static void a_kin_with_many_labels(void **state)
 		kv[i].key = back[99 - i].key = name_bag_add(&bag, s, (size_t)n);
 		kv[i].value = back[99 - i].value = NAME_NONE;
 	}
-	kin_id k = kin_hold(v, NAME_NONE, kv, 100);
-	assert_int_equal(kin_hold(v, NAME_NONE, back, 100), k);
+	labelset_id k = labelset_hold(v, NAME_NONE, kv, 100);
+	assert_int_equal(labelset_hold(v, NAME_NONE, back, 100), k);
 	name_bag_drop(&bag);
 	assert_int_equal(names_count(vocab_names(v)), names_at_start + 100);
-	kin_drop(v, k);
-	kin_drop(v, k);
+	labelset_drop(v, k);
+	labelset_drop(v, k);
 	assert_int_equal(names_count(vocab_names(v)), names_at_start);
 }
 
-static void a_freed_kin_is_empty(void **state)
+static void a_freed_labelset_is_empty(void **state)
 {
 	struct vocab *v = *state;
 	name_id ns = names_hold_str(vocab_names(v), "prod");
-	kin_id k = kin_hold(v, ns, NULL, 0);
+	labelset_id k = labelset_hold(v, ns, NULL, 0);
 	names_drop(vocab_names(v), ns);
-	kin_keep(v, k);
-	kin_drop(v, k);
-	assert_true(kin_is_live(v, k));
-	kin_drop(v, k);
-	assert_false(kin_is_live(v, k));
-	assert_false(kin_is_live(v, KIN_NONE));
-	assert_int_equal(kin_limit(v), 1);
-	assert_int_equal(kin_get(v, k)->ns, NAME_NONE);
-	assert_int_equal(kin_get(v, k)->labels.n, 0);
-	kin_drop(v, KIN_NONE);
-	kin_keep(v, KIN_NONE);
-	assert_int_equal(kin_hold(v, NAME_NONE, NULL, 0), k);
+	labelset_keep(v, k);
+	labelset_drop(v, k);
+	assert_true(labelset_is_live(v, k));
+	labelset_drop(v, k);
+	assert_false(labelset_is_live(v, k));
+	assert_false(labelset_is_live(v, LABELSET_NONE));
+	assert_int_equal(labelset_limit(v), 1);
+	assert_int_equal(labelset_get(v, k)->ns, NAME_NONE);
+	assert_int_equal(labelset_get(v, k)->labels.n, 0);
+	labelset_drop(v, LABELSET_NONE);
+	labelset_keep(v, LABELSET_NONE);
+	assert_int_equal(labelset_hold(v, NAME_NONE, NULL, 0), k);
 }
 
 int main(void)
@@ -340,9 +340,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_field_tells_shapes_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_shape_lives_until_the_last_holder_lets_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(churn_leaves_no_trace, setup, teardown),
-		cmocka_unit_test_setup_teardown(kins_are_one_for_any_order_of_labels, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_kin_with_many_labels, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_freed_kin_is_empty, setup, teardown),
+		cmocka_unit_test_setup_teardown(labelsets_are_one_for_any_order_of_labels, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_labelset_with_many_labels, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_freed_labelset_is_empty, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

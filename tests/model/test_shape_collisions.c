@@ -74,25 +74,25 @@ static void shapes_of_one_hash_are_kept_apart(void **state)
 	vocab_free(v);
 }
 
-static void kins_of_one_hash_are_kept_apart(void **state)
+static void labelsets_of_one_hash_are_kept_apart(void **state)
 {
 	struct vocab *v = vocab_new();
 	name_id ns[40];
-	kin_id kins[40];
+	labelset_id labelsets[40];
 	for (uint32_t i = 0; i < 40; i++) {
 		char s[8];
 		int n = snprintf(s, sizeof(s), "ns%u", i);
 		ns[i] = names_hold(vocab_names(v), s, (size_t)n);
-		kins[i] = kin_hold(v, ns[i], NULL, 0);
+		labelsets[i] = labelset_hold(v, ns[i], NULL, 0);
 	}
 	for (uint32_t i = 0; i < 40; i += 3)
-		kin_drop(v, kins[i]);
+		labelset_drop(v, labelsets[i]);
 	for (uint32_t i = 0; i < 40; i++) {
 		if (i % 3 == 0)
-			kins[i] = kin_hold(v, ns[i], NULL, 0);
+			labelsets[i] = labelset_hold(v, ns[i], NULL, 0);
 		else
-			assert_int_equal(kin_hold(v, ns[i], NULL, 0), kins[i]);
-		assert_int_equal(kin_get(v, kins[i])->ns, ns[i]);
+			assert_int_equal(labelset_hold(v, ns[i], NULL, 0), labelsets[i]);
+		assert_int_equal(labelset_get(v, labelsets[i])->ns, ns[i]);
 	}
 	vocab_free(v);
 }
@@ -101,7 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes_of_one_hash_are_kept_apart),
-		cmocka_unit_test(kins_of_one_hash_are_kept_apart),
+		cmocka_unit_test(labelsets_of_one_hash_are_kept_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

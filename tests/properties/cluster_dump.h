@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_dump.h - everything a cluster knows, as lines that two clusters of one vocab have in common exactly if
- * they are the same. By names, in order: no id of the ledger is in it. Shapes and kins are there as ids, because
+ * they are the same. By names, in order: no id of the ledger is in it. Shapes and label sets are there as ids, because
  * equal ones have equal ids.
  *
  * is_moved: the engine has moved things since they were read. Then what objects say of places and times is left out,
@@ -104,15 +104,16 @@ static inline void dump_pod(struct dump *d, pod_id id)
 	text_printf(
 		&t,
 		"pod %s/%s state=%d claims=%d at=%s queue=%s wants=%s priority=%d preemptibility=%d created=%" PRId64,
-		dump_name(d, kin_get(ledger_vocab(d->l), p->kin)->ns), dump_name(d, p->name), p->state,
-		p->claim != CLAIM_NONE, p->node != NODE_NONE ? dump_name(d, ledger_node(d->l, p->node)->name) : "none",
-		dump_queue(d, p->queue), cluster_wanted_queue(d->c, id), p->priority, p->preemptibility, p->created_ns);
+		dump_name(d, labelset_get(ledger_vocab(d->l), p->labelset)->ns), dump_name(d, p->name), p->state,
+		p->nomination != NOMINATION_NONE,
+		p->node != NODE_NONE ? dump_name(d, ledger_node(d->l, p->node)->name) : "none", dump_queue(d, p->queue),
+		cluster_wanted_queue(d->c, id), p->priority, p->preemptibility, p->created_ns);
 	if (is_sure_of_start && (p->state == POD_PLACED || p->state == POD_LEAVING))
 		text_printf(&t, " since=%" PRId64, p->started_ns);
 	text_printf(&t, " in=%s/%s kai=%d shape=%u kin=%u",
 		    p->group != GROUP_NONE ? dump_name(d, ledger_group(d->l, p->group)->obj->name) : "none",
 		    p->podset != PODSET_NONE ? dump_name(d, ledger_podset(d->l, p->podset)->name) : "none",
-		    cluster_is_kai_world(d->c, id), p->shape, p->kin);
+		    cluster_is_kai_world(d->c, id), p->shape, p->labelset);
 	dump_pod_object(d, p->obj, &t);
 	dump_take(d, &t);
 }
@@ -124,14 +125,15 @@ static inline void dump_node(struct dump *d, node_id id)
 
 	if (!n->is_live && !n->pods.n)
 		return;
-	text_printf(&t, "node %s live=%d pods=%u claims=%u", dump_name(d, n->name), n->is_live, n->pods.n, n->claims.n);
+	text_printf(&t, "node %s live=%d pods=%u claims=%u", dump_name(d, n->name), n->is_live, n->pods.n,
+		    n->nominated.n);
 	dump_row(d, "used", ledger_node_used(d->l, id), &t);
 	dump_row(d, "leaving", ledger_node_leaving(d->l, id), &t);
-	dump_row(d, "claimed", ledger_node_claimed(d->l, id), &t);
+	dump_row(d, "claimed", ledger_node_reserved(d->l, id), &t);
 	if (n->is_live) {
 		const struct obj_node *o = n->obj;
 
-		text_printf(&t, " uid=%s kin=%u flags=%d%d", dump_name(d, o->uid), o->kin, o->is_unschedulable,
+		text_printf(&t, " uid=%s kin=%u flags=%d%d", dump_name(d, o->uid), o->labelset, o->is_unschedulable,
 			    o->is_not_ready);
 		dump_vector(d, "allocatable", &o->allocatable, &t);
 		for (uint32_t i = 0; i < o->n_taints; i++)
@@ -167,7 +169,7 @@ static inline void dump_group(struct dump *d, group_id id)
 		const struct podset *ps = ledger_podset(d->l, s);
 
 		text_printf(&t, " set=%s:%d:%u,%u,%u,%u,%u", dump_name(d, ps->name), ps->min_member, ps->n_waiting,
-			    ps->n_placed, ps->n_leaving, ps->n_finished, ps->n_claimed);
+			    ps->n_placed, ps->n_leaving, ps->n_finished, ps->n_nominated);
 	}
 	dump_take(d, &t);
 }
@@ -241,7 +243,7 @@ static inline void dump_one_queue(struct dump *d, queue_id id)
 		text_printf(&t, " share=%.17g/%.17g/%.17g", s->kai[i].quota, s->kai[i].limit,
 			    s->kai[i].over_quota_weight);
 	dump_row(d, "used", ledger_queue_used(d->l, id), &t);
-	dump_row(d, "claimed", ledger_queue_claimed(d->l, id), &t);
+	dump_row(d, "claimed", ledger_queue_reserved(d->l, id), &t);
 	text_printf(&t, " waiting=%u", ledger_queue_waiting(d->l, id));
 	dump_take(d, &t);
 }
@@ -252,7 +254,7 @@ static inline void dump_namespace(struct dump *d, const struct obj_namespace *o)
 {
 	struct text t = {0};
 
-	text_printf(&t, "namespace %s kin=%u parent=%s apps=%" PRIu64 " %d%d", dump_name(d, o->name), o->kin,
+	text_printf(&t, "namespace %s kin=%u parent=%s apps=%" PRIu64 " %d%d", dump_name(d, o->name), o->labelset,
 		    dump_name(d, o->parent_queue), o->max_apps, o->has_quota, o->has_guaranteed);
 	dump_vector(d, "quota", &o->quota, &t);
 	dump_vector(d, "guaranteed", &o->guaranteed, &t);
@@ -264,7 +266,7 @@ static inline void dump_owner(struct dump *d, const struct obj_owner *o)
 	struct text t = {0};
 
 	text_printf(&t, "owner %s %s kin=%u uid=%s kind=%d/%d parent=%s/%s/%s replicas=%d selects=%d",
-		    dump_name(d, o->kind_name), dump_name(d, o->name), o->kin, dump_name(d, o->uid), o->kind,
+		    dump_name(d, o->kind_name), dump_name(d, o->name), o->labelset, dump_name(d, o->uid), o->kind,
 		    o->is_service, dump_name(d, o->parent_kind), dump_name(d, o->parent_name),
 		    dump_name(d, o->parent_uid), o->replicas, o->has_selector);
 	dump_selector(d, &o->selector, &t);

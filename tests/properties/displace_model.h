@@ -2,7 +2,7 @@
 /*
  * displace_model.h - default preemption said again as plainly as possible: arrays searched from end to end, nothing
  * kept, nothing shared with the engine. For clusters of nodes with cpu, memory, places and taints, and pods with host
- * ports, budgets and promises.
+ * ports, budgets and nominations.
  *
  * Nodes and pods have the order of their names. What it cannot know is the score of nodes that fit: any of them will
  * do.
@@ -23,12 +23,12 @@ struct m_node {
 
 struct m_pod {
 	bool is_there;
-	bool is_leaving;   /* being deleted, or evicted */
-	bool is_preempted; /* for a preemptor */
-	bool is_evicted;   /* by a decision of this plan */
-	bool is_never;	   /* preemptionPolicy */
-	bool is_away;	   /* taken away to see what would be */
-	int node, claim;   /* M_NOWHERE */
+	bool is_leaving;      /* being deleted, or evicted */
+	bool is_preempted;    /* for a preemptor */
+	bool is_evicted;      /* by a decision of this plan */
+	bool is_never;	      /* preemptionPolicy */
+	bool is_away;	      /* taken away to see what would be */
+	int node, nomination; /* M_NOWHERE */
 	int priority, cpu, memory, port, app;
 	int64_t start_s, created_s; /* 0: not known */
 };
@@ -68,23 +68,24 @@ static inline bool m_waits(const struct m_pod *p)
 
 /* ---- does it fit? ---- */
 
-static inline bool m_holds_against(const struct model *m, int claimer, int waiter)
+static inline bool m_holds_against(const struct model *m, int nominated_pod, int waiter)
 {
-	const struct m_pod *p = &m->pods[claimer];
+	const struct m_pod *p = &m->pods[nominated_pod];
 
-	return claimer != waiter && m_waits(p) && p->claim != M_NOWHERE && p->priority >= m->pods[waiter].priority;
+	return nominated_pod != waiter && m_waits(p) && p->nomination != M_NOWHERE &&
+	       p->priority >= m->pods[waiter].priority;
 }
 
-static inline bool m_is_on(const struct model *m, int pod, int node, int waiter, bool with_claims)
+static inline bool m_is_on(const struct model *m, int pod, int node, int waiter, bool with_nominated)
 {
 	const struct m_pod *p = &m->pods[pod];
 
 	if (p->is_there && p->node == node && !p->is_away)
 		return true;
-	return with_claims && p->claim == node && m_holds_against(m, pod, waiter);
+	return with_nominated && p->nomination == node && m_holds_against(m, pod, waiter);
 }
 
-static inline enum m_answer m_filter(const struct model *m, int w, int node, bool with_claims)
+static inline enum m_answer m_filter(const struct model *m, int w, int node, bool with_nominated)
 {
 	const struct m_node *n = &m->nodes[node];
 	const struct m_pod *p = &m->pods[w];
@@ -93,7 +94,7 @@ static inline enum m_answer m_filter(const struct model *m, int w, int node, boo
 	if (n->is_tainted)
 		return M_NEVER;
 	for (int i = 0; i < M_PODS; i++) {
-		if (!m_is_on(m, i, node, w, with_claims))
+		if (!m_is_on(m, i, node, w, with_nominated))
 			continue;
 		if (p->port && p->port == m->pods[i].port)
 			return M_NOT_NOW; /* asked before the resources */
@@ -106,7 +107,7 @@ static inline enum m_answer m_filter(const struct model *m, int w, int node, boo
 	return p->cpu > n->cpu || p->memory > n->memory ? M_NEVER : M_NOT_NOW;
 }
 
-/* Beside those who were promised room there, and also without them. */
+/* Beside those who are nominated to it, and also without them. */
 static inline enum m_answer m_fits(const struct model *m, int w, int node)
 {
 	enum m_answer with = m_filter(m, w, node, true);
@@ -242,12 +243,13 @@ static inline bool m_must_wait(const struct model *m, int w)
 
 	if (p->is_never)
 		return true;
-	if (p->claim == M_NOWHERE || m_fits(m, w, p->claim) == M_NEVER)
+	if (p->nomination == M_NOWHERE || m_fits(m, w, p->nomination) == M_NEVER)
 		return false;
 	for (int i = 0; i < M_PODS; i++) {
 		const struct m_pod *q = &m->pods[i];
 
-		if (q->is_there && q->node == p->claim && q->priority < p->priority && q->is_leaving && q->is_preempted)
+		if (q->is_there && q->node == p->nomination && q->priority < p->priority && q->is_leaving &&
+		    q->is_preempted)
 			return true;
 	}
 	return false;
@@ -283,8 +285,8 @@ static inline struct m_decision m_decide(struct model *m, int w)
 	struct m_decision d = {.outcome = M_PLACED};
 	bool is_any = false;
 
-	if (m->pods[w].claim != M_NOWHERE && m_fits(m, w, m->pods[w].claim) == M_FITS) {
-		d.fits[m->pods[w].claim] = true;
+	if (m->pods[w].nomination != M_NOWHERE && m_fits(m, w, m->pods[w].nomination) == M_FITS) {
+		d.fits[m->pods[w].nomination] = true;
 		return d;
 	}
 	for (int node = 0; node < m->n_nodes; node++) {
@@ -300,7 +302,7 @@ static inline void m_apply(struct model *m, int w, const struct m_decision *d, i
 	struct m_pod *p = &m->pods[w];
 
 	if (d->outcome == M_WAITS || d->outcome == M_PLACED)
-		p->claim = M_NOWHERE;
+		p->nomination = M_NOWHERE;
 	if (d->outcome == M_PLACED) {
 		p->node = node;
 		p->start_s = M_NOW;
@@ -315,19 +317,19 @@ static inline void m_apply(struct model *m, int w, const struct m_decision *d, i
 		v->is_leaving = v->is_preempted = v->is_evicted = true;
 	}
 	for (int i = 0; i < M_PODS; i++)
-		if (m_waits(&m->pods[i]) && m->pods[i].claim == d->set.node && m->pods[i].priority < p->priority)
-			m->pods[i].claim = M_NOWHERE;
-	p->claim = d->set.node;
+		if (m_waits(&m->pods[i]) && m->pods[i].nomination == d->set.node && m->pods[i].priority < p->priority)
+			m->pods[i].nomination = M_NOWHERE;
+	p->nomination = d->set.node;
 }
 
-/* Whose turn it is: promised ones after the others, by priority, age, name. */
+/* The order of waiting pods: nominated ones after the others, by priority, age, name. */
 static inline bool m_is_before(const struct model *m, int a, int b)
 {
 	const struct m_pod *x = &m->pods[a], *y = &m->pods[b];
 	int64_t made_x = x->created_s ? x->created_s : INT64_MAX, made_y = y->created_s ? y->created_s : INT64_MAX;
 
-	if ((x->claim == M_NOWHERE) != (y->claim == M_NOWHERE))
-		return x->claim == M_NOWHERE;
+	if ((x->nomination == M_NOWHERE) != (y->nomination == M_NOWHERE))
+		return x->nomination == M_NOWHERE;
 	if (x->priority != y->priority)
 		return x->priority > y->priority;
 	return made_x != made_y ? made_x < made_y : a < b;

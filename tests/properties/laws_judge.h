@@ -46,16 +46,16 @@ static inline int lca(const struct world *w, int a, int b)
 	return a;
 }
 
-/* Use of a queue; with claims: what is promised counts too. */
-static inline int64_t used(const struct world *w, int q, bool with_claims)
+/* Use of a queue; with_nominated: what is reserved counts too. */
+static inline int64_t used(const struct world *w, int q, bool with_nominated)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
 	int64_t sum = 0;
 
 	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
 		const struct pod *p = ledger_pod(l, i);
-		bool counts =
-			p->state == POD_PLACED || (with_claims && p->state == POD_WAITING && p->claim != CLAIM_NONE);
+		bool counts = p->state == POD_PLACED ||
+			      (with_nominated && p->state == POD_WAITING && p->nomination != NOMINATION_NONE);
 
 		if (counts && is_in(w, queue_of(w, p), q))
 			sum += units_of(w, p);
@@ -70,7 +70,7 @@ static inline int fence_of(const struct world *w, int q)
 	return q;
 }
 
-/* Free units of a node once whoever leaves is gone, promises kept. */
+/* Free units of a node once whoever leaves is gone, reserved room kept. */
 static inline int64_t room_of(const struct world *w, node_id n)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
@@ -80,7 +80,8 @@ static inline int64_t room_of(const struct world *w, node_id n)
 	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
 		const struct pod *p = ledger_pod(l, i);
 
-		if (p->node == n && (p->state == POD_PLACED || (p->state == POD_WAITING && p->claim != CLAIM_NONE)))
+		if (p->node == n &&
+		    (p->state == POD_PLACED || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE)))
 			room -= units_of(w, p);
 	}
 	return room;
@@ -146,7 +147,7 @@ static inline bool group_stays(const struct world *w, group_id group, const pod_
 	return false;
 }
 
-/* Somebody of it was sent away a moment ago inside its window: many claims take no more than one could. */
+/* Somebody of it was sent away a moment ago inside its window: many requests take no more than one could. */
 static inline bool lost_young(const struct world *w, int p, group_id group)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
@@ -162,8 +163,8 @@ static inline bool lost_young(const struct world *w, int p, group_id group)
 }
 
 /* Placed pods of v's part: those that stay when the set goes, and those that were there before v. */
-static inline void count_mates(const struct world *w, const struct pod *v, const pod_id *set, uint32_t n,
-			       int64_t *ret_stay, int64_t *ret_before)
+static inline void count_podset(const struct world *w, const struct pod *v, const pod_id *set, uint32_t n,
+				int64_t *ret_stay, int64_t *ret_before)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
 
@@ -196,7 +197,7 @@ static inline const char *judge_interruption(const struct world *w, int p, const
 		if (!g)
 			continue;
 		min = g->min[v->podset - ledger_group(l, v->group)->first_podset];
-		count_mates(w, v, set, n, &stay, &before);
+		count_podset(w, v, set, n, &stay, &before);
 		if (g->preemptibility == NON_PREEMPTIBLE)
 			return "preemptibility";
 		if (g->preemptibility == SEMI_PREEMPTIBLE && before < min)
@@ -217,7 +218,7 @@ static inline bool breaks_gang(const struct world *w, const pod_id *set, uint32_
 
 		if (!g)
 			continue;
-		count_mates(w, v, set, n, &stay, &before);
+		count_podset(w, v, set, n, &stay, &before);
 		*ret_group = v->group;
 		if (stay < g->min[v->podset - ledger_group(cluster_ledger(w->s.cluster), v->group)->first_podset] &&
 		    group_stays(w, v->group, set, n))

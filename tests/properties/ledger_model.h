@@ -27,7 +27,7 @@ struct m_list {
 struct m_pod {
 	bool is_there, is_evicted;
 	enum pod_state state;
-	enum claim claim;
+	enum nomination nomination;
 	int node, queue, group, podset, app, priority;
 	int64_t request, usage, gpu, started;
 };
@@ -35,7 +35,7 @@ struct m_pod {
 struct m_node {
 	bool is_live;
 	int64_t cpu;
-	struct m_list pods, claims;
+	struct m_list pods, nominated;
 };
 
 struct m_queue {
@@ -178,9 +178,9 @@ static void move_place(struct run *t, int i, int node)
 	if (!p->is_there || p->state != POD_WAITING || node_of(t, node) == NODE_NONE)
 		return;
 	ledger_place(t->f.l, pod_of(t, i), node_of(t, node));
-	if (p->claim != CLAIM_NONE)
-		list_take(&t->m.nodes[p->node].claims, i);
-	p->claim = CLAIM_NONE;
+	if (p->nomination != NOMINATION_NONE)
+		list_take(&t->m.nodes[p->node].nominated, i);
+	p->nomination = NOMINATION_NONE;
 	p->state = POD_PLACED;
 	p->node = node;
 	list_put(&t->m.nodes[node].pods, NONE, i);
@@ -218,29 +218,29 @@ static void move_unevict(struct run *t, int i, int unused)
 	p->is_evicted = false;
 }
 
-static void move_claim(struct run *t, int i, int node)
+static void move_nominate(struct run *t, int i, int node)
 {
 	struct m_pod *p = &t->m.pods[i];
 	if (!p->is_there || p->state != POD_WAITING || node_of(t, node) == NODE_NONE)
 		return;
-	enum claim kind = below(t, 2) ? CLAIM_NOMINATED : CLAIM_RESERVED;
-	ledger_claim(t->f.l, pod_of(t, i), node_of(t, node), kind);
-	if (p->claim != CLAIM_NONE)
-		list_take(&t->m.nodes[p->node].claims, i);
-	p->claim = kind;
+	enum nomination kind = below(t, 2) ? NOMINATION_ADVISORY : NOMINATION_RESERVED;
+	ledger_set_nomination(t->f.l, pod_of(t, i), node_of(t, node), kind);
+	if (p->nomination != NOMINATION_NONE)
+		list_take(&t->m.nodes[p->node].nominated, i);
+	p->nomination = kind;
 	p->node = node;
-	list_put(&t->m.nodes[node].claims, NONE, i);
+	list_put(&t->m.nodes[node].nominated, NONE, i);
 }
 
-static void move_unclaim(struct run *t, int i, int unused)
+static void move_clear_nomination(struct run *t, int i, int unused)
 {
 	struct m_pod *p = &t->m.pods[i];
 	if (!p->is_there || p->state != POD_WAITING)
 		return;
-	ledger_unclaim(t->f.l, pod_of(t, i));
-	if (p->claim != CLAIM_NONE)
-		list_take(&t->m.nodes[p->node].claims, i);
-	p->claim = CLAIM_NONE;
+	ledger_clear_nomination(t->f.l, pod_of(t, i));
+	if (p->nomination != NOMINATION_NONE)
+		list_take(&t->m.nodes[p->node].nominated, i);
+	p->nomination = NOMINATION_NONE;
 	p->node = NONE;
 }
 
@@ -279,8 +279,8 @@ static void draw_pod(struct run *t, struct m_pod *p)
 		p->podset = (int)below(t, (uint32_t)variant_podsets[t->m.groups[group].variant]);
 	}
 	if (p->state == POD_WAITING && below(t, 3) == 0)
-		p->claim = below(t, 2) ? CLAIM_NOMINATED : CLAIM_RESERVED;
-	if (on_node(p) || p->claim != CLAIM_NONE)
+		p->nomination = below(t, 2) ? NOMINATION_ADVISORY : NOMINATION_RESERVED;
+	if (on_node(p) || p->nomination != NOMINATION_NONE)
 		p->node = (int)below(t, NODES);
 }
 
@@ -302,9 +302,9 @@ static struct pod_entry entry_of(struct run *t, const struct m_pod *p)
 	entry.state = p->state;
 	entry.priority = p->priority;
 	entry.started_ns = p->started;
-	entry.claim = p->claim;
-	if (p->claim != CLAIM_NONE)
-		entry.claim_node = node;
+	entry.nomination = p->nomination;
+	if (p->nomination != NOMINATION_NONE)
+		entry.nominated_node = node;
 	else
 		entry.node = node;
 	if (p->group != NONE)
@@ -322,8 +322,8 @@ static struct obj_pod object_of(struct run *t, int i, const struct m_pod *p)
 static void model_put(struct run *t, int i, const struct m_pod *p, int pos)
 {
 	t->m.pods[i] = *p;
-	if (p->claim != CLAIM_NONE)
-		list_put(&t->m.nodes[p->node].claims, pos, i);
+	if (p->nomination != NOMINATION_NONE)
+		list_put(&t->m.nodes[p->node].nominated, pos, i);
 	else if (on_node(p))
 		list_put(&t->m.nodes[p->node].pods, pos, i);
 }
@@ -333,8 +333,9 @@ static int model_take(struct run *t, int i)
 {
 	struct m_pod *p = &t->m.pods[i];
 	int pos = NONE;
-	if (p->claim != CLAIM_NONE || on_node(p)) {
-		struct m_list *list = p->claim != CLAIM_NONE ? &t->m.nodes[p->node].claims : &t->m.nodes[p->node].pods;
+	if (p->nomination != NOMINATION_NONE || on_node(p)) {
+		struct m_list *list =
+			p->nomination != NOMINATION_NONE ? &t->m.nodes[p->node].nominated : &t->m.nodes[p->node].pods;
 		pos = list_find(list, i);
 		list_take(list, i);
 	}
@@ -388,9 +389,9 @@ static void node_drop(struct run *t, int unused, int i)
 		return;
 	ledger_node_drop(t->f.l, node_of(t, i));
 	n->is_live = false;
-	for (; n->claims.n > 0; n->claims.n--) {
-		t->m.pods[n->claims.v[n->claims.n - 1]].claim = CLAIM_NONE;
-		t->m.pods[n->claims.v[n->claims.n - 1]].node = NONE;
+	for (; n->nominated.n > 0; n->nominated.n--) {
+		t->m.pods[n->nominated.v[n->nominated.n - 1]].nomination = NOMINATION_NONE;
+		t->m.pods[n->nominated.v[n->nominated.n - 1]].node = NONE;
 	}
 }
 
@@ -547,8 +548,10 @@ static void type_add(struct run *t, int i, int unused)
 }
 
 static void (*const moves[])(struct run *t, int pod, int node) = {
-	move_place, move_place,	  move_place,	move_vacate, move_evict,    move_evict, move_unevict, move_claim,
-	move_claim, move_unclaim, move_started, pod_put,     pod_put,	    pod_put,	pod_drop,     node_put,
-	node_drop,  node_ghost,	  group_put,	group_drop,  group_started, pdb_put,	pdb_put,      pdb_drop,
-	queue_put,  queue_put,	  queue_move,	queue_drain, queue_drop,    type_add,
+	move_place,    move_place,   move_place,    move_vacate,   move_evict,
+	move_evict,    move_unevict, move_nominate, move_nominate, move_clear_nomination,
+	move_started,  pod_put,	     pod_put,	    pod_put,	   pod_drop,
+	node_put,      node_drop,    node_ghost,    group_put,	   group_drop,
+	group_started, pdb_put,	     pdb_put,	    pdb_drop,	   queue_put,
+	queue_put,     queue_move,   queue_drain,   queue_drop,	   type_add,
 };

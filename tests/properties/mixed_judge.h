@@ -8,7 +8,7 @@
 #include "model/rule_table.h"
 #include "properties/mixed_model.h"
 
-struct m_claim { /* who takes what from whom */
+struct m_preemption { /* who takes what from whom */
 	enum action action;
 	int pod;	   /* -1: nobody in particular */
 	struct m_set pods; /* all that are given room by it: one, or a gang */
@@ -39,8 +39,8 @@ static inline int64_t window_of(const struct mixed *m, int p, int v, bool is_sam
 	return window_upward(m, v, true);
 }
 
-/* Inside its window for this claim? Consolidation must respect both. */
-static inline bool is_young(const struct mixed *m, const struct m_claim *c, const struct m_pod *v)
+/* Inside its window for this preemption? Consolidation must respect both. */
+static inline bool is_young(const struct mixed *m, const struct m_preemption *c, const struct m_pod *v)
 {
 	int p = c->pod < 0 ? v->leaf : m_at(m, c->pod)->leaf;
 	int64_t runs = runs_for(m, v), window = window_of(m, p, v->leaf, c->pod < 0 || p == v->leaf);
@@ -59,7 +59,7 @@ static inline int64_t stay_of(const struct mixed *m, const struct m_pod *v, cons
 	int64_t n = 0;
 
 	for (uint32_t i = 0; i < m->p.n; i++)
-		n += m->p.v[i].state == M_RUNS && is_mate(m, &m->p.v[i], v) && !m_has(gone, (int)i);
+		n += m->p.v[i].state == M_RUNS && is_of_its_podset(m, &m->p.v[i], v) && !m_has(gone, (int)i);
 	return n;
 }
 
@@ -73,7 +73,7 @@ static inline int64_t seniors_of(const struct mixed *m, int victim)
 		const struct m_pod *o = &m->p.v[i];
 		int64_t d = (o->is_placed ? -1 : o->age) - (v->is_placed ? -1 : v->age);
 
-		if (o->state != M_RUNS || !is_mate(m, o, v) || (int)i == victim)
+		if (o->state != M_RUNS || !is_of_its_podset(m, o, v) || (int)i == victim)
 			continue;
 		if (d == 0)
 			d = o->age != v->age ? o->age - v->age : -strcmp(o->name, v->name);
@@ -82,7 +82,7 @@ static inline int64_t seniors_of(const struct mixed *m, int victim)
 	return n;
 }
 
-static inline const char *judge_interruption(const struct mixed *m, const struct m_claim *c, int victim)
+static inline const char *judge_interruption(const struct mixed *m, const struct m_preemption *c, int victim)
 {
 	const struct m_pod *v = m_at(m, victim);
 	int64_t min = v->has_group ? minimum_of(m, v) : 0;
@@ -107,7 +107,7 @@ static inline bool is_covered(const struct m_budget *b, const struct m_pod *p)
 	return b->ns == p->ns && (b->team < 0 || b->team == p->team);
 }
 
-static inline const char *judge_budgets(const struct mixed *m, const struct m_claim *c)
+static inline const char *judge_budgets(const struct mixed *m, const struct m_preemption *c)
 {
 	for (int i = 0; i < m->n_budgets; i++) {
 		int64_t n = 0;
@@ -154,7 +154,7 @@ static inline int64_t rank_seen(const struct mixed *m, const struct m_pod *p, in
 	return rank;
 }
 
-static inline bool asks_for(const struct mixed *m, const struct m_claim *c, int type)
+static inline bool asks_for(const struct mixed *m, const struct m_preemption *c, int type)
 {
 	for (uint32_t i = 0; i < c->pods.n; i++)
 		if (m_at(m, c->pods.v[i])->ask[type])
@@ -162,29 +162,29 @@ static inline bool asks_for(const struct mixed *m, const struct m_claim *c, int 
 	return false;
 }
 
-/* What the claim lacks where it goes, and below maximums. */
-static inline bool is_short_of(const struct mixed *m, const struct m_claim *c, int type)
+/* What the preemptor lacks where it goes, and below maximums. */
+static inline bool is_short_of(const struct mixed *m, const struct m_preemption *c, int type)
 {
 	int64_t all[M_TYPES] = {0};
 
 	for (uint32_t i = 0; i < c->pods.n; i++) {
 		int64_t asks = 0, held = 0;
 
-		for (uint32_t k = 0; k < c->pods.n; k++) { /* their own claims are not in their way */
+		for (uint32_t k = 0; k < c->pods.n; k++) { /* their own nominations are not in their way */
 			const struct m_pod *p = m_at(m, c->pods.v[k]);
 
 			asks += c->nodes[k] == c->nodes[i] ? p->ask[type] : 0;
-			held += p->state == M_WAITS && p->claim == c->nodes[i] ? p->ask[type] : 0;
+			held += p->state == M_WAITS && p->nomination == c->nodes[i] ? p->ask[type] : 0;
 		}
 		for (int t = 0; t < M_TYPES; t++)
 			all[t] += m_at(m, c->pods.v[i])->ask[t];
-		if (asks && asks > room_on(m, c->nodes[i], type, -1, NULL, SOON, ALL_CLAIMS) + held)
+		if (asks && asks > room_on(m, c->nodes[i], type, -1, NULL, SOON, ALL_NOMINATIONS) + held)
 			return true;
 	}
 	return lacks_below_max(m, c->pods.v[0], all, type, &c->pods);
 }
 
-static inline bool is_promised(const struct mixed *m, const struct m_claim *c, int meet, int type)
+static inline bool is_promised(const struct mixed *m, const struct m_preemption *c, int meet, int type)
 {
 	for (int q = m_at(m, c->pod)->leaf; q >= 0 && q != meet; q = m->q[q].parent)
 		if (m->q[q].guaranteed[type] && asks_for(m, c, type))
@@ -193,7 +193,7 @@ static inline bool is_promised(const struct mixed *m, const struct m_claim *c, i
 }
 
 /* The types in which laws 2, 4 and 5 are judged against this victim. */
-static inline void types_of(const struct mixed *m, const struct m_claim *c, int meet, bool *ret)
+static inline void types_of(const struct mixed *m, const struct m_preemption *c, int meet, bool *ret)
 {
 	bool any = false;
 
@@ -205,7 +205,7 @@ static inline void types_of(const struct mixed *m, const struct m_claim *c, int 
 		ret[t] = is_promised(m, c, meet, t);
 }
 
-static inline const char *judge_law_4(const struct mixed *m, const struct m_claim *c, int meet, const bool *types)
+static inline const char *judge_law_4(const struct mixed *m, const struct m_preemption *c, int meet, const bool *types)
 {
 	bool any = false;
 
@@ -220,7 +220,7 @@ static inline const char *judge_law_4(const struct mixed *m, const struct m_clai
 	return any ? NULL : "law 4: nothing is owed";
 }
 
-static inline const char *judge_laws_2_and_5(const struct mixed *m, const struct m_claim *c, const struct m_pod *v,
+static inline const char *judge_laws_2_and_5(const struct mixed *m, const struct m_preemption *c, const struct m_pod *v,
 					     int meet, const bool *types)
 {
 	for (int q = v->leaf; q >= 0 && q != meet; q = m->q[q].parent) {
@@ -237,7 +237,7 @@ static inline const char *judge_laws_2_and_5(const struct mixed *m, const struct
 	return NULL;
 }
 
-static inline const char *judge_reclaim(const struct mixed *m, const struct m_claim *c, const struct m_pod *v)
+static inline const char *judge_reclaim(const struct mixed *m, const struct m_preemption *c, const struct m_pod *v)
 {
 	const struct m_pod *p = m_at(m, c->pod);
 	int meet = queue_meet(m, p->leaf, v->leaf);
@@ -261,7 +261,7 @@ static inline const char *judge_reclaim(const struct mixed *m, const struct m_cl
 
 /* ---- profiles ---- */
 
-static inline const char *judge_queued(const struct mixed *m, const struct m_claim *c, int victim)
+static inline const char *judge_queued(const struct mixed *m, const struct m_preemption *c, int victim)
 {
 	const struct m_pod *v = m_at(m, victim), *p = c->pod < 0 ? NULL : m_at(m, c->pod);
 
@@ -290,7 +290,7 @@ static inline const char *judge_queued(const struct mixed *m, const struct m_cla
 	return NULL;
 }
 
-static inline const char *judge_kai(const struct mixed *m, const struct m_claim *c, int victim)
+static inline const char *judge_kai(const struct mixed *m, const struct m_preemption *c, int victim)
 {
 	const struct m_pod *v = m_at(m, victim), *p = c->pod < 0 ? NULL : m_at(m, c->pod);
 
@@ -308,7 +308,7 @@ static inline const char *judge_kai(const struct mixed *m, const struct m_claim 
 }
 
 /* Of a gang those that may take room from others do. */
-static inline bool all_never_take(const struct mixed *m, const struct m_claim *c)
+static inline bool all_never_take(const struct mixed *m, const struct m_preemption *c)
 {
 	for (uint32_t i = 0; i < c->pods.n; i++)
 		if (!never_takes(m, m_at(m, c->pods.v[i])))
@@ -316,8 +316,8 @@ static inline bool all_never_take(const struct mixed *m, const struct m_claim *c
 	return true;
 }
 
-/* Who had to be protected from this claim, and by what? NULL: nobody. */
-static inline const char *judge_claim(const struct mixed *m, const struct m_claim *c, int *ret_victim)
+/* Who had to be protected from this preemption, and by what? NULL: nobody. */
+static inline const char *judge_preemption(const struct mixed *m, const struct m_preemption *c, int *ret_victim)
 {
 	const char *why = NULL;
 

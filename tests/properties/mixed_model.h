@@ -108,7 +108,7 @@ static inline int64_t minimum_of(const struct mixed *m, const struct m_pod *p)
 	return g->min[p->part];
 }
 
-static inline bool is_mate(const struct mixed *m, const struct m_pod *a, const struct m_pod *b)
+static inline bool is_of_its_podset(const struct mixed *m, const struct m_pod *a, const struct m_pod *b)
 {
 	(void)m;
 	return a->has_group && b->has_group && a->group == b->group && a->part == b->part;
@@ -158,14 +158,14 @@ static inline int queue_meet(const struct mixed *m, int a, int b)
 	return a;
 }
 
-/* Held in a queue and below by running pods, without those in gone; with claims: promised room too. */
-static inline int64_t used_in(const struct mixed *m, int q, int type, bool with_claims, const struct m_set *gone)
+/* Held in a queue and below by running pods, without those in gone; with_nominated: reserved room too. */
+static inline int64_t used_in(const struct mixed *m, int q, int type, bool with_nominated, const struct m_set *gone)
 {
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < m->p.n; i++) {
 		const struct m_pod *p = &m->p.v[i];
-		bool counts = p->state == M_RUNS || (with_claims && p->state == M_WAITS && p->claim != NOWHERE);
+		bool counts = p->state == M_RUNS || (with_nominated && p->state == M_WAITS && p->nomination != NOWHERE);
 
 		if (counts && p->leaf >= 0 && queue_is_in(m, p->leaf, q) && !m_has(gone, (int)i))
 			sum += p->ask[type];
@@ -173,14 +173,17 @@ static inline int64_t used_in(const struct mixed *m, int q, int type, bool with_
 	return sum;
 }
 
-/* Some maximum on its path is in the way of these asks, in this type, with gone gone. Its own claim does not count. */
+/*
+ * Some maximum on its path is in the way of these asks, in this type, with gone gone. Its own nomination does not
+ * count.
+ */
 static inline bool lacks_below_max(const struct mixed *m, int pod, const int64_t *asks, int type,
 				   const struct m_set *gone)
 {
 	const struct m_pod *p = m_at(m, pod);
 
 	for (int q = p->leaf; q >= 0; q = m->q[q].parent) {
-		int64_t own = p->state == M_WAITS && p->claim != NOWHERE && !m_has(gone, pod) ? p->ask[type] : 0;
+		int64_t own = p->state == M_WAITS && p->nomination != NOWHERE && !m_has(gone, pod) ? p->ask[type] : 0;
 
 		if (asks[type] && m->q[q].max[type] &&
 		    used_in(m, q, type, true, gone) - own + asks[type] > m->q[q].max[type])
@@ -196,27 +199,28 @@ enum m_when { AT_ONCE, SOON, AT_LAST }; /* all leaving pods hold their room, tho
  * Promises: those that hold against this pod in every respect, the same but overlooking who stays away from whom where
  * Kubernetes may, the same in room and ports alone; or all.
  */
-enum m_claims { NO_CLAIMS, CLAIMS_AS_HIGH, CLAIMS_THAT_HOLD, CLAIMS_OF_ROOM, ALL_CLAIMS };
+enum m_nominations { NO_NOMINATIONS, NOMINATIONS_AS_HIGH, NOMINATIONS_THAT_HOLD, NOMINATIONS_OF_ROOM, ALL_NOMINATIONS };
 
 /* Does the pod stand there, for somebody of this rank? */
-static inline bool stands_on(const struct m_pod *p, int node, enum m_when when, enum m_claims claims, int64_t rank)
+static inline bool stands_on(const struct m_pod *p, int node, enum m_when when, enum m_nominations nominated,
+			     int64_t rank)
 {
 	if (p->state == M_RUNS)
 		return p->node == node;
 	if (p->state == M_LEAVES)
 		return p->node == node && (when == AT_ONCE || (when == SOON && is_stuck(p)));
-	return p->state == M_WAITS && p->claim == node && claims != NO_CLAIMS &&
-	       (claims == ALL_CLAIMS || p->holds || p->rank >= rank);
+	return p->state == M_WAITS && p->nomination == node && nominated != NO_NOMINATIONS &&
+	       (nominated == ALL_NOMINATIONS || p->holds || p->rank >= rank);
 }
 
 static inline int64_t room_on(const struct mixed *m, int node, int type, int but, const struct m_set *gone,
-			      enum m_when when, enum m_claims claims)
+			      enum m_when when, enum m_nominations nominated)
 {
 	int64_t room = m->n[node].room[type];
 
 	for (uint32_t i = 0; i < m->p.n; i++)
 		if ((int)i != but && !m_has(gone, (int)i) &&
-		    stands_on(&m->p.v[i], node, when, claims, but < 0 ? INT64_MAX : m->p.v[but].rank))
+		    stands_on(&m->p.v[i], node, when, nominated, but < 0 ? INT64_MAX : m->p.v[but].rank))
 			room -= m->p.v[i].ask[type];
 	return room;
 }
@@ -236,19 +240,20 @@ static inline bool is_avoided(const struct m_pod *by, const struct m_pod *p)
 }
 
 /* Ports and who stays away from whom. */
-static inline bool mates_suit(const struct mixed *m, int pod, int node, const struct m_set *gone, enum m_when when,
-			      enum m_claims claims)
+static inline bool others_suit(const struct mixed *m, int pod, int node, const struct m_set *gone, enum m_when when,
+			       enum m_nominations nominated)
 {
 	const struct m_pod *p = m_at(m, pod);
 
 	for (uint32_t i = 0; i < m->p.n; i++) {
 		const struct m_pod *o = &m->p.v[i];
 
-		if ((int)i == pod || m_has(gone, (int)i) || !stands_on(o, node, when, claims, p->rank))
+		if ((int)i == pod || m_has(gone, (int)i) || !stands_on(o, node, when, nominated, p->rank))
 			continue;
 		if (p->has_port && o->has_port)
 			return false;
-		if (o->state == M_WAITS && (claims == CLAIMS_OF_ROOM || (claims == CLAIMS_THAT_HOLD && !o->holds)))
+		if (o->state == M_WAITS &&
+		    (nominated == NOMINATIONS_OF_ROOM || (nominated == NOMINATIONS_THAT_HOLD && !o->holds)))
 			continue;
 		if (is_avoided(p, o) || is_avoided(o, p))
 			return false;
@@ -257,7 +262,7 @@ static inline bool mates_suit(const struct mixed *m, int pod, int node, const st
 }
 
 /*
- * Somebody of the team it must be near to is in the zone. Pods that were promised room do not count; those that leave
+ * Somebody of the team it must be near to is in the zone. Nominated pods do not count; those that leave
  * other nodes do until they are gone.
  */
 static inline bool is_near(const struct mixed *m, int pod, int node, const struct m_set *gone, enum m_when when)
@@ -269,20 +274,20 @@ static inline bool is_near(const struct mixed *m, int pod, int node, const struc
 
 		if ((int)i != pod && !m_has(gone, (int)i) && o->node != NOWHERE &&
 		    m->n[o->node].zone == m->n[node].zone && o->ns == p->ns && o->team == needed_team(p) &&
-		    stands_on(o, o->node, o->node == node ? when : AT_ONCE, NO_CLAIMS, 0))
+		    stands_on(o, o->node, o->node == node ? when : AT_ONCE, NO_NOMINATIONS, 0))
 			return true;
 	}
 	return !p->needs_team;
 }
 
 static inline bool m_fits(const struct mixed *m, int pod, int node, const struct m_set *gone, enum m_when when,
-			  enum m_claims claims)
+			  enum m_nominations nominated)
 {
 	const struct m_pod *p = m_at(m, pod);
 
 	for (int t = 0; t < M_TYPES; t++)
-		if (p->ask[t] && p->ask[t] > room_on(m, node, t, pod, gone, when, claims))
+		if (p->ask[t] && p->ask[t] > room_on(m, node, t, pod, gone, when, nominated))
 			return false;
-	return node_suits(m, p, node) && mates_suit(m, pod, node, gone, when, claims) &&
+	return node_suits(m, p, node) && others_suit(m, pod, node, gone, when, nominated) &&
 	       is_near(m, pod, node, gone, when);
 }

@@ -107,15 +107,15 @@ static inline void put_on(struct trial *t, int pod, int node)
 		t->m.g[p->group].ago = 0;
 	p->state = M_RUNS;
 	p->node = node;
-	p->claim = NOWHERE;
+	p->nomination = NOWHERE;
 	p->is_placed = true;
 	p->since = 0;
 }
 
 /* In profile kubernetes more important pods may take it all the same (KF-9). */
-static inline void promise(struct trial *t, int pod, int node)
+static inline void nominate(struct trial *t, int pod, int node)
 {
-	m_at(&t->m, pod)->claim = node;
+	m_at(&t->m, pod)->nomination = node;
 	m_at(&t->m, pod)->holds = t->m.profile != PROFILE_KUBERNETES;
 }
 
@@ -127,10 +127,10 @@ static inline void next_cycle(struct trial *t, uint32_t cycle)
 			t->m.p.v[i].state = M_GONE;
 }
 
-/* ---- claims ---- */
+/* ---- preemptions ---- */
 
 struct judged { /* a decision in the test's words */
-	struct m_claim c;
+	struct m_preemption c;
 	int pods[64], nodes[64], victims[256];
 };
 
@@ -153,7 +153,7 @@ static inline bool is_below_minimum(const struct trial *t, int group)
 }
 
 /* Groups whose pods are tried together, if they do not run yet. */
-static inline bool is_gang_claim(const struct trial *t, int pod)
+static inline bool is_gang_preemption(const struct trial *t, int pod)
 {
 	const struct m_pod *p = m_at(&t->m, pod);
 
@@ -167,9 +167,9 @@ static inline void judged_from(const struct trial *t, uint32_t at, struct judged
 	const struct decisions *plan = &t->l.plan;
 	const struct decision *d = &plan->v.v[at];
 	int pod = live_index(&t->l, d->pod);
-	bool is_gang = pod >= 0 && is_gang_claim(t, pod);
+	bool is_gang = pod >= 0 && is_gang_preemption(t, pod);
 
-	ret->c = (struct m_claim){
+	ret->c = (struct m_preemption){
 		.action = d->action, .pod = pod, .pods.v = ret->pods, .nodes = ret->nodes, .victims.v = ret->victims};
 	for (uint32_t i = 0; i < d->n_victims && i < 256; i++)
 		ret->victims[ret->c.victims.n++] = live_index(&t->l, d->victims[i].pod);
@@ -190,41 +190,42 @@ static inline void judged_from(const struct trial *t, uint32_t at, struct judged
  * Kubernetes does not look at affinities at all unless a pod that runs, or the one it looks at, has some: pods that
  * were promised room are overlooked then.
  */
-static inline enum m_claims claims_seen(const struct trial *t)
+static inline enum m_nominations nominations_seen(const struct trial *t)
 {
-	return t->m.profile == PROFILE_KUBERNETES ? CLAIMS_OF_ROOM : CLAIMS_THAT_HOLD;
+	return t->m.profile == PROFILE_KUBERNETES ? NOMINATIONS_OF_ROOM : NOMINATIONS_THAT_HOLD;
 }
 
 /* Would all of them find their places with these gone? */
-static inline bool all_fit(struct trial *t, const struct m_claim *c, const struct m_set *gone, enum m_claims claims)
+static inline bool all_fit(struct trial *t, const struct m_preemption *c, const struct m_set *gone,
+			   enum m_nominations nominated)
 {
 	bool is_kube = t->m.profile == PROFILE_KUBERNETES, fits = true;
 	int64_t asks[M_TYPES] = {0};
 	int was[64];
 
 	for (uint32_t i = 0; i < c->pods.n; i++) {
-		was[i] = m_at(&t->m, c->pods.v[i])->claim;
-		m_at(&t->m, c->pods.v[i])->claim = NOWHERE;
+		was[i] = m_at(&t->m, c->pods.v[i])->nomination;
+		m_at(&t->m, c->pods.v[i])->nomination = NOWHERE;
 	}
 	for (uint32_t i = 0; i < c->pods.n; i++) {
 		struct m_pod *p = m_at(&t->m, c->pods.v[i]);
 
 		for (int k = 0; k < M_TYPES; k++)
 			asks[k] += p->ask[k];
-		fits &= m_fits(&t->m, c->pods.v[i], c->nodes[i], gone, is_kube ? AT_ONCE : SOON, claims);
-		p->claim = c->nodes[i];
+		fits &= m_fits(&t->m, c->pods.v[i], c->nodes[i], gone, is_kube ? AT_ONCE : SOON, nominated);
+		p->nomination = c->nodes[i];
 	}
 	for (uint32_t i = 0; i < c->pods.n; i++)
-		m_at(&t->m, c->pods.v[i])->claim = NOWHERE;
+		m_at(&t->m, c->pods.v[i])->nomination = NOWHERE;
 	for (int k = 0; !is_kube && k < M_TYPES; k++)
 		fits &= !lacks_below_max(&t->m, c->pods.v[0], asks, k, gone);
 	for (uint32_t i = 0; i < c->pods.n; i++)
-		m_at(&t->m, c->pods.v[i])->claim = was[i];
+		m_at(&t->m, c->pods.v[i])->nomination = was[i];
 	return fits;
 }
 
 /* Would the victims leave too few of their group? Then it goes as a whole (profile default). */
-static inline bool breaks_gang(const struct trial *t, const struct m_claim *c, int group)
+static inline bool breaks_gang(const struct trial *t, const struct m_preemption *c, int group)
 {
 	for (int part = 0; t->m.profile == PROFILE_DEFAULT && part < t->m.g[group].n_parts; part++) {
 		struct m_pod like = {.has_group = true, .group = group, .part = part};
@@ -235,24 +236,24 @@ static inline bool breaks_gang(const struct trial *t, const struct m_claim *c, i
 	return false;
 }
 
-static inline bool goes_whole(const struct trial *t, const struct m_claim *c, int pod)
+static inline bool goes_whole(const struct trial *t, const struct m_preemption *c, int pod)
 {
 	const struct m_pod *p = m_at(&t->m, pod);
 
 	return p->has_group && (t->m.g[p->group].goes_whole || breaks_gang(t, c, p->group));
 }
 
-static inline bool is_one_unit(const struct trial *t, const struct m_claim *c, int a, int b)
+static inline bool is_one_unit(const struct trial *t, const struct m_preemption *c, int a, int b)
 {
 	const struct m_pod *x = m_at(&t->m, a), *y = m_at(&t->m, b);
 
 	return a == b || (x->has_group && y->has_group && x->group == y->group && goes_whole(t, c, a));
 }
 
-static inline void check_needed(struct trial *t, const struct m_claim *c)
+static inline void check_needed(struct trial *t, const struct m_preemption *c)
 {
 	tally_of(t)->checked[NEEDED]++;
-	if (!all_fit(t, c, &c->victims, claims_seen(t)))
+	if (!all_fit(t, c, &c->victims, nominations_seen(t)))
 		breaks(t, OVERCOMMIT, "%s does not fit with its %u victims gone", name_at(t, c->pod), c->victims.n);
 	for (uint32_t i = 0; i < c->victims.n; i++) {
 		int less[256];
@@ -261,16 +262,16 @@ static inline void check_needed(struct trial *t, const struct m_claim *c)
 		for (uint32_t k = 0; k < c->victims.n; k++)
 			if (!is_one_unit(t, c, c->victims.v[i], c->victims.v[k]))
 				less[rest.n++] = c->victims.v[k];
-		if (all_fit(t, c, &rest, t->m.profile == PROFILE_KUBERNETES ? CLAIMS_AS_HIGH : ALL_CLAIMS))
+		if (all_fit(t, c, &rest, t->m.profile == PROFILE_KUBERNETES ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS))
 			breaks(t, NEEDED, "%s by %s: %s did not have to go", name_at(t, c->pod), action_text(c->action),
 			       name_at(t, c->victims.v[i]));
 	}
 }
 
-static inline void check_protected(struct trial *t, const struct m_claim *c)
+static inline void check_protected(struct trial *t, const struct m_preemption *c)
 {
 	int victim = -1;
-	const char *why = judge_claim(&t->m, c, &victim);
+	const char *why = judge_preemption(&t->m, c, &victim);
 
 	tally_of(t)->checked[PROTECTED] += c->victims.n;
 	tally_of(t)->checked[GUARANTEE] += c->action == ACTION_RECLAIM && t->m.profile != PROFILE_KAI;
@@ -280,7 +281,7 @@ static inline void check_protected(struct trial *t, const struct m_claim *c)
 }
 
 /* GQ-9: a single pod takes from one node. */
-static inline void check_one_node(struct trial *t, const struct m_claim *c)
+static inline void check_one_node(struct trial *t, const struct m_preemption *c)
 {
 	for (uint32_t i = 0; c->pods.n == 1 && i < c->victims.n; i++)
 		if (m_at(&t->m, c->victims.v[i])->node != c->nodes[0] && !goes_whole(t, c, c->victims.v[i]))
@@ -295,19 +296,19 @@ static inline void check_place(struct trial *t, int pod, int node, bool is_now)
 	tally_of(t)->checked[OVERCOMMIT]++;
 	if (m_at(&t->m, pod)->is_gated || !is_ours(&t->m, m_at(&t->m, pod)) || m_at(&t->m, pod)->leaf == BAD_QUEUE)
 		breaks(t, AGREES, "%s got room on n%d and was not to be tried", name_at(t, pod), node);
-	if (is_now && !m_fits(&t->m, pod, node, NULL, AT_ONCE, NO_CLAIMS))
+	if (is_now && !m_fits(&t->m, pod, node, NULL, AT_ONCE, NO_NOMINATIONS))
 		breaks(t, OVERCOMMIT, "%s does not fit n%d now", name_at(t, pod), node);
-	if (!m_fits(&t->m, pod, node, NULL, AT_LAST, claims_seen(t)) &&
+	if (!m_fits(&t->m, pod, node, NULL, AT_LAST, nominations_seen(t)) &&
 	    !m_at(&t->m, pod)->needs_team) /* whom it needs may be on the way out */
 		breaks(t, OVERCOMMIT, "%s does not fit n%d, which others were promised", name_at(t, pod), node);
 }
 
-static inline void clear_lower_claims(struct trial *t, int pod, int node)
+static inline void clear_lower_nominations(struct trial *t, int pod, int node)
 {
 	for (uint32_t i = 0; i < t->m.p.n; i++)
-		if (t->m.p.v[i].state == M_WAITS && t->m.p.v[i].claim == node &&
+		if (t->m.p.v[i].state == M_WAITS && t->m.p.v[i].nomination == node &&
 		    t->m.p.v[i].rank < m_at(&t->m, pod)->rank)
-			t->m.p.v[i].claim = NOWHERE;
+			t->m.p.v[i].nomination = NOWHERE;
 }
 
 /* As in Kubernetes a pod keeps its promise, and looks no further, while somebody is still leaving that node. */
@@ -327,19 +328,19 @@ static inline void carry_out(struct trial *t, const struct decision *d)
 	if (pod < 0)
 		return;
 	if (m_at(&t->m, pod)->state == M_LEAVES) { /* it moves, and comes back under another name */
-		m_at(&t->m, pod)->claim = gets_room(d) ? node : NOWHERE;
+		m_at(&t->m, pod)->nomination = gets_room(d) ? node : NOWHERE;
 		return;
 	}
 	if (t->m.profile == PROFILE_KUBERNETES && d->n_victims && !m_at(&t->m, pod)->has_group)
-		clear_lower_claims(t, pod, node);
+		clear_lower_nominations(t, pod, node);
 	if (!waits_on(t, d))
-		m_at(&t->m, pod)->claim = NOWHERE;
+		m_at(&t->m, pod)->nomination = NOWHERE;
 	if (gets_room(d) && t->m.profile != PROFILE_KAI && d->action != ACTION_CONSOLIDATE)
 		check_place(t, pod, node, d->outcome == OUTCOME_PLACED);
 	if (d->outcome == OUTCOME_PLACED)
 		put_on(t, pod, node);
 	else if (d->outcome == OUTCOME_NOMINATED)
-		promise(t, pod, node);
+		nominate(t, pod, node);
 }
 
 static inline void check_gangs(struct trial *t, const bool *placed)
@@ -352,10 +353,11 @@ static inline void check_gangs(struct trial *t, const bool *placed)
 			for (uint32_t i = 0; i < t->m.p.n; i++) {
 				const struct m_pod *p = &t->m.p.v[i];
 
-				n += is_mate(&t->m, p, &like) &&
+				n += is_of_its_podset(&t->m, p, &like) &&
 				     (p->state == M_RUNS ||
 				      (p->state == M_LEAVES && p->was_ours) || /* gone or moved since */
-				      (p->state == M_WAITS && p->claim != NOWHERE && t->m.profile != PROFILE_DEFAULT));
+				      (p->state == M_WAITS && p->nomination != NOWHERE &&
+				       t->m.profile != PROFILE_DEFAULT));
 			}
 			tally_of(t)->checked[GANGS]++;
 			if (n < min)
@@ -391,11 +393,11 @@ static inline void check_rooms(struct trial *t)
 {
 	for (int n = 0; n < t->m.n_nodes; n++) {
 		for (int k = 0; k < M_TYPES; k++) {
-			int64_t now = room_on(&t->m, n, k, -1, NULL, AT_ONCE, NO_CLAIMS),
-				soon = room_on(&t->m, n, k, -1, NULL, AT_LAST, CLAIMS_THAT_HOLD);
+			int64_t now = room_on(&t->m, n, k, -1, NULL, AT_ONCE, NO_NOMINATIONS),
+				soon = room_on(&t->m, n, k, -1, NULL, AT_LAST, NOMINATIONS_THAT_HOLD);
 
 			for (uint32_t i = 0; i < t->m.p.n; i++)
-				if (t->m.p.v[i].state == M_LEAVES && t->m.p.v[i].claim == n)
+				if (t->m.p.v[i].state == M_LEAVES && t->m.p.v[i].nomination == n)
 					soon -= t->m.p.v[i].ask[k];
 			tally_of(t)->checked[OVERCOMMIT]++;
 			if (now < 0 || soon < 0)
@@ -406,7 +408,7 @@ static inline void check_rooms(struct trial *t)
 }
 
 /* Where one pod or gang after the other is tried, node by node. */
-static inline bool is_searched(const struct trial *t, const struct m_claim *c)
+static inline bool is_searched(const struct trial *t, const struct m_preemption *c)
 {
 	return t->m.profile != PROFILE_KAI && c->action != ACTION_CONSOLIDATE && c->pods.n;
 }

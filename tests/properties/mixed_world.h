@@ -69,7 +69,7 @@ struct m_pod {
 	/* as it goes on */
 	enum m_state state;
 	int node;	/* where it runs */
-	int claim;	/* where it was promised room */
+	int nomination; /* where it was promised room */
 	bool holds;	/* ... against everybody, not only who is not more important */
 	bool was_ours;	/* sent away by us */
 	bool is_placed; /* by us */
@@ -378,7 +378,7 @@ static inline void draw_belonging(struct mixed *m, struct m_pod *p)
 
 static inline struct m_pod *draw_pod(struct mixed *m, const char *prefix, int node)
 {
-	struct m_pod p = {.node = node, .claim = NOWHERE, .pin = -1, .part = 0};
+	struct m_pod p = {.node = node, .nomination = NOWHERE, .pin = -1, .part = 0};
 
 	snprintf(p.name, sizeof(p.name), "%s%u", prefix, m->p.n);
 	draw_belonging(m, &p);
@@ -435,7 +435,7 @@ static inline void draw_pods(struct mixed *m)
 		if (one_in(m, 2))
 			p->ask[M_CPU] += 1000 * (1 + below(m, 4));
 		if (m->profile != PROFILE_KUBERNETES && one_in(m, 14))
-			p->claim = below(m, m->n_nodes);
+			p->nomination = below(m, m->n_nodes);
 	}
 }
 

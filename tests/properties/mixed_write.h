@@ -394,8 +394,8 @@ static inline void write_pod(const struct mixed *m, const struct m_pod *p, struc
 	write_spec(m, p, t);
 	if (p->node != NOWHERE)
 		text_printf(t, "status: {phase: Running, startTime: \"%s\"}\n", m_time(p->age));
-	else if (p->claim != NOWHERE)
-		text_printf(t, "status: {phase: Pending, nominatedNodeName: n%d}\n", p->claim);
+	else if (p->nomination != NOWHERE)
+		text_printf(t, "status: {phase: Pending, nominatedNodeName: n%d}\n", p->nomination);
 }
 
 /* ---- all of it ---- */

@@ -27,7 +27,7 @@ struct story {
 	enum profile profile;
 	const char *config; /* CedeConfiguration body, may be NULL */
 	uint32_t cycles;
-	const struct past *past; /* who was evicted before; after story_load */
+	const struct eviction_history *eviction_history; /* who was evicted before; after story_load */
 	/* after story_plan */
 	struct vocab *vocab;
 	struct cluster *cluster;
@@ -291,7 +291,10 @@ static inline void story_load(struct story *s)
 
 static inline void story_plan(struct story *s)
 {
-	struct engine_run run = {.now_ns = STORY_NOW_NS, .cycles = s->cycles, .report = POD_NONE, .past = s->past};
+	struct engine_run run = {.now_ns = STORY_NOW_NS,
+				 .cycles = s->cycles,
+				 .report = POD_NONE,
+				 .eviction_history = s->eviction_history};
 	struct err e;
 
 	if (!s->cluster)

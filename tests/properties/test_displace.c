@@ -75,7 +75,7 @@ static void tell_pod(int i)
 
 	put_pod((struct pod_text){.name = pod_name(i),
 				  .node = p->node == M_NOWHERE ? NULL : node_name(p->node),
-				  .nominated = p->claim == M_NOWHERE ? NULL : node_name(p->claim),
+				  .nominated = p->nomination == M_NOWHERE ? NULL : node_name(p->nomination),
 				  .labels = p->app ? arena_printf(f.arena, "app=%d", p->app) : NULL,
 				  .asks = asks_of(p),
 				  .ports = p->port ? arena_printf(f.arena, "%d", p->port) : NULL,
@@ -140,7 +140,7 @@ static struct m_pod random_pod(bool has_ports)
 	return (struct m_pod){
 		.is_there = true,
 		.node = M_NOWHERE,
-		.claim = M_NOWHERE,
+		.nomination = M_NOWHERE,
 		.priority = below(5) - 1,
 		.cpu = below(4),
 		.memory = one_in(2) ? 0 : 1 + below(3),
@@ -178,7 +178,7 @@ static void random_waiter(int i, bool has_ports)
 	p->priority = below(6);
 	p->cpu = 1 + below(6);
 	p->created_s = one_in(4) ? 0 : 1 + below(4);
-	p->claim = one_in(5) ? below(m.n_nodes) : M_NOWHERE;
+	p->nomination = one_in(5) ? below(m.n_nodes) : M_NOWHERE;
 	p->is_never = one_in(10);
 }
 
@@ -431,7 +431,7 @@ static void check_state(void)
 		q = ledger_pod(f.ledger, id_of(i));
 		assert_int_equal(q->state, m_waits(p) ? POD_WAITING : p->is_leaving ? POD_LEAVING : POD_PLACED);
 		assert_int_equal(q->is_evicted, p->is_evicted);
-		if (node_index(q->node) != (m_waits(p) ? p->claim : p->node))
+		if (node_index(q->node) != (m_waits(p) ? p->nomination : p->node))
 			fail_msg("seed %llu: pod %d is on %d, or promised it", (unsigned long long)seed, i,
 				 node_index(q->node));
 	}

@@ -135,7 +135,7 @@ static uint32_t check_decision(const struct world *w, uint64_t seed, const struc
 /* It has room neither now nor promised. */
 static bool waits(const struct pod *p)
 {
-	return p->state == POD_WAITING && p->claim == CLAIM_NONE;
+	return p->state == POD_WAITING && p->nomination == NOMINATION_NONE;
 }
 
 /* Its group is tried with its oldest pod; with another it would be tried, and that pod after it. */

@@ -495,7 +495,7 @@ static void nobody_goes_for_a_member_that_another_one_made_room_for(void **state
 	expect(&s, "tiny was enough for the first, huge is enough for both", "g-0 reclaim n1 [huge]; g-1 reclaim n1");
 }
 
-static void a_promise_is_kept_for_all_or_given_up_for_all(void **state)
+static void a_nomination_is_kept_for_all_or_given_up_for_all(void **state)
 {
 	struct story s;
 
@@ -719,7 +719,7 @@ int main(void)
 		cmocka_unit_test(ONE_1_an_opted_out_driver_in_a_gang_goes_last),
 		cmocka_unit_test(ONE_1_semi_preemptible_above_its_guarantee),
 		cmocka_unit_test(nobody_goes_for_a_member_that_another_one_made_room_for),
-		cmocka_unit_test(a_promise_is_kept_for_all_or_given_up_for_all),
+		cmocka_unit_test(a_nomination_is_kept_for_all_or_given_up_for_all),
 		cmocka_unit_test(surplus_waits_with_a_gang_that_waits),
 		cmocka_unit_test(a_gang_that_cannot_spare_a_pod_goes_as_a_whole),
 		cmocka_unit_test(what_keeps_one_pod_of_a_gang_keeps_it_all),

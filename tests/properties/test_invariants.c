@@ -62,8 +62,8 @@ static bool same_state(const struct trial *t, const struct pod *p, const struct 
 {
 	switch (x->state) {
 	case M_WAITS:
-		return p->state == POD_WAITING && (p->claim == CLAIM_NONE) == (x->claim == NOWHERE) &&
-		       (x->claim == NOWHERE || live_node(&t->l, p->node) == x->claim);
+		return p->state == POD_WAITING && (p->nomination == NOMINATION_NONE) == (x->nomination == NOWHERE) &&
+		       (x->nomination == NOWHERE || live_node(&t->l, p->node) == x->nomination);
 	case M_RUNS:
 		return p->state == POD_PLACED && live_node(&t->l, p->node) == x->node;
 	case M_LEAVES:
@@ -91,7 +91,7 @@ static void check_ledger(struct trial *t, uint32_t cycles)
 		if (!same_state(t, p, x))
 			breaks(t, AGREES,
 			       "%s: ledger state %d claim %d node %d, decisions say %d, node %d, promised %d", x->name,
-			       p->state, p->claim, live_node(&t->l, p->node), x->state, x->node, x->claim);
+			       p->state, p->nomination, live_node(&t->l, p->node), x->state, x->node, x->nomination);
 	}
 	if (ledger_check(l, &e))
 		breaks(t, AGREES, "ledger: %s", e.msg);
@@ -375,7 +375,7 @@ static void recreate(struct trial *t, int pod)
 	m_at(&t->m, pod)->state = M_GONE;
 	snprintf(p.name, sizeof(p.name), "c%u", t->m.p.n);
 	p.state = M_WAITS;
-	p.node = p.claim = NOWHERE;
+	p.node = p.nomination = NOWHERE;
 	p.age = p.since = 3600; /* old enough for any delay */
 	p.was_ours = p.is_placed = false;
 	array_push(&t->m.p, p);
@@ -403,8 +403,8 @@ static uint32_t make_it_happen(struct trial *t)
 	return n;
 }
 
-/* The most important pod below a priority that was promised room; POD_NONE. */
-static pod_id next_promised(const struct trial *t, int64_t below_rank)
+/* The most important pod below a priority that is nominated; POD_NONE. */
+static pod_id next_nominated(const struct trial *t, int64_t below_rank)
 {
 	const struct ledger *l = cluster_ledger(t->l.cluster);
 	pod_id best = POD_NONE;
@@ -412,7 +412,7 @@ static pod_id next_promised(const struct trial *t, int64_t below_rank)
 	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
 		const struct pod *p = ledger_pod(l, i);
 
-		if (p->state == POD_WAITING && p->claim != CLAIM_NONE && p->priority < below_rank &&
+		if (p->state == POD_WAITING && p->nomination != NOMINATION_NONE && p->priority < below_rank &&
 		    (best == POD_NONE || p->priority > ledger_pod(l, best)->priority))
 			best = i;
 	}
@@ -421,16 +421,16 @@ static pod_id next_promised(const struct trial *t, int64_t below_rank)
 
 /*
  * kube-scheduler's queue wakes pods when their victims are gone, and takes them by priority: before others can take
- * what their promise does not cover. A plan in profile kubernetes begins with those that are not promised anything.
+ * what their nomination does not cover. A plan in profile kubernetes begins with those that are not nominated.
  */
-static uint32_t try_promised(struct trial *t)
+static uint32_t try_nominated(struct trial *t)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = 1, .report = POD_NONE};
 	int64_t rank = INT64_MAX;
 	struct err e = {0};
 	uint32_t n = 0;
 
-	for (pod_id pod; (pod = next_promised(t, rank)) != POD_NONE;) {
+	for (pod_id pod; (pod = next_nominated(t, rank)) != POD_NONE;) {
 		rank = ledger_pod(cluster_ledger(t->l.cluster), pod)->priority;
 		live_forget_plan(&t->l);
 		t->l.plan.arena = arena_new(1 << 14);
@@ -442,7 +442,7 @@ static uint32_t try_promised(struct trial *t)
 
 static uint32_t live_one_cycle(struct trial *t)
 {
-	uint32_t n = t->m.profile == PROFILE_KUBERNETES ? try_promised(t) : 0;
+	uint32_t n = t->m.profile == PROFILE_KUBERNETES ? try_nominated(t) : 0;
 
 	live_plan(&t->l, &t->m, 1);
 	return n + make_it_happen(t);

@@ -292,8 +292,11 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 	story_end(&s);
 }
 
-/* A member that waits is promised room that is being freed: that is not yet a pod that runs in the place of another. */
-static void MR_10_who_was_promised_a_place_does_not_count_as_staying(void **state)
+/*
+ * A member that waits is nominated to room that is being freed: that is not yet a pod that runs in the place of
+ * another.
+ */
+static void MR_10_who_is_nominated_to_a_node_does_not_count_as_staying(void **state)
 {
 	static const struct {
 		const char *sentence;
@@ -407,7 +410,7 @@ static void MR_14_consolidation_moves_nothing_inside_a_window(void **state)
 }
 
 /* y is the first to go, and has nowhere to go to; x has. */
-static void consolidation_looks_at_no_more_units_than_it_may(void **state)
+static void consolidation_looks_at_no_more_workloads_than_it_may(void **state)
 {
 	static const char moves[] = "want-0 consolidate n1 [x-0]; x-0 consolidate n2";
 	static const struct {
@@ -600,7 +603,7 @@ static void nobody_goes_twice(void **state)
 	story_end(&s);
 }
 
-/* GPUs of a node that pods have there in the end: who stays, who was placed or promised, who moves. */
+/* GPUs of a node that pods have there in the end: who stays, who was placed or nominated, who moves. */
 static int64_t gpus_in_the_end(const struct story *s, node_id n)
 {
 	const struct ledger *l = cluster_ledger(s->cluster);
@@ -745,11 +748,11 @@ int main(void)
 		cmocka_unit_test(MR_8_what_was_placed_a_moment_ago_is_inside_its_window),
 		cmocka_unit_test(MR_10_many_small_claims_take_no_more_than_one_big_one),
 		cmocka_unit_test(MR_10_each_sub_group_keeps_its_own_minimum),
-		cmocka_unit_test(MR_10_who_was_promised_a_place_does_not_count_as_staying),
+		cmocka_unit_test(MR_10_who_is_nominated_to_a_node_does_not_count_as_staying),
 		cmocka_unit_test(MR_10_a_protected_group_does_not_hide_those_behind_it),
 		cmocka_unit_test(MR_11_a_rule_refuses_a_scenario_as_a_whole),
 		cmocka_unit_test(MR_14_consolidation_moves_nothing_inside_a_window),
-		cmocka_unit_test(consolidation_looks_at_no_more_units_than_it_may),
+		cmocka_unit_test(consolidation_looks_at_no_more_workloads_than_it_may),
 		cmocka_unit_test(actions_look_as_deep_into_a_queue_as_they_are_told),
 		cmocka_unit_test(PP_8_the_core_of_a_semi_preemptible_group_stays),
 		cmocka_unit_test(PP_8_who_comes_later_is_not_core),

@@ -82,7 +82,7 @@ static pod_id next_waiting(const struct world *w, pod_id from)
 	const struct ledger *l = cluster_ledger(w->s.cluster);
 
 	while (from < ledger_pod_limit(l) &&
-	       (ledger_pod(l, from)->state != POD_WAITING || ledger_pod(l, from)->claim != CLAIM_NONE))
+	       (ledger_pod(l, from)->state != POD_WAITING || ledger_pod(l, from)->nomination != NOMINATION_NONE))
 		from++;
 	return from < ledger_pod_limit(l) ? from : POD_NONE;
 }

@@ -30,7 +30,7 @@ static void compare_pod(const struct run *t, int i)
 		return;
 	const struct pod *p = ledger_pod(t->f.l, id);
 	same(p->state, m->state, "state", i);
-	same(p->claim, m->claim, "claim", i);
+	same(p->nomination, m->nomination, "claim", i);
 	same(p->is_evicted, m->is_evicted, "evicted", i);
 	same(p->priority, m->priority, "priority", i);
 	same(p->started_ns, m->started, "started", i);
@@ -69,28 +69,28 @@ static void compare_node(const struct run *t, int i)
 	const struct m_node *m = &t->m.nodes[i];
 	node_id id = node_of(t, i);
 	if (id == NODE_NONE) {
-		same(m->is_live || m->pods.n > 0 || m->claims.n > 0, false, "node", i);
+		same(m->is_live || m->pods.n > 0 || m->nominated.n > 0, false, "node", i);
 		return;
 	}
-	int64_t used = 0, leaving = 0, claimed = 0, gpus = 0;
+	int64_t used = 0, leaving = 0, reserved = 0, gpus = 0;
 	for (int j = 0; j < m->pods.n; j++) {
 		const struct m_pod *p = &t->m.pods[m->pods.v[j]];
 		used += p->usage;
 		leaving += p->state == POD_LEAVING ? p->usage : 0;
 		gpus += p->gpu;
 	}
-	for (int j = 0; j < m->claims.n; j++)
-		claimed += t->m.pods[m->claims.v[j]].request;
+	for (int j = 0; j < m->nominated.n; j++)
+		reserved += t->m.pods[m->nominated.v[j]].request;
 	const struct ledger_node *n = ledger_node(t->f.l, id);
 	same(n->is_live, m->is_live, "life of node", i);
 	compare_list(t, &n->pods, &m->pods, i);
-	compare_list(t, &n->claims, &m->claims, i);
+	compare_list(t, &n->nominated, &m->nominated, i);
 	same(ledger_node_allocatable(t->f.l, id)[RES_CPU], m->is_live ? m->cpu : 0, "allocatable of node", i);
 	same(ledger_node_used(t->f.l, id)[RES_CPU], used, "used of node", i);
 	same(ledger_node_used(t->f.l, id)[RES_PODS], m->pods.n, "pods of node", i);
 	same(ledger_node_used(t->f.l, id)[t->f.gpu], gpus, "gpus of node", i);
 	same(ledger_node_leaving(t->f.l, id)[RES_CPU], leaving, "leaving of node", i);
-	same(ledger_node_claimed(t->f.l, id)[RES_CPU], claimed, "claimed of node", i);
+	same(ledger_node_reserved(t->f.l, id)[RES_CPU], reserved, "claimed of node", i);
 }
 
 static void compare_queue(const struct run *t, int i)
@@ -100,14 +100,14 @@ static void compare_queue(const struct run *t, int i)
 	same(id != QUEUE_NONE, m->is_there, "queue", i);
 	if (!m->is_there)
 		return;
-	int64_t used = 0, leaving = 0, claimed = 0, waiting = 0, own = 0;
+	int64_t used = 0, leaving = 0, reserved = 0, waiting = 0, own = 0;
 	for (int j = 0; j < PODS; j++) {
 		const struct m_pod *p = &t->m.pods[j];
 		if (!p->is_there || !is_above(&t->m, i, p->queue))
 			continue;
 		used += p->state == POD_PLACED ? p->usage : 0;
 		leaving += p->state == POD_LEAVING ? p->usage : 0;
-		claimed += p->claim != CLAIM_NONE ? p->request : 0;
+		reserved += p->nomination != NOMINATION_NONE ? p->request : 0;
 		waiting += p->state == POD_WAITING;
 		own += p->queue == i && p->state != POD_FINISHED;
 	}
@@ -120,25 +120,25 @@ static void compare_queue(const struct run *t, int i)
 	same(q->spec.guaranteed.v[RES_CPU], m->guaranteed, "guaranteed of queue", i);
 	same(ledger_queue_used(t->f.l, id)[RES_CPU], used, "used of queue", i);
 	same(ledger_queue_leaving(t->f.l, id)[RES_CPU], leaving, "leaving of queue", i);
-	same(ledger_queue_claimed(t->f.l, id)[RES_CPU], claimed, "claimed of queue", i);
+	same(ledger_queue_reserved(t->f.l, id)[RES_CPU], reserved, "claimed of queue", i);
 	same(ledger_queue_waiting(t->f.l, id), waiting, "waiting of queue", i);
 }
 
 static void compare_podset(const struct run *t, int group, int podset, const struct podset *s)
 {
-	int64_t n[POD_FINISHED + 1] = {0}, claimed = 0;
+	int64_t n[POD_FINISHED + 1] = {0}, reserved = 0;
 	for (int j = 0; j < PODS; j++) {
 		const struct m_pod *p = &t->m.pods[j];
 		if (!p->is_there || p->group != group || p->podset != podset)
 			continue;
 		n[p->state]++;
-		claimed += p->claim != CLAIM_NONE;
+		reserved += p->nomination != NOMINATION_NONE;
 	}
 	same(s->n_waiting, n[POD_WAITING], "waiting of group", group);
 	same(s->n_placed, n[POD_PLACED], "placed of group", group);
 	same(s->n_leaving, n[POD_LEAVING], "leaving of group", group);
 	same(s->n_finished, n[POD_FINISHED], "finished of group", group);
-	same(s->n_claimed, claimed, "claimed of group", group);
+	same(s->n_nominated, reserved, "claimed of group", group);
 }
 
 static void compare_group(const struct run *t, int i)
@@ -171,7 +171,7 @@ static void compare_pdb(const struct run *t, int i)
 		if (!p->is_there)
 			continue;
 		uint32_t n;
-		const pdb_id *ids = ledger_kin_pdbs(t->f.l, ledger_pod(t->f.l, pod_of(t, j))->kin, &n);
+		const pdb_id *ids = ledger_labelset_pdbs(t->f.l, ledger_pod(t->f.l, pod_of(t, j))->labelset, &n);
 		bool has = false;
 		for (uint32_t k = 0; k < n; k++)
 			has = has || ids[k] == id;

@@ -109,7 +109,7 @@ static void nobody_moves_where_not_all_find_a_place(void **state)
 	expect(&s, "three units do not fit beside two on four", "want waiting");
 }
 
-static void room_promised_to_others_is_not_moved_into(void **state)
+static void room_reserved_for_others_is_not_moved_into(void **state)
 {
 	for (int is_promised = 0; is_promised < 2; is_promised++) {
 		struct story s;
@@ -139,7 +139,7 @@ int main(void)
 		cmocka_unit_test(whom_rules_keep_does_not_move),
 		cmocka_unit_test(MR_14_nothing_inside_a_window_moves_in_profile_default_too),
 		cmocka_unit_test(nobody_moves_where_not_all_find_a_place),
-		cmocka_unit_test(room_promised_to_others_is_not_moved_into),
+		cmocka_unit_test(room_reserved_for_others_is_not_moved_into),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

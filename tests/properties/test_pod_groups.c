@@ -121,9 +121,9 @@ static void check_gang(const char *cluster, group_id g)
 	for (uint32_t i = 0; i < en.last.v.n; i++)
 		got += en.last.v.v[i].group == g && en.last.v.v[i].node != NODE_NONE;
 	n_gangs += got > 0;
-	if (got && s->n_placed + s->n_claimed < (uint32_t)s->min_member)
+	if (got && s->n_placed + s->n_nominated < (uint32_t)s->min_member)
 		fail_msg("seed %llu: group %u got %u places and has %u of %d: %s", (unsigned long long)seed, g, got,
-			 s->n_placed + s->n_claimed, s->min_member, cluster);
+			 s->n_placed + s->n_nominated, s->min_member, cluster);
 }
 
 static void check_victims(const char *cluster)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whatever was read and built, and whatever the engine did to it since, manifest_write gives manifests that read
- * back as the same cluster: a dump of everything by names is the same, shapes and kins are the same, and what is
+ * back as the same cluster: a dump of everything by names is the same, shapes and label sets are the same, and what is
  * written of the second cluster is what was written of the first, byte for byte, in both formats and with names and
  * types numbered anew.
  *
@@ -73,7 +73,7 @@ static void move_pod(struct rng *r, struct ledger *l, pod_id id)
 		ledger_place(l, id, node);
 		ledger_set_started(l, id, INT64_C(1790000000) * NS_PER_S + rng_below(r, 1000));
 	} else if (p->state == POD_WAITING) {
-		ledger_claim(l, id, node, rng_below(r, 2) ? CLAIM_NOMINATED : CLAIM_RESERVED);
+		ledger_set_nomination(l, id, node, rng_below(r, 2) ? NOMINATION_ADVISORY : NOMINATION_RESERVED);
 	} else if (p->state == POD_PLACED && rng_below(r, 2)) {
 		ledger_evict(l, id);
 	} else if (p->state == POD_PLACED || p->state == POD_LEAVING) {
@@ -106,7 +106,7 @@ static struct cluster_options random_options(struct rng *r)
 	return o;
 }
 
-/* Into the same vocab: equal shapes and kins are the same ids, which a dump shows. */
+/* Into the same vocab: equal shapes and label sets are the same ids, which a dump shows. */
 static void check_same_cluster(struct vocab *v, struct cluster *c, const struct text *yaml,
 			       const struct cluster_options *o, bool is_moved, uint64_t seed)
 {

@@ -446,7 +446,7 @@ static void who_comes_first(void **state)
 		const struct order_side *sides[2] = {&rows[i].first, &rows[i].second};
 		double request[2][KAI_RES] = {{0}}, taken[2][KAI_RES] = {{0}};
 		struct share_queue q[2];
-		struct share_turn t[2];
+		struct share_sibling t[2];
 
 		for (int k = 0; k < 2; k++) {
 			q[k] = plain_queue(TOP, sides[k]->rank);
@@ -458,7 +458,7 @@ static void who_comes_first(void **state)
 				q[k].r[r] = gpus(NO_LIMIT, 0, 1);
 			request[k][KAI_GPU] = sides[k]->request;
 			taken[k][KAI_GPU] = sides[k]->taken;
-			t[k] = (struct share_turn){&q[k], request[k], taken[k]};
+			t[k] = (struct share_sibling){&q[k], request[k], taken[k]};
 		}
 		if (share_order(&t[0], &t[1], total) != -1 || share_order(&t[1], &t[0], total) != 1)
 			fail_msg("%s", rows[i].sentence);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.h - looking at all nodes without looking again at what did not change.
+ * displace_cache.h - looking at all nodes without looking again at what did not change.
  *
  * For a pod that only resources can stop, what a node says (fits, does not, would after these go) depends on the pod's
  * shape and priority and on the node's content. Both answers are kept per node, with the node's generation: a decision
  * then looks anew only at nodes that changed since the last one for a pod alike, and compares numbers for the rest.
- * Nodes where somebody has a claim, where a budget covers a pod, where a pod does not say since when it runs or would
+ * Nodes where somebody is nominated, where a budget covers a pod, where a pod does not say since when it runs or would
  * take its whole group with it are always looked at anew. The answer is that of displace_try and displace_pick on every
  * node; a property test holds it to that.
  */
@@ -13,12 +13,12 @@
 
 #include "engine/displace.h"
 
-struct sweep;
+struct displace_cache;
 
-struct sweep *sweep_new(void);
-void sweep_free(struct sweep *s);
+struct displace_cache *displace_cache_new(void);
+void displace_cache_free(struct displace_cache *s);
 
-struct sweep_result {
+struct displace_cache_result {
 	uint32_t n_feasible;	     /* nodes that fit now: nobody has to go */
 	node_id *feasible;	     /* they, by name */
 	node_id best, second;	     /* candidates; NODE_NONE */
@@ -31,4 +31,5 @@ struct sweep_result {
 };
 
 /* False: this pod needs more than resources looked at; nothing was done. */
-bool sweep_run(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, struct sweep_result *ret);
+bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
+			struct displace_cache_result *ret);

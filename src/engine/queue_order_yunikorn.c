@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/turn_yunikorn.h"
+#include "engine/queue_order_yunikorn.h"
 
 #include "base/map.h"
 
 #define NO_PRIORITY INT32_MIN /* nothing waits */
 
-struct app {
+struct waiting_app {
 	name_id ns, id;	      /* id NAME_NONE: of all pods of the namespace that have none */
 	ARRAY(pod_id) pods;   /* that wait, by priority and age */
 	uint32_t next, first; /* not tried yet from here; still waiting from here */
@@ -13,41 +13,41 @@ struct app {
 	int64_t *held;	      /* where the leaf is fair */
 };
 
-struct lane { /* of one queue */
-	ARRAY(struct app) apps;
+struct yunikorn_backlog { /* of one queue */
+	ARRAY(struct waiting_app) apps;
 	struct map by_id;
 	uint32_t untried; /* in it and below */
 	int32_t priority; /* of what waits in it and below, before its own policy */
 	int64_t *pending; /* requests of what waits in it and below */
-	int64_t *seen;	  /* the rows that apps' held goes with: used, then claimed */
+	int64_t *seen;	  /* the rows that apps' held goes with: used, then reserved */
 };
 
-struct turn_yunikorn {
+struct queue_order_yunikorn {
 	const struct ledger *l;
 	const struct vocab *vocab;
 	const struct names *names;
 	const struct queue_tree *tree;
 	uint32_t n, stride;
-	struct lane *lanes; /* by queue id */
+	struct yunikorn_backlog *backlogs; /* by queue id */
 	struct arena *arena;
 	pod_id last; /* what became of it is not known yet */
 	queue_id last_queue;
 	uint32_t last_app;
 };
 
-static queue_id parent_of(const struct turn_yunikorn *t, queue_id q)
+static queue_id parent_of(const struct queue_order_yunikorn *t, queue_id q)
 {
 	return queue_get(t->tree, q)->parent;
 }
 
-static name_id ns_of(const struct turn_yunikorn *t, const struct pod *p)
+static name_id ns_of(const struct queue_order_yunikorn *t, const struct pod *p)
 {
-	return kin_get(t->vocab, p->kin)->ns;
+	return labelset_get(t->vocab, p->labelset)->ns;
 }
 
 /* ---- what waits ---- */
 
-static void add_request(const struct turn_yunikorn *t, int64_t *row, const struct pod *p, int sign)
+static void add_request(const struct queue_order_yunikorn *t, int64_t *row, const struct pod *p, int sign)
 {
 	const struct res_list *asks = &shape_get(t->vocab, p->shape)->request;
 
@@ -57,10 +57,10 @@ static void add_request(const struct turn_yunikorn *t, int64_t *row, const struc
 			row[asks->v[i].type] += sign * asks->v[i].amount;
 }
 
-static void count_pending(struct turn_yunikorn *t, queue_id q, const struct pod *p, int sign)
+static void count_pending(struct queue_order_yunikorn *t, queue_id q, const struct pod *p, int sign)
 {
 	for (; q != QUEUE_NONE; q = parent_of(t, q))
-		add_request(t, t->lanes[q].pending, p, sign);
+		add_request(t, t->backlogs[q].pending, p, sign);
 }
 
 static int32_t clamped(int64_t priority)
@@ -68,10 +68,10 @@ static int32_t clamped(int64_t priority)
 	return priority < INT32_MIN ? INT32_MIN : priority > INT32_MAX ? INT32_MAX : (int32_t)priority;
 }
 
-static int32_t passed_up(const struct turn_yunikorn *t, queue_id q)
+static int32_t passed_up(const struct queue_order_yunikorn *t, queue_id q)
 {
 	const struct queue_props *p = &queue_get(t->tree, q)->props;
-	int32_t priority = t->lanes[q].priority;
+	int32_t priority = t->backlogs[q].priority;
 
 	if (priority == NO_PRIORITY)
 		return priority;
@@ -79,30 +79,30 @@ static int32_t passed_up(const struct turn_yunikorn *t, queue_id q)
 }
 
 /* The highest of its outstanding pods. */
-static int32_t app_priority(const struct turn_yunikorn *t, const struct app *a)
+static int32_t app_priority(const struct queue_order_yunikorn *t, const struct waiting_app *a)
 {
 	return a->first < a->pods.n ? ledger_pod(t->l, a->pods.v[a->first])->priority : NO_PRIORITY;
 }
 
-static void set_priority(struct turn_yunikorn *t, queue_id q)
+static void set_priority(struct queue_order_yunikorn *t, queue_id q)
 {
 	const struct queue *queue = queue_get(t->tree, q);
-	struct lane *lane = &t->lanes[q];
+	struct yunikorn_backlog *backlog = &t->backlogs[q];
 
-	lane->priority = NO_PRIORITY;
-	for (uint32_t i = 0; i < lane->apps.n; i++) {
-		int32_t p = app_priority(t, &lane->apps.v[i]);
+	backlog->priority = NO_PRIORITY;
+	for (uint32_t i = 0; i < backlog->apps.n; i++) {
+		int32_t p = app_priority(t, &backlog->apps.v[i]);
 
-		lane->priority = p > lane->priority ? p : lane->priority;
+		backlog->priority = p > backlog->priority ? p : backlog->priority;
 	}
 	for (uint32_t i = 0; i < queue->children.n; i++) {
 		int32_t p = passed_up(t, queue->children.v[i]);
 
-		lane->priority = p > lane->priority ? p : lane->priority;
+		backlog->priority = p > backlog->priority ? p : backlog->priority;
 	}
 }
 
-static void set_all_priorities(struct turn_yunikorn *t, queue_id q)
+static void set_all_priorities(struct queue_order_yunikorn *t, queue_id q)
 {
 	const struct queue *queue = queue_get(t->tree, q);
 
@@ -113,21 +113,21 @@ static void set_all_priorities(struct turn_yunikorn *t, queue_id q)
 
 /* ---- beginning ---- */
 
-static uint32_t app_of(struct turn_yunikorn *t, queue_id q, const struct pod *p)
+static uint32_t app_of(struct queue_order_yunikorn *t, queue_id q, const struct pod *p)
 {
-	struct lane *lane = &t->lanes[q];
+	struct yunikorn_backlog *backlog = &t->backlogs[q];
 	uint64_t key = map_key2(ns_of(t, p), p->obj->app);
-	uint32_t at = map_get(&lane->by_id, key);
-	struct app new = {.ns = ns_of(t, p), .id = p->obj->app, .submitted_ns = INT64_MAX};
+	uint32_t at = map_get(&backlog->by_id, key);
+	struct waiting_app new = {.ns = ns_of(t, p), .id = p->obj->app, .submitted_ns = INT64_MAX};
 
 	if (at != MAP_NONE)
 		return at;
-	array_push(&lane->apps, new);
-	map_put(&lane->by_id, key, lane->apps.n - 1);
-	return lane->apps.n - 1;
+	array_push(&backlog->apps, new);
+	map_put(&backlog->by_id, key, backlog->apps.n - 1);
+	return backlog->apps.n - 1;
 }
 
-static void add(struct turn_yunikorn *t, pod_id pod)
+static void add(struct queue_order_yunikorn *t, pod_id pod)
 {
 	const struct pod *p = ledger_pod(t->l, pod);
 	queue_id q = p->queue;
@@ -136,31 +136,31 @@ static void add(struct turn_yunikorn *t, pod_id pod)
 	if (q == QUEUE_NONE || q >= t->n)
 		return;
 	at = app_of(t, q, p);
-	array_push(&t->lanes[q].apps.v[at].pods, pod);
+	array_push(&t->backlogs[q].apps.v[at].pods, pod);
 	count_pending(t, q, p, 1);
 	for (; q != QUEUE_NONE; q = parent_of(t, q))
-		t->lanes[q].untried++;
+		t->backlogs[q].untried++;
 }
 
 /* When the applications that wait were made: their running pods count too. */
-static void set_submitted(struct turn_yunikorn *t, queue_id q)
+static void set_submitted(struct queue_order_yunikorn *t, queue_id q)
 {
-	struct lane *lane = &t->lanes[q];
+	struct yunikorn_backlog *backlog = &t->backlogs[q];
 	uint32_t n;
 	const pod_id *pods = ledger_queue_pods(t->l, q, &n);
 
-	for (uint32_t i = 0; lane->apps.n && i < n; i++) {
+	for (uint32_t i = 0; backlog->apps.n && i < n; i++) {
 		const struct pod *p = ledger_pod(t->l, pods[i]);
-		uint32_t at = map_get(&lane->by_id, map_key2(ns_of(t, p), p->obj->app));
+		uint32_t at = map_get(&backlog->by_id, map_key2(ns_of(t, p), p->obj->app));
 
-		if (at != MAP_NONE && p->created_ns != TIME_NONE && p->created_ns < lane->apps.v[at].submitted_ns)
-			lane->apps.v[at].submitted_ns = p->created_ns;
+		if (at != MAP_NONE && p->created_ns != TIME_NONE && p->created_ns < backlog->apps.v[at].submitted_ns)
+			backlog->apps.v[at].submitted_ns = p->created_ns;
 	}
 }
 
-struct turn_yunikorn *turn_yunikorn_new(const struct engine *en, const pod_id *waiting, uint32_t n)
+struct queue_order_yunikorn *queue_order_yunikorn_new(const struct engine *en, const pod_id *waiting, uint32_t n)
 {
-	struct turn_yunikorn *t = mem_alloc(sizeof(*t));
+	struct queue_order_yunikorn *t = mem_alloc(sizeof(*t));
 
 	t->l = en->ledger;
 	t->vocab = ledger_vocab(en->ledger);
@@ -168,11 +168,11 @@ struct turn_yunikorn *turn_yunikorn_new(const struct engine *en, const pod_id *w
 	t->tree = ledger_queues(t->l);
 	t->n = t->tree->q.n;
 	t->stride = ledger_stride(t->l);
-	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
+	t->backlogs = mem_alloc((t->n + 1) * sizeof(*t->backlogs));
 	t->arena = arena_new(1 << 14);
 	t->last = POD_NONE;
 	for (queue_id q = 0; q < t->n; q++)
-		t->lanes[q].pending = arena_n(t->arena, t->stride, int64_t);
+		t->backlogs[q].pending = arena_n(t->arena, t->stride, int64_t);
 	for (uint32_t i = 0; i < n; i++)
 		add(t, waiting[i]);
 	for (queue_id q = 0; q < t->n; q++)
@@ -182,39 +182,39 @@ struct turn_yunikorn *turn_yunikorn_new(const struct engine *en, const pod_id *w
 	return t;
 }
 
-void turn_yunikorn_free(struct turn_yunikorn *t)
+void queue_order_yunikorn_free(struct queue_order_yunikorn *t)
 {
 	for (queue_id q = 0; q < t->n; q++) {
-		for (uint32_t i = 0; i < t->lanes[q].apps.n; i++)
-			array_free(&t->lanes[q].apps.v[i].pods);
-		array_free(&t->lanes[q].apps);
-		map_free(&t->lanes[q].by_id);
+		for (uint32_t i = 0; i < t->backlogs[q].apps.n; i++)
+			array_free(&t->backlogs[q].apps.v[i].pods);
+		array_free(&t->backlogs[q].apps);
+		map_free(&t->backlogs[q].by_id);
 	}
-	mem_free(t->lanes);
+	mem_free(t->backlogs);
 	arena_free(t->arena);
 	mem_free(t);
 }
 
 /* ---- shares ---- */
 
-struct share { /* a fraction of numbers that are not negative, compared exactly */
+struct yunikorn_share { /* a fraction of numbers that are not negative, compared exactly */
 	int64_t part, of;
 };
 
-static int share_cmp(const struct share *a, const struct share *b)
+static int share_cmp(const struct yunikorn_share *a, const struct yunikorn_share *b)
 {
 	__int128 x = (__int128)a->part * b->of, y = (__int128)b->part * a->of;
 
 	return (x > y) - (x < y);
 }
 
-static int64_t held_by_queue(const struct turn_yunikorn *t, queue_id q, res_id r)
+static int64_t held_by_queue(const struct queue_order_yunikorn *t, queue_id q, res_id r)
 {
-	return ledger_queue_used(t->l, q)[r] + ledger_queue_claimed(t->l, q)[r];
+	return ledger_queue_used(t->l, q)[r] + ledger_queue_reserved(t->l, q)[r];
 }
 
 /* The nearest maximum upwards, else the cluster. False: there is none of it. */
-static bool fair_max(const struct turn_yunikorn *t, queue_id q, res_id r, int64_t *ret)
+static bool fair_max(const struct queue_order_yunikorn *t, queue_id q, res_id r, int64_t *ret)
 {
 	for (; q != QUEUE_NONE && q != QUEUE_ROOT; q = parent_of(t, q))
 		if (res_has(&queue_get(t->tree, q)->spec.max, r)) {
@@ -225,13 +225,13 @@ static bool fair_max(const struct turn_yunikorn *t, queue_id q, res_id r, int64_
 	return *ret > 0;
 }
 
-static struct share fair_share(const struct turn_yunikorn *t, queue_id q)
+static struct yunikorn_share fair_share(const struct queue_order_yunikorn *t, queue_id q)
 {
 	const struct res_vec *g = &queue_get(t->tree, q)->spec.guaranteed;
-	struct share most = {0, 1};
+	struct yunikorn_share most = {0, 1};
 
 	for (res_id r = 0; r < t->stride; r++) {
-		struct share s = {held_by_queue(t, q, r), 0};
+		struct yunikorn_share s = {held_by_queue(t, q, r), 0};
 
 		if (s.part <= 0)
 			continue;
@@ -240,7 +240,7 @@ static struct share fair_share(const struct turn_yunikorn *t, queue_id q)
 		else if (!fair_max(t, q, r, &s.of))
 			continue;
 		if (s.of <= 0)
-			s = (struct share){1, 1};
+			s = (struct yunikorn_share){1, 1};
 		if (share_cmp(&s, &most) > 0)
 			most = s;
 	}
@@ -263,20 +263,20 @@ static bool is_more(const int64_t *a, const int64_t *b, uint32_t n)
 }
 
 /* Is a ahead of b? Children are sorted by path, so of equals the first stays. */
-static bool is_ahead(const struct turn_yunikorn *t, queue_id a, queue_id b)
+static bool is_ahead(const struct queue_order_yunikorn *t, queue_id a, queue_id b)
 {
 	bool is_share_first = queue_get(t->tree, parent_of(t, a))->props.sort_ignores_priority;
-	struct share x = fair_share(t, a), y = fair_share(t, b);
+	struct yunikorn_share x = fair_share(t, a), y = fair_share(t, b);
 	int32_t p = passed_up(t, a), r = passed_up(t, b);
 	int by_share = share_cmp(&x, &y), by_priority = (p < r) - (p > r);
 	int first = is_share_first ? by_share : by_priority, second = is_share_first ? by_priority : by_share;
 
 	if (first || second)
 		return (first ? first : second) < 0;
-	return is_more(t->lanes[a].pending, t->lanes[b].pending, t->stride);
+	return is_more(t->backlogs[a].pending, t->backlogs[b].pending, t->stride);
 }
 
-static queue_id best_child(const struct turn_yunikorn *t, queue_id q)
+static queue_id best_child(const struct queue_order_yunikorn *t, queue_id q)
 {
 	const struct queue *queue = queue_get(t->tree, q);
 	queue_id best = QUEUE_NONE;
@@ -284,7 +284,7 @@ static queue_id best_child(const struct turn_yunikorn *t, queue_id q)
 	for (uint32_t i = 0; i < queue->children.n; i++) {
 		queue_id child = queue->children.v[i];
 
-		if (t->lanes[child].untried && (best == QUEUE_NONE || is_ahead(t, child, best)))
+		if (t->backlogs[child].untried && (best == QUEUE_NONE || is_ahead(t, child, best)))
 			best = child;
 	}
 	return best;
@@ -292,7 +292,7 @@ static queue_id best_child(const struct turn_yunikorn *t, queue_id q)
 
 /* ---- among applications ---- */
 
-static void add_held(const struct turn_yunikorn *t, struct app *a, const struct pod *p)
+static void add_held(const struct queue_order_yunikorn *t, struct waiting_app *a, const struct pod *p)
 {
 	const struct shape *shape = shape_get(t->vocab, p->shape);
 	const struct res_list *takes = p->state == POD_PLACED ? &shape->usage : &shape->request;
@@ -307,43 +307,44 @@ static void add_held(const struct turn_yunikorn *t, struct app *a, const struct 
  * What each application of a fair leaf holds. Between two turns of a leaf its use only falls, so where neither row has
  * changed nothing has.
  */
-static void set_held(struct turn_yunikorn *t, queue_id q)
+static void set_held(struct queue_order_yunikorn *t, queue_id q)
 {
-	struct lane *lane = &t->lanes[q];
+	struct yunikorn_backlog *backlog = &t->backlogs[q];
 	size_t row = t->stride * sizeof(int64_t);
-	const int64_t *used = ledger_queue_used(t->l, q), *claimed = ledger_queue_claimed(t->l, q);
+	const int64_t *used = ledger_queue_used(t->l, q), *reserved = ledger_queue_reserved(t->l, q);
 	uint32_t n;
 	const pod_id *pods = ledger_queue_pods(t->l, q, &n);
 
-	if (lane->seen && !memcmp(lane->seen, used, row) && !memcmp(lane->seen + t->stride, claimed, row))
+	if (backlog->seen && !memcmp(backlog->seen, used, row) && !memcmp(backlog->seen + t->stride, reserved, row))
 		return;
-	if (!lane->seen)
-		lane->seen = arena_n(t->arena, (size_t)2 * t->stride, int64_t);
-	memcpy(lane->seen, used, row);
-	memcpy(lane->seen + t->stride, claimed, row);
-	for (uint32_t i = 0; i < lane->apps.n; i++) {
-		if (!lane->apps.v[i].held)
-			lane->apps.v[i].held = arena_n(t->arena, t->stride, int64_t);
-		memset(lane->apps.v[i].held, 0, row);
+	if (!backlog->seen)
+		backlog->seen = arena_n(t->arena, (size_t)2 * t->stride, int64_t);
+	memcpy(backlog->seen, used, row);
+	memcpy(backlog->seen + t->stride, reserved, row);
+	for (uint32_t i = 0; i < backlog->apps.n; i++) {
+		if (!backlog->apps.v[i].held)
+			backlog->apps.v[i].held = arena_n(t->arena, t->stride, int64_t);
+		memset(backlog->apps.v[i].held, 0, row);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pod *p = ledger_pod(t->l, pods[i]);
-		uint32_t at = map_get(&lane->by_id, map_key2(ns_of(t, p), p->obj->app));
+		uint32_t at = map_get(&backlog->by_id, map_key2(ns_of(t, p), p->obj->app));
 
-		if (at != MAP_NONE && (p->state == POD_PLACED || (p->state == POD_WAITING && p->claim != CLAIM_NONE)))
-			add_held(t, &lane->apps.v[at], p);
+		if (at != MAP_NONE &&
+		    (p->state == POD_PLACED || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE)))
+			add_held(t, &backlog->apps.v[at], p);
 	}
 }
 
 /* The largest share below a bound (NULL: none), and how many types have it. */
-static uint32_t next_share(const struct turn_yunikorn *t, const struct res_vec *g, const int64_t *held,
-			   const struct share *below, struct share *ret)
+static uint32_t next_share(const struct queue_order_yunikorn *t, const struct res_vec *g, const int64_t *held,
+			   const struct yunikorn_share *below, struct yunikorn_share *ret)
 {
 	uint32_t n = 0;
 
-	*ret = (struct share){0, 1};
+	*ret = (struct yunikorn_share){0, 1};
 	for (res_id r = 0; r < t->stride; r++) {
-		struct share s = {held[r], res_has(g, r) && g->v[r] > 0 ? g->v[r] : 1};
+		struct yunikorn_share s = {held[r], res_has(g, r) && g->v[r] > 0 ? g->v[r] : 1};
 		int d = share_cmp(&s, ret);
 
 		if (s.part <= 0 || (below && share_cmp(&s, below) >= 0) || d < 0)
@@ -355,9 +356,10 @@ static uint32_t next_share(const struct turn_yunikorn *t, const struct res_vec *
 }
 
 /* Largest shares first, until they differ; who has none left is smaller. <0: a holds less. */
-static int held_cmp(const struct turn_yunikorn *t, const struct res_vec *g, const struct app *a, const struct app *b)
+static int held_cmp(const struct queue_order_yunikorn *t, const struct res_vec *g, const struct waiting_app *a,
+		    const struct waiting_app *b)
 {
-	struct share x, y, last;
+	struct yunikorn_share x, y, last;
 	bool has_last = false;
 
 	for (;;) {
@@ -375,7 +377,8 @@ static int held_cmp(const struct turn_yunikorn *t, const struct res_vec *g, cons
 }
 
 /* Is a ahead of b in the leaf q? */
-static bool app_is_ahead(const struct turn_yunikorn *t, queue_id q, const struct app *a, const struct app *b)
+static bool app_is_ahead(const struct queue_order_yunikorn *t, queue_id q, const struct waiting_app *a,
+			 const struct waiting_app *b)
 {
 	const struct queue *queue = queue_get(t->tree, q);
 	int32_t p = app_priority(t, a), r = app_priority(t, b);
@@ -392,17 +395,17 @@ static bool app_is_ahead(const struct turn_yunikorn *t, queue_id q, const struct
 	return false;
 }
 
-static uint32_t best_app(struct turn_yunikorn *t, queue_id q)
+static uint32_t best_app(struct queue_order_yunikorn *t, queue_id q)
 {
-	const struct lane *lane = &t->lanes[q];
+	const struct yunikorn_backlog *backlog = &t->backlogs[q];
 	uint32_t best = UINT32_MAX;
 
 	if (queue_get(t->tree, q)->props.sort == SORT_FAIR)
 		set_held(t, q);
-	for (uint32_t i = 0; i < lane->apps.n; i++) {
-		const struct app *a = &lane->apps.v[i];
+	for (uint32_t i = 0; i < backlog->apps.n; i++) {
+		const struct waiting_app *a = &backlog->apps.v[i];
 
-		if (a->next < a->pods.n && (best == UINT32_MAX || app_is_ahead(t, q, a, &lane->apps.v[best])))
+		if (a->next < a->pods.n && (best == UINT32_MAX || app_is_ahead(t, q, a, &backlog->apps.v[best])))
 			best = i;
 	}
 	return best;
@@ -411,13 +414,13 @@ static uint32_t best_app(struct turn_yunikorn *t, queue_id q)
 /* ---- turns ---- */
 
 /* What became of the last one: placed, it does not wait any more. */
-static void settle_last(struct turn_yunikorn *t)
+static void settle_last(struct queue_order_yunikorn *t)
 {
-	struct app *a;
+	struct waiting_app *a;
 
 	if (t->last == POD_NONE || ledger_pod(t->l, t->last)->state == POD_WAITING)
 		return;
-	a = &t->lanes[t->last_queue].apps.v[t->last_app];
+	a = &t->backlogs[t->last_queue].apps.v[t->last_app];
 	while (a->first < a->pods.n && ledger_pod(t->l, a->pods.v[a->first])->state != POD_WAITING)
 		a->first++;
 	count_pending(t, t->last_queue, ledger_pod(t->l, t->last), -1);
@@ -425,20 +428,20 @@ static void settle_last(struct turn_yunikorn *t)
 		set_priority(t, q);
 }
 
-pod_id turn_yunikorn_next(struct turn_yunikorn *t)
+pod_id queue_order_yunikorn_next(struct queue_order_yunikorn *t)
 {
 	queue_id q = QUEUE_ROOT, child;
-	struct app *a;
+	struct waiting_app *a;
 
-	if (!t->n || !t->lanes[QUEUE_ROOT].untried)
+	if (!t->n || !t->backlogs[QUEUE_ROOT].untried)
 		return POD_NONE;
 	settle_last(t);
 	while ((t->last_app = best_app(t, q)) == UINT32_MAX && (child = best_child(t, q)) != QUEUE_NONE)
 		q = child;
-	a = &t->lanes[q].apps.v[t->last_app];
+	a = &t->backlogs[q].apps.v[t->last_app];
 	t->last_queue = q;
 	t->last = a->pods.v[a->next++];
 	for (; q != QUEUE_NONE; q = parent_of(t, q))
-		t->lanes[q].untried--;
+		t->backlogs[q].untried--;
 	return t->last;
 }

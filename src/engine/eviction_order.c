@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/lineup.h"
+#include "engine/eviction_order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "engine/disruption_unit.h"
 #include "filters/builtin.h"
 
-void lineups_fit(struct lineups *l, uint32_t n_nodes)
+void eviction_orders_fit(struct eviction_orders *l, uint32_t n_nodes)
 {
 	if (l->n >= n_nodes)
 		return;
@@ -16,19 +16,19 @@ void lineups_fit(struct lineups *l, uint32_t n_nodes)
 	l->n = n_nodes;
 }
 
-void lineups_free(struct lineups *l)
+void eviction_orders_free(struct eviction_orders *l)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		mem_free(l->v[i].v);
 	mem_free(l->v);
-	*l = (struct lineups){0};
+	*l = (struct eviction_orders){0};
 }
 
 /* ---- the order ---- */
 
-static int by_name(const struct cede_cycle *c, const struct lineup_pod *a, const struct lineup_pod *b)
+static int by_name(const struct cede_cycle *c, const struct ordered_pod *a, const struct ordered_pod *b)
 {
-	int d = name_cmp(c->names, kin_get(c->vocab, a->kin)->ns, kin_get(c->vocab, b->kin)->ns);
+	int d = name_cmp(c->names, labelset_get(c->vocab, a->labelset)->ns, labelset_get(c->vocab, b->labelset)->ns);
 
 	return d ? d : name_cmp(c->names, ledger_pod(c->ledger, a->pod)->name, ledger_pod(c->ledger, b->pod)->name);
 }
@@ -36,7 +36,7 @@ static int by_name(const struct cede_cycle *c, const struct lineup_pod *a, const
 static int by_importance(const void *a, const void *b, void *ctx)
 {
 	const struct cede_cycle *c = ctx;
-	const struct lineup_pod *x = a, *y = b;
+	const struct ordered_pod *x = a, *y = b;
 	int64_t start_x = x->start == TIME_NONE ? c->now_ns : x->start,
 		start_y = y->start == TIME_NONE ? c->now_ns : y->start;
 
@@ -49,7 +49,7 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	return by_name(c, x, y);
 }
 
-static void build(struct lineup *l, struct cede_cycle *c, node_id node)
+static void build(struct eviction_order *l, struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 
@@ -62,13 +62,13 @@ static void build(struct lineup *l, struct cede_cycle *c, node_id node)
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
 
-		l->v[i] = (struct lineup_pod){.priority = p->priority,
-					      .is_grouped = pod_is_grouped(p),
-					      .pod = n->pods.v[i],
-					      .queue = p->queue,
-					      .kin = p->kin,
-					      .start = p->started_ns,
-					      .usage = &shape_get(c->vocab, p->shape)->usage};
+		l->v[i] = (struct ordered_pod){.priority = p->priority,
+					       .is_grouped = pod_is_grouped(p),
+					       .pod = n->pods.v[i],
+					       .queue = p->queue,
+					       .labelset = p->labelset,
+					       .start = p->started_ns,
+					       .usage = &shape_get(c->vocab, p->shape)->usage};
 		l->has_unset_start |= p->started_ns == TIME_NONE;
 		l->has_groups |= p->group != GROUP_NONE;
 	}
@@ -77,9 +77,9 @@ static void build(struct lineup *l, struct cede_cycle *c, node_id node)
 	l->generation = n->generation;
 }
 
-static const struct lineup *lineup_of(struct lineups *all, struct cede_cycle *c, node_id node)
+static const struct eviction_order *eviction_order_of(struct eviction_orders *all, struct cede_cycle *c, node_id node)
 {
-	struct lineup *l = &all->v[node];
+	struct eviction_order *l = &all->v[node];
 
 	if (l->generation != ledger_node(c->ledger, node)->generation || l->has_unset_start)
 		build(l, c, node);
@@ -88,42 +88,43 @@ static const struct lineup *lineup_of(struct lineups *all, struct cede_cycle *c,
 
 /* ---- the node ---- */
 
-struct crew { /* those who may go, most important first */
-	const struct lineup_pod *v;
+struct candidates { /* those who may go, most important first */
+	const struct ordered_pod *v;
 	uint32_t n;
-	const struct lineup_pod **some; /* instead of v where only pods of one queue may go; NULL: all of v */
+	const struct ordered_pod **some; /* instead of v where only pods of one queue may go; NULL: all of v */
 };
 
-static const struct lineup_pod *member(const struct crew *crew, uint32_t i)
+static const struct ordered_pod *member(const struct candidates *candidates, uint32_t i)
 {
-	return crew->some ? crew->some[i] : &crew->v[i];
+	return candidates->some ? candidates->some[i] : &candidates->v[i];
 }
 
-static struct crew crew_of(const struct lineup *l, struct cede_cycle *c, const struct displace_options *o)
+static struct candidates candidates_of(const struct eviction_order *l, struct cede_cycle *c,
+				       const struct displace_options *o)
 {
-	struct crew crew = {0};
+	struct candidates candidates = {0};
 	uint32_t first = 0;
 
 	while (first < l->n && l->v[first].priority >= c->priority)
 		first++;
-	crew.v = l->v + first;
-	crew.n = l->n - first;
+	candidates.v = l->v + first;
+	candidates.n = l->n - first;
 	if (o->only_in == QUEUE_NONE)
-		return crew;
-	crew.some = arena_n(c->arena, crew.n + 1, const struct lineup_pod *);
-	for (uint32_t i = 0, n = crew.n; i < n; i++) {
+		return candidates;
+	candidates.some = arena_n(c->arena, candidates.n + 1, const struct ordered_pod *);
+	for (uint32_t i = 0, n = candidates.n; i < n; i++) {
 		if (!i)
-			crew.n = 0;
-		if (crew.v[i].queue == o->only_in)
-			crew.some[crew.n++] = &crew.v[i];
+			candidates.n = 0;
+		if (candidates.v[i].queue == o->only_in)
+			candidates.some[candidates.n++] = &candidates.v[i];
 	}
-	return crew;
+	return candidates;
 }
 
-static bool has_whole(const struct cede_cycle *c, const struct crew *crew)
+static bool has_whole(const struct cede_cycle *c, const struct candidates *candidates)
 {
-	for (uint32_t i = 0; i < crew->n; i++)
-		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, member(crew, i)->pod)))
+	for (uint32_t i = 0; i < candidates->n; i++)
+		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, member(candidates, i)->pod)))
 			return true;
 	return false;
 }
@@ -167,59 +168,60 @@ static struct status lacks(const struct cede_cycle *c, const struct want *w, nod
 }
 
 /* Which of them would violate a budget; false: none has one. */
-static bool split(struct cede_cycle *c, const struct displace_options *o, const struct crew *crew, pod_id *pods,
-		  bool *violates)
+static bool split(struct cede_cycle *c, const struct displace_options *o, const struct candidates *candidates,
+		  pod_id *pods, bool *violates)
 {
 	bool has_any = false;
 	uint32_t n_pdbs;
 
-	for (uint32_t i = 0; i < crew->n; i++) {
-		const struct lineup_pod *p = member(crew, i);
+	for (uint32_t i = 0; i < candidates->n; i++) {
+		const struct ordered_pod *p = member(candidates, i);
 
 		pods[i] = p->pod;
 		if (!has_any && ledger_pdb_limit(c->ledger)) {
-			ledger_kin_pdbs(c->ledger, p->kin, &n_pdbs);
+			ledger_labelset_pdbs(c->ledger, p->labelset, &n_pdbs);
 			has_any = n_pdbs > 0;
 		}
 	}
 	if (has_any)
-		pdb_split(c, pods, crew->n, o->empty_selector_matches, violates);
+		pdb_split(c, pods, candidates->n, o->empty_selector_matches, violates);
 	return has_any;
 }
 
-struct displace_node lineup_displace(struct lineups *all, struct cede_cycle *c, const struct displace_options *o,
-				     const struct want *w, node_id node, bool *ret_is_lasting)
+struct displace_node eviction_order_displace(struct eviction_orders *all, struct cede_cycle *c,
+					     const struct displace_options *o, const struct want *w, node_id node,
+					     bool *ret_is_lasting)
 {
-	const struct lineup *l = lineup_of(all, c, node);
-	struct crew crew = crew_of(l, c, o);
+	const struct eviction_order *l = eviction_order_of(all, c, node);
+	struct candidates candidates = candidates_of(l, c, o);
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
-	pod_id *pods = arena_n(c->arena, crew.n + 1, pod_id);
-	bool *violates = arena_n(c->arena, crew.n + 1, bool), *goes = arena_n(c->arena, crew.n + 1, bool);
+	pod_id *pods = arena_n(c->arena, candidates.n + 1, pod_id);
+	bool *violates = arena_n(c->arena, candidates.n + 1, bool), *goes = arena_n(c->arena, candidates.n + 1, bool);
 	int64_t room[RES_MAX];
 
 	if (l->has_unset_start)
 		*ret_is_lasting = false;
-	if (!crew.n)
+	if (!candidates.n)
 		return r;
-	if (l->has_groups && has_whole(c, &crew)) {
+	if (l->has_groups && has_whole(c, &candidates)) {
 		*ret_is_lasting = false;
 		return displace_try(c, node, o);
 	}
 	assert(w->n); /* the slot of the pod itself comes first */
 	for (uint32_t k = 0; k < w->n; k++)
 		room[k] = has[w->type[k]] - used[w->type[k]];
-	for (uint32_t i = 0; i < crew.n; i++)
-		add(w, member(&crew, i)->usage, room);
+	for (uint32_t i = 0; i < candidates.n; i++)
+		add(w, member(&candidates, i)->usage, room);
 	r.status = lacks(c, w, node, room);
 	if (!status_is_success(&r.status))
 		return r;
-	if (split(c, o, &crew, pods, violates))
+	if (split(c, o, &candidates, pods, violates))
 		*ret_is_lasting = false;
 	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < crew.n; i++)
+		for (uint32_t i = 0; i < candidates.n; i++)
 			if (violates[i] == (pass == 0))
-				goes[i] = !take_back(w, member(&crew, i)->usage, room);
-	collect_victims(&r, pods, goes, violates, crew.n, c->arena);
+				goes[i] = !take_back(w, member(&candidates, i)->usage, room);
+	collect_victims(&r, pods, goes, violates, candidates.n, c->arena);
 	return r;
 }

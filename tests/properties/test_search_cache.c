@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/survey.h"
+#include "engine/search_cache.h"
 #include "properties/story.h"
 #include "rng.h"
 
@@ -89,7 +89,7 @@ static void begin(struct pair *p, uint64_t seed)
 	story_load(&p->s);
 	ledger_check_always(cluster_ledger(p->s.cluster), false);
 	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
-	survey_keep_nothing(p->forgetful->survey);
+	search_cache_keep_nothing(p->forgetful->search_cache);
 }
 
 static void end(struct pair *p)
@@ -230,7 +230,7 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
 	story_load(&p.s);
 	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
-	survey_keep_nothing(p.forgetful->survey);
+	search_cache_keep_nothing(p.forgetful->search_cache);
 	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
 	mark = ledger_get_mark(l);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey.h - what nodes said before, where queues count: the filters' answers, and what the search found on each node.
+ * search_cache.h - what nodes said before, where queues count: the filters' answers, and what the search found on each
+ * node.
  *
  * For a pod that only resources can stop, both depend on the kind of pod (shape, priority, queue, application), on the
  * node's content (its generation), on the time, on what queues were told, and on how much some queues use. A decision
@@ -20,39 +21,40 @@
 #include "engine/search.h"
 
 /* Look at everything every time: for tests. */
-void survey_keep_nothing(struct survey *s);
-struct search_scratch *survey_scratch(struct survey *s);
+void search_cache_keep_nothing(struct search_cache *s);
+struct search_scratch *search_cache_scratch(struct search_cache *s);
 
 /* ---- filters ---- */
 
-struct survey_filters { /* in the order of the cycle's nodes; good until the next call */
+struct search_cache_filters { /* in the order of the cycle's nodes; good until the next call */
 	struct status *statuses;
 	const bool *has_leaving;
 	uint32_t n_feasible;
 	node_id *feasible; /* in the cycle's arena */
 };
 /* What cycle_fits would say of all nodes. False: this pod needs more than resources looked at; nothing was done. */
-bool survey_filter(struct survey *s, struct cede_cycle *c, struct survey_filters *ret);
+bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret);
 
 /* ---- searches ---- */
 
-struct survey_entry {
+struct search_cache_entry {
 	uint64_t generation; /* of the node; 0: nothing known */
-	uint64_t watches;    /* which queues it depends on, as survey_watch told */
+	uint64_t watches;    /* which queues it depends on, as search_cache_watch told */
 	struct set_cost cost;
-	bool is_found, has_left;
-	uint32_t n_left;
-	struct protected_pod *left; /* who had to be left there, if has_left */
+	bool is_found, has_protected;
+	uint32_t n_protected;
+	struct protected_pod *protected; /* who is protected there, if has_protected */
 };
 
-struct survey_memory;
+struct search_cache_memory;
 
 /* For this search; NULL: nothing can be kept. */
-struct survey_memory *survey_begin(struct survey *s, const struct search *search);
-/* What is known of the node, NULL if nothing is; with_left: who had to be left must be known too. */
-const struct survey_entry *survey_known(const struct survey_memory *m, node_id node, bool with_left);
-/* The answer depends on pods of this queue: bits for survey_entry.watches. */
-uint64_t survey_watch(struct survey_memory *m, struct judge *j, const struct pod *p);
+struct search_cache_memory *search_cache_begin(struct search_cache *s, const struct search *search);
+/* What is known of the node, NULL if nothing is; with_protected: who is protected must be known too. */
+const struct search_cache_entry *search_cache_known(const struct search_cache_memory *m, node_id node,
+						    bool with_protected);
+/* The answer depends on pods of this queue: bits for search_cache_entry.watches. */
+uint64_t search_cache_watch(struct search_cache_memory *m, struct judge *j, const struct pod *p);
 /* left is copied. */
-void survey_learn(struct survey_memory *m, node_id node, const struct survey_entry *what);
-void survey_end(struct survey_memory *m);
+void search_cache_learn(struct search_cache_memory *m, node_id node, const struct search_cache_entry *what);
+void search_cache_end(struct search_cache_memory *m);

@@ -11,7 +11,7 @@
 
 #define MINUTE_NS (60 * NS_PER_S)
 
-/* Two queues: prod is short of what it was promised, test has four pods of one unit on two nodes. */
+/* Two queues: prod is short of what it was promised, test has four pods of one workload on two nodes. */
 static void prod_and_test(struct story *s, const char *config)
 {
 	story_begin(s);
@@ -26,16 +26,16 @@ static void prod_and_test(struct story *s, const char *config)
 	story_pod(s, "d", "root.test", 1, "n2", "age 5000");
 }
 
-static void evicted(struct past *p, const char *unit, int64_t minutes_ago)
+static void evicted(struct eviction_history *p, const char *workload, int64_t minutes_ago)
 {
-	past_add(p, STORY_NOW_NS - minutes_ago * MINUTE_NS, unit, "root.test");
+	eviction_history_add(p, STORY_NOW_NS - minutes_ago * MINUTE_NS, workload, "root.test");
 }
 
-static void expect(struct story *s, struct past *p, const char *sentence, const char *want)
+static void expect(struct story *s, struct eviction_history *p, const char *sentence, const char *want)
 {
 	struct text line = {0};
 
-	s->past = p;
+	s->eviction_history = p;
 	story_plan(s);
 	story_line(s, &line);
 	if (!str_eq(text_str(&line), want))
@@ -60,24 +60,24 @@ static void expect_why(const struct story *s, const char *pod, const char *want)
 	text_free(&t);
 }
 
-static void end(struct story *s, struct past *p)
+static void end(struct story *s, struct eviction_history *p)
 {
-	past_free(p);
+	eviction_history_free(p);
 	story_end(s);
 }
 
-static void begin(struct story *s, struct past *p, const char *config)
+static void begin(struct story *s, struct eviction_history *p, const char *config)
 {
 	prod_and_test(s, config);
 	story_pod(s, "want", "root.prod", 1, NULL, "age 60");
 	story_load(s);
-	past_init(p, vocab_names(s->vocab));
+	eviction_history_init(p, vocab_names(s->vocab));
 }
 
 static void work_evicted_before_is_spared_as_long_as_anything_else_works(void **state)
 {
 	struct story s;
-	struct past p;
+	struct eviction_history p;
 
 	begin(&s, &p, NULL);
 	expect(&s, &p, "nobody was evicted: the youngest goes", "want reclaim n1 [b]");
@@ -131,7 +131,7 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct story s;
-		struct past p;
+		struct eviction_history p;
 
 		story_begin(&s);
 		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
@@ -140,7 +140,7 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
 		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
 		story_load(&s);
-		past_init(&p, vocab_names(s.vocab));
+		eviction_history_init(&p, vocab_names(s.vocab));
 		for (int k = rows[i].times; k-- > 0;)
 			evicted(&p, "d/a", rows[i].minutes_ago + k);
 		expect(&s, &p, rows[i].sentence, rows[i].want);
@@ -154,7 +154,7 @@ static void a_queue_loses_no_more_than_its_allowance_within_an_hour(void **state
 {
 	static const char config[] = "rules: {eviction-rate: {perHour: 3}}";
 	struct story s;
-	struct past p;
+	struct eviction_history p;
 
 	begin(&s, &p, config);
 	evicted(&p, "d/x", 59);
@@ -176,12 +176,12 @@ static void a_queue_loses_no_more_than_its_allowance_within_an_hour(void **state
 static void one_decision_and_one_cycle_keep_the_allowance_too(void **state)
 {
 	struct story s;
-	struct past p;
+	struct eviction_history p;
 
 	prod_and_test(&s, "rules: {eviction-rate: {perHour: 1}}");
 	story_pod(&s, "big", "root.prod", 2, NULL, "age 60");
 	story_load(&s);
-	past_init(&p, vocab_names(s.vocab));
+	eviction_history_init(&p, vocab_names(s.vocab));
 	expect(&s, &p, "it would take two", "big waiting");
 	end(&s, &p);
 
@@ -190,7 +190,7 @@ static void one_decision_and_one_cycle_keep_the_allowance_too(void **state)
 	story_pod(&s, "two", "root.prod", 1, NULL, "age 62");
 	story_pod(&s, "three", "root.prod", 1, NULL, "age 61");
 	story_load(&s);
-	past_init(&p, vocab_names(s.vocab));
+	eviction_history_init(&p, vocab_names(s.vocab));
 	expect(&s, &p, "two may, the third may not", "one reclaim n1 [b]; two reclaim n1 [a]; three waiting");
 	end(&s, &p);
 }

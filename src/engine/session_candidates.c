@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/scene_solver.h"
+#include "engine/session_solver.h"
 
 /* ---- the quick look ---- */
 
-static int64_t gpus_of(const struct scene *s, uint32_t member)
+static int64_t gpus_of(const struct session *s, uint32_t member)
 {
 	return member_ask(s, member)[KAI_GPU];
 }
@@ -32,15 +32,15 @@ static int by_size(const void *a, const void *b)
 
 void quick_begin(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
 	v->need = gpus_of(s, v->want[0]);
-	for (uint32_t i = 0; i < v->n_part; i++) {
+	for (uint32_t i = 0; i < v->n_step; i++) {
 		v->needs[i] = gpus_of(s, v->want[i]);
 		if (v->needs[i] != v->need)
 			v->need = -1;
 	}
-	qsort(v->needs, v->n_part, sizeof(*v->needs), by_size);
+	qsort(v->needs, v->n_step, sizeof(*v->needs), by_size);
 	v->slots = 0;
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
@@ -73,9 +73,9 @@ static bool greedy_fits(struct solver *v)
 	for (uint32_t i = 0; i < n; i++)
 		top[i] = i;
 	qsort_r(top, n, sizeof(*top), by_free, v->free_gpus);
-	if (n > v->n_part)
-		n = v->n_part;
-	for (uint32_t i = 0; is_ok && i < v->n_part && v->needs[i] > 0; i++) {
+	if (n > v->n_step)
+		n = v->n_step;
+	for (uint32_t i = 0; is_ok && i < v->n_step && v->needs[i] > 0; i++) {
 		uint32_t k = 0;
 
 		while (k < n && v->free_gpus[top[k]] >= v->needs[i] && v->free_gpus[top[k]] - used[k] < v->needs[i])
@@ -94,15 +94,15 @@ bool quick_look(struct solver *v)
 	if (v->need == 0)
 		return true;
 	if (v->need > 0)
-		return v->slots >= (int64_t)v->n_part;
+		return v->slots >= (int64_t)v->n_step;
 	return greedy_fits(v);
 }
 
 /* ---- batches ---- */
 
-static void note_on_node(struct solver *v, uint32_t node, uint32_t unit)
+static void note_on_node(struct solver *v, uint32_t node, uint32_t workload)
 {
-	struct scene_node *n = node == NONE ? NULL : &v->s->nodes[node];
+	struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
 
 	if (n == NULL)
 		return;
@@ -111,9 +111,9 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t unit)
 		n->first_by_node = n->last_by_node = NONE;
 	}
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		if (v->by_node.v[i].unit == unit)
+		if (v->by_node.v[i].workload == workload)
 			return;
-	array_push(&v->by_node, ((struct by_node){unit, NONE}));
+	array_push(&v->by_node, ((struct by_node){workload, NONE}));
 	if (n->last_by_node != NONE)
 		v->by_node.v[n->last_by_node].next = v->by_node.n - 1;
 	else
@@ -121,12 +121,12 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t unit)
 	n->last_by_node = v->by_node.n - 1;
 }
 
-void solver_add_batch(struct solver *v, uint32_t unit, const uint32_t *members, uint32_t n, bool is_recorded)
+void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *members, uint32_t n, bool is_recorded)
 {
-	struct unit *u = &v->s->units[unit];
+	struct workload *u = &v->s->workloads[workload];
 	uint32_t id = v->batches.n;
 
-	array_push(&v->batches, ((struct batch){unit, v->members.n, n, NONE, is_recorded}));
+	array_push(&v->batches, ((struct batch){workload, v->members.n, n, NONE, is_recorded}));
 	for (uint32_t i = 0; i < n; i++) {
 		struct member *m = &v->s->members[members[i]];
 
@@ -136,7 +136,7 @@ void solver_add_batch(struct solver *v, uint32_t unit, const uint32_t *members, 
 		if (is_recorded)
 			m->recorded = v->stamp;
 		else
-			note_on_node(v, m->node, unit);
+			note_on_node(v, m->node, workload);
 	}
 	if (u->batch_stamp != v->stamp) {
 		u->batch_stamp = v->stamp;
@@ -152,39 +152,40 @@ void solver_add_batch(struct solver *v, uint32_t unit, const uint32_t *members, 
 
 /* ---- candidates ---- */
 
-/* The part that loses next: the one furthest above its minimum, relatively. */
-static uint32_t part_to_take(const struct scene *s, const struct entry *e, const bool *is_taken)
+/* The podset that loses next: the one furthest above its minimum, relatively. */
+static uint32_t podset_to_take(const struct session *s, const struct victim_entry *e, const bool *is_taken)
 {
-	const struct unit *u = &s->units[e->unit];
+	const struct workload *u = &s->workloads[e->workload];
 	uint32_t best = NONE;
 
-	for (uint32_t i = 0; i < u->n_parts; i++)
-		if (!is_taken[i] && (best == NONE || part_before(s, &s->parts[u->first_part + best], e->n_left[best],
-								 &s->parts[u->first_part + i], e->n_left[i])))
+	for (uint32_t i = 0; i < u->n_podsets; i++)
+		if (!is_taken[i] &&
+		    (best == NONE || podset_before(s, &s->podsets[u->first_podset + best], e->n_left[best],
+						   &s->podsets[u->first_podset + i], e->n_left[i])))
 			best = i;
 	return best;
 }
 
-static bool has_surplus(const struct scene *s, const struct entry *e)
+static bool has_surplus(const struct session *s, const struct victim_entry *e)
 {
-	const struct unit *u = &s->units[e->unit];
+	const struct workload *u = &s->workloads[e->workload];
 
-	for (uint32_t i = 0; i < u->n_parts; i++)
-		if (e->n_left[i] > (uint32_t)s->parts[u->first_part + i].min)
+	for (uint32_t i = 0; i < u->n_podsets; i++)
+		if (e->n_left[i] > (uint32_t)s->podsets[u->first_podset + i].min)
 			return true;
 	return false;
 }
 
-/* What goes next of a unit: one member of what is above its minimum, or all. */
-static uint32_t next_batch(const struct scene *s, const struct entry *e, uint32_t *ret)
+/* What goes next of a workload: one member of what is above its minimum, or all. */
+static uint32_t next_batch(const struct session *s, const struct victim_entry *e, uint32_t *ret)
 {
-	const struct unit *u = &s->units[e->unit];
-	bool few[16] = {false}, *is_taken = u->n_parts > 16 ? mem_alloc(u->n_parts * sizeof(bool)) : few;
-	uint32_t parts = has_surplus(s, e) ? 1 : u->n_parts, n = 0;
+	const struct workload *u = &s->workloads[e->workload];
+	bool few[16] = {false}, *is_taken = u->n_podsets > 16 ? mem_alloc(u->n_podsets * sizeof(bool)) : few;
+	uint32_t podsets = has_surplus(s, e) ? 1 : u->n_podsets, n = 0;
 
-	for (uint32_t k = 0; k < parts; k++) {
-		uint32_t p = part_to_take(s, e, is_taken);
-		uint32_t left = e->n_left[p], take = left > (uint32_t)s->parts[u->first_part + p].min ? 1 : left;
+	for (uint32_t k = 0; k < podsets; k++) {
+		uint32_t p = podset_to_take(s, e, is_taken);
+		uint32_t left = e->n_left[p], take = left > (uint32_t)s->podsets[u->first_podset + p].min ? 1 : left;
 
 		is_taken[p] = true;
 		for (uint32_t i = 0; i < take; i++)
@@ -195,16 +196,16 @@ static uint32_t next_batch(const struct scene *s, const struct entry *e, uint32_
 	return n;
 }
 
-static void entry_drop(const struct scene *s, struct entry *e, uint32_t part, uint32_t at)
+static void entry_drop(const struct session *s, struct victim_entry *e, uint32_t podset, uint32_t at)
 {
-	uint32_t *v = e->members + e->first[part], member = v[at];
+	uint32_t *v = e->members + e->first[podset], member = v[at];
 
-	memmove(v + at, v + at + 1, (e->n_left[part] - at - 1) * sizeof(*v));
-	e->n_left[part]--;
+	memmove(v + at, v + at + 1, (e->n_left[podset] - at - 1) * sizeof(*v));
+	e->n_left[podset]--;
 	if (!is_in(settled_status(s, &s->members[member]), SET_ALLOCATED))
 		return;
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		e->allocated[r] -= s->forms[s->members[member].form].share[r];
+		e->allocated[r] -= s->signatures[s->members[member].signature].share[r];
 }
 
 static bool contains(const uint32_t *v, uint32_t n, uint32_t x)
@@ -216,12 +217,12 @@ static bool contains(const uint32_t *v, uint32_t n, uint32_t x)
 }
 
 /* Without these members, or (NULL) without all that are recorded. How many are left. */
-static uint32_t entry_reduce(struct solver *v, struct entry *e, const uint32_t *batch, uint32_t n)
+static uint32_t entry_reduce(struct solver *v, struct victim_entry *e, const uint32_t *batch, uint32_t n)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	uint32_t left = 0;
 
-	for (uint32_t p = 0; p < s->units[e->unit].n_parts; p++) {
+	for (uint32_t p = 0; p < s->workloads[e->workload].n_podsets; p++) {
 		for (uint32_t i = e->n_left[p]; i-- > 0;) {
 			uint32_t member = e->members[e->first[p] + i];
 
@@ -233,13 +234,13 @@ static uint32_t entry_reduce(struct solver *v, struct entry *e, const uint32_t *
 	return left;
 }
 
-static uint8_t entry_state(const struct scene *s, const struct entry *e)
+static uint8_t entry_state(const struct session *s, const struct victim_entry *e)
 {
-	const struct unit *u = &s->units[e->unit];
+	const struct workload *u = &s->workloads[e->workload];
 	bool is_above = false;
 
-	for (uint32_t i = 0; i < u->n_parts; i++) {
-		uint32_t min = (uint32_t)s->parts[u->first_part + i].min;
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		uint32_t min = (uint32_t)s->podsets[u->first_podset + i].min;
 
 		if (e->n_left[i] < min)
 			return 0;
@@ -250,41 +251,41 @@ static uint8_t entry_state(const struct scene *s, const struct entry *e)
 
 static void push_back(struct solver *v, uint32_t entry)
 {
-	const struct entry *e = order_get_entry(v->s, entry);
+	const struct victim_entry *e = order_get_entry(v->s, entry);
 
 	v->has_pushed_back = true;
-	order_push(v->s, ORDER_VICTIMS, (struct order_item){e->unit, entry, entry_state(v->s, e)});
+	order_push(v->s, ORDER_VICTIMS, (struct order_item){e->workload, entry, entry_state(v->s, e)});
 }
 
-bool solver_keeps_core(const struct solver *v, uint32_t unit)
+bool solver_keeps_core(const struct solver *v, uint32_t workload)
 {
-	const struct unit *u = &v->s->units[unit];
+	const struct workload *u = &v->s->workloads[workload];
 
-	if (u->is_semi && !scene_rule_is_off(v->s, RULE_PREEMPTIBILITY))
+	if (u->is_semi && !session_rule_is_off(v->s, RULE_PREEMPTIBILITY))
 		return true;
-	return v->action != ACTION_CONSOLIDATE && unit_is_elastic(v->s, u) &&
-	       scene_is_protected(v->s, v->action, v->unit, unit, NULL);
+	return v->action != ACTION_CONSOLIDATE && workload_is_elastic(v->s, u) &&
+	       session_is_protected(v->s, v->action, v->workload, workload, NULL);
 }
 
-/* A unit of one member, all of which goes at once: most are. */
-static bool add_single(struct solver *v, uint32_t unit)
+/* A workload of one member, all of which goes at once: most are. */
+static bool add_single(struct solver *v, uint32_t workload)
 {
-	const struct unit *u = &v->s->units[unit];
-	uint32_t member = v->s->parts[u->first_part].first;
+	const struct workload *u = &v->s->workloads[workload];
+	uint32_t member = v->s->podsets[u->first_podset].first;
 
-	if (u->n_members != 1 || u->n_parts != 1 || u->is_semi || v->s->members[member].recorded == v->stamp)
+	if (u->n_members != 1 || u->n_podsets != 1 || u->is_semi || v->s->members[member].recorded == v->stamp)
 		return false;
-	solver_add_batch(v, unit, &member, 1, false);
-	v->last_unit = unit;
+	solver_add_batch(v, workload, &member, 1, false);
+	v->last_workload = workload;
 	return true;
 }
 
-/* What goes next of what is left of a unit. False: nothing, or it is recorded already. */
+/* What goes next of what is left of a workload. False: nothing, or it is recorded already. */
 static bool add_from_entry(struct solver *v, uint32_t entry)
 {
-	struct scene *s = v->s;
-	struct entry *e = order_get_entry(s, entry);
-	uint32_t unit = e->unit, n_members = s->units[unit].n_members;
+	struct session *s = v->s;
+	struct victim_entry *e = order_get_entry(s, entry);
+	uint32_t workload = e->workload, n_members = s->workloads[workload].n_members;
 	uint32_t few[64], *batch = n_members > 64 ? mem_resize(NULL, n_members, sizeof(*batch)) : few;
 	uint32_t n = next_batch(s, e, batch);
 	bool is_new = true;
@@ -294,39 +295,39 @@ static bool add_from_entry(struct solver *v, uint32_t entry)
 	if (entry_reduce(v, e, is_new ? batch : NULL, n) > 0)
 		push_back(v, entry);
 	if (is_new && n > 0) {
-		solver_add_batch(v, unit, batch, n, false);
-		v->last_unit = unit;
+		solver_add_batch(v, workload, batch, n, false);
+		v->last_workload = workload;
 	}
 	if (batch != few)
 		mem_free(batch);
 	return is_new;
 }
 
-/* A consolidation looks at so many units, the first to go, and not at others later on. */
-static bool looks_at_enough(const struct solver *v, uint32_t unit)
+/* A consolidation looks at so many workloads, the first to go, and not at others later on. */
+static bool looks_at_enough(const struct solver *v, uint32_t workload)
 {
 	int32_t most = v->s->settings->max_consolidation_preemptees;
 
 	return v->action == ACTION_CONSOLIDATE && most >= 0 && v->n_looked_at >= (uint32_t)most &&
-	       v->s->units[unit].batch_stamp != v->stamp;
+	       v->s->workloads[workload].batch_stamp != v->stamp;
 }
 
 bool solver_add_candidate(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	struct order_item item;
 
 	while (order_pop(s, ORDER_VICTIMS, &item)) {
 		uint32_t entry = item.entry;
 
 		s->steps++;
-		if (looks_at_enough(v, item.unit))
+		if (looks_at_enough(v, item.workload))
 			continue;
-		if (entry == NONE && add_single(v, item.unit))
+		if (entry == NONE && add_single(v, item.workload))
 			return true;
 		if (entry == NONE)
-			entry = order_entry(s, item.unit, solver_keeps_core(v, item.unit));
-		if (!has_surplus(s, order_get_entry(s, entry)) && solver_keeps_core(v, item.unit))
+			entry = order_entry(s, item.workload, solver_keeps_core(v, item.workload));
+		if (!has_surplus(s, order_get_entry(s, entry)) && solver_keeps_core(v, item.workload))
 			continue;
 		if (add_from_entry(v, entry))
 			return true;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves of a scene, and how they are taken back. A member that is moved leaves a copy on its old node until the cycle
+ * Moves of a session, and how they are taken back. A member that is moved leaves a copy on its old node until the cycle
  * ends: the room there is free only when it is really gone.
  */
-#include "engine/scene.h"
+#include "engine/session.h"
 
 /* ---- accounting ---- */
 
-static void account(struct scene *s, uint32_t node, uint32_t member, enum member_status status, int sign)
+static void account(struct session *s, uint32_t node, uint32_t member, enum member_status status, int sign)
 {
 	const int64_t *ask = member_ask(s, member);
 	int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
-	int64_t on_idle = status == IS_PROMISED ? 0 : -sign;
-	int64_t on_soon = status == IS_LEAVING ? sign : status == IS_PROMISED ? -sign : 0;
+	int64_t on_idle = status == IS_NOMINATED ? 0 : -sign;
+	int64_t on_soon = status == IS_LEAVING ? sign : status == IS_NOMINATED ? -sign : 0;
 
 	for (uint32_t a = 0; a < s->n_amounts; a++) {
 		idle[a] += on_idle * ask[a];
@@ -20,7 +20,7 @@ static void account(struct scene *s, uint32_t node, uint32_t member, enum member
 	}
 }
 
-static struct copy *copy_on(struct scene *s, uint32_t member, uint32_t node)
+static struct copy *copy_on(struct session *s, uint32_t member, uint32_t node)
 {
 	for (uint32_t c = s->members[member].copies; c != NONE; c = s->copies.v[c].next)
 		if (s->copies.v[c].node == node)
@@ -28,7 +28,7 @@ static struct copy *copy_on(struct scene *s, uint32_t member, uint32_t node)
 	return NULL;
 }
 
-static void add_copy(struct scene *s, uint32_t member, uint32_t node)
+static void add_copy(struct session *s, uint32_t member, uint32_t node)
 {
 	struct member *m = &s->members[member];
 	uint32_t c = s->free_copy;
@@ -44,7 +44,7 @@ static void add_copy(struct scene *s, uint32_t member, uint32_t node)
 	account(s, node, member, m->status, 1);
 }
 
-static void drop_copy(struct scene *s, uint32_t member, uint32_t node)
+static void drop_copy(struct session *s, uint32_t member, uint32_t node)
 {
 	uint32_t *at = &s->members[member].copies;
 
@@ -60,28 +60,28 @@ static void drop_copy(struct scene *s, uint32_t member, uint32_t node)
 	s->free_copy = c;
 }
 
-static void set_status(struct scene *s, uint32_t member, enum member_status status)
+static void set_status(struct session *s, uint32_t member, enum member_status status)
 {
 	struct member *m = &s->members[member];
-	struct unit *u = &s->units[m->unit];
+	struct workload *u = &s->workloads[m->workload];
 	int was = is_in(m->status, SET_ALLOCATED), is = is_in(status, SET_ALLOCATED);
 
 	u->count[m->status]--;
-	s->parts[m->part].count[m->status]--;
+	s->podsets[m->podset].count[m->status]--;
 	u->count[status]++;
-	s->parts[m->part].count[status]++;
+	s->podsets[m->podset].count[status]++;
 	u->knows_request = false;
 	for (uint32_t r = 0; is != was && r < KAI_RES; r++)
-		u->allocated[r] += (is - was) * s->forms[m->form].share[r];
+		u->allocated[r] += (is - was) * s->signatures[m->signature].share[r];
 	m->status = (uint8_t)status;
 }
 
-static void charge(struct scene *s, uint32_t member, double sign)
+static void charge(struct session *s, uint32_t member, double sign)
 {
 	const struct member *m = &s->members[member];
-	const double *share = s->forms[m->form].share;
+	const double *share = s->signatures[m->signature].share;
 
-	for (uint32_t q = s->units[m->unit].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[m->workload].queue; q != NONE; q = s->shares[q].parent)
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			s->shares[q].r[r].allocated += sign * share[r];
 			s->shares[q].r[r].allocated_core += m->is_core ? sign * share[r] : 0;
@@ -90,7 +90,7 @@ static void charge(struct scene *s, uint32_t member, double sign)
 
 /* ---- the ledger follows where filters look at other pods ---- */
 
-static void mirror_gone(struct scene *s, uint32_t member)
+static void mirror_gone(struct session *s, uint32_t member)
 {
 	enum pod_state state = ledger_pod(s->ledger, s->members[member].pod)->state;
 
@@ -98,7 +98,7 @@ static void mirror_gone(struct scene *s, uint32_t member)
 		ledger_vacate(s->ledger, s->members[member].pod);
 }
 
-static void mirror_there(struct scene *s, uint32_t member, uint32_t node)
+static void mirror_there(struct session *s, uint32_t member, uint32_t node)
 {
 	if (s->is_mirrored && node != NONE && ledger_pod(s->ledger, s->members[member].pod)->state == POD_WAITING)
 		ledger_place(s->ledger, s->members[member].pod, s->nodes[node].id);
@@ -106,7 +106,7 @@ static void mirror_there(struct scene *s, uint32_t member, uint32_t node)
 
 /* ---- evictions ---- */
 
-static void do_evict(struct scene *s, uint32_t member, uint32_t node)
+static void do_evict(struct session *s, uint32_t member, uint32_t node)
 {
 	struct copy *c;
 
@@ -122,16 +122,16 @@ static void do_evict(struct scene *s, uint32_t member, uint32_t node)
 	mirror_gone(s, member);
 }
 
-void scene_evict(struct scene *s, uint32_t member)
+void session_evict(struct session *s, uint32_t member)
 {
 	struct member *m = &s->members[member];
-	struct scene_move move = {.kind = MOVE_EVICT,
-				  .is_valid = true,
-				  .member = member,
-				  .node = m->node,
-				  .old_node = m->node,
-				  .old_status = m->status,
-				  .old_virtual = m->is_virtual};
+	struct session_move move = {.kind = MOVE_EVICT,
+				    .is_valid = true,
+				    .member = member,
+				    .node = m->node,
+				    .old_node = m->node,
+				    .old_status = m->status,
+				    .old_virtual = m->is_virtual};
 
 	m->evicted_by = s->moves.n;
 	s->room_stamp++;
@@ -139,7 +139,7 @@ void scene_evict(struct scene *s, uint32_t member)
 	array_push(&s->moves, move);
 }
 
-static void undo_evict(struct scene *s, const struct scene_move *move)
+static void undo_evict(struct session *s, const struct session_move *move)
 {
 	struct member *m = &s->members[move->member];
 
@@ -154,7 +154,7 @@ static void undo_evict(struct scene *s, const struct scene_move *move)
 
 /* ---- room ---- */
 
-static bool spare(struct scene *s, uint32_t member, uint32_t node)
+static bool spare(struct session *s, uint32_t member, uint32_t node)
 {
 	uint32_t by = s->members[member].evicted_by;
 
@@ -163,22 +163,22 @@ static bool spare(struct scene *s, uint32_t member, uint32_t node)
 	undo_evict(s, &s->moves.v[by]);
 	s->moves.v[by].is_valid = false;
 	array_push(&s->moves,
-		   ((struct scene_move){.kind = MOVE_SPARE, .is_valid = true, .member = member, .spares = by}));
+		   ((struct session_move){.kind = MOVE_SPARE, .is_valid = true, .member = member, .spares = by}));
 	return true;
 }
 
-static void give_room(struct scene *s, uint32_t member, uint32_t node, enum move_kind kind)
+static void give_room(struct session *s, uint32_t member, uint32_t node, enum move_kind kind)
 {
 	struct member *m = &s->members[member];
-	struct scene_move move = {.kind = (uint8_t)kind,
-				  .is_valid = true,
-				  .member = member,
-				  .node = node,
-				  .old_node = m->node,
-				  .old_status = m->status,
-				  .old_virtual = m->is_virtual};
+	struct session_move move = {.kind = (uint8_t)kind,
+				    .is_valid = true,
+				    .member = member,
+				    .node = node,
+				    .old_node = m->node,
+				    .old_status = m->status,
+				    .old_virtual = m->is_virtual};
 
-	set_status(s, member, kind == MOVE_BIND ? IS_BOUND : IS_PROMISED);
+	set_status(s, member, kind == MOVE_BIND ? IS_BOUND : IS_NOMINATED);
 	m->node = node;
 	add_copy(s, member, node);
 	charge(s, member, 1);
@@ -187,20 +187,20 @@ static void give_room(struct scene *s, uint32_t member, uint32_t node, enum move
 	array_push(&s->moves, move);
 }
 
-bool scene_promise(struct scene *s, uint32_t member, uint32_t node, bool simulated)
+bool session_nominate(struct session *s, uint32_t member, uint32_t node, bool simulated)
 {
 	if (copy_on(s, member, node) != NULL)
 		return simulated && spare(s, member, node);
-	give_room(s, member, node, MOVE_PROMISE);
+	give_room(s, member, node, MOVE_NOMINATE);
 	return true;
 }
 
-void scene_bind(struct scene *s, uint32_t member, uint32_t node)
+void session_bind(struct session *s, uint32_t member, uint32_t node)
 {
 	give_room(s, member, node, MOVE_BIND);
 }
 
-static void undo_room(struct scene *s, const struct scene_move *move)
+static void undo_room(struct session *s, const struct session_move *move)
 {
 	struct member *m = &s->members[move->member];
 
@@ -212,14 +212,14 @@ static void undo_room(struct scene *s, const struct scene_move *move)
 	mirror_gone(s, move->member);
 }
 
-/* ---- statements ---- */
+/* ---- transactions ---- */
 
-uint32_t scene_mark(const struct scene *s)
+uint32_t session_mark(const struct session *s)
 {
 	return s->moves.n;
 }
 
-static void undo(struct scene *s, const struct scene_move *move)
+static void undo(struct session *s, const struct session_move *move)
 {
 	switch ((enum move_kind)move->kind) {
 	case MOVE_EVICT:
@@ -230,18 +230,18 @@ static void undo(struct scene *s, const struct scene_move *move)
 		s->moves.v[move->spares].is_valid = true;
 		do_evict(s, move->member, s->moves.v[move->spares].node);
 		break;
-	case MOVE_PROMISE:
+	case MOVE_NOMINATE:
 	case MOVE_BIND:
 		undo_room(s, move);
 		break;
 	}
 }
 
-void scene_rollback(struct scene *s, uint32_t mark)
+void session_rollback(struct session *s, uint32_t mark)
 {
 	s->room_stamp += s->moves.n > mark; /* room comes back */
 	while (s->moves.n > mark) {
-		struct scene_move move = array_pop(&s->moves);
+		struct session_move move = array_pop(&s->moves);
 
 		if (move.is_valid)
 			undo(s, &move);
@@ -250,33 +250,33 @@ void scene_rollback(struct scene *s, uint32_t mark)
 	}
 }
 
-void scene_bound_to_promised(struct scene *s, uint32_t unit)
+void session_bound_to_nominated(struct session *s, uint32_t workload)
 {
 	for (uint32_t i = 0; i < s->moves.n; i++) {
-		struct scene_move *move = &s->moves.v[i];
+		struct session_move *move = &s->moves.v[i];
 
-		if (move->kind != MOVE_BIND || s->members[move->member].unit != unit)
+		if (move->kind != MOVE_BIND || s->members[move->member].workload != workload)
 			continue;
-		struct scene_move again = *move;
+		struct session_move again = *move;
 
 		undo_room(s, &again);
 		array_remove(&s->moves, i--);
-		give_room(s, again.member, again.node, MOVE_PROMISE);
+		give_room(s, again.member, again.node, MOVE_NOMINATE);
 	}
 }
 
-static void settle(struct scene *s, uint32_t unit)
+static void settle(struct session *s, uint32_t workload)
 {
-	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent)
 		s->settled[q] = s->shares[q];
 }
 
-void scene_commit(struct scene *s, enum action action, uint32_t unit)
+void session_commit(struct session *s, enum action action, uint32_t workload)
 {
 	uint32_t first = s->done.n;
 
 	for (uint32_t i = 0; i < s->moves.n; i++) {
-		const struct scene_move *move = &s->moves.v[i];
+		const struct session_move *move = &s->moves.v[i];
 		struct member *m = &s->members[move->member];
 
 		m->evicted_by = NONE;
@@ -285,10 +285,10 @@ void scene_commit(struct scene *s, enum action action, uint32_t unit)
 		if (move->kind == MOVE_EVICT)
 			m->is_virtual = false;
 		array_push(&s->done, *move);
-		s->units[m->unit].knows_request = false;
-		settle(s, m->unit);
-		scene_relist(s, m->unit);
+		s->workloads[m->workload].knows_request = false;
+		settle(s, m->workload);
+		session_relist(s, m->workload);
 	}
 	s->moves.n = 0;
-	array_push(&s->statements, ((struct statement){action, unit, first, s->done.n - first}));
+	array_push(&s->transactions, ((struct transaction){action, workload, first, s->done.n - first}));
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding room for the next members of a unit: all of them or none. Of the nodes that fit, first those with room now,
- * then (for work without GPUs) nodes without GPUs, then the fullest or the emptiest as configured, then by name.
+ * Finding room for the next members of a workload: all of them or none. Of the nodes that fit, first those with room
+ * now, then (for work without GPUs) nodes without GPUs, then the fullest or the emptiest as configured, then by name.
  */
-#include "engine/scene.h"
+#include "engine/session.h"
 
 #include <string.h>
 
 /* ---- what the queue allows ---- */
 
-bool scene_over_limit(const struct scene *s, uint32_t unit, const double request[KAI_RES])
+bool session_over_limit(const struct session *s, uint32_t workload, const double request[KAI_RES])
 {
-	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent)
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			const struct share *x = &s->shares[q].r[r];
 
@@ -21,9 +21,9 @@ bool scene_over_limit(const struct scene *s, uint32_t unit, const double request
 	return false;
 }
 
-bool scene_core_over_quota(const struct scene *s, uint32_t unit, const double request[KAI_RES])
+bool session_core_over_quota(const struct session *s, uint32_t workload, const double request[KAI_RES])
 {
-	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent)
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			const struct share *x = &s->shares[q].r[r];
 
@@ -34,9 +34,10 @@ bool scene_core_over_quota(const struct scene *s, uint32_t unit, const double re
 	return false;
 }
 
-static bool queue_allows(const struct scene *s, uint32_t unit, const double all[KAI_RES], const double core[KAI_RES])
+static bool queue_allows(const struct session *s, uint32_t workload, const double all[KAI_RES],
+			 const double core[KAI_RES])
 {
-	return !scene_over_limit(s, unit, all) && !scene_core_over_quota(s, unit, core);
+	return !session_over_limit(s, workload, all) && !session_core_over_quota(s, workload, core);
 }
 
 /* ---- what filters other than room allow ---- */
@@ -54,7 +55,7 @@ static void leave_out(struct cede_cycle *c)
 	}
 }
 
-static void ask_filters(struct scene *s, struct form *f, pod_id pod)
+static void ask_filters(struct session *s, struct signature *f, pod_id pod)
 {
 	struct arena *a = arena_new(1 << 14);
 	struct cede_cycle c;
@@ -77,9 +78,9 @@ static void ask_filters(struct scene *s, struct form *f, pod_id pod)
 	f->is_asked = true;
 }
 
-bool scene_allows(struct scene *s, uint32_t form, uint32_t node)
+bool session_allows(struct session *s, uint32_t signature, uint32_t node)
 {
-	struct form *f = &s->forms[form];
+	struct signature *f = &s->signatures[signature];
 
 	if (s->settings->has_no_predicates)
 		return true;
@@ -90,7 +91,7 @@ bool scene_allows(struct scene *s, uint32_t form, uint32_t node)
 
 /* ---- the best node ---- */
 
-static bool fits_soon(const struct scene *s, const int64_t *ask, uint32_t node)
+static bool fits_soon(const struct session *s, const int64_t *ask, uint32_t node)
 {
 	const int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
 
@@ -100,7 +101,7 @@ static bool fits_soon(const struct scene *s, const int64_t *ask, uint32_t node)
 	return true;
 }
 
-static bool fits_now(const struct scene *s, const struct form *f, uint32_t node)
+static bool fits_now(const struct session *s, const struct signature *f, uint32_t node)
 {
 	const int64_t *idle = s->idle + (size_t)node * s->n_amounts;
 
@@ -115,25 +116,25 @@ struct pick {
 	double place;			/* higher is better */
 };
 
-/* What part is left of the type it asks for that is scarcest there. */
-static double scarcest(const struct scene *s, const struct form *f, uint32_t node)
+/* What fraction is left of the type it asks for that is scarcest there. */
+static double scarcest(const struct session *s, const struct signature *f, uint32_t node)
 {
 	size_t at = (size_t)node * s->n_amounts;
 	double least = 1;
 
 	for (uint32_t a = 0; a < s->n_amounts; a++) {
-		double part = s->capacity[at + a] > 0
-				      ? (double)(s->idle[at + a] + s->soon[at + a]) / (double)s->capacity[at + a]
-				      : 1;
+		double fraction = s->capacity[at + a] > 0
+					  ? (double)(s->idle[at + a] + s->soon[at + a]) / (double)s->capacity[at + a]
+					  : 1;
 
-		least = f->ask[a] > 0 && a != AMOUNT_PODS && part < least ? part : least;
+		least = f->ask[a] > 0 && a != AMOUNT_PODS && fraction < least ? fraction : least;
 	}
 	return least;
 }
 
-static struct pick rate(const struct scene *s, const struct member *m, uint32_t node)
+static struct pick rate(const struct session *s, const struct member *m, uint32_t node)
 {
-	const struct form *f = &s->forms[m->form];
+	const struct signature *f = &s->signatures[m->signature];
 	enum kai_res r = f->ask[KAI_GPU] == 0 ? KAI_CPU : KAI_GPU;
 	size_t at = (size_t)node * s->n_amounts + r;
 	double room = (double)(s->idle[at] + s->soon[at]);
@@ -161,9 +162,9 @@ static bool pick_before(const struct pick *a, const struct pick *b)
 	return a->place > b->place;
 }
 
-static bool may_use(struct scene *s, uint32_t form, uint32_t node)
+static bool may_use(struct session *s, uint32_t signature, uint32_t node)
 {
-	return fits_soon(s, s->forms[form].ask, node) && scene_allows(s, form, node);
+	return fits_soon(s, s->signatures[signature].ask, node) && session_allows(s, signature, node);
 }
 
 static uint32_t first_node(const struct bits *set)
@@ -176,26 +177,26 @@ static uint32_t next_node(const struct bits *set, uint32_t node)
 	return set != NULL ? bits_next(set, node + 1) : node + 1;
 }
 
-bool scene_has_room(struct scene *s, uint32_t form, const struct bits *set)
+bool session_has_room(struct session *s, uint32_t signature, const struct bits *set)
 {
-	if (s->forms[form].no_room == s->room_stamp)
+	if (s->signatures[signature].no_room == s->room_stamp)
 		return false;
 	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
-		if (may_use(s, form, i))
+		if (may_use(s, signature, i))
 			return true;
-	s->forms[form].no_room = s->room_stamp;
+	s->signatures[signature].no_room = s->room_stamp;
 	return false;
 }
 
 /* Nodes in `but` were tried. */
-static uint32_t best_node(struct scene *s, uint32_t member, const struct bits *set, const struct bits *but)
+static uint32_t best_node(struct session *s, uint32_t member, const struct bits *set, const struct bits *but)
 {
 	const struct member *m = &s->members[member];
 	uint32_t best = NONE;
 	struct pick best_pick = {0};
 
 	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i)) {
-		if (!may_use(s, m->form, i) || (but != NULL && bits_has(but, i)))
+		if (!may_use(s, m->signature, i) || (but != NULL && bits_has(but, i)))
 			continue;
 		struct pick p = rate(s, m, i);
 
@@ -207,19 +208,19 @@ static uint32_t best_node(struct scene *s, uint32_t member, const struct bits *s
 	return best;
 }
 
-static bool give(struct scene *s, uint32_t member, uint32_t node, bool simulated)
+static bool give(struct session *s, uint32_t member, uint32_t node, bool simulated)
 {
-	if (!simulated && fits_now(s, &s->forms[s->members[member].form], node)) {
-		scene_bind(s, member, node);
+	if (!simulated && fits_now(s, &s->signatures[s->members[member].signature], node)) {
+		session_bind(s, member, node);
 		return true;
 	}
-	return scene_promise(s, member, node, simulated);
+	return session_nominate(s, member, node, simulated);
 }
 
-static bool place_member(struct scene *s, uint32_t member, const struct bits *set, bool simulated)
+static bool place_member(struct session *s, uint32_t member, const struct bits *set, bool simulated)
 {
 	struct member *m = &s->members[member];
-	struct form *f = &s->forms[m->form];
+	struct signature *f = &s->signatures[m->signature];
 	struct bits tried = {0};
 	uint32_t node;
 
@@ -242,8 +243,8 @@ static bool place_member(struct scene *s, uint32_t member, const struct bits *se
 /* ---- many alike ---- */
 
 /*
- * Members of one form, one after the other: what one takes changes its node alone, so nodes are rated once and kept in
- * a heap.
+ * Members of one signature, one after the other: what one takes changes its node alone, so nodes are rated once and
+ * kept in a heap.
  */
 struct rated {
 	uint32_t node;
@@ -276,19 +277,19 @@ static void rated_sift(struct rated *v, uint32_t n, uint32_t i)
 	}
 }
 
-static uint32_t rate_all(struct scene *s, const struct member *m, const struct bits *set, struct rated *ret)
+static uint32_t rate_all(struct session *s, const struct member *m, const struct bits *set, struct rated *ret)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
-		if (may_use(s, m->form, i))
+		if (may_use(s, m->signature, i))
 			ret[n++] = (struct rated){i, rate(s, m, i)};
 	for (uint32_t i = n / 2; i-- > 0;)
 		rated_sift(ret, n, i);
 	return n;
 }
 
-static bool is_one_of_many(const struct scene *s, const uint32_t *tasks, uint32_t n)
+static bool is_one_of_many(const struct session *s, const uint32_t *tasks, uint32_t n)
 {
 	const struct member *m = &s->members[tasks[0]];
 
@@ -296,13 +297,13 @@ static bool is_one_of_many(const struct scene *s, const uint32_t *tasks, uint32_
 		const struct member *x = &s->members[tasks[i]];
 
 		/* one that was evicted may have to stay where it is */
-		if (x->form != m->form || x->hint != NONE || x->copies != NONE || x->is_core != m->is_core)
+		if (x->signature != m->signature || x->hint != NONE || x->copies != NONE || x->is_core != m->is_core)
 			return false;
 	}
 	return n > 4 && !s->is_mirrored;
 }
 
-static bool place_many(struct scene *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
+static bool place_many(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
 {
 	struct rated *v = mem_resize(NULL, s->n_nodes + 1, sizeof(*v));
 	uint32_t left = rate_all(s, &s->members[tasks[0]], set, v), i = 0;
@@ -311,7 +312,7 @@ static bool place_many(struct scene *s, const uint32_t *tasks, uint32_t n, const
 		s->steps++;
 		if (!give(s, tasks[i], v[0].node, simulated))
 			break;
-		if (may_use(s, s->members[tasks[i]].form, v[0].node))
+		if (may_use(s, s->members[tasks[i]].signature, v[0].node))
 			v[0].pick = rate(s, &s->members[tasks[i]], v[0].node);
 		else
 			v[0] = v[--left];
@@ -323,48 +324,49 @@ static bool place_many(struct scene *s, const uint32_t *tasks, uint32_t n, const
 
 /* ---- all or none ---- */
 
-static void sum_up(const struct scene *s, const uint32_t *tasks, uint32_t n, double all[KAI_RES], double core[KAI_RES])
+static void sum_up(const struct session *s, const uint32_t *tasks, uint32_t n, double all[KAI_RES],
+		   double core[KAI_RES])
 {
 	for (uint32_t r = 0; r < KAI_RES; r++) {
 		all[r] = core[r] = 0;
 		for (uint32_t i = 0; i < n; i++) {
 			const struct member *m = &s->members[tasks[i]];
 
-			all[r] += s->forms[m->form].share[r];
-			core[r] += m->is_core ? s->forms[m->form].share[r] : 0;
+			all[r] += s->signatures[m->signature].share[r];
+			core[r] += m->is_core ? s->signatures[m->signature].share[r] : 0;
 		}
 	}
 }
 
-struct part_turn {
-	uint32_t part, active;
+struct podset_fill {
+	uint32_t podset, active;
 };
 
-/* Parts of inner sets first, then as room is given out. */
-static bool turn_before(const struct scene *s, const struct part_turn *a, const struct part_turn *b)
+/* Podsets of inner sets first, then as room is given out. */
+static bool podset_fill_before(const struct session *s, const struct podset_fill *a, const struct podset_fill *b)
 {
-	const struct part *x = &s->parts[a->part], *y = &s->parts[b->part];
+	const struct session_podset *x = &s->podsets[a->podset], *y = &s->podsets[b->podset];
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank;
-	return part_before(s, x, a->active, y, b->active);
+	return podset_before(s, x, a->active, y, b->active);
 }
 
-/* In which order the tasks' parts are filled: tasks of one part stay together, in their order. */
-static void sort_tasks(struct scene *s, uint32_t *tasks, uint32_t n, bool is_part)
+/* In which order the tasks' podsets are filled: tasks of one podset stay together, in their order. */
+static void sort_tasks(struct session *s, uint32_t *tasks, uint32_t n, bool is_step)
 {
-	const struct part_turn *turns[2];
-	struct part_turn t[2];
+	const struct podset_fill *fills[2];
+	struct podset_fill t[2];
 
 	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t k = i; k > 0 && s->members[tasks[k]].part != s->members[tasks[k - 1]].part; k--) {
+		for (uint32_t k = i; k > 0 && s->members[tasks[k]].podset != s->members[tasks[k - 1]].podset; k--) {
 			for (unsigned j = 0; j < 2; j++) {
-				uint32_t p = s->members[tasks[k - j]].part;
+				uint32_t p = s->members[tasks[k - j]].podset;
 
-				t[j] = (struct part_turn){p, is_part ? 0 : part_count(&s->parts[p], SET_ACTIVE)};
-				turns[j] = &t[j];
+				t[j] = (struct podset_fill){p, is_step ? 0 : podset_count(&s->podsets[p], SET_ACTIVE)};
+				fills[j] = &t[j];
 			}
-			if (!turn_before(s, turns[0], turns[1]))
+			if (!podset_fill_before(s, fills[0], fills[1]))
 				break;
 			uint32_t x = tasks[k];
 
@@ -373,9 +375,9 @@ static void sort_tasks(struct scene *s, uint32_t *tasks, uint32_t n, bool is_par
 		}
 }
 
-bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool simulated)
+bool session_place(struct session *s, uint32_t workload, const struct bits *set, bool simulated)
 {
-	uint32_t mark = scene_mark(s), n = s->tasks.n;
+	uint32_t mark = session_mark(s), n = s->tasks.n;
 	double all[KAI_RES], core[KAI_RES];
 	uint32_t few[16], *tasks = n > 16 ? mem_resize(NULL, n, sizeof(*tasks)) : few;
 	bool is_ok;
@@ -383,9 +385,9 @@ bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool si
 	if (n > 0)
 		memcpy(tasks, s->tasks.v, n * sizeof(*tasks));
 	sum_up(s, tasks, n, all, core);
-	is_ok = queue_allows(s, unit, all, core);
-	if (is_ok && s->units[unit].n_parts > 1)
-		sort_tasks(s, tasks, n, s->tasks_are_part);
+	is_ok = queue_allows(s, workload, all, core);
+	if (is_ok && s->workloads[workload].n_podsets > 1)
+		sort_tasks(s, tasks, n, s->tasks_are_step);
 	if (is_ok && n > 1 && is_one_of_many(s, tasks, n)) {
 		/* all together are within the queue's limits, so each is */
 		is_ok = place_many(s, tasks, n, set, simulated);
@@ -393,11 +395,11 @@ bool scene_place(struct scene *s, uint32_t unit, const struct bits *set, bool si
 	}
 	for (uint32_t i = 0; is_ok && i < n; i++) {
 		sum_up(s, &tasks[i], 1, all, core);
-		is_ok = (s->settings->has_no_predicates || queue_allows(s, unit, all, core)) &&
+		is_ok = (s->settings->has_no_predicates || queue_allows(s, workload, all, core)) &&
 			place_member(s, tasks[i], set, simulated);
 	}
 	if (!is_ok)
-		scene_rollback(s, mark);
+		session_rollback(s, mark);
 	if (tasks != few)
 		mem_free(tasks);
 	return is_ok;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scene is made from the ledger: nodes, queues with their shares, units with their members. */
-#include "engine/scene.h"
+/* A session is made from the ledger: nodes, queues with their shares, workloads with their members. */
+#include "engine/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- amounts ---- */
 
-static void find_amounts(struct scene *s)
+static void find_amounts(struct session *s)
 {
 	const struct res_types *types = vocab_res(ledger_vocab(s->ledger));
 	static const char gpu[] = "nvidia.com/gpu";
@@ -23,7 +23,7 @@ static void find_amounts(struct scene *s)
 			s->amount_type[s->n_amounts++] = r;
 }
 
-static int64_t in_row(const struct scene *s, const int64_t *row, uint32_t amount)
+static int64_t in_row(const struct session *s, const int64_t *row, uint32_t amount)
 {
 	res_id r = s->amount_type[amount];
 
@@ -32,31 +32,31 @@ static int64_t in_row(const struct scene *s, const int64_t *row, uint32_t amount
 
 /* ---- nodes ---- */
 
-static void take_node(struct scene *s, uint32_t i, node_id id)
+static void take_node(struct session *s, uint32_t i, node_id id)
 {
 	const struct obj_node *o = ledger_node(s->ledger, id)->obj;
 	const int64_t *all = ledger_node_allocatable(s->ledger, id), *used = ledger_node_used(s->ledger, id),
-		      *leaving = ledger_node_leaving(s->ledger, id), *claimed = ledger_node_claimed(s->ledger, id);
+		      *leaving = ledger_node_leaving(s->ledger, id), *reserved = ledger_node_reserved(s->ledger, id);
 
-	s->nodes[i] = (struct scene_node){.id = id, .is_usable = !o->is_unschedulable && !o->is_not_ready};
+	s->nodes[i] = (struct session_node){.id = id, .is_usable = !o->is_unschedulable && !o->is_not_ready};
 	for (uint32_t a = 0; a < s->n_amounts; a++) {
 		s->capacity[i * s->n_amounts + a] = in_row(s, all, a);
 		s->idle[i * s->n_amounts + a] = in_row(s, all, a) - in_row(s, used, a);
-		s->soon[i * s->n_amounts + a] = in_row(s, leaving, a) - (s->is_for_moves ? in_row(s, claimed, a) : 0);
+		s->soon[i * s->n_amounts + a] = in_row(s, leaving, a) - (s->is_for_moves ? in_row(s, reserved, a) : 0);
 	}
 	s->nodes[i].has_gpu = s->capacity[i * s->n_amounts + KAI_GPU] != 0;
 	for (uint32_t r = 0; s->nodes[i].is_usable && r < KAI_RES; r++)
 		s->total[r] += (double)s->capacity[i * s->n_amounts + r];
 }
 
-/* Where each node of the ledger stands among the scene's. */
-static uint32_t *take_nodes(struct scene *s)
+/* Where each node of the ledger stands among the session's. */
+static uint32_t *take_nodes(struct session *s)
 {
 	uint32_t *index = arena_n(s->arena, ledger_node_limit(s->ledger) + 1, uint32_t);
 	const node_id *ids = framework_nodes(s->en->frameworks[0], &s->n_nodes);
 	size_t n = (size_t)s->n_nodes * s->n_amounts + 1;
 
-	s->nodes = arena_n(s->arena, s->n_nodes + 1, struct scene_node);
+	s->nodes = arena_n(s->arena, s->n_nodes + 1, struct session_node);
 	s->capacity = arena_n(s->arena, n, int64_t);
 	s->idle = arena_n(s->arena, n, int64_t);
 	s->soon = arena_n(s->arena, n, int64_t);
@@ -101,20 +101,20 @@ static int by_depth(const void *a, const void *b, void *ctx)
 	return dx != dy ? (dx < dy ? -1 : 1) : (x < y ? -1 : x > y);
 }
 
-static double unit_of(enum kai_res r)
+static double kai_scale(enum kai_res r)
 {
 	return r == KAI_MEMORY ? 1e6 : 1;
 }
 
 static double kai_amount(double v, enum kai_res r)
 {
-	double scaled = v * unit_of(r);
+	double scaled = v * kai_scale(r);
 
 	return r == KAI_MEMORY && scaled < SHARE_UNLIMITED ? SHARE_UNLIMITED : scaled;
 }
 
 /* A queue that no KAI Queue object made: its guarantee is its quota, its maximum its limit. */
-static struct share share_elsewhere(const struct scene *s, const struct queue_spec *spec, enum kai_res r)
+static struct share share_elsewhere(const struct session *s, const struct queue_spec *spec, enum kai_res r)
 {
 	res_id type = s->amount_type[r];
 	struct share ret = {.limit = SHARE_UNLIMITED, .weight = 1};
@@ -129,7 +129,7 @@ static struct share share_elsewhere(const struct scene *s, const struct queue_sp
 	return ret;
 }
 
-static struct share share_of(const struct scene *s, const struct queue_spec *spec, enum kai_res r)
+static struct share share_of(const struct session *s, const struct queue_spec *spec, enum kai_res r)
 {
 	const struct kai_share *k = &spec->kai[r];
 
@@ -141,7 +141,7 @@ static struct share share_of(const struct scene *s, const struct queue_spec *spe
 		.deserved = kai_amount(k->quota, r), .limit = kai_amount(k->limit, r), .weight = k->over_quota_weight};
 }
 
-static uint32_t *take_queues(struct scene *s)
+static uint32_t *take_queues(struct session *s)
 {
 	const struct queue_tree *t = ledger_queues(s->ledger);
 	uint32_t *index = arena_n(s->arena, t->q.n + 1, uint32_t);
@@ -153,7 +153,7 @@ static uint32_t *take_queues(struct scene *s)
 		if (q != QUEUE_ROOT && queue_get(t, q)->is_live)
 			ids[s->n_queues++] = q;
 	}
-	s->queues = arena_n(s->arena, s->n_queues + 1, struct scene_queue);
+	s->queues = arena_n(s->arena, s->n_queues + 1, struct session_queue);
 	s->shares = arena_n(s->arena, s->n_queues + 1, struct share_queue);
 	s->settled = arena_n(s->arena, s->n_queues + 1, struct share_queue);
 	qsort_r(ids, s->n_queues, sizeof(*ids), by_depth, (void *)t);
@@ -161,7 +161,7 @@ static uint32_t *take_queues(struct scene *s)
 		const struct queue *q = queue_get(t, ids[i]);
 
 		index[ids[i]] = i;
-		s->queues[i] = (struct scene_queue){.id = ids[i], .is_leaf = queue_is_leaf(t, ids[i])};
+		s->queues[i] = (struct session_queue){.id = ids[i], .is_leaf = queue_is_leaf(t, ids[i])};
 		s->shares[i].parent = q->parent == QUEUE_ROOT ? SHARE_NO_QUEUE : index[q->parent];
 		s->shares[i].priority = q->spec.kai_priority;
 		for (enum kai_res r = 0; r < KAI_RES; r++)
@@ -173,17 +173,17 @@ static uint32_t *take_queues(struct scene *s)
 	return index;
 }
 
-/* ---- units ---- */
+/* ---- workloads ---- */
 
-struct census {			     /* while units are being made */
-	uint32_t *of_group, *of_pod; /* unit; NONE */
-	uint32_t *node_index, *queue_index, *form_of;
+struct session_build {		     /* while workloads are being made */
+	uint32_t *of_group, *of_pod; /* workload; NONE */
+	uint32_t *node_index, *queue_index, *signature_of;
 	name_id task_priority;
 };
 
-static void new_unit(struct scene *s, const struct census *c, const struct unit *draft, queue_id queue)
+static void new_workload(struct session *s, const struct session_build *c, const struct workload *draft, queue_id queue)
 {
-	struct unit *u = &s->units[s->n_units++];
+	struct workload *u = &s->workloads[s->n_workloads++];
 
 	*u = *draft;
 	u->queue = queue == QUEUE_NONE ? NONE : c->queue_index[queue];
@@ -191,29 +191,29 @@ static void new_unit(struct scene *s, const struct census *c, const struct unit 
 		u->queue = NONE;
 }
 
-static void count_units(struct scene *s, struct census *c)
+static void count_workloads(struct session *s, struct session_build *c)
 {
 	uint32_t groups = ledger_group_limit(s->ledger), pods = ledger_pod_limit(s->ledger);
 
 	c->of_group = arena_n(s->arena, groups + 1, uint32_t);
 	c->of_pod = arena_n(s->arena, pods + 1, uint32_t);
-	s->units = arena_n(s->arena, groups + pods + 1, struct unit);
+	s->workloads = arena_n(s->arena, groups + pods + 1, struct workload);
 	for (group_id g = 0; g < groups; g++) {
 		const struct group *x = ledger_group(s->ledger, g);
 
-		c->of_group[g] = s->n_units;
+		c->of_group[g] = s->n_workloads;
 		if (x->is_live)
-			new_unit(s, c,
-				 &(struct unit){.group = g,
-						.pod = POD_NONE,
-						.priority = x->priority,
-						.is_preemptible = x->preemptibility == PREEMPTIBLE ||
-								  x->preemptibility == SEMI_PREEMPTIBLE,
-						.is_semi = x->preemptibility == SEMI_PREEMPTIBLE,
-						.started_ns = x->started_ns,
-						.stale_ns = x->obj->stale_ns,
-						.n_parts = x->n_podsets},
-				 x->queue);
+			new_workload(s, c,
+				     &(struct workload){.group = g,
+							.pod = POD_NONE,
+							.priority = x->priority,
+							.is_preemptible = x->preemptibility == PREEMPTIBLE ||
+									  x->preemptibility == SEMI_PREEMPTIBLE,
+							.is_semi = x->preemptibility == SEMI_PREEMPTIBLE,
+							.started_ns = x->started_ns,
+							.stale_ns = x->obj->stale_ns,
+							.n_podsets = x->n_podsets},
+				     x->queue);
 	}
 	for (pod_id p = 0; p < pods; p++) {
 		const struct pod *x = ledger_pod(s->ledger, p);
@@ -221,22 +221,22 @@ static void count_units(struct scene *s, struct census *c)
 		c->of_pod[p] = NONE;
 		if (x->state == POD_FREE || !engine_is_ours(s->en, x))
 			continue;
-		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_units;
+		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_workloads;
 		if (x->group == GROUP_NONE)
-			new_unit(s, c,
-				 &(struct unit){.group = GROUP_NONE,
-						.pod = p,
-						.priority = x->priority,
-						.is_preemptible = x->preemptibility != NON_PREEMPTIBLE,
-						.started_ns = TIME_NONE,
-						.stale_ns = TIME_NONE,
-						.n_parts = 1},
-				 x->queue);
-		s->units[c->of_pod[p]].n_members++;
+			new_workload(s, c,
+				     &(struct workload){.group = GROUP_NONE,
+							.pod = p,
+							.priority = x->priority,
+							.is_preemptible = x->preemptibility != NON_PREEMPTIBLE,
+							.started_ns = TIME_NONE,
+							.stale_ns = TIME_NONE,
+							.n_podsets = 1},
+				     x->queue);
+		s->workloads[c->of_pod[p]].n_members++;
 	}
 }
 
-/* Sets of parts are filled from the inside out, by name: a number for each part that says so. */
+/* Sets of podsets are filled from the inside out, by name: a number for each podset that says so. */
 struct set_walk {
 	const struct obj_group *o;
 	const struct names *names;
@@ -266,10 +266,10 @@ static void walk_set(struct set_walk *w, uint32_t self, name_id name, uint32_t d
 	mem_free(kids);
 }
 
-static uint32_t set_rank(const struct set_walk *w, name_id part)
+static uint32_t set_rank(const struct set_walk *w, name_id podset)
 {
 	for (uint32_t i = 0; i < w->o->n_subgroups; i++) {
-		if (w->o->subgroups[i].name != part)
+		if (w->o->subgroups[i].name != podset)
 			continue;
 		for (uint32_t k = 0; k < w->o->n_subgroups; k++)
 			if (w->o->subgroups[k].name == w->o->subgroups[i].parent)
@@ -279,7 +279,7 @@ static uint32_t set_rank(const struct set_walk *w, name_id part)
 	return UINT32_MAX; /* of the outermost set: last */
 }
 
-static bool has_nested_parts(const struct obj_group *o)
+static bool has_nested_podsets(const struct obj_group *o)
 {
 	for (uint32_t i = 0; i < o->n_subgroups; i++)
 		if (o->subgroups[i].parent != NAME_NONE)
@@ -287,54 +287,55 @@ static bool has_nested_parts(const struct obj_group *o)
 	return false;
 }
 
-static void make_parts(struct scene *s)
+static void make_podsets(struct session *s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < s->n_units; i++)
-		n += s->units[i].n_parts;
-	s->parts = arena_n(s->arena, n + 1, struct part);
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		struct unit *u = &s->units[i];
+	for (uint32_t i = 0; i < s->n_workloads; i++)
+		n += s->workloads[i].n_podsets;
+	s->podsets = arena_n(s->arena, n + 1, struct session_podset);
+	for (uint32_t i = 0; i < s->n_workloads; i++) {
+		struct workload *u = &s->workloads[i];
 
-		u->first_part = s->n_parts;
-		s->n_parts += u->n_parts;
+		u->first_podset = s->n_podsets;
+		s->n_podsets += u->n_podsets;
 		if (u->group == GROUP_NONE) {
-			s->parts[u->first_part] = (struct part){.unit = i, .min = 1};
+			s->podsets[u->first_podset] = (struct session_podset){.workload = i, .min = 1};
 			continue;
 		}
 		const struct group *g = ledger_group(s->ledger, u->group);
 		struct set_walk w = {.o = g->obj, .names = s->names};
 
-		if (has_nested_parts(g->obj)) {
+		if (has_nested_podsets(g->obj)) {
 			w.rank = arena_n(s->arena, g->obj->n_subgroups + 1, uint32_t);
 			walk_set(&w, g->obj->n_subgroups, NAME_NONE, 0);
 		}
-		for (uint32_t k = 0; k < u->n_parts; k++) {
+		for (uint32_t k = 0; k < u->n_podsets; k++) {
 			const struct podset *p = ledger_podset(s->ledger, g->first_podset + k);
 
-			s->parts[u->first_part + k] = (struct part){.unit = i,
-								    .name = p->name,
-								    .min = p->min_member < 1 ? 1 : p->min_member,
-								    .rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
+			s->podsets[u->first_podset + k] =
+				(struct session_podset){.workload = i,
+							.name = p->name,
+							.min = p->min_member < 1 ? 1 : p->min_member,
+							.rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
 		}
 	}
 }
 
-/* ---- forms ---- */
+/* ---- signatures ---- */
 
-static uint32_t form_for(struct scene *s, struct census *c, pod_id pod)
+static uint32_t signature_for(struct session *s, struct session_build *c, pod_id pod)
 {
 	const struct vocab *v = ledger_vocab(s->ledger);
 	shape_id shape = ledger_pod(s->ledger, pod)->shape;
 	const struct shape *sh = shape_get(v, shape);
-	struct form *f;
+	struct signature *f;
 
-	if (c->form_of[shape] != NONE)
-		return c->form_of[shape];
-	c->form_of[shape] = s->n_forms;
-	f = &s->forms[s->n_forms];
-	*f = (struct form){.shape = shape, .example = pod, .ask = arena_n(s->arena, s->n_amounts, int64_t)};
+	if (c->signature_of[shape] != NONE)
+		return c->signature_of[shape];
+	c->signature_of[shape] = s->n_signatures;
+	f = &s->signatures[s->n_signatures];
+	*f = (struct signature){.shape = shape, .example = pod, .ask = arena_n(s->arena, s->n_amounts, int64_t)};
 	for (uint32_t a = 0; a < s->n_amounts; a++)
 		f->ask[a] = s->amount_type[a] == RES_NONE ? 0 : res_list_get(&sh->request, s->amount_type[a]);
 	f->ask[AMOUNT_PODS] = 1;
@@ -342,12 +343,12 @@ static uint32_t form_for(struct scene *s, struct census *c, pod_id pod)
 		f->share[r] = (double)f->ask[r];
 	f->is_tiny = f->ask[KAI_CPU] < 10 && f->ask[KAI_MEMORY] < (10 << 20) && f->ask[KAI_GPU] == 0 && !sh->has_claims;
 	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0;
-	return s->n_forms++;
+	return s->n_signatures++;
 }
 
 /* ---- members ---- */
 
-static enum member_status status_of(const struct scene *s, const struct pod *p)
+static enum member_status status_of(const struct session *s, const struct pod *p)
 {
 	switch ((enum pod_state)p->state) {
 	case POD_PLACED:
@@ -362,7 +363,7 @@ static enum member_status status_of(const struct scene *s, const struct pod *p)
 }
 
 struct member_order {
-	const struct scene *s;
+	const struct session *s;
 	name_id task_priority;
 };
 
@@ -374,7 +375,7 @@ static bool task_priority(const struct member_order *o, const struct pod *p, int
 	const char *text;
 
 	if (o->task_priority == NAME_NONE ||
-	    !labels_get(&kin_get(ledger_vocab(o->s->ledger), p->kin)->labels, o->task_priority, &value))
+	    !labels_get(&labelset_get(ledger_vocab(o->s->ledger), p->labelset)->labels, o->task_priority, &value))
 		return false;
 	text = name_str(o->s->names, value);
 	*ret = strtol(text, &end, 10);
@@ -383,19 +384,21 @@ static bool task_priority(const struct member_order *o, const struct pod *p, int
 	return true;
 }
 
-/* Of a unit that keeps its core those that run longest come first: who is core stays core (PP-8). 0: no difference. */
-static int by_core(const struct scene *s, const struct member *x, const struct member *y)
+/*
+ * Of a workload that keeps its core those that run longest come first: who is core stays core (PP-8). 0: no difference.
+ */
+static int by_core(const struct session *s, const struct member *x, const struct member *y)
 {
 	bool runs_x = is_in(x->status, SET_USED), runs_y = is_in(y->status, SET_USED);
 
-	if (!s->units[x->unit].is_semi || (!runs_x && !runs_y))
+	if (!s->workloads[x->workload].is_semi || (!runs_x && !runs_y))
 		return 0;
 	if (runs_x != runs_y)
 		return runs_x ? -1 : 1;
 	return pod_seniority(s->names, ledger_pod(s->ledger, x->pod), ledger_pod(s->ledger, y->pod));
 }
 
-static int by_unit_and_part(const void *a, const void *b, void *ctx)
+static int by_workload_and_podset(const void *a, const void *b, void *ctx)
 {
 	const struct member_order *o = ctx;
 	const struct member *x = a, *y = b;
@@ -404,10 +407,10 @@ static int by_unit_and_part(const void *a, const void *b, void *ctx)
 	bool has_x, has_y;
 	int d;
 
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
+	if (x->workload != y->workload)
+		return x->workload < y->workload ? -1 : 1;
+	if (x->podset != y->podset)
+		return x->podset < y->podset ? -1 : 1;
 	d = by_core(o->s, x, y);
 	if (d != 0)
 		return d;
@@ -423,20 +426,20 @@ static int by_unit_and_part(const void *a, const void *b, void *ctx)
 	return d != 0 ? d : name_cmp(o->s->names, p->name, q->name);
 }
 
-static void take_member(struct scene *s, struct census *c, pod_id pod)
+static void take_member(struct session *s, struct session_build *c, pod_id pod)
 {
 	const struct pod *p = ledger_pod(s->ledger, pod);
-	uint32_t unit = c->of_pod[pod];
-	const struct unit *u = &s->units[unit];
-	uint32_t part = u->first_part;
+	uint32_t workload = c->of_pod[pod];
+	const struct workload *u = &s->workloads[workload];
+	uint32_t podset = u->first_podset;
 	struct member *m = &s->members[s->n_members++];
 
 	if (u->group != GROUP_NONE && p->podset != PODSET_NONE)
-		part += p->podset - ledger_group(s->ledger, u->group)->first_podset;
+		podset += p->podset - ledger_group(s->ledger, u->group)->first_podset;
 	*m = (struct member){.pod = pod,
-			     .unit = unit,
-			     .part = part,
-			     .form = form_for(s, c, pod),
+			     .workload = workload,
+			     .podset = podset,
+			     .signature = signature_for(s, c, pod),
 			     .node = NONE,
 			     .copies = NONE,
 			     .evicted_by = NONE,
@@ -444,15 +447,15 @@ static void take_member(struct scene *s, struct census *c, pod_id pod)
 			     .status = (uint8_t)status_of(s, p)};
 	if (is_in(m->status, SET_USED))
 		m->node = c->node_index[p->node];
-	else if (p->claim != CLAIM_NONE && s->is_for_moves) {
-		m->status = IS_PROMISED;
+	else if (p->nomination != NOMINATION_NONE && s->is_for_moves) {
+		m->status = IS_NOMINATED;
 		m->node = c->node_index[p->node];
-	} else if (p->claim != CLAIM_NONE)
+	} else if (p->nomination != NOMINATION_NONE)
 		m->hint = c->node_index[p->node];
 	m->was_running = m->status == IS_RUNNING;
 }
 
-static void copy_to_node(struct scene *s, struct member *m)
+static void copy_to_node(struct session *s, struct member *m)
 {
 	if (m->node == NONE || !is_in(m->status, SET_USED))
 		return;
@@ -460,35 +463,35 @@ static void copy_to_node(struct scene *s, struct member *m)
 	array_push(&s->copies, ((struct copy){.node = m->node, .next = NONE, .status = m->status}));
 }
 
-/* Members are sorted only within units of several: the others are in order already. */
-static void sort_members(struct scene *s, const struct census *c)
+/* Members are sorted only within workloads of several: the others are in order already. */
+static void sort_members(struct session *s, const struct session_build *c)
 {
 	struct member_order o = {s, c->task_priority};
 	struct member *sorted = arena_n(s->arena, s->n_members + 1, struct member);
-	uint32_t *at = arena_n(s->arena, s->n_units + 1, uint32_t);
+	uint32_t *at = arena_n(s->arena, s->n_workloads + 1, uint32_t);
 
-	for (uint32_t i = 0, n = 0; i < s->n_units; i++) {
+	for (uint32_t i = 0, n = 0; i < s->n_workloads; i++) {
 		at[i] = n;
-		n += s->units[i].n_members;
+		n += s->workloads[i].n_members;
 	}
 	for (uint32_t i = 0; i < s->n_members; i++)
-		sorted[at[s->members[i].unit]++] = s->members[i];
+		sorted[at[s->members[i].workload]++] = s->members[i];
 	s->members = sorted;
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		uint32_t n = s->units[i].n_members;
+	for (uint32_t i = 0; i < s->n_workloads; i++) {
+		uint32_t n = s->workloads[i].n_members;
 
 		if (n > 1)
-			qsort_r(sorted + at[i] - n, n, sizeof(*sorted), by_unit_and_part, &o);
+			qsort_r(sorted + at[i] - n, n, sizeof(*sorted), by_workload_and_podset, &o);
 	}
 	for (uint32_t i = 0; i < s->n_members; i++)
-		s->parts[sorted[i].part].n++;
-	for (uint32_t i = 0, n = 0; i < s->n_parts; i++) {
-		s->parts[i].first = n;
-		n += s->parts[i].n;
+		s->podsets[sorted[i].podset].n++;
+	for (uint32_t i = 0, n = 0; i < s->n_podsets; i++) {
+		s->podsets[i].first = n;
+		n += s->podsets[i].n;
 	}
 }
 
-static void take_members(struct scene *s, struct census *c)
+static void take_members(struct session *s, struct session_build *c)
 {
 	uint32_t pods = ledger_pod_limit(s->ledger), shapes = 0;
 
@@ -496,9 +499,9 @@ static void take_members(struct scene *s, struct census *c)
 		if (c->of_pod[p] != NONE && ledger_pod(s->ledger, p)->shape >= shapes)
 			shapes = ledger_pod(s->ledger, p)->shape + 1;
 	s->members = arena_n(s->arena, pods + 1, struct member);
-	s->forms = arena_n(s->arena, shapes + 1, struct form);
-	c->form_of = arena_n(s->arena, shapes + 1, uint32_t);
-	memset(c->form_of, 0xff, (shapes + 1) * sizeof(*c->form_of));
+	s->signatures = arena_n(s->arena, shapes + 1, struct signature);
+	c->signature_of = arena_n(s->arena, shapes + 1, uint32_t);
+	memset(c->signature_of, 0xff, (shapes + 1) * sizeof(*c->signature_of));
 	for (pod_id p = 0; p < pods; p++)
 		if (c->of_pod[p] != NONE)
 			take_member(s, c, p);
@@ -508,7 +511,7 @@ static void take_members(struct scene *s, struct census *c)
 }
 
 /* The first members up to the minimum, those that run before those that wait. */
-static void mark_core(struct scene *s, struct part *p, bool is_semi)
+static void mark_core(struct session *s, struct session_podset *p, bool is_semi)
 {
 	int32_t left = p->min;
 
@@ -525,23 +528,23 @@ static void mark_core(struct scene *s, struct part *p, bool is_semi)
 		}
 }
 
-static void count_members(struct scene *s)
+static void count_members(struct session *s)
 {
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		struct unit *u = &s->units[i];
+	for (uint32_t i = 0; i < s->n_workloads; i++) {
+		struct workload *u = &s->workloads[i];
 
-		for (uint32_t k = 0; k < u->n_parts && (!u->is_preemptible || u->is_semi); k++)
-			mark_core(s, &s->parts[u->first_part + k], u->is_semi);
+		for (uint32_t k = 0; k < u->n_podsets && (!u->is_preemptible || u->is_semi); k++)
+			mark_core(s, &s->podsets[u->first_podset + k], u->is_semi);
 	}
 	for (uint32_t i = 0; i < s->n_members; i++) {
 		const struct member *m = &s->members[i];
-		const double *share = s->forms[m->form].share;
-		struct unit *u = &s->units[m->unit];
+		const double *share = s->signatures[m->signature].share;
+		struct workload *u = &s->workloads[m->workload];
 		bool is_running = is_in(m->status, SET_ALLOCATED);
-		bool counts = is_running || m->status == IS_PROMISED;
+		bool counts = is_running || m->status == IS_NOMINATED;
 
 		u->count[m->status]++;
-		s->parts[m->part].count[m->status]++;
+		s->podsets[m->podset].count[m->status]++;
 		for (uint32_t r = 0; is_running && r < KAI_RES; r++)
 			u->allocated[r] += share[r];
 		if (!counts && m->status != IS_PENDING)
@@ -557,13 +560,13 @@ static void count_members(struct scene *s)
 
 /* ---- ranks ---- */
 
-static int64_t made(const struct scene *s, const struct unit *u)
+static int64_t made(const struct session *s, const struct workload *u)
 {
 	return u->group != GROUP_NONE ? ledger_group(s->ledger, u->group)->obj->created_ns
 				      : ledger_pod(s->ledger, u->pod)->created_ns;
 }
 
-static void unit_names(const struct scene *s, const struct unit *u, name_id ret[3])
+static void workload_names(const struct session *s, const struct workload *u, name_id ret[3])
 {
 	if (u->group != GROUP_NONE) {
 		const struct obj_group *o = ledger_group(s->ledger, u->group)->obj;
@@ -575,26 +578,26 @@ static void unit_names(const struct scene *s, const struct unit *u, name_id ret[
 		const struct pod *p = ledger_pod(s->ledger, u->pod);
 
 		ret[0] = p->obj->uid;
-		ret[1] = kin_get(ledger_vocab(s->ledger), p->kin)->ns;
+		ret[1] = labelset_get(ledger_vocab(s->ledger), p->labelset)->ns;
 		ret[2] = p->name;
 	}
 }
 
 struct ranked {
 	int64_t made_ns;
-	uint32_t unit;
+	uint32_t workload;
 };
 
 static int by_creation(const void *a, const void *b, void *ctx)
 {
-	const struct scene *s = ctx;
+	const struct session *s = ctx;
 	const struct ranked *x = a, *y = b;
 	name_id nx[3], ny[3];
 
 	if (x->made_ns != y->made_ns)
 		return x->made_ns < y->made_ns ? -1 : 1;
-	unit_names(s, &s->units[x->unit], nx);
-	unit_names(s, &s->units[y->unit], ny);
+	workload_names(s, &s->workloads[x->workload], nx);
+	workload_names(s, &s->workloads[y->workload], ny);
 	for (int i = 0; i < 3; i++) {
 		int d = name_cmp(s->names, nx[i], ny[i]);
 
@@ -605,29 +608,29 @@ static int by_creation(const void *a, const void *b, void *ctx)
 }
 
 /* Most clusters are read in the order in which things were made. */
-static void rank_units(struct scene *s)
+static void rank_workloads(struct session *s)
 {
-	struct ranked *v = arena_n(s->arena, s->n_units + 1, struct ranked);
+	struct ranked *v = arena_n(s->arena, s->n_workloads + 1, struct ranked);
 	bool is_sorted = true;
 
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		v[i] = (struct ranked){or_late(made(s, &s->units[i])), i};
+	for (uint32_t i = 0; i < s->n_workloads; i++) {
+		v[i] = (struct ranked){or_late(made(s, &s->workloads[i])), i};
 		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], s) < 0);
 	}
 	if (!is_sorted)
-		qsort_r(v, s->n_units, sizeof(*v), by_creation, s);
-	s->by_rank = arena_n(s->arena, s->n_units + 1, uint32_t);
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		s->by_rank[i] = v[i].unit;
-		s->units[v[i].unit].rank = i;
+		qsort_r(v, s->n_workloads, sizeof(*v), by_creation, s);
+	s->by_rank = arena_n(s->arena, s->n_workloads + 1, uint32_t);
+	for (uint32_t i = 0; i < s->n_workloads; i++) {
+		s->by_rank[i] = v[i].workload;
+		s->workloads[v[i].workload].rank = i;
 	}
 }
 
-/* Where starts are those of pods, a unit is as young as the youngest that runs of it. */
-static void start_units(struct scene *s)
+/* Where starts are those of pods, a workload is as young as the youngest that runs of it. */
+static void start_workloads(struct session *s)
 {
 	for (uint32_t i = 0; i < s->n_members; i++) {
-		struct unit *u = &s->units[s->members[i].unit];
+		struct workload *u = &s->workloads[s->members[i].workload];
 		int64_t start = ledger_pod(s->ledger, s->members[i].pod)->started_ns;
 
 		if (s->members[i].was_running && start > u->started_ns)
@@ -636,7 +639,7 @@ static void start_units(struct scene *s)
 }
 
 /* Room that other schedulers' pods use is nobody's to share; and whom they do not bear stays away. */
-static void subtract_foreign(struct scene *s, const struct census *c)
+static void subtract_foreign(struct session *s, const struct session_build *c)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(s->ledger) && s->en->config->n_scheduler_names > 0; i++) {
 		const struct pod *p = ledger_pod(s->ledger, i);
@@ -652,12 +655,12 @@ static void subtract_foreign(struct scene *s, const struct census *c)
 	}
 }
 
-struct scene *scene_new(struct engine *en, int64_t now_ns, bool is_for_moves)
+struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 {
 	static const char task_priority_key[] = "kai.scheduler/task-priority";
 	struct arena *a = arena_new(1 << 20);
-	struct scene *s = arena_type(a, struct scene);
-	struct census c = {0};
+	struct session *s = arena_type(a, struct session);
+	struct session_build c = {0};
 
 	s->en = en;
 	s->ledger = en->ledger;
@@ -672,35 +675,35 @@ struct scene *scene_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 	find_amounts(s);
 	c.node_index = take_nodes(s);
 	c.queue_index = take_queues(s);
-	count_units(s, &c);
-	make_parts(s);
+	count_workloads(s, &c);
+	make_podsets(s);
 	take_members(s, &c);
-	rank_units(s);
+	rank_workloads(s);
 	if (is_for_moves)
-		start_units(s);
+		start_workloads(s);
 	count_members(s);
 	subtract_foreign(s, &c);
 	share_divide(s->shares, s->n_queues, s->total, s->settings->k_value);
 	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
-	scene_list_units(s);
+	session_list_workloads(s);
 	return s;
 }
 
-void scene_free(struct scene *s)
+void session_free(struct session *s)
 {
 	for (uint32_t i = 0; i < s->n_queues; i++) {
 		array_free(&s->queues[i].pending);
 		array_free(&s->queues[i].kinds);
 		array_free(&s->queues[i].victims);
 	}
-	for (uint32_t i = 0; i < s->n_forms; i++)
-		bits_free(&s->forms[i].allowed);
+	for (uint32_t i = 0; i < s->n_signatures; i++)
+		bits_free(&s->signatures[i].allowed);
 	order_free(s);
 	share_scratch_free(&s->share_scratch);
 	array_free(&s->copies);
 	array_free(&s->moves);
 	array_free(&s->done);
-	array_free(&s->statements);
+	array_free(&s->transactions);
 	array_free(&s->tasks);
 	array_free(&s->request_kinds);
 	arena_free(s->arena);

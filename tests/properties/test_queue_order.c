@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/turn.h"
+#include "engine/queue_order.h"
 #include "properties/story.h"
 #include "rng.h"
 
@@ -145,19 +145,19 @@ struct model {
 
 static int64_t held(const struct model *m, queue_id q, res_id r)
 {
-	return ledger_queue_used(m->l, q)[r] + ledger_queue_claimed(m->l, q)[r];
+	return ledger_queue_used(m->l, q)[r] + ledger_queue_reserved(m->l, q)[r];
 }
 
 static void add_request(const struct model *m, const struct pod *p, int64_t *adds, uint64_t *asked)
 {
 	const struct res_list *a = &shape_get(ledger_vocab(m->l), p->shape)->request;
 
-	adds[RES_PODS] += p->claim == CLAIM_NONE;
+	adds[RES_PODS] += p->nomination == NOMINATION_NONE;
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (a->v[i].type == RES_PODS || !a->v[i].amount)
 			continue;
 		*asked |= UINT64_C(1) << a->v[i].type;
-		adds[a->v[i].type] += p->claim == CLAIM_NONE ? a->v[i].amount : 0;
+		adds[a->v[i].type] += p->nomination == NOMINATION_NONE ? a->v[i].amount : 0;
 	}
 }
 
@@ -184,7 +184,7 @@ static bool is_entitled(const struct model *m, uint32_t rank)
 				const struct pod *x = ledger_pod(m->l, m->waiting[i]);
 
 				if (x->group != p->group || x->state != POD_WAITING ||
-				    (x->claim != CLAIM_NONE) != with_claim)
+				    (x->nomination != NOMINATION_NONE) != with_claim)
 					continue;
 				add_request(m, x, adds, &asked);
 				lacks--;
@@ -364,18 +364,19 @@ static void turns_agree(uint64_t seed)
 {
 	struct rng rng = {seed};
 	struct model m = {.n = 0};
-	struct turn *t;
+	struct queue_order *t;
 	struct story s;
 
 	random_world(&s, &rng);
 	story_load(&s);
 	ledger_check_always(cluster_ledger(s.cluster), false);
 	model_fill(&m, &s);
-	t = turn_new(&(struct engine){.cluster = s.cluster, .ledger = cluster_ledger(s.cluster), .config = s.settings},
-		     m.waiting, m.n);
+	t = queue_order_new(
+		&(struct engine){.cluster = s.cluster, .ledger = cluster_ledger(s.cluster), .config = s.settings},
+		m.waiting, m.n);
 	for (uint32_t i = 0; i < m.n; i++) {
 		uint32_t want = model_next(&m);
-		pod_id got = turn_next(t);
+		pod_id got = queue_order_next(t);
 		group_id g = ledger_pod(m.l, got)->group;
 
 		if (got != m.waiting[want])
@@ -387,8 +388,8 @@ static void turns_agree(uint64_t seed)
 			m.group_tried[g] = true;
 		random_moves(cluster_ledger(s.cluster), &rng, got);
 	}
-	assert_int_equal(turn_next(t), POD_NONE);
-	turn_free(t);
+	assert_int_equal(queue_order_next(t), POD_NONE);
+	queue_order_free(t);
 	s.plan.arena = arena_new(64);
 	story_end(&s);
 }

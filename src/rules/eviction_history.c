@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rules/past.h"
+#include "rules/eviction_history.h"
 
 #include <string.h>
 
-void past_init(struct past *h, struct names *names)
+void eviction_history_init(struct eviction_history *h, struct names *names)
 {
-	*h = (struct past){.bag = name_bag_of(names)};
+	*h = (struct eviction_history){.bag = name_bag_of(names)};
 }
 
-void past_free(struct past *h)
+void eviction_history_free(struct eviction_history *h)
 {
 	name_bag_drop(&h->bag);
 	array_free(&h->v);
-	map_free(&h->by_unit);
+	map_free(&h->by_workload);
 	map_free(&h->by_queue);
 }
 
@@ -25,25 +25,26 @@ static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
 	return before == MAP_NONE ? UINT32_MAX : (uint32_t)before;
 }
 
-void past_add(struct past *h, int64_t at_ns, const char *unit, const char *queue)
+void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char *workload, const char *queue)
 {
-	struct past_entry e = {.at_ns = at_ns,
-			       .unit = name_bag_add_str(&h->bag, unit),
-			       .queue = *queue != '\0' ? name_bag_add_str(&h->bag, queue) : NAME_NONE};
+	struct eviction_record e = {.at_ns = at_ns,
+				    .workload = name_bag_add_str(&h->bag, workload),
+				    .queue = *queue != '\0' ? name_bag_add_str(&h->bag, queue) : NAME_NONE};
 
 	assert(h->v.n == 0 || array_last(&h->v).at_ns <= at_ns);
-	e.next_of_unit = chain(&h->by_unit, e.unit, h->v.n);
+	e.next_of_workload = chain(&h->by_workload, e.workload, h->v.n);
 	e.next_of_queue = chain(&h->by_queue, e.queue, h->v.n);
 	array_push(&h->v, e);
 }
 
-static struct past_count count(const struct past *h, const struct map *m, name_id key, int64_t since_ns, bool by_queue)
+static struct eviction_count count(const struct eviction_history *h, const struct map *m, name_id key, int64_t since_ns,
+				   bool by_queue)
 {
-	struct past_count c = {0};
+	struct eviction_count c = {0};
 	uint64_t at = h == NULL || key == NAME_NONE ? MAP_NONE : map_get(m, key);
 
 	for (uint32_t i = at == MAP_NONE ? UINT32_MAX : (uint32_t)at; i != UINT32_MAX && h->v.v[i].at_ns > since_ns;
-	     i = by_queue ? h->v.v[i].next_of_queue : h->v.v[i].next_of_unit) {
+	     i = by_queue ? h->v.v[i].next_of_queue : h->v.v[i].next_of_workload) {
 		c.last_ns = c.n == 0 ? h->v.v[i].at_ns : c.last_ns;
 		c.first_ns = h->v.v[i].at_ns;
 		c.n++;
@@ -51,12 +52,12 @@ static struct past_count count(const struct past *h, const struct map *m, name_i
 	return c;
 }
 
-struct past_count past_of_unit(const struct past *h, name_id unit, int64_t since_ns)
+struct eviction_count eviction_history_of_workload(const struct eviction_history *h, name_id workload, int64_t since_ns)
 {
-	return count(h, h == NULL ? NULL : &h->by_unit, unit, since_ns, false);
+	return count(h, h == NULL ? NULL : &h->by_workload, workload, since_ns, false);
 }
 
-struct past_count past_of_queue(const struct past *h, name_id path, int64_t since_ns)
+struct eviction_count eviction_history_of_queue(const struct eviction_history *h, name_id path, int64_t since_ns)
 {
 	return count(h, h == NULL ? NULL : &h->by_queue, path, since_ns, true);
 }
@@ -70,11 +71,11 @@ static const char *const owner_kinds[] = {[OWNER_DEPLOYMENT] = "Deployment",
 					  [OWNER_NODE] = "Node",
 					  [OWNER_OTHER] = "Controller"};
 
-void past_unit(const struct cluster *c, const struct pod *p, struct text *out)
+void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out)
 {
 	const struct ledger *l = cluster_ledger(c);
 	const struct names *names = vocab_names(ledger_vocab(l));
-	const char *ns = name_str(names, kin_get(ledger_vocab(l), p->kin)->ns);
+	const char *ns = name_str(names, labelset_get(ledger_vocab(l), p->labelset)->ns);
 
 	if (p->group != GROUP_NONE)
 		text_printf(out, "%s/%s", ns, name_str(names, ledger_group(l, p->group)->obj->name));

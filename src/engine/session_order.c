@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is: units within a queue by priority, state and age; queues by how they stand to their shares, level by
- * level. The same for victims, the other way round.
+ * The order of waiting work: workloads within a queue by priority, state and age; queues by how they stand to their
+ * shares, level by level. The same for victims, the other way round.
  */
-#include "engine/scene.h"
+#include "engine/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-uint8_t unit_state(const struct scene *s, const struct unit *u)
+uint8_t workload_state(const struct session *s, const struct workload *u)
 {
 	bool is_above = false;
 
-	for (uint32_t i = 0; i < u->n_parts; i++) {
-		const struct part *p = &s->parts[u->first_part + i];
-		uint32_t n = part_count(p, SET_ACTIVE);
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
+		uint32_t n = podset_count(p, SET_ACTIVE);
 
 		if (n < (uint32_t)p->min)
 			return 0;
@@ -23,9 +23,9 @@ uint8_t unit_state(const struct scene *s, const struct unit *u)
 	return is_above ? 2 : 1;
 }
 
-bool unit_before(const struct scene *s, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
+bool workload_before(const struct session *s, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
 {
-	const struct unit *x = &s->units[a], *y = &s->units[b];
+	const struct workload *x = &s->workloads[a], *y = &s->workloads[b];
 
 	if (x->priority != y->priority)
 		return x->priority > y->priority;
@@ -34,8 +34,8 @@ bool unit_before(const struct scene *s, uint32_t a, uint8_t state_a, uint32_t b,
 	return x->rank < y->rank;
 }
 
-bool part_before(const struct scene *s, const struct part *a, uint32_t active_a, const struct part *b,
-		 uint32_t active_b)
+bool podset_before(const struct session *s, const struct session_podset *a, uint32_t active_a,
+		   const struct session_podset *b, uint32_t active_b)
 {
 	bool short_a = active_a < (uint32_t)a->min, short_b = active_b < (uint32_t)b->min;
 
@@ -58,9 +58,9 @@ static bool is_candidate(const struct member *m, bool simulated)
 	return m->status == IS_PENDING || (simulated && m->status == IS_LEAVING && m->is_virtual);
 }
 
-static bool take_from_part(struct scene *s, const struct part *p, bool simulated)
+static bool take_from_podset(struct session *s, const struct session_podset *p, bool simulated)
 {
-	uint32_t active = part_count(p, SET_ACTIVE), n = 0;
+	uint32_t active = podset_count(p, SET_ACTIVE), n = 0;
 	uint32_t want = active >= (uint32_t)p->min ? 1 : (uint32_t)p->min - active;
 
 	for (uint32_t i = p->first; i < p->first + p->n && n < want; i++)
@@ -71,101 +71,102 @@ static bool take_from_part(struct scene *s, const struct part *p, bool simulated
 	return n > 0;
 }
 
-/* The part that comes next after one given (NONE: the first). */
-static uint32_t next_part(const struct scene *s, const struct unit *u, const bool *is_taken)
+/* The podset that comes next after one given (NONE: the first). */
+static uint32_t next_podset(const struct session *s, const struct workload *u, const bool *is_taken)
 {
 	uint32_t best = NONE;
 
-	for (uint32_t i = u->first_part; i < u->first_part + u->n_parts; i++)
-		if (!is_taken[i - u->first_part] &&
-		    (best == NONE || part_before(s, &s->parts[i], part_count(&s->parts[i], SET_ACTIVE), &s->parts[best],
-						 part_count(&s->parts[best], SET_ACTIVE))))
+	for (uint32_t i = u->first_podset; i < u->first_podset + u->n_podsets; i++)
+		if (!is_taken[i - u->first_podset] &&
+		    (best == NONE || podset_before(s, &s->podsets[i], podset_count(&s->podsets[i], SET_ACTIVE),
+						   &s->podsets[best], podset_count(&s->podsets[best], SET_ACTIVE))))
 			best = i;
 	return best;
 }
 
-void scene_next_members(struct scene *s, uint32_t unit, bool simulated)
+void session_next_members(struct session *s, uint32_t workload, bool simulated)
 {
-	const struct unit *u = &s->units[unit];
+	const struct workload *u = &s->workloads[workload];
 	uint32_t n_short = 0, n = 0;
 
 	s->tasks.n = 0;
-	if (u->n_parts == 1) {
-		take_from_part(s, &s->parts[u->first_part], simulated);
+	if (u->n_podsets == 1) {
+		take_from_podset(s, &s->podsets[u->first_podset], simulated);
 		return;
 	}
-	bool *is_taken = mem_alloc(u->n_parts * sizeof(*is_taken));
+	bool *is_taken = mem_alloc(u->n_podsets * sizeof(*is_taken));
 
-	for (uint32_t i = u->first_part; i < u->first_part + u->n_parts; i++)
-		n_short += part_count(&s->parts[i], SET_ACTIVE) < (uint32_t)s->parts[i].min;
-	for (uint32_t i = 0; i < u->n_parts && n < (n_short > 0 ? n_short : 1); i++) {
-		uint32_t p = next_part(s, u, is_taken);
+	for (uint32_t i = u->first_podset; i < u->first_podset + u->n_podsets; i++)
+		n_short += podset_count(&s->podsets[i], SET_ACTIVE) < (uint32_t)s->podsets[i].min;
+	for (uint32_t i = 0; i < u->n_podsets && n < (n_short > 0 ? n_short : 1); i++) {
+		uint32_t p = next_podset(s, u, is_taken);
 
-		is_taken[p - u->first_part] = true;
-		n += take_from_part(s, &s->parts[p], simulated);
+		is_taken[p - u->first_podset] = true;
+		n += take_from_podset(s, &s->podsets[p], simulated);
 	}
 	mem_free(is_taken);
 }
 
-const double *unit_request(struct scene *s, uint32_t unit)
+const double *workload_request(struct session *s, uint32_t workload)
 {
-	struct unit *u = &s->units[unit];
+	struct workload *u = &s->workloads[workload];
 
 	if (u->knows_request)
 		return u->request;
-	scene_next_members(s, unit, true);
+	session_next_members(s, workload, true);
 	memset(u->request, 0, sizeof(u->request));
 	for (uint32_t i = 0; i < s->tasks.n; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			u->request[r] += s->forms[s->members[s->tasks.v[i]].form].share[r];
+			u->request[r] += s->signatures[s->members[s->tasks.v[i]].signature].share[r];
 	u->knows_request = true;
 	return u->request;
 }
 
 /* ---- lists of the queues ---- */
 
-/* Requests of one form and number are alike; others are each of a kind of its own. */
-static uint32_t request_kind(struct scene *s, uint32_t unit)
+/* Requests of one signature and number are alike; others are each of a kind of its own. */
+static uint32_t request_kind(struct session *s, uint32_t workload)
 {
 	struct request_kind k = {NONE, 0};
 
-	scene_next_members(s, unit, true);
+	session_next_members(s, workload, true);
 	for (uint32_t i = 0; i < s->tasks.n; i++) {
-		uint32_t form = s->members[s->tasks.v[i]].form;
+		uint32_t signature = s->members[s->tasks.v[i]].signature;
 
-		if (i > 0 && form != k.form)
-			return UINT32_MAX - unit;
-		k = (struct request_kind){form, i + 1};
+		if (i > 0 && signature != k.signature)
+			return UINT32_MAX - workload;
+		k = (struct request_kind){signature, i + 1};
 	}
 	for (uint32_t i = 0; i < s->request_kinds.n; i++)
-		if (s->request_kinds.v[i].form == k.form && s->request_kinds.v[i].n == k.n)
+		if (s->request_kinds.v[i].signature == k.signature && s->request_kinds.v[i].n == k.n)
 			return i;
 	if (s->request_kinds.n >= 64)
-		return UINT32_MAX - unit;
+		return UINT32_MAX - workload;
 	array_push(&s->request_kinds, k);
 	return s->request_kinds.n - 1;
 }
 
-static bool comes_before(const struct scene *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
+static bool comes_before(const struct session *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b,
+			 uint8_t state_b)
 {
-	return victims ? unit_before(s, b, state_b, a, state_a) : unit_before(s, a, state_a, b, state_b);
+	return victims ? workload_before(s, b, state_b, a, state_a) : workload_before(s, a, state_a, b, state_b);
 }
 
-static uint8_t listed_state(const struct scene *s, bool victims, uint32_t unit)
+static uint8_t listed_state(const struct session *s, bool victims, uint32_t workload)
 {
-	return victims ? s->units[unit].victim_state : s->units[unit].pending_state;
+	return victims ? s->workloads[workload].victim_state : s->workloads[workload].pending_state;
 }
 
 /* Where it is, or belongs, in a sorted list. */
-static uint32_t list_position(const struct scene *s, bool victims, const uint32_t *v, uint32_t n, uint32_t unit)
+static uint32_t list_position(const struct session *s, bool victims, const uint32_t *v, uint32_t n, uint32_t workload)
 {
 	uint32_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (comes_before(s, victims, v[mid], listed_state(s, victims, v[mid]), unit,
-				 listed_state(s, victims, unit)))
+		if (comes_before(s, victims, v[mid], listed_state(s, victims, v[mid]), workload,
+				 listed_state(s, victims, workload)))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -173,13 +174,13 @@ static uint32_t list_position(const struct scene *s, bool victims, const uint32_
 	return lo;
 }
 
-static void relist_pending(struct scene *s, struct scene_queue *q, uint32_t unit, uint8_t state)
+static void relist_pending(struct session *s, struct session_queue *q, uint32_t workload, uint8_t state)
 {
-	struct unit *u = &s->units[unit];
+	struct workload *u = &s->workloads[workload];
 	uint32_t at;
 
 	if (u->is_listed_pending) {
-		at = list_position(s, false, q->pending.v, q->pending.n, unit);
+		at = list_position(s, false, q->pending.v, q->pending.n, workload);
 		array_remove(&q->pending, at);
 		array_remove(&q->kinds, at);
 	}
@@ -187,75 +188,75 @@ static void relist_pending(struct scene *s, struct scene_queue *q, uint32_t unit
 	u->pending_state = state;
 	if (!u->is_listed_pending)
 		return;
-	at = list_position(s, false, q->pending.v, q->pending.n, unit);
-	array_insert(&q->pending, at, unit);
-	array_insert(&q->kinds, at, request_kind(s, unit));
+	at = list_position(s, false, q->pending.v, q->pending.n, workload);
+	array_insert(&q->pending, at, workload);
+	array_insert(&q->kinds, at, request_kind(s, workload));
 }
 
-static void relist_victim(struct scene *s, struct scene_queue *q, uint32_t unit, uint8_t state)
+static void relist_victim(struct session *s, struct session_queue *q, uint32_t workload, uint8_t state)
 {
-	struct unit *u = &s->units[unit];
-	bool is_active = unit_count(u, SET_ACTIVE) > 0;
+	struct workload *u = &s->workloads[workload];
+	bool is_active = workload_count(u, SET_ACTIVE) > 0;
 
 	if (u->is_listed_victim && is_active && state == u->victim_state)
 		return;
 	if (u->is_listed_victim)
-		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit));
+		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload));
 	u->is_listed_victim = is_active;
 	u->victim_state = state;
 	if (is_active)
-		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, unit), unit);
+		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload), workload);
 }
 
-void scene_relist(struct scene *s, uint32_t unit)
+void session_relist(struct session *s, uint32_t workload)
 {
-	struct unit *u = &s->units[unit];
+	struct workload *u = &s->workloads[workload];
 	uint8_t state;
 
 	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
 	if (u->queue == NONE)
 		return;
-	state = unit_state(s, u);
-	relist_pending(s, &s->queues[u->queue], unit, state);
-	relist_victim(s, &s->queues[u->queue], unit, state);
+	state = workload_state(s, u);
+	relist_pending(s, &s->queues[u->queue], workload, state);
+	relist_victim(s, &s->queues[u->queue], workload, state);
 }
 
 static int by_coming(const void *a, const void *b, void *ctx)
 {
-	const struct scene *s = ctx;
+	const struct session *s = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	if (x == y)
 		return 0;
-	return unit_before(s, x, s->units[x].pending_state, y, s->units[y].pending_state) ? -1 : 1;
+	return workload_before(s, x, s->workloads[x].pending_state, y, s->workloads[y].pending_state) ? -1 : 1;
 }
 
 static int by_going(const void *a, const void *b, void *ctx)
 {
-	const struct scene *s = ctx;
+	const struct session *s = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	if (x == y)
 		return 0;
-	return unit_before(s, x, s->units[x].victim_state, y, s->units[y].victim_state) ? 1 : -1;
+	return workload_before(s, x, s->workloads[x].victim_state, y, s->workloads[y].victim_state) ? 1 : -1;
 }
 
-static void list_unit(struct scene *s, uint32_t unit)
+static void list_workload(struct session *s, uint32_t workload)
 {
-	struct unit *u = &s->units[unit];
+	struct workload *u = &s->workloads[workload];
 
 	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
 	if (u->queue == NONE)
 		return;
-	u->pending_state = u->victim_state = unit_state(s, u);
+	u->pending_state = u->victim_state = workload_state(s, u);
 	u->is_listed_pending = u->count[IS_PENDING] > 0;
-	u->is_listed_victim = unit_count(u, SET_ACTIVE) > 0;
+	u->is_listed_victim = workload_count(u, SET_ACTIVE) > 0;
 	if (u->is_listed_pending)
-		array_push(&s->queues[u->queue].pending, unit);
+		array_push(&s->queues[u->queue].pending, workload);
 }
 
 /* Lists are made by rank and are in order already where priorities and states are alike. */
-static void sort_list(struct scene *s, uint32_t *v, uint32_t n, int (*cmp)(const void *, const void *, void *))
+static void sort_list(struct session *s, uint32_t *v, uint32_t n, int (*cmp)(const void *, const void *, void *))
 {
 	for (uint32_t i = 1; i < n; i++)
 		if (cmp(&v[i - 1], &v[i], s) > 0) {
@@ -264,15 +265,15 @@ static void sort_list(struct scene *s, uint32_t *v, uint32_t n, int (*cmp)(const
 		}
 }
 
-void scene_list_units(struct scene *s)
+void session_list_workloads(struct session *s)
 {
-	for (uint32_t i = 0; i < s->n_units; i++)
-		list_unit(s, s->by_rank[i]);
-	for (uint32_t i = s->n_units; i-- > 0;)
-		if (s->units[s->by_rank[i]].is_listed_victim)
-			array_push(&s->queues[s->units[s->by_rank[i]].queue].victims, s->by_rank[i]);
+	for (uint32_t i = 0; i < s->n_workloads; i++)
+		list_workload(s, s->by_rank[i]);
+	for (uint32_t i = s->n_workloads; i-- > 0;)
+		if (s->workloads[s->by_rank[i]].is_listed_victim)
+			array_push(&s->queues[s->workloads[s->by_rank[i]].queue].victims, s->by_rank[i]);
 	for (uint32_t i = 0; i < s->n_queues; i++) {
-		struct scene_queue *q = &s->queues[i];
+		struct session_queue *q = &s->queues[i];
 
 		sort_list(s, q->pending.v, q->pending.n, by_coming);
 		sort_list(s, q->victims.v, q->victims.n, by_going);
@@ -302,12 +303,13 @@ struct order {
 	void *ctx;
 	uint64_t stamp, trial;
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
-	uint32_t passed, kind;	  /* the leaf popped last, if by that a unit was passed over, and what that asked for */
-	ARRAY(struct entry) entries;
+	/* the leaf popped last, if by that a workload was passed over, and what that asked for */
+	uint32_t passed, kind;
+	ARRAY(struct victim_entry) entries;
 	struct arena *arena; /* of entries */
 };
 
-static struct order *order_of(struct scene *s, enum order_role role)
+static struct order *order_of(struct session *s, enum order_role role)
 {
 	if (s->orders[role] == NULL) {
 		s->orders[role] = mem_alloc(sizeof(struct order));
@@ -318,7 +320,7 @@ static struct order *order_of(struct scene *s, enum order_role role)
 	return s->orders[role];
 }
 
-void order_free(struct scene *s)
+void order_free(struct session *s)
 {
 	for (unsigned i = 0; i < sizeof(s->orders) / sizeof(*s->orders); i++) {
 		struct order *o = s->orders[i];
@@ -337,29 +339,29 @@ void order_free(struct scene *s)
 	}
 }
 
-static bool item_before(const struct scene *s, const struct order *o, const struct order_item *a,
+static bool item_before(const struct session *s, const struct order *o, const struct order_item *a,
 			const struct order_item *b)
 {
-	if (a->unit == b->unit)
+	if (a->workload == b->workload)
 		return false;
-	return comes_before(s, o->is_victims, a->unit, a->state, b->unit, b->state);
+	return comes_before(s, o->is_victims, a->workload, a->state, b->workload, b->state);
 }
 
-/* The head of the list, passing over units that do not belong. */
-static bool list_head(struct scene *s, struct order *o, struct order_node *n, struct order_item *ret)
+/* The head of the list, passing over workloads that do not belong. */
+static bool list_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
 {
 	for (; n->at < n->n; n->at++) {
 		uint32_t u = n->list[n->at];
 
-		if (o->trial != 0 && s->units[u].in_trial == o->trial)
+		if (o->trial != 0 && s->workloads[u].in_trial == o->trial)
 			continue;
-		enum pick_of_unit pick = o->filter != NULL ? o->filter(s, u, o->ctx) : TAKE_UNIT;
+		enum pick_of_workload pick = o->filter != NULL ? o->filter(s, u, o->ctx) : TAKE_WORKLOAD;
 
-		if (pick == NO_MORE_UNITS) {
+		if (pick == NO_MORE_WORKLOADS) {
 			n->n = n->at;
 			break;
 		}
-		if (pick == PASS_UNIT)
+		if (pick == PASS_WORKLOAD)
 			continue;
 		*ret = (struct order_item){u, NONE, listed_state(s, o->is_victims, u)};
 		return true;
@@ -369,7 +371,7 @@ static bool list_head(struct scene *s, struct order *o, struct order_node *n, st
 
 enum head { HEAD_NONE, HEAD_LIST, HEAD_EXTRA, HEAD_PUSHED };
 
-static enum head leaf_head(struct scene *s, struct order *o, struct order_node *n, struct order_item *ret)
+static enum head leaf_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
 {
 	enum head which = list_head(s, o, n, ret) ? HEAD_LIST : HEAD_NONE;
 
@@ -386,27 +388,29 @@ static enum head leaf_head(struct scene *s, struct order *o, struct order_node *
 
 static const double nothing[KAI_RES];
 
-static const double *held_by(const struct scene *s, const struct order *o, const struct order_item *item)
+static const double *held_by(const struct session *s, const struct order *o, const struct order_item *item)
 {
-	return item->entry != NONE ? o->entries.v[item->entry].allocated : s->units[item->unit].listed_allocated;
+	return item->entry != NONE ? o->entries.v[item->entry].allocated
+				   : s->workloads[item->workload].listed_allocated;
 }
 
-/* What the best unit under a queue asks for, or what goes with it and those before it. */
-static void turn_of(struct scene *s, struct order *o, uint32_t queue, double sum[KAI_RES], struct share_turn *ret)
+/* What the best workload under a queue asks for, or what goes with it and those before it. */
+static void sibling_of(struct session *s, struct order *o, uint32_t queue, double sum[KAI_RES],
+		       struct share_sibling *ret)
 {
 	uint32_t q = queue;
 	struct order_item item;
 
 	while (o->nodes[q].children.n > 0)
 		q = o->nodes[q].children.v[0];
-	*ret = (struct share_turn){o->is_victims ? &s->settled[queue] : &s->shares[queue], nothing, nothing};
+	*ret = (struct share_sibling){o->is_victims ? &s->settled[queue] : &s->shares[queue], nothing, nothing};
 	if (leaf_head(s, o, &o->nodes[q], &item) == HEAD_NONE)
 		return;
 	if (!o->is_victims) {
 		if (item.entry == TRIAL_ASKS)
-			memcpy(sum, s->part_request, sizeof(s->part_request));
+			memcpy(sum, s->step_request, sizeof(s->step_request));
 		else
-			memcpy(sum, unit_request(s, item.unit), KAI_RES * sizeof(*sum));
+			memcpy(sum, workload_request(s, item.workload), KAI_RES * sizeof(*sum));
 		ret->request = sum;
 		return;
 	}
@@ -417,17 +421,17 @@ static void turn_of(struct scene *s, struct order *o, uint32_t queue, double sum
 	ret->taken = sum;
 }
 
-static bool queue_before(struct scene *s, struct order *o, uint32_t a, uint32_t b)
+static bool queue_before(struct session *s, struct order *o, uint32_t a, uint32_t b)
 {
 	double sum_a[KAI_RES], sum_b[KAI_RES];
-	struct share_turn x, y;
+	struct share_sibling x, y;
 
-	turn_of(s, o, a, sum_a, &x);
-	turn_of(s, o, b, sum_b, &y);
+	sibling_of(s, o, a, sum_a, &x);
+	sibling_of(s, o, b, sum_b, &y);
 	return (share_order(&x, &y, s->total) < 0) != o->is_victims;
 }
 
-static void sift_down(struct scene *s, struct order *o, struct order_node *p, uint32_t i)
+static void sift_down(struct session *s, struct order *o, struct order_node *p, uint32_t i)
 {
 	for (;;) {
 		uint32_t best = i, l = 2 * i + 1;
@@ -446,7 +450,7 @@ static void sift_down(struct scene *s, struct order *o, struct order_node *p, ui
 	}
 }
 
-static void sift_up(struct scene *s, struct order *o, struct order_node *p, uint32_t i)
+static void sift_up(struct session *s, struct order *o, struct order_node *p, uint32_t i)
 {
 	while (i > 0 && queue_before(s, o, p->children.v[i], p->children.v[(i - 1) / 2])) {
 		uint32_t t = p->children.v[i];
@@ -457,7 +461,7 @@ static void sift_up(struct scene *s, struct order *o, struct order_node *p, uint
 	}
 }
 
-static struct order_node *parent_node(const struct scene *s, struct order *o, uint32_t queue)
+static struct order_node *parent_node(const struct session *s, struct order *o, uint32_t queue)
 {
 	uint32_t p = s->shares[queue].parent;
 
@@ -484,9 +488,9 @@ static struct order_node *leaf_node(struct order *o, uint32_t queue)
 }
 
 /* The action's own order goes on while lists change: it has a copy. */
-static void take_list(struct scene *s, struct order *o, uint32_t queue, bool copies)
+static void take_list(struct session *s, struct order *o, uint32_t queue, bool copies)
 {
-	const struct scene_queue *q = &s->queues[queue];
+	const struct session_queue *q = &s->queues[queue];
 	const uint32_t *v = o->is_victims ? q->victims.v : q->pending.v;
 	uint32_t n = o->is_victims ? q->victims.n : q->pending.n;
 	struct order_node *leaf;
@@ -499,7 +503,7 @@ static void take_list(struct scene *s, struct order *o, uint32_t queue, bool cop
 		uint32_t m = 0;
 
 		for (uint32_t i = 0; i < n; i++)
-			if (o->filter == NULL || o->filter(s, v[i], o->ctx) == TAKE_UNIT)
+			if (o->filter == NULL || o->filter(s, v[i], o->ctx) == TAKE_WORKLOAD)
 				mine[m++] = v[i];
 		v = mine;
 		n = m;
@@ -508,13 +512,13 @@ static void take_list(struct scene *s, struct order *o, uint32_t queue, bool cop
 	leaf->n = n;
 }
 
-static void take_extra(struct scene *s, struct order *o, const struct order_item *extra, uint32_t n)
+static void take_extra(struct session *s, struct order *o, const struct order_item *extra, uint32_t n)
 {
 	for (uint32_t i = 0; i < n;) {
-		uint32_t queue = s->units[extra[i].unit].queue, k = i;
+		uint32_t queue = s->workloads[extra[i].workload].queue, k = i;
 		struct order_node *leaf = leaf_node(o, queue);
 
-		while (k < n && s->units[extra[k].unit].queue == queue)
+		while (k < n && s->workloads[extra[k].workload].queue == queue)
 			k++;
 		leaf->extra = extra + i;
 		leaf->n_extra = k - i;
@@ -522,7 +526,7 @@ static void take_extra(struct scene *s, struct order *o, const struct order_item
 	}
 }
 
-static bool is_empty(struct scene *s, struct order *o, struct order_node *n)
+static bool is_empty(struct session *s, struct order *o, struct order_node *n)
 {
 	struct order_item item;
 
@@ -530,7 +534,7 @@ static bool is_empty(struct scene *s, struct order *o, struct order_node *n)
 }
 
 /* Children stand after their parents, so from the end on each queue is complete when it is reached. */
-static void link_queues(struct scene *s, struct order *o)
+static void link_queues(struct session *s, struct order *o)
 {
 	struct order_node *root = &o->nodes[s->n_queues];
 
@@ -553,8 +557,8 @@ static void link_queues(struct scene *s, struct order *o)
 		sift_down(s, o, root, k);
 }
 
-void order_begin(struct scene *s, enum order_role role, order_filter filter, void *ctx, const struct order_item *extra,
-		 uint32_t n_extra)
+void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
+		 const struct order_item *extra, uint32_t n_extra)
 {
 	struct order *o = order_of(s, role);
 
@@ -580,7 +584,7 @@ void order_begin(struct scene *s, enum order_role role, order_filter filter, voi
  * only when the queue stands there. As in KAI, a parent is compared by the head of the child that was first until now,
  * before its children are put in order again: this decides between departments.
  */
-static uint32_t first_leaf(struct scene *s, struct order *o)
+static uint32_t first_leaf(struct session *s, struct order *o)
 {
 	struct order_node *p = &o->nodes[s->n_queues];
 
@@ -599,13 +603,13 @@ static uint32_t first_leaf(struct scene *s, struct order *o)
 	}
 }
 
-static void note_change(const struct scene *s, struct order *o, uint32_t queue)
+static void note_change(const struct session *s, struct order *o, uint32_t queue)
 {
 	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
 		o->nodes[q].may_sink = true;
 }
 
-static void pop_child(struct scene *s, struct order *o, struct order_node *p)
+static void pop_child(struct session *s, struct order *o, struct order_node *p)
 {
 	o->nodes[p->children.v[0]].is_in_parent = false;
 	p->children.v[0] = p->children.v[p->children.n - 1];
@@ -614,7 +618,7 @@ static void pop_child(struct scene *s, struct order *o, struct order_node *p)
 		sift_down(s, o, p, 0);
 }
 
-static void heap_pop(const struct scene *s, const struct order *o, struct order_node *n)
+static void heap_pop(const struct session *s, const struct order *o, struct order_node *n)
 {
 	struct order_item *v = n->pushed.v;
 	uint32_t i = 0;
@@ -637,15 +641,16 @@ static void heap_pop(const struct scene *s, const struct order *o, struct order_
 	}
 }
 
-/* Where an item of the trial comes in among the units that only wait. */
-static uint32_t place_in_list(const struct scene *s, const struct order_node *leaf, const struct order_item *item)
+/* Where an item of the trial comes in among the workloads that only wait. */
+static uint32_t place_in_list(const struct session *s, const struct order_node *leaf, const struct order_item *item)
 {
 	uint32_t lo = leaf->at + 1, hi = leaf->n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2, u = leaf->list[mid];
 
-		if (u != item->unit && unit_before(s, u, s->units[u].pending_state, item->unit, item->state))
+		if (u != item->workload &&
+		    workload_before(s, u, s->workloads[u].pending_state, item->workload, item->state))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -654,11 +659,11 @@ static uint32_t place_in_list(const struct scene *s, const struct order_node *le
 }
 
 /*
- * In a trial, units of the list are passed over. As long as they ask for the same the queues compare the same: where
- * the second one stands first all the same, all of them up to the next that asks for something else, or that takes
- * part, are passed over at once.
+ * In a trial, workloads of the list are passed over. As long as they ask for the same the queues compare the same:
+ * where the second one stands first all the same, all of them up to the next that asks for something else, or that
+ * takes podset, are passed over at once.
  */
-static uint32_t past_alike(const struct scene *s, struct order *o, const struct order_node *leaf, uint32_t queue)
+static uint32_t after_alike(const struct session *s, struct order *o, const struct order_node *leaf, uint32_t queue)
 {
 	const uint32_t *kinds = s->queues[queue].kinds.v;
 	uint32_t i = leaf->at + 1, end = leaf->n, kind = kinds[leaf->at];
@@ -674,7 +679,7 @@ static uint32_t past_alike(const struct scene *s, struct order *o, const struct 
 	return i;
 }
 
-bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
+bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 {
 	struct order *o = order_of(s, role);
 	struct order_node *leaf;
@@ -686,7 +691,7 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 	leaf = &o->nodes[q];
 	switch (leaf_head(s, o, leaf, ret)) {
 	case HEAD_LIST:
-		leaf->at = role == ORDER_TRIAL ? past_alike(s, o, leaf, q) : leaf->at + 1;
+		leaf->at = role == ORDER_TRIAL ? after_alike(s, o, leaf, q) : leaf->at + 1;
 		break;
 	case HEAD_EXTRA:
 		leaf->extra_at++;
@@ -712,10 +717,10 @@ bool order_pop(struct scene *s, enum order_role role, struct order_item *ret)
 	return true;
 }
 
-void order_push(struct scene *s, enum order_role role, struct order_item item)
+void order_push(struct session *s, enum order_role role, struct order_item item)
 {
 	struct order *o = order_of(s, role);
-	uint32_t q = s->units[item.unit].queue;
+	uint32_t q = s->workloads[item.workload].queue;
 	struct order_node *n = &o->nodes[q];
 	uint32_t i = n->pushed.n;
 
@@ -734,13 +739,14 @@ void order_push(struct scene *s, enum order_role role, struct order_item item)
 		o->nodes[q].is_in_parent = true;
 		sift_up(s, o, p, p->children.n - 1);
 	}
-	note_change(s, o, s->units[item.unit].queue);
+	note_change(s, o, s->workloads[item.workload].queue);
 }
 
 /* ---- what is left of a victim ---- */
 
-/* Those of a part that have one of these statuses. */
-static uint32_t add_to_entry(const struct scene *s, const struct part *p, enum status_set set, uint32_t *members)
+/* Those of a podset that have one of these statuses. */
+static uint32_t add_to_entry(const struct session *s, const struct session_podset *p, enum status_set set,
+			     uint32_t *members)
 {
 	uint32_t n = 0;
 
@@ -750,23 +756,23 @@ static uint32_t add_to_entry(const struct scene *s, const struct part *p, enum s
 	return n;
 }
 
-uint32_t order_entry(struct scene *s, uint32_t unit, bool promised_first)
+uint32_t order_entry(struct session *s, uint32_t workload, bool nominated_first)
 {
 	struct order *o = order_of(s, ORDER_VICTIMS);
-	const struct unit *u = &s->units[unit];
-	struct entry e = {.unit = unit};
+	const struct workload *u = &s->workloads[workload];
+	struct victim_entry e = {.workload = workload};
 	uint32_t n = 0;
 
 	e.members = arena_n(o->arena, u->n_members + 1, uint32_t);
-	e.n_left = arena_n(o->arena, u->n_parts, uint32_t);
-	e.first = arena_n(o->arena, u->n_parts, uint32_t);
-	for (uint32_t i = 0; i < u->n_parts; i++) {
-		const struct part *p = &s->parts[u->first_part + i];
+	e.n_left = arena_n(o->arena, u->n_podsets, uint32_t);
+	e.first = arena_n(o->arena, u->n_podsets, uint32_t);
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
 
 		e.first[i] = n;
-		n += add_to_entry(s, p, promised_first ? SET_ALLOCATED : SET_ACTIVE, e.members + n);
-		if (promised_first)
-			n += add_to_entry(s, p, 1 << IS_PROMISED, e.members + n);
+		n += add_to_entry(s, p, nominated_first ? SET_ALLOCATED : SET_ACTIVE, e.members + n);
+		if (nominated_first)
+			n += add_to_entry(s, p, 1 << IS_NOMINATED, e.members + n);
 		e.n_left[i] = n - e.first[i];
 	}
 	memcpy(e.allocated, u->listed_allocated, sizeof(e.allocated));
@@ -774,7 +780,7 @@ uint32_t order_entry(struct scene *s, uint32_t unit, bool promised_first)
 	return o->entries.n - 1;
 }
 
-struct entry *order_get_entry(struct scene *s, uint32_t entry)
+struct victim_entry *order_get_entry(struct session *s, uint32_t entry)
 {
 	return &order_of(s, ORDER_VICTIMS)->entries.v[entry];
 }

@@ -1,63 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One scenario: victims are taken away, the unit and its victims look for room in the order of their queues, and the
- * rules judge the outcome. Who finds room again where he was simply stays.
+ * One scenario: victims are taken away, the workload and its victims look for room in the order of their queues, and
+ * the rules judge the outcome. Who finds room again where he was simply stays.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/scene_solver.h"
+#include "engine/session_solver.h"
 
 /* ---- taking away ---- */
 
 /* Whoever lost only some members may place the others: then nothing can be said about all of them at once. */
-static void note_unit(struct solver *v, uint32_t unit, uint32_t n_batch)
+static void note_workload(struct solver *v, uint32_t workload, uint32_t n_batch)
 {
-	struct scene *s = v->s;
-	struct unit *u = &s->units[unit];
+	struct session *s = v->s;
+	struct workload *u = &s->workloads[workload];
 
 	if (u->gone_stamp == v->stamp + 1) /* in another batch already */
 		return;
-	array_push(&v->new_units, unit);
+	array_push(&v->new_workloads, workload);
 	v->n_complex += u->n_members != n_batch;
 }
 
-static void note_form(struct solver *v, uint32_t form)
+static void note_signature(struct solver *v, uint32_t signature)
 {
-	for (uint32_t i = 0; i < v->forms.n; i++)
-		if (v->forms.v[i] == form)
+	for (uint32_t i = 0; i < v->signatures.n; i++)
+		if (v->signatures.v[i] == signature)
 			return;
-	array_push(&v->forms, form);
+	array_push(&v->signatures, signature);
 }
 
 void solver_take_away(struct solver *v, uint32_t member)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	const struct member *m = &s->members[member];
 
-	scene_evict(s, member);
+	session_evict(s, member);
 	array_push(&v->gone, member);
-	note_form(v, m->form);
-	note_unit(v, m->unit, v->batches.v[m->batch].n);
-	s->units[m->unit].gone_stamp = v->stamp + 1;
+	note_signature(v, m->signature);
+	note_workload(v, m->workload, v->batches.v[m->batch].n);
+	s->workloads[m->workload].gone_stamp = v->stamp + 1;
 }
 
 /* Back to what every trial of the step begins with. */
 static void forget_new(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
-	for (uint32_t i = 0; i < v->new_units.n; i++)
-		s->units[v->new_units.v[i]].gone_stamp = 0;
-	v->new_units.n = 0;
+	for (uint32_t i = 0; i < v->new_workloads.n; i++)
+		s->workloads[v->new_workloads.v[i]].gone_stamp = 0;
+	v->new_workloads.n = 0;
 	v->gone.n = v->n_base_gone;
-	v->forms.n = v->n_base_forms;
+	v->signatures.n = v->n_base_signatures;
 	v->n_complex = v->n_base_complex;
 }
 
 static void take_back(struct solver *v)
 {
-	scene_rollback(v->s, v->base_mark);
+	session_rollback(v->s, v->base_mark);
 	forget_new(v);
 }
 
@@ -66,24 +66,25 @@ static void take_back(struct solver *v)
 static int item_cmp(const void *a, const void *b, void *ctx)
 {
 	const struct order_item *x = a, *y = b;
-	const struct scene *s = ctx;
-	uint32_t qx = s->units[x->unit].queue, qy = s->units[y->unit].queue;
+	const struct session *s = ctx;
+	uint32_t qx = s->workloads[x->workload].queue, qy = s->workloads[y->workload].queue;
 
 	if (qx != qy)
 		return qx < qy ? -1 : 1;
-	if (x->unit == y->unit)
+	if (x->workload == y->workload)
 		return 0;
-	return unit_before(s, x->unit, x->state, y->unit, y->state) ? -1 : 1;
+	return workload_before(s, x->workload, x->state, y->workload, y->state) ? -1 : 1;
 }
 
-static struct order_item item_of(const struct scene *s, uint32_t unit)
+static struct order_item item_of(const struct session *s, uint32_t workload)
 {
-	const struct unit *u = &s->units[unit];
+	const struct workload *u = &s->workloads[workload];
 
-	return (struct order_item){unit, u->is_listed_pending ? TRIAL_LOST_AND_WAITS : TRIAL_LOST, unit_state(s, u)};
+	return (struct order_item){workload, u->is_listed_pending ? TRIAL_LOST_AND_WAITS : TRIAL_LOST,
+				   workload_state(s, u)};
 }
 
-static void sort_items(struct scene *s, item_list *items)
+static void sort_items(struct session *s, item_list *items)
 {
 	for (uint32_t i = 1; i < items->n; i++)
 		if (item_cmp(&items->v[i - 1], &items->v[i], s) > 0) {
@@ -92,12 +93,12 @@ static void sort_items(struct scene *s, item_list *items)
 		}
 }
 
-/* Units that lost something since the recorded ones. Backwards: candidates come in the opposite order. */
+/* Workloads that lost something since the recorded ones. Backwards: candidates come in the opposite order. */
 static void gather_new(struct solver *v)
 {
 	v->new_items.n = 0;
-	for (uint32_t i = v->new_units.n; i-- > 0;)
-		array_push(&v->new_items, item_of(v->s, v->new_units.v[i]));
+	for (uint32_t i = v->new_workloads.n; i-- > 0;)
+		array_push(&v->new_items, item_of(v->s, v->new_workloads.v[i]));
 	sort_items(v->s, &v->new_items);
 }
 
@@ -114,44 +115,44 @@ static void merge_items(struct solver *v, const item_list *a, const item_list *b
 
 static void gather_items(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
 	s->stamp++;
-	if (v->n_complex > 0) { /* a recorded unit may have lost more, and stand elsewhere now */
-		solver_gone_units(v);
+	if (v->n_complex > 0) { /* a recorded workload may have lost more, and stand elsewhere now */
+		solver_gone_workloads(v);
 		v->new_items.n = 0;
-		for (uint32_t i = v->units.n; i-- > 0;)
-			array_push(&v->new_items, item_of(s, v->units.v[i]));
-		array_push(&v->new_items, ((struct order_item){v->unit, TRIAL_ASKS, 0}));
+		for (uint32_t i = v->workloads.n; i-- > 0;)
+			array_push(&v->new_items, item_of(s, v->workloads.v[i]));
+		array_push(&v->new_items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
 		sort_items(s, &v->new_items);
 		v->items.n = 0;
 		for (uint32_t i = 0; i < v->new_items.n; i++)
 			array_push(&v->items, v->new_items.v[i]);
 	} else {
 		gather_new(v);
-		array_push(&v->new_items, ((struct order_item){v->unit, TRIAL_ASKS, 0}));
+		array_push(&v->new_items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
 		sort_items(s, &v->new_items);
 		merge_items(v, &v->base_items, &v->new_items, &v->items);
 	}
-	s->units[v->unit].in_trial = s->stamp;
+	s->workloads[v->workload].in_trial = s->stamp;
 	for (uint32_t i = 0; i < v->items.n; i++)
 		if (v->items.v[i].entry == TRIAL_LOST_AND_WAITS)
-			s->units[v->items.v[i].unit].in_trial = s->stamp;
+			s->workloads[v->items.v[i].workload].in_trial = s->stamp;
 }
 
 /* ---- looking for room ---- */
 
-static bool place_part(struct solver *v)
+static bool place_step(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	bool is_ok;
 
 	s->tasks.n = 0;
-	for (uint32_t i = 0; i < v->n_part; i++)
+	for (uint32_t i = 0; i < v->n_step; i++)
 		array_push(&s->tasks, v->want[i]);
-	s->tasks_are_part = true;
-	is_ok = scene_place(s, v->unit, &v->trial_set, true);
-	s->tasks_are_part = false;
+	s->tasks_are_step = true;
+	is_ok = session_place(s, v->workload, &v->trial_set, true);
+	s->tasks_are_step = false;
 	return is_ok;
 }
 
@@ -159,16 +160,16 @@ static bool nobody_finds_room(struct solver *v)
 {
 	if (v->n_complex > 0 || v->s->is_mirrored)
 		return false;
-	for (uint32_t i = 0; i < v->forms.n; i++)
-		if (scene_has_room(v->s, v->forms.v[i], &v->trial_set))
+	for (uint32_t i = 0; i < v->signatures.n; i++)
+		if (session_has_room(v->s, v->signatures.v[i], &v->trial_set))
 			return false;
 	return true;
 }
 
-/* Everybody concerned looks for room, in the order of the queues. False: the unit found none. */
+/* Everybody concerned looks for room, in the order of the queues. False: the workload found none. */
 static bool let_them_look(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	struct order_item item;
 	uint32_t looked = 0;
 	bool is_done = false;
@@ -182,7 +183,7 @@ static bool let_them_look(struct solver *v)
 			continue;
 		looked++;
 		if (item.entry == TRIAL_ASKS) {
-			if (!place_part(v))
+			if (!place_step(v))
 				return false;
 			is_done = true;
 			v->all_lost = looked == 1 && nobody_finds_room(v);
@@ -190,50 +191,50 @@ static bool let_them_look(struct solver *v)
 				return true;
 			continue;
 		}
-		scene_next_members(s, item.unit, true);
-		scene_place(s, item.unit, &v->trial_set, true);
+		session_next_members(s, item.workload, true);
+		session_place(s, item.workload, &v->trial_set, true);
 	}
 	return is_done;
 }
 
 /* ---- may it be? ---- */
 
-static bool is_lost(const struct scene *s, uint32_t member)
+static bool is_lost(const struct session *s, uint32_t member)
 {
 	return !is_in(s->members[member].status, SET_ACTIVE);
 }
 
 static int by_key(const void *a, const void *b, void *ctx)
 {
-	const struct scene *s = ctx;
-	uint64_t x = s->units[*(const uint32_t *)a].order_key, y = s->units[*(const uint32_t *)b].order_key;
+	const struct session *s = ctx;
+	uint64_t x = s->workloads[*(const uint32_t *)a].order_key, y = s->workloads[*(const uint32_t *)b].order_key;
 
 	return x < y ? -1 : x > y;
 }
 
-static void sort_new_units(struct solver *v)
+static void sort_new_workloads(struct solver *v)
 {
-	if (v->new_units.n > 1)
-		qsort_r(v->new_units.v, v->new_units.n, sizeof(*v->new_units.v), by_key, v->s);
+	if (v->new_workloads.n > 1)
+		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), by_key, v->s);
 }
 
-void solver_gone_units(struct solver *v)
+void solver_gone_workloads(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	uint64_t stamp = ++s->stamp;
 
-	v->units.n = 0;
+	v->workloads.n = 0;
 	for (uint32_t i = 0; i < v->gone.n; i++) {
-		struct unit *u = &s->units[s->members[v->gone.v[i]].unit];
+		struct workload *u = &s->workloads[s->members[v->gone.v[i]].workload];
 
 		if (u->seen_stamp == stamp)
 			continue;
 		u->seen_stamp = stamp;
-		array_push(&v->units, s->members[v->gone.v[i]].unit);
+		array_push(&v->workloads, s->members[v->gone.v[i]].workload);
 	}
-	for (uint32_t i = 1; i < v->units.n; i++)
-		if (by_key(&v->units.v[i - 1], &v->units.v[i], s) > 0) {
-			qsort_r(v->units.v, v->units.n, sizeof(*v->units.v), by_key, s);
+	for (uint32_t i = 1; i < v->workloads.n; i++)
+		if (by_key(&v->workloads.v[i - 1], &v->workloads.v[i], s) > 0) {
+			qsort_r(v->workloads.v, v->workloads.n, sizeof(*v->workloads.v), by_key, s);
 			return;
 		}
 }
@@ -258,14 +259,14 @@ static bool is_same_share(const struct share_batch *b, uint32_t queue, const dou
 /* Moving is an eviction: budgets and allowances of the hour count for all of them together. */
 static bool budgets_allow(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	struct map spent = {0}, lost = {0};
 	bool is_ok = true;
 
 	for (uint32_t i = 0; i < v->gone.n && is_ok && s->is_for_moves; i++) {
 		const struct pod *p = ledger_pod(s->ledger, s->members[v->gone.v[i]].pod);
 		uint32_t n, k = map_get(&lost, p->queue);
-		const pdb_id *ids = ledger_kin_pdbs(s->ledger, p->kin, &n);
+		const pdb_id *ids = ledger_labelset_pdbs(s->ledger, p->labelset, &n);
 
 		if (!solver_goes(s, v->gone.v[i]))
 			continue;
@@ -298,26 +299,26 @@ static void add_share(share_list *list, uint32_t queue, const double r[KAI_RES])
 	array_push(list, b);
 }
 
-static void sum_share(const struct scene *s, double sum[KAI_RES], uint32_t member)
+static void sum_share(const struct session *s, double sum[KAI_RES], uint32_t member)
 {
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		sum[r] += s->forms[s->members[member].form].share[r];
+		sum[r] += s->signatures[s->members[member].signature].share[r];
 }
 
-/* Of each part the first up to the minimum are one batch, every other member one of its own. */
-static void shares_of_unit(struct solver *v, uint32_t unit, share_list *ret)
+/* Of each podset the first up to the minimum are one batch, every other member one of its own. */
+static void shares_of_workload(struct solver *v, uint32_t workload, share_list *ret)
 {
-	struct scene *s = v->s;
-	const struct unit *u = &s->units[unit];
-	uint32_t seen[16] = {0}, *n_seen = u->n_parts > 16 ? mem_alloc(u->n_parts * sizeof(*n_seen)) : seen;
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[workload];
+	uint32_t seen[16] = {0}, *n_seen = u->n_podsets > 16 ? mem_alloc(u->n_podsets * sizeof(*n_seen)) : seen;
 	double core[KAI_RES] = {0};
 	bool has_core = false, counts_moved = s->settings->forbids_consolidating_reclaim;
 
 	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
 		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
 			uint32_t member = v->members.v[v->batches.v[b].first + i];
-			uint32_t part = s->members[member].part;
-			bool is_core = n_seen[part - u->first_part]++ < (uint32_t)s->parts[part].min;
+			uint32_t podset = s->members[member].podset;
+			bool is_core = n_seen[podset - u->first_podset]++ < (uint32_t)s->podsets[podset].min;
 			double own[KAI_RES] = {0};
 
 			if (counts_moved ? !solver_goes(s, member) : !is_lost(s, member))
@@ -336,12 +337,12 @@ static void shares_of_unit(struct solver *v, uint32_t unit, share_list *ret)
 /* Batches of one queue together, queues in the order they came. */
 static void sort_shares(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	uint64_t stamp = ++s->stamp;
 	uint32_t n_queues = 0, *at;
 
 	for (uint32_t i = 0; i < v->shares.n; i++) {
-		struct scene_queue *q = &s->queues[v->shares.v[i].queue];
+		struct session_queue *q = &s->queues[v->shares.v[i].queue];
 
 		if (q->share_stamp != stamp) {
 			q->share_stamp = stamp;
@@ -354,7 +355,7 @@ static void sort_shares(struct solver *v)
 		return;
 	at = mem_alloc((n_queues + 1) * sizeof(*at));
 	for (uint32_t i = 0; i < v->shares.n; i++) {
-		const struct scene_queue *q = &s->queues[v->shares.v[i].queue];
+		const struct session_queue *q = &s->queues[v->shares.v[i].queue];
 
 		at[q->share_index + 1] = q->n_shares;
 	}
@@ -373,30 +374,30 @@ static void gather_shares(struct solver *v)
 	if (v->all_lost && v->n_complex == 0) { /* what recorded victims hold is known */
 		for (uint32_t i = 0; i < v->base_shares.n; i++)
 			array_push(&v->shares, v->base_shares.v[i]);
-		sort_new_units(v);
-		for (uint32_t i = 0; i < v->new_units.n; i++)
-			shares_of_unit(v, v->new_units.v[i], &v->shares);
+		sort_new_workloads(v);
+		for (uint32_t i = 0; i < v->new_workloads.n; i++)
+			shares_of_workload(v, v->new_workloads.v[i], &v->shares);
 	} else {
-		solver_gone_units(v);
-		for (uint32_t i = 0; i < v->units.n; i++)
-			shares_of_unit(v, v->units.v[i], &v->shares);
+		solver_gone_workloads(v);
+		for (uint32_t i = 0; i < v->workloads.n; i++)
+			shares_of_workload(v, v->workloads.v[i], &v->shares);
 	}
 	sort_shares(v);
 }
 
 static bool shares_allow(struct solver *v)
 {
-	struct scene *s = v->s;
-	struct unit *u = &s->units[v->unit];
+	struct session *s = v->s;
+	struct workload *u = &s->workloads[v->workload];
 	struct share_verdict why;
 	bool is_core = false;
 
-	if (scene_rule_is_off(s, RULE_FAIR_SHARE))
+	if (session_rule_is_off(s, RULE_FAIR_SHARE))
 		return true;
 	gather_shares(v);
-	for (uint32_t i = 0; i < v->n_part; i++)
+	for (uint32_t i = 0; i < v->n_step; i++)
 		is_core |= s->members[v->want[i]].is_core;
-	if (share_reclaimable(s->settled, s->n_queues, u->queue, s->part_request, is_core, v->shares.v, v->shares.n,
+	if (share_reclaimable(s->settled, s->n_queues, u->queue, s->step_request, is_core, v->shares.v, v->shares.n,
 			      s->settings->saturation, &s->share_scratch, &why))
 		return true;
 	u->refusal = why;
@@ -404,42 +405,43 @@ static bool shares_allow(struct solver *v)
 	return false;
 }
 
-/* Somebody of the part who has a place, not only the promise of one, goes or moves. */
-static bool is_interrupted(const struct solver *v, const struct unit *u, uint32_t part)
+/* Somebody of the podset who is placed, not only nominated, goes or moves. */
+static bool is_interrupted(const struct solver *v, const struct workload *u, uint32_t podset)
 {
-	const struct scene *s = v->s;
+	const struct session *s = v->s;
 
 	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
 		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
 			const uint32_t id = v->members.v[v->batches.v[b].first + i];
 			const struct member *m = &s->members[id];
 
-			if (m->part == part && solver_goes(s, id) && is_in(settled_status(s, m), SET_ALLOCATED))
+			if (m->podset == podset && solver_goes(s, id) && is_in(settled_status(s, m), SET_ALLOCATED))
 				return true;
 		}
 	return false;
 }
 
 /*
- * MR-10: of a part that is inside its window at least the minimum stays. Those already leaving do not count, nor do
+ * MR-10: of a podset that is inside its window at least the minimum stays. Those already leaving do not count, nor do
  * those that will start in the place of others: they are not running.
  */
 static bool minimums_stay(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
 	if (v->n_complex == 0 && v->all_lost)
-		return true; /* whole units: the window was looked at before they became candidates */
-	solver_gone_units(v);
-	for (uint32_t i = 0; i < v->units.n; i++) {
-		const struct unit *u = &s->units[v->units.v[i]];
+		return true; /* whole workloads: the window was looked at before they became candidates */
+	solver_gone_workloads(v);
+	for (uint32_t i = 0; i < v->workloads.n; i++) {
+		const struct workload *u = &s->workloads[v->workloads.v[i]];
 
-		if (!solver_keeps_core(v, v->units.v[i]))
+		if (!solver_keeps_core(v, v->workloads.v[i]))
 			continue;
-		for (uint32_t p = u->first_part; p < u->first_part + u->n_parts; p++)
-			if (part_count(&s->parts[p], SET_ALLOCATED) < (uint32_t)s->parts[p].min &&
+		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
+			if (podset_count(&s->podsets[p], SET_ALLOCATED) < (uint32_t)s->podsets[p].min &&
 			    is_interrupted(v, u, p)) {
-				s->units[v->unit].refused_rule = u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
+				s->workloads[v->workload].refused_rule =
+					u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
 				return false;
 			}
 	}
@@ -448,7 +450,7 @@ static bool minimums_stay(struct solver *v)
 
 static bool is_lawful(struct solver *v)
 {
-	struct unit *u = &v->s->units[v->unit];
+	struct workload *u = &v->s->workloads[v->workload];
 	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && budgets_allow(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);
@@ -466,23 +468,24 @@ enum outcome_of_trial { NO_ROOM, NOT_LAWFUL, SOLVED };
 
 static enum outcome_of_trial run_trial(struct solver *v)
 {
-	v->s->units[v->unit].n_scenarios++;
-	v->evict_mark = scene_mark(v->s);
+	v->s->workloads[v->workload].n_scenarios++;
+	v->evict_mark = session_mark(v->s);
 	if (!let_them_look(v))
 		return NO_ROOM;
 	return is_lawful(v) ? SOLVED : NOT_LAWFUL;
 }
 
-/* Candidates of every unit that has one on the node, wherever they are. */
+/* Candidates of every workload that has one on the node, wherever they are. */
 static void take_on_node(struct solver *v, uint32_t node)
 {
-	struct scene *s = v->s;
-	const struct scene_node *n = node == NONE ? NULL : &s->nodes[node];
+	struct session *s = v->s;
+	const struct session_node *n = node == NONE ? NULL : &s->nodes[node];
 
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return;
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		for (uint32_t b = s->units[v->by_node.v[i].unit].first_batch; b != NONE; b = v->batches.v[b].next) {
+		for (uint32_t b = s->workloads[v->by_node.v[i].workload].first_batch; b != NONE;
+		     b = v->batches.v[b].next) {
 			const struct batch *x = &v->batches.v[b];
 
 			for (uint32_t k = 0; !x->is_recorded && k < x->n; k++) {
@@ -531,14 +534,14 @@ static bool try_recorded(struct solver *v)
 /* On each node where the newest candidate has a member. */
 bool solver_try(struct solver *v)
 {
-	struct scene *s = v->s;
-	const struct unit *u = &s->units[v->last_unit];
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[v->last_workload];
 	uint64_t stamp = ++s->stamp;
 
 	if (v->n_candidates == 0)
 		return try_recorded(v);
-	for (uint32_t p = u->first_part; p < u->first_part + u->n_parts; p++)
-		for (uint32_t i = s->parts[p].first; i < s->parts[p].first + s->parts[p].n; i++) {
+	for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
+		for (uint32_t i = s->podsets[p].first; i < s->podsets[p].first + s->podsets[p].n; i++) {
 			enum outcome_of_trial r;
 
 			if (was_seen(v, s->members[i].node, stamp))
@@ -554,18 +557,18 @@ bool solver_try(struct solver *v)
 
 void solver_reset_base(struct solver *v)
 {
-	v->base_mark = v->n_base_gone = v->n_base_complex = v->n_complex = v->n_base_forms = 0;
+	v->base_mark = v->n_base_gone = v->n_base_complex = v->n_complex = v->n_base_signatures = 0;
 	v->base_items.n = v->base_shares.n = 0;
-	v->gone.n = v->forms.n = v->new_units.n = 0;
+	v->gone.n = v->signatures.n = v->new_workloads.n = 0;
 }
 
 void solver_settle_base(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
-	v->base_mark = scene_mark(s);
+	v->base_mark = session_mark(s);
 	v->n_base_gone = v->gone.n;
-	v->n_base_forms = v->forms.n;
+	v->n_base_signatures = v->signatures.n;
 	v->n_base_complex = v->n_complex;
 	if (v->n_complex == 0) {
 		gather_new(v);
@@ -574,12 +577,12 @@ void solver_settle_base(struct solver *v)
 
 		v->base_items = v->items;
 		v->items = t;
-		sort_new_units(v);
-		for (uint32_t i = 0; i < v->new_units.n; i++)
-			shares_of_unit(v, v->new_units.v[i], &v->base_shares);
+		sort_new_workloads(v);
+		for (uint32_t i = 0; i < v->new_workloads.n; i++)
+			shares_of_workload(v, v->new_workloads.v[i], &v->base_shares);
 	}
 	v->settled.n = 0;
-	for (uint32_t i = 0; i < v->new_units.n; i++)
-		array_push(&v->settled, v->new_units.v[i]);
-	v->new_units.n = 0;
+	for (uint32_t i = 0; i < v->new_workloads.n; i++)
+		array_push(&v->settled, v->new_workloads.v[i]);
+	v->new_workloads.n = 0;
 }

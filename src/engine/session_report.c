@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided: carried back into the ledger, and one decision for each pod that waited, moves, or has to go. */
-#include "engine/scene_words.h"
 #include "engine/search.h"
+#include "engine/session_words.h"
 
 #include <string.h>
 
 /* ---- into the ledger ---- */
 
-static void start_unit(struct scene *s, const struct unit *u)
+static void start_workload(struct session *s, const struct workload *u)
 {
 	if (u->group != GROUP_NONE && ledger_group(s->ledger, u->group)->started_ns != u->started_ns)
 		ledger_set_group_started(s->ledger, u->group, u->started_ns);
 }
 
-static void carry_member(struct scene *s, const struct member *m)
+static void carry_member(struct session *s, const struct member *m)
 {
 	const struct pod *p = ledger_pod(s->ledger, m->pod);
 
 	if (m->was_running) {
-		if (m->status == IS_LEAVING || m->status == IS_PROMISED)
+		if (m->status == IS_LEAVING || m->status == IS_NOMINATED)
 			ledger_evict(s->ledger, m->pod);
 		return;
 	}
@@ -27,37 +27,39 @@ static void carry_member(struct scene *s, const struct member *m)
 	if (m->status == IS_BOUND) {
 		ledger_place(s->ledger, m->pod, s->nodes[m->node].id);
 		ledger_set_started(s->ledger, m->pod, s->now_ns);
-		start_unit(s, &s->units[m->unit]);
-	} else if (m->status == IS_PROMISED) {
+		start_workload(s, &s->workloads[m->workload]);
+	} else if (m->status == IS_NOMINATED) {
 		ledger_reserve(s->ledger, s->nodes[m->node].id, m->pod);
-	} else if (p->claim != CLAIM_NONE) {
-		ledger_unclaim(s->ledger, m->pod);
+	} else if (p->nomination != NOMINATION_NONE) {
+		ledger_clear_nomination(s->ledger, m->pod);
 	}
 }
 
 /* ---- decisions ---- */
 
-struct report {
-	struct scene *s;
+struct decision_report {
+	struct session *s;
 	struct decisions *ret;
 	uint32_t cycle;
-	uint32_t *placed_by;		   /* for each member: the statement its room is told with; NONE */
-	bool *is_told;			   /* has a decision */
-	uint32_t first;			   /* decision of this cycle */
-	uint32_t *unit_of;		   /* for each decision of this cycle */
-	uint32_t *first_of_unit, *told_at; /* decisions: of each unit the first, of each statement its own; NONE */
+	uint32_t *placed_by;   /* for each member: the transaction its room is told with; NONE */
+	bool *is_told;	       /* has a decision */
+	uint32_t first;	       /* decision of this cycle */
+	uint32_t *workload_of; /* for each decision of this cycle */
+	/* decisions: of each workload the first, of each transaction its own; NONE */
+	uint32_t *first_of_workload, *told_at;
 };
 
-static bool spreads(const struct scene *s, uint32_t form)
+static bool spreads(const struct session *s, uint32_t signature)
 {
-	return s->forms[form].ask[KAI_GPU] == 0 ? s->settings->cpu_spreads : s->settings->gpu_spreads;
+	return s->signatures[signature].ask[KAI_GPU] == 0 ? s->settings->cpu_spreads : s->settings->gpu_spreads;
 }
 
-static struct decision *new_decision(struct report *r, uint32_t member, enum outcome outcome, enum action action)
+static struct decision *new_decision(struct decision_report *r, uint32_t member, enum outcome outcome,
+				     enum action action)
 {
-	struct scene *s = r->s;
+	struct session *s = r->s;
 	const struct member *m = &s->members[member];
-	const struct unit *u = &s->units[m->unit];
+	const struct workload *u = &s->workloads[m->workload];
 	bool has_room = outcome == OUTCOME_PLACED || outcome == OUTCOME_NOMINATED;
 
 	array_push(&r->ret->v, ((struct decision){.pod = m->pod,
@@ -70,24 +72,24 @@ static struct decision *new_decision(struct report *r, uint32_t member, enum out
 						  .cycle = r->cycle,
 						  .until_ns = TIME_NONE,
 						  .overdue = {.node = NODE_NONE}}));
-	array_last(&r->ret->v).tie = !has_room		   ? TIE_ONLY_ONE
-				     : m->hint == m->node  ? TIE_NOMINATED
-				     : spreads(s, m->form) ? TIE_EMPTIEST
-							   : TIE_FULLEST;
+	array_last(&r->ret->v).tie = !has_room			? TIE_ONLY_ONE
+				     : m->hint == m->node	? TIE_NOMINATED
+				     : spreads(s, m->signature) ? TIE_EMPTIEST
+								: TIE_FULLEST;
 	r->is_told[member] = true;
-	r->unit_of[r->ret->v.n - 1 - r->first] = m->unit;
-	if (r->first_of_unit[m->unit] == NONE)
-		r->first_of_unit[m->unit] = r->ret->v.n - 1;
+	r->workload_of[r->ret->v.n - 1 - r->first] = m->workload;
+	if (r->first_of_workload[m->workload] == NONE)
+		r->first_of_workload[m->workload] = r->ret->v.n - 1;
 	return &array_last(&r->ret->v);
 }
 
-static uint32_t victims_of(struct report *r, const struct statement *st, struct victim *ret)
+static uint32_t victims_of(struct decision_report *r, const struct transaction *st, struct victim *ret)
 {
-	struct scene *s = r->s;
+	struct session *s = r->s;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < st->n_moves; i++) {
-		const struct scene_move *move = &s->done.v[st->first_move + i];
+		const struct session_move *move = &s->done.v[st->first_move + i];
 		const struct member *m = &s->members[move->member];
 		const struct pod *p = ledger_pod(s->ledger, m->pod);
 
@@ -102,25 +104,25 @@ static uint32_t victims_of(struct report *r, const struct statement *st, struct 
 	return n;
 }
 
-static void tell_room(struct report *r, uint32_t statement, bool of_unit)
+static void tell_room(struct decision_report *r, uint32_t transaction, bool of_workload)
 {
-	struct scene *s = r->s;
-	const struct statement *st = &s->statements.v[statement];
+	struct session *s = r->s;
+	const struct transaction *st = &s->transactions.v[transaction];
 
 	for (uint32_t i = 0; i < st->n_moves; i++) {
-		const struct scene_move *move = &s->done.v[st->first_move + i];
+		const struct session_move *move = &s->done.v[st->first_move + i];
 		const struct member *m = &s->members[move->member];
 
-		if ((m->unit == st->unit) != of_unit || r->placed_by[move->member] != statement ||
-		    r->is_told[move->member] || (m->status != IS_BOUND && m->status != IS_PROMISED))
+		if ((m->workload == st->workload) != of_workload || r->placed_by[move->member] != transaction ||
+		    r->is_told[move->member] || (m->status != IS_BOUND && m->status != IS_NOMINATED))
 			continue;
 		new_decision(r, move->member, m->status == IS_BOUND ? OUTCOME_PLACED : OUTCOME_NOMINATED, st->action);
 	}
 }
 
-static struct decision *tell_eviction(struct report *r, const struct statement *st)
+static struct decision *tell_eviction(struct decision_report *r, const struct transaction *st)
 {
-	const struct unit *u = &r->s->units[st->unit];
+	const struct workload *u = &r->s->workloads[st->workload];
 
 	array_push(&r->ret->v, ((struct decision){.pod = POD_NONE,
 						  .group = u->group,
@@ -135,9 +137,9 @@ static struct decision *tell_eviction(struct report *r, const struct statement *
 	return &array_last(&r->ret->v);
 }
 
-static void tell_statement(struct report *r, uint32_t i)
+static void tell_transaction(struct decision_report *r, uint32_t i)
 {
-	const struct statement *st = &r->s->statements.v[i];
+	const struct transaction *st = &r->s->transactions.v[i];
 	uint32_t first;
 
 	if (st->action == ACTION_STALE_GANG) {
@@ -152,25 +154,29 @@ static void tell_statement(struct report *r, uint32_t i)
 	tell_room(r, i, false);
 }
 
-/* A decision for the unit that tells of nothing else: made by the same action, or it waits after all. NONE: none. */
-static uint32_t first_for(const struct report *r, const struct statement *st)
+/*
+ * A decision for the workload that tells of nothing else: made by the same action, or it waits after all. NONE: none.
+ */
+static uint32_t first_for(const struct decision_report *r, const struct transaction *st)
 {
-	uint32_t n = r->first_of_unit[st->unit] == NONE ? 0 : r->ret->v.n;
+	uint32_t n = r->first_of_workload[st->workload] == NONE ? 0 : r->ret->v.n;
 
-	for (uint32_t i = r->first_of_unit[st->unit]; i < n; i++) {
+	for (uint32_t i = r->first_of_workload[st->workload]; i < n; i++) {
 		const struct decision *d = &r->ret->v.v[i];
 
-		if (d->pod != POD_NONE && r->unit_of[i - r->first] == st->unit &&
+		if (d->pod != POD_NONE && r->workload_of[i - r->first] == st->workload &&
 		    (d->action == ACTION_NONE || d->action == st->action))
 			return i;
 	}
 	return NONE;
 }
 
-/* Victims stand at the first pod that got room by it; if none kept it, at the first of the unit, or for themselves. */
-static void tell_victims(struct report *r, uint32_t i)
+/*
+ * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload, or for themselves.
+ */
+static void tell_victims(struct decision_report *r, uint32_t i)
 {
-	const struct statement *st = &r->s->statements.v[i];
+	const struct transaction *st = &r->s->transactions.v[i];
 	struct victim *victims = arena_n(r->ret->arena, st->n_moves + 1, struct victim);
 	uint32_t n = victims_of(r, st, victims), at = r->told_at[i];
 	struct decision *d;
@@ -193,10 +199,10 @@ static void tell_victims(struct report *r, uint32_t i)
 	d->action = st->action;
 }
 
-static void tell_rest_of(struct report *r, const struct unit *u)
+static void tell_rest_of(struct decision_report *r, const struct workload *u)
 {
-	struct scene *s = r->s;
-	uint32_t first = s->parts[u->first_part].first;
+	struct session *s = r->s;
+	uint32_t first = s->podsets[u->first_podset].first;
 
 	for (uint32_t i = first; i < first + u->n_members; i++) {
 		const struct member *m = &s->members[i];
@@ -208,38 +214,38 @@ static void tell_rest_of(struct report *r, const struct unit *u)
 }
 
 /* The oldest first, in whatever order they were read. */
-static void tell_rest(struct report *r)
+static void tell_rest(struct decision_report *r)
 {
-	for (uint32_t i = 0; i < r->s->n_units; i++)
-		tell_rest_of(r, &r->s->units[r->s->by_rank[i]]);
+	for (uint32_t i = 0; i < r->s->n_workloads; i++)
+		tell_rest_of(r, &r->s->workloads[r->s->by_rank[i]]);
 }
 
-/* Why it waits, or whom it had to leave. */
-static void tell_reasons(struct report *r)
+/* Why it waits, or who is protected. */
+static void tell_reasons(struct decision_report *r)
 {
 	struct words *w = words_new(r->s, r->ret->arena);
 
 	for (uint32_t i = r->first; i < r->ret->v.n; i++) {
 		struct decision *d = &r->ret->v.v[i];
-		uint32_t unit = r->unit_of[i - r->first];
+		uint32_t workload = r->workload_of[i - r->first];
 		bool waits = d->outcome == OUTCOME_WAITING;
-		const struct left_list *left;
+		const struct protected_memo *protected;
 
 		if (d->pod != POD_NONE && d->outcome == OUTCOME_GATED)
 			d->message = words_of_gates(w, d->pod);
 		if (d->pod == POD_NONE || (!waits && d->n_victims == 0))
 			continue;
 		if (waits)
-			d->message = words_of_unit(w, unit);
-		left = words_left(w, unit, d->pod, waits ? ACTION_NONE : d->action);
-		d->protected = left->v;
-		d->n_protected = left->n;
+			d->message = words_of_workload(w, workload);
+		protected = words_protected(w, workload, d->pod, waits ? ACTION_NONE : d->action);
+		d->protected = protected->v;
+		d->n_protected = protected->n;
 	}
 	words_free(w);
 }
 
 /* Pods that were said to wait in this cycle, and now have room: the later word counts. */
-static void forget_waiting(struct report *r)
+static void forget_waiting(struct decision_report *r)
 {
 	struct bits has_room = {0};
 	uint32_t n = 0;
@@ -259,43 +265,43 @@ static void forget_waiting(struct report *r)
 }
 
 /*
- * Which statement a place is told with: its unit's own, also if it had to look again for the sake of another. Who runs
- * moves with the last.
+ * Which transaction a place is told with: its workload's own, also if it had to look again for the sake of another. Who
+ * runs moves with the last.
  */
-static void find_statements(struct report *r)
+static void find_transactions(struct decision_report *r)
 {
-	const struct scene *s = r->s;
+	const struct session *s = r->s;
 
 	memset(r->placed_by, 0xff, (s->n_members + 1) * sizeof(*r->placed_by));
-	for (uint32_t i = 0; i < s->statements.n; i++)
-		for (uint32_t k = 0; k < s->statements.v[i].n_moves; k++) {
-			const struct scene_move *move = &s->done.v[s->statements.v[i].first_move + k];
+	for (uint32_t i = 0; i < s->transactions.n; i++)
+		for (uint32_t k = 0; k < s->transactions.v[i].n_moves; k++) {
+			const struct session_move *move = &s->done.v[s->transactions.v[i].first_move + k];
 			const struct member *m = &s->members[move->member];
 			uint32_t *by = &r->placed_by[move->member];
 
-			if ((move->kind == MOVE_BIND || move->kind == MOVE_PROMISE) &&
-			    (m->was_running || m->unit == s->statements.v[i].unit || *by == NONE))
+			if ((move->kind == MOVE_BIND || move->kind == MOVE_NOMINATE) &&
+			    (m->was_running || m->workload == s->transactions.v[i].workload || *by == NONE))
 				*by = i;
 		}
 }
 
-void scene_report(struct scene *s, uint32_t cycle, struct decisions *ret)
+void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 {
-	struct report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
+	struct decision_report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
 
 	r.placed_by = arena_n(s->arena, s->n_members + 1, uint32_t);
 	r.is_told = arena_n(s->arena, s->n_members + 1, bool);
-	r.unit_of = arena_n(s->arena, s->n_members + s->statements.n + 1, uint32_t);
-	r.first_of_unit = arena_n(s->arena, s->n_units + 1, uint32_t);
-	r.told_at = arena_n(s->arena, s->statements.n + 1, uint32_t);
-	memset(r.first_of_unit, 0xff, (s->n_units + 1) * sizeof(*r.first_of_unit));
-	memset(r.told_at, 0xff, (s->statements.n + 1) * sizeof(*r.told_at));
-	find_statements(&r);
-	for (uint32_t i = 0; i < s->statements.n; i++)
-		tell_statement(&r, i);
+	r.workload_of = arena_n(s->arena, s->n_members + s->transactions.n + 1, uint32_t);
+	r.first_of_workload = arena_n(s->arena, s->n_workloads + 1, uint32_t);
+	r.told_at = arena_n(s->arena, s->transactions.n + 1, uint32_t);
+	memset(r.first_of_workload, 0xff, (s->n_workloads + 1) * sizeof(*r.first_of_workload));
+	memset(r.told_at, 0xff, (s->transactions.n + 1) * sizeof(*r.told_at));
+	find_transactions(&r);
+	for (uint32_t i = 0; i < s->transactions.n; i++)
+		tell_transaction(&r, i);
 	if (!s->is_for_moves)
 		tell_rest(&r);
-	for (uint32_t i = 0; i < s->statements.n; i++)
+	for (uint32_t i = 0; i < s->transactions.n; i++)
 		tell_victims(&r, i);
 	for (uint32_t i = 0; i < s->n_members; i++)
 		if (!s->is_for_moves || r.placed_by[i] != NONE)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/sweep.h"
+#include "engine/displace_cache.h"
 
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
-#include "engine/lineup.h"
+#include "engine/eviction_order.h"
 
 enum { KEYS = 8 }; /* kinds of waiting pods remembered */
 
-struct entry {		     /* what one node says to one kind of pod */
+struct node_answer {	     /* what one node says to one kind of pod */
 	uint64_t generation; /* 0: nothing known */
 	struct status filter;
 	struct status after; /* potential nodes: SUCCESS if it is a candidate */
@@ -27,21 +27,21 @@ struct key {
 struct memory { /* of one kind of pod */
 	struct key key;
 	uint64_t last_use;
-	struct vocab *vocab;   /* where the reference to the shape is */
-	struct entry *entries; /* by node id */
+	struct vocab *vocab;	     /* where the reference to the shape is */
+	struct node_answer *entries; /* by node id */
 	uint32_t n;
 	uint64_t budgets, groups; /* their generations when the entries were made */
 };
 
-struct sweep {
+struct displace_cache {
 	struct memory memories[KEYS];
 	uint64_t clock;
-	struct lineups lineups;
+	struct eviction_orders eviction_orders;
 };
 
-struct sweep *sweep_new(void)
+struct displace_cache *displace_cache_new(void)
 {
-	return mem_alloc(sizeof(struct sweep));
+	return mem_alloc(sizeof(struct displace_cache));
 }
 
 static void forget(struct memory *m)
@@ -52,13 +52,13 @@ static void forget(struct memory *m)
 	*m = (struct memory){0};
 }
 
-void sweep_free(struct sweep *s)
+void displace_cache_free(struct displace_cache *s)
 {
 	if (!s)
 		return;
 	for (int i = 0; i < KEYS; i++)
 		forget(&s->memories[i]);
-	lineups_free(&s->lineups);
+	eviction_orders_free(&s->eviction_orders);
 	mem_free(s);
 }
 
@@ -72,7 +72,7 @@ static bool same_key(const struct key *a, const struct key *b)
  * The memory for this kind of pod; the one not used for longest makes room.
  * Holds a reference to the shape, so its id stays its own.
  */
-static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, const struct displace_options *o)
+static struct memory *memory_for(struct displace_cache *s, const struct cede_cycle *c, const struct displace_options *o)
 {
 	struct key key = {c->framework, c->p->shape, c->priority, o->only_in};
 	struct memory *m = &s->memories[0];
@@ -104,7 +104,7 @@ static struct memory *memory_for(struct sweep *s, const struct cede_cycle *c, co
 
 /* ---- one node ---- */
 
-static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct entry *e)
+static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct node_answer *e)
 {
 	e->n_victims = d->n_victims;
 	e->n_violations = d->n_violations;
@@ -123,20 +123,20 @@ static void weigh(const struct cede_cycle *c, const struct displace_node *d, str
 	}
 }
 
-static void look(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
-		 node_id node, struct entry *e)
+static void look(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
+		 node_id node, struct node_answer *e)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	struct displace_node d;
-	bool is_lasting = !n->claims.n;
+	bool is_lasting = !n->nominated.n;
 
 	e->filter = cycle_fits(c, node);
 	e->after = e->filter;
 	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE) {
-		if (n->claims.n)
+		if (n->nominated.n)
 			d = displace_try(c, node, o);
 		else
-			d = lineup_displace(&s->lineups, c, o, w, node, &is_lasting);
+			d = eviction_order_displace(&s->eviction_orders, c, o, w, node, &is_lasting);
 		e->after = d.status;
 		if (status_is_success(&d.status))
 			weigh(c, &d, e);
@@ -147,7 +147,8 @@ static void look(struct sweep *s, struct cede_cycle *c, const struct displace_op
 /* ---- the choice ---- */
 
 /* <0: a is better; equal ones are decided by name, which is the order they come in. */
-static int compare(const struct entry *a, const struct entry *b, enum tie_break *ret_by, int64_t *ret_a, int64_t *ret_b)
+static int compare(const struct node_answer *a, const struct node_answer *b, enum tie_break *ret_by, int64_t *ret_a,
+		   int64_t *ret_b)
 {
 	const int64_t mine[] = {a->n_violations, a->highest, a->sum, a->n_victims, -a->earliest};
 	const int64_t theirs[] = {b->n_violations, b->highest, b->sum, b->n_victims, -b->earliest};
@@ -166,7 +167,7 @@ static int compare(const struct entry *a, const struct entry *b, enum tie_break 
 	return 0;
 }
 
-static bool is_better(const struct entry *a, const struct entry *b)
+static bool is_better(const struct node_answer *a, const struct node_answer *b)
 {
 	if (a->n_violations != b->n_violations)
 		return a->n_violations < b->n_violations;
@@ -179,11 +180,11 @@ static bool is_better(const struct entry *a, const struct entry *b)
 	return a->earliest > b->earliest;
 }
 
-struct tally {
+struct status_tally {
 	ARRAY(struct status_count) v;
 };
 
-static void count(struct tally *t, const struct status *s)
+static void count(struct status_tally *t, const struct status *s)
 {
 	uint32_t k = t->v.n;
 
@@ -198,7 +199,7 @@ static void count(struct tally *t, const struct status *s)
 	}
 }
 
-static const struct status_count *keep_tally(struct cede_cycle *c, struct tally *t, uint32_t *ret_n)
+static const struct status_count *keep_tally(struct cede_cycle *c, struct status_tally *t, uint32_t *ret_n)
 {
 	struct status_count *v = arena_n(c->arena, t->v.n + 1, struct status_count);
 
@@ -209,12 +210,12 @@ static const struct status_count *keep_tally(struct cede_cycle *c, struct tally 
 	return v;
 }
 
-static void tally_after(const struct memory *m, struct cede_cycle *c, struct sweep_result *ret)
+static void tally_after(const struct memory *m, struct cede_cycle *c, struct displace_cache_result *ret)
 {
-	struct tally t = {0};
+	struct status_tally t = {0};
 
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		const struct entry *e = &m->entries[c->nodes[i]];
+		const struct node_answer *e = &m->entries[c->nodes[i]];
 
 		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE)
 			count(&t, &e->after);
@@ -222,8 +223,8 @@ static void tally_after(const struct memory *m, struct cede_cycle *c, struct swe
 	ret->after = keep_tally(c, &t, &ret->n_after);
 }
 
-static void settle(struct sweep *s, const struct memory *m, struct cede_cycle *c, const struct displace_options *o,
-		   const struct want *w, struct sweep_result *ret)
+static void settle(struct displace_cache *s, const struct memory *m, struct cede_cycle *c,
+		   const struct displace_options *o, const struct want *w, struct displace_cache_result *ret)
 {
 	bool ignored;
 
@@ -231,19 +232,19 @@ static void settle(struct sweep *s, const struct memory *m, struct cede_cycle *c
 		tally_after(m, c, ret);
 		return;
 	}
-	if (ledger_node(c->ledger, ret->best)->claims.n)
+	if (ledger_node(c->ledger, ret->best)->nominated.n)
 		ret->winner = displace_try(c, ret->best, o);
 	else
-		ret->winner = lineup_displace(&s->lineups, c, o, w, ret->best, &ignored);
+		ret->winner = eviction_order_displace(&s->eviction_orders, c, o, w, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
 	if (ret->second != NODE_NONE)
 		compare(&m->entries[ret->best], &m->entries[ret->second], &ret->tie, &ret->mine, &ret->theirs);
 }
 
 /* Nodes come by name, so of equals the first stays ahead. */
-static void rank(const struct memory *m, node_id node, struct sweep_result *ret)
+static void rank(const struct memory *m, node_id node, struct displace_cache_result *ret)
 {
-	const struct entry *e = &m->entries[node];
+	const struct node_answer *e = &m->entries[node];
 
 	if (ret->best == NODE_NONE || is_better(e, &m->entries[ret->best])) {
 		ret->second = ret->best;
@@ -253,23 +254,24 @@ static void rank(const struct memory *m, node_id node, struct sweep_result *ret)
 	}
 }
 
-bool sweep_run(struct sweep *s, struct cede_cycle *c, const struct displace_options *o, struct sweep_result *ret)
+bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
+			struct displace_cache_result *ret)
 {
 	const struct ledger_node *nodes;
-	struct tally refusals = {0};
+	struct status_tally refusals = {0};
 	struct memory *m;
 	struct want w;
 
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;
-	*ret = (struct sweep_result){.best = NODE_NONE, .second = NODE_NONE};
+	*ret = (struct displace_cache_result){.best = NODE_NONE, .second = NODE_NONE};
 	m = memory_for(s, c, o);
-	lineups_fit(&s->lineups, ledger_node_limit(c->ledger));
+	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
 	want_of(c, &w);
 	nodes = ledger_node(c->ledger, 0);
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		node_id node = c->nodes[i];
-		struct entry *e = &m->entries[node];
+		struct node_answer *e = &m->entries[node];
 
 		if (e->generation != nodes[node].generation)
 			look(s, c, o, &w, node, e);

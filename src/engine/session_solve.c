@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scenario search: who has to go, or move, so that a unit finds room.
+ * The scenario search: who has to go, or move, so that a workload finds room.
  *
  * A gang is solved one member more at a time; each step keeps the victims of the step before. Within a step candidates
  * are added, in the order in which they would go, until a trial works: take away those on a node (with what belongs to
- * them), let the unit and its victims look for room, and ask whether the outcome may be.
+ * them), let the workload and its victims look for room, and ask whether the outcome may be.
  */
 #include <string.h>
 
-#include "engine/scene_solver.h"
+#include "engine/session_solver.h"
 
 /* ---- steps ---- */
 
-static void sum_part(struct solver *v)
+static void sum_step(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
-	memset(s->part_request, 0, sizeof(s->part_request));
-	for (uint32_t i = 0; i < v->n_part; i++)
+	memset(s->step_request, 0, sizeof(s->step_request));
+	for (uint32_t i = 0; i < v->n_step; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			s->part_request[r] += s->forms[s->members[v->want[i]].form].share[r];
+			s->step_request[r] += s->signatures[s->members[v->want[i]].signature].share[r];
 }
 
 /* From the beginning, with the victims of the step before recorded and evicted. */
 static void start_afresh(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
-	scene_rollback(s, 0);
+	session_rollback(s, 0);
 	s->stamp += 2;
 	v->stamp = s->stamp;
 	s->stamp++;
@@ -40,7 +40,8 @@ static void start_afresh(struct solver *v)
 	solver_reset_base(v);
 	bits_copy(&v->kept_set, &v->base);
 	for (uint32_t i = 0; i < v->kept.n; i++)
-		solver_add_batch(v, v->kept.v[i].unit, v->kept_members.v + v->kept.v[i].first, v->kept.v[i].n, true);
+		solver_add_batch(v, v->kept.v[i].workload, v->kept_members.v + v->kept.v[i].first, v->kept.v[i].n,
+				 true);
 	order_begin(s, ORDER_VICTIMS, v->filter, v->ctx, NULL, 0);
 	for (uint32_t i = 0; i < v->kept_members.n; i++) {
 		uint32_t node = s->members[v->kept_members.v[i]].node;
@@ -54,15 +55,15 @@ static void start_afresh(struct solver *v)
 
 static bool solve_step(struct solver *v, bool may_try_first)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
-	sum_part(v);
+	sum_step(v);
 	bits_copy(&v->feasible, &v->kept_set);
 	for (bool is_first = may_try_first;; is_first = false) {
 		if (!is_first && !solver_add_candidate(v))
 			return false;
 		if (s->steps > s->settings->search_steps) {
-			s->units[v->unit].hit_bound = true;
+			s->workloads[v->workload].hit_bound = true;
 			return false;
 		}
 		if (quick_look(v) && solver_try(v))
@@ -75,12 +76,12 @@ static bool solve_step(struct solver *v, bool may_try_first)
 /* Batches of which somebody lost his place or moves. */
 static void keep_victims(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 
 	v->kept.n = v->kept_members.n = v->kept_goes.n = 0;
-	solver_gone_units(v);
-	for (uint32_t i = 0; i < v->units.n; i++)
-		for (uint32_t b = s->units[v->units.v[i]].first_batch; b != NONE; b = v->batches.v[b].next) {
+	solver_gone_workloads(v);
+	for (uint32_t i = 0; i < v->workloads.n; i++)
+		for (uint32_t b = s->workloads[v->workloads.v[i]].first_batch; b != NONE; b = v->batches.v[b].next) {
 			const struct batch *x = &v->batches.v[b];
 			const uint32_t *members = v->members.v + x->first;
 			bool counts = false;
@@ -89,7 +90,7 @@ static void keep_victims(struct solver *v)
 				counts |= solver_goes(s, members[k]);
 			if (!counts)
 				continue;
-			array_push(&v->kept, ((struct batch){x->unit, v->kept_members.n, x->n, NONE, true}));
+			array_push(&v->kept, ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true}));
 			for (uint32_t k = 0; k < x->n; k++) {
 				array_push(&v->kept_members, members[k]);
 				array_push(&v->kept_goes, solver_goes(s, members[k]));
@@ -104,15 +105,15 @@ static void keep_victims(struct solver *v)
 static bool can_go_on(const struct solver *v)
 {
 	return v->all_lost && v->n_complex == 0 && !v->has_pushed_back && v->need > 0 &&
-	       v->slots <= (int64_t)v->n_part && member_ask(v->s, v->want[v->n_part])[KAI_GPU] == v->need;
+	       v->slots <= (int64_t)v->n_step && member_ask(v->s, v->want[v->n_step])[KAI_GPU] == v->need;
 }
 
 static void go_on(struct solver *v)
 {
-	struct scene *s = v->s;
+	struct session *s = v->s;
 	uint64_t key = v->recorded_key;
 
-	scene_rollback(s, v->evict_mark);
+	session_rollback(s, v->evict_mark);
 	for (uint32_t i = v->n_base_gone; i < v->gone.n; i++) {
 		struct member *m = &s->members[v->gone.v[i]];
 		struct batch *b = &v->batches.v[m->batch];
@@ -125,31 +126,32 @@ static void go_on(struct solver *v)
 	}
 	solver_settle_base(v); /* while keys are those of candidates */
 	for (uint32_t i = 0; i < v->settled.n; i++)
-		s->units[v->settled.v[i]].order_key = key++;
+		s->workloads[v->settled.v[i]].order_key = key++;
 	v->recorded_key = key;
 }
 
-static bool is_whole(const struct scene *s, const struct unit *u)
+static bool is_whole(const struct session *s, const struct workload *u)
 {
-	for (uint32_t i = 0; i < u->n_parts; i++)
-		if (part_count(&s->parts[u->first_part + i], SET_USED) < (uint32_t)s->parts[u->first_part + i].min)
+	for (uint32_t i = 0; i < u->n_podsets; i++)
+		if (podset_count(&s->podsets[u->first_podset + i], SET_USED) <
+		    (uint32_t)s->podsets[u->first_podset + i].min)
 			return false;
 	return true;
 }
 
 static bool solve(struct solver *v)
 {
-	struct scene *s = v->s;
-	const struct unit *u = &s->units[v->unit];
-	uint32_t before = unit_count(u, SET_USED);
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[v->workload];
+	uint32_t before = workload_count(u, SET_USED);
 	bool goes_on = false;
 
-	for (v->n_part = 1; v->n_part <= v->n_want; v->n_part++) {
+	for (v->n_step = 1; v->n_step <= v->n_want; v->n_step++) {
 		if (!goes_on)
 			start_afresh(v);
 		if (!solve_step(v, !goes_on))
 			return false;
-		if (v->n_part == v->n_want)
+		if (v->n_step == v->n_want)
 			break;
 		goes_on = can_go_on(v);
 		if (goes_on)
@@ -157,7 +159,7 @@ static bool solve(struct solver *v)
 		else
 			keep_victims(v);
 	}
-	return is_whole(s, u) && unit_count(u, SET_USED) > before;
+	return is_whole(s, u) && workload_count(u, SET_USED) > before;
 }
 
 /* ---- the search ---- */
@@ -165,9 +167,9 @@ static bool solve(struct solver *v)
 /* Nodes that may be used before anybody goes: all, if some member wants no GPU; else those with a GPU free or soon. */
 static void find_base(struct solver *v)
 {
-	struct scene *s = v->s;
-	const struct unit *u = &s->units[v->unit];
-	uint32_t first = s->parts[u->first_part].first;
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[v->workload];
+	uint32_t first = s->podsets[u->first_podset].first;
 	bool all = false;
 
 	for (uint32_t i = first; i < first + u->n_members; i++)
@@ -195,25 +197,25 @@ static void solver_free(struct solver *v)
 	array_free(&v->base_items);
 	array_free(&v->base_shares);
 	array_free(&v->gone);
-	array_free(&v->new_units);
+	array_free(&v->new_workloads);
 	array_free(&v->items);
 	array_free(&v->new_items);
 	array_free(&v->shares);
 	array_free(&v->sorted);
-	array_free(&v->forms);
+	array_free(&v->signatures);
 	array_free(&v->kept);
 	array_free(&v->kept_members);
 	array_free(&v->kept_goes);
-	array_free(&v->units);
+	array_free(&v->workloads);
 	array_free(&v->settled);
 }
 
-bool scene_solve(struct scene *s, enum action action, uint32_t unit, order_filter filter, void *ctx)
+bool session_solve(struct session *s, enum action action, uint32_t workload, order_filter filter, void *ctx)
 {
-	struct solver v = {.s = s, .action = action, .unit = unit, .filter = filter, .ctx = ctx};
+	struct solver v = {.s = s, .action = action, .workload = workload, .filter = filter, .ctx = ctx};
 	bool is_ok;
 
-	scene_next_members(s, unit, true);
+	session_next_members(s, workload, true);
 	v.n_want = s->tasks.n;
 	if (v.n_want == 0)
 		return false;
@@ -225,7 +227,7 @@ bool scene_solve(struct scene *s, enum action action, uint32_t unit, order_filte
 	find_base(&v);
 	is_ok = solve(&v);
 	if (!is_ok)
-		scene_rollback(s, 0);
+		session_rollback(s, 0);
 	solver_free(&v);
 	return is_ok;
 }

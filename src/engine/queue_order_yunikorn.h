@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn_yunikorn.h - whose turn it is in profile yunikorn.
+ * queue_order_yunikorn.h - the order of waiting work in profile yunikorn.
  *
  * Top-down from the root, worked out anew after each decision. Among siblings with untried work: by the highest
  * priority that waits there, as the queues pass it up (an offset is added, a priority fence replaces it), then the
@@ -10,15 +10,15 @@
  * by priority and age. All ties end in names.
  *
  * Fair share: the largest of held/guaranteed over types, against the nearest maximum or the cluster for types that the
- * queue does not guarantee. Held is what runs and what was promised. Pods that were tried and still wait lend their
+ * queue does not guarantee. Held is what runs and what is reserved. Pods that were tried and still wait lend their
  * priority to their queue, as they would when the original comes around again.
  */
 #pragma once
 
 #include "engine/engine_internal.h"
 
-struct turn_yunikorn;
+struct queue_order_yunikorn;
 
-struct turn_yunikorn *turn_yunikorn_new(const struct engine *en, const pod_id *waiting, uint32_t n);
-void turn_yunikorn_free(struct turn_yunikorn *t);
-pod_id turn_yunikorn_next(struct turn_yunikorn *t); /* POD_NONE: everybody in a queue had theirs */
+struct queue_order_yunikorn *queue_order_yunikorn_new(const struct engine *en, const pod_id *waiting, uint32_t n);
+void queue_order_yunikorn_free(struct queue_order_yunikorn *t);
+pod_id queue_order_yunikorn_next(struct queue_order_yunikorn *t); /* POD_NONE: everybody in a queue had theirs */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/turn.h"
+#include "engine/queue_order.h"
 
 #include "base/heap.h"
 #include "base/map.h"
 #include "engine/gang.h"
+#include "engine/queue_order_yunikorn.h"
 #include "engine/turn_entitled.h"
-#include "engine/turn_yunikorn.h"
 
 /* Pods of one leaf that ask for the same: alike in shape, group and whether room is reserved for them. */
 struct kind {
@@ -18,17 +18,17 @@ struct kind_ref { /* a kind of a group's pods */
 	uint32_t at, next; /* next: another of the same group, MAP_NONE */
 };
 
-struct share { /* a fraction, compared exactly */
+struct used_share { /* a fraction, compared exactly */
 	uint64_t used, of;
 };
 
 /* A queue with work that was not tried yet, in it or below. */
-struct lane {
-	const struct turn *t;
+struct queue_backlog {
+	const struct queue_order *t;
 	queue_id queue;
 	uint32_t at; /* among the parent's kids */
 	uint32_t untried;
-	struct share share;
+	struct used_share share;
 	int64_t *held; /* as last seen; NULL: it guarantees nothing */
 	/* of a leaf: kinds by their first pod, those that may be entitled and those that are not */
 	ARRAY(struct kind) kinds;
@@ -39,22 +39,22 @@ struct lane {
 	struct heap maybe_kids, all_kids;
 };
 
-struct turn {
+struct queue_order {
 	const struct engine *en;
 	struct ledger *l;
 	const struct queue_tree *tree;
 	const pod_id *waiting;
-	struct lane **lanes; /* by queue id, NULL where nothing waits */
+	struct queue_backlog **backlogs; /* by queue id, NULL where nothing waits */
 	uint32_t n;
 	ARRAY(struct kind_ref) group_kinds;
 	struct map first_kind; /* of a group: where in group_kinds */
 	struct bits tried;     /* groups */
 	ARRAY(pod_id) stray;   /* pods without a queue: last */
 	uint32_t next_stray;
-	struct turn_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
+	struct queue_order_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
 };
 
-static queue_id parent_of(const struct turn *t, queue_id q)
+static queue_id parent_of(const struct queue_order *t, queue_id q)
 {
 	return queue_get(t->tree, q)->parent;
 }
@@ -62,36 +62,36 @@ static queue_id parent_of(const struct turn *t, queue_id q)
 /* ---- who is furthest below ---- */
 
 /* <0: a is smaller. */
-static int share_cmp(const struct share *a, const struct share *b)
+static int share_cmp(const struct used_share *a, const struct used_share *b)
 {
 	unsigned __int128 x = (unsigned __int128)a->used * b->of, y = (unsigned __int128)b->used * a->of;
 
 	return (x > y) - (x < y);
 }
 
-static int64_t held(const struct turn *t, queue_id q, res_id r)
+static int64_t held(const struct queue_order *t, queue_id q, res_id r)
 {
-	return res_add_sat(ledger_queue_used(t->l, q)[r], ledger_queue_claimed(t->l, q)[r]);
+	return res_add_sat(ledger_queue_used(t->l, q)[r], ledger_queue_reserved(t->l, q)[r]);
 }
 
-static struct share share_in(const struct turn *t, queue_id q, res_id r, int64_t of)
+static struct used_share share_in(const struct queue_order *t, queue_id q, res_id r, int64_t of)
 {
-	return (struct share){(uint64_t)held(t, q, r), (uint64_t)of};
+	return (struct used_share){(uint64_t)held(t, q, r), (uint64_t)of};
 }
 
 /*
  * used/guaranteed of the most used guaranteed type; without a guarantee 1 and its largest share of the cluster on top.
  */
-static struct share share_of(const struct turn *t, queue_id q)
+static struct used_share share_of(const struct queue_order *t, queue_id q)
 {
 	const struct res_vec *g = &queue_get(t->tree, q)->spec.guaranteed;
 	const int64_t *capacity = ledger_capacity(t->l);
-	struct share most = {0, 1};
+	struct used_share most = {0, 1};
 	bool has_guarantee = false;
 
 	for (uint64_t left = g->mask; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
-		struct share s = share_in(t, q, r, g->v[r]);
+		struct used_share s = share_in(t, q, r, g->v[r]);
 
 		if (g->v[r] <= 0)
 			continue;
@@ -102,27 +102,27 @@ static struct share share_of(const struct turn *t, queue_id q)
 	if (has_guarantee)
 		return most;
 	for (res_id r = 0; r < ledger_stride(t->l); r++) {
-		struct share s = share_in(t, q, r, capacity[r]);
+		struct used_share s = share_in(t, q, r, capacity[r]);
 
 		if (r != RES_PODS && capacity[r] > 0 && share_cmp(&s, &most) > 0)
 			most = s;
 	}
-	return (struct share){most.used + most.of, most.of};
+	return (struct used_share){most.used + most.of, most.of};
 }
 
 static int by_share(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct lane *parent = ctx;
-	const struct turn *t = parent->t;
+	const struct queue_backlog *parent = ctx;
+	const struct queue_order *t = parent->t;
 	queue_id x = parent->kids.v[a], y = parent->kids.v[b];
-	int d = share_cmp(&t->lanes[x]->share, &t->lanes[y]->share);
+	int d = share_cmp(&t->backlogs[x]->share, &t->backlogs[y]->share);
 
 	return d ? d : name_cmp(t->tree->names, queue_get(t->tree, x)->path, queue_get(t->tree, y)->path);
 }
 
 static int by_first_pod(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct lane *leaf = ctx;
+	const struct queue_backlog *leaf = ctx;
 	const struct kind *x = &leaf->kinds.v[a], *y = &leaf->kinds.v[b];
 
 	return x->pods.v[x->next] < y->pods.v[y->next] ? -1 : 1;
@@ -130,47 +130,47 @@ static int by_first_pod(const void *ctx, uint32_t a, uint32_t b)
 
 /* ---- beginning ---- */
 
-static bool has_guarantee(const struct turn *t, queue_id q)
+static bool has_guarantee(const struct queue_order *t, queue_id q)
 {
 	return queue_get(t->tree, q)->spec.guaranteed.mask != 0;
 }
 
-static void see_held(struct lane *lane)
+static void see_held(struct queue_backlog *backlog)
 {
-	uint32_t stride = ledger_stride(lane->t->l);
+	uint32_t stride = ledger_stride(backlog->t->l);
 
-	for (res_id r = 0; lane->held && r < stride; r++)
-		lane->held[r] = held(lane->t, lane->queue, r);
+	for (res_id r = 0; backlog->held && r < stride; r++)
+		backlog->held[r] = held(backlog->t, backlog->queue, r);
 }
 
-static struct lane *lane_of(struct turn *t, queue_id q)
+static struct queue_backlog *lane_of(struct queue_order *t, queue_id q)
 {
 	queue_id up = parent_of(t, q);
-	struct lane *lane = t->lanes[q], *parent;
+	struct queue_backlog *backlog = t->backlogs[q], *parent;
 
-	if (lane)
-		return lane;
+	if (backlog)
+		return backlog;
 	parent = up == QUEUE_NONE ? NULL : lane_of(t, up);
-	lane = mem_alloc(sizeof(*lane));
-	*lane = (struct lane){.t = t, .queue = q, .share = share_of(t, q)};
+	backlog = mem_alloc(sizeof(*backlog));
+	*backlog = (struct queue_backlog){.t = t, .queue = q, .share = share_of(t, q)};
 	if (has_guarantee(t, q))
-		lane->held = mem_alloc(ledger_stride(t->l) * sizeof(*lane->held));
-	see_held(lane);
-	heap_init(&lane->maybe, by_first_pod, lane);
-	heap_init(&lane->others, by_first_pod, lane);
-	heap_init(&lane->maybe_kids, by_share, lane);
-	heap_init(&lane->all_kids, by_share, lane);
-	t->lanes[q] = lane;
+		backlog->held = mem_alloc(ledger_stride(t->l) * sizeof(*backlog->held));
+	see_held(backlog);
+	heap_init(&backlog->maybe, by_first_pod, backlog);
+	heap_init(&backlog->others, by_first_pod, backlog);
+	heap_init(&backlog->maybe_kids, by_share, backlog);
+	heap_init(&backlog->all_kids, by_share, backlog);
+	t->backlogs[q] = backlog;
 	if (parent) {
-		lane->at = parent->kids.n;
+		backlog->at = parent->kids.n;
 		array_push(&parent->kids, q);
-		heap_push(&parent->all_kids, lane->at);
-		heap_push(&parent->maybe_kids, lane->at);
+		heap_push(&parent->all_kids, backlog->at);
+		heap_push(&parent->maybe_kids, backlog->at);
 	}
-	return lane;
+	return backlog;
 }
 
-static void chain_kind(struct turn *t, const struct pod *p, uint32_t at)
+static void chain_kind(struct queue_order *t, const struct pod *p, uint32_t at)
 {
 	struct kind_ref ref = {.leaf = p->queue, .at = at, .next = map_get(&t->first_kind, p->group)};
 
@@ -178,9 +178,9 @@ static void chain_kind(struct turn *t, const struct pod *p, uint32_t at)
 	array_push(&t->group_kinds, ref);
 }
 
-static uint32_t kind_of(struct turn *t, struct lane *leaf, const struct pod *p)
+static uint32_t kind_of(struct queue_order *t, struct queue_backlog *leaf, const struct pod *p)
 {
-	uint64_t what = map_key2(p->shape << 1 | (p->claim != CLAIM_NONE), p->group);
+	uint64_t what = map_key2(p->shape << 1 | (p->nomination != NOMINATION_NONE), p->group);
 	uint32_t at = map_get(&leaf->kind_at, what);
 	struct kind new = {.next = 0};
 
@@ -194,10 +194,10 @@ static uint32_t kind_of(struct turn *t, struct lane *leaf, const struct pod *p)
 	return at;
 }
 
-static void add(struct turn *t, uint32_t rank)
+static void add(struct queue_order *t, uint32_t rank)
 {
 	const struct pod *p = ledger_pod(t->l, t->waiting[rank]);
-	struct lane *leaf;
+	struct queue_backlog *leaf;
 	uint32_t at;
 
 	if (p->queue == QUEUE_NONE || p->queue >= t->n) {
@@ -212,12 +212,12 @@ static void add(struct turn *t, uint32_t rank)
 	if (leaf->kinds.v[at].pods.n == 1)
 		heap_push(&leaf->maybe, at);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = parent_of(t, q))
-		t->lanes[q]->untried++;
+		t->backlogs[q]->untried++;
 }
 
-struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n)
+struct queue_order *queue_order_new(const struct engine *en, const pod_id *waiting, uint32_t n)
 {
-	struct turn *t = mem_alloc(sizeof(*t));
+	struct queue_order *t = mem_alloc(sizeof(*t));
 	uint32_t n_touched;
 
 	t->en = en;
@@ -225,9 +225,9 @@ struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n
 	t->tree = ledger_queues(t->l);
 	t->n = t->tree->q.n;
 	t->waiting = waiting;
-	t->lanes = mem_alloc((t->n + 1) * sizeof(*t->lanes));
+	t->backlogs = mem_alloc((t->n + 1) * sizeof(*t->backlogs));
 	if (profile_get(en->config->profile)->order == ORDER_YUNIKORN)
-		t->yunikorn = turn_yunikorn_new(en, waiting, n);
+		t->yunikorn = queue_order_yunikorn_new(en, waiting, n);
 	ledger_touched_queues(t->l, &n_touched); /* what was before does not matter */
 	ledger_touched_groups(t->l, &n_touched);
 	for (uint32_t i = 0; i < n; i++)
@@ -235,59 +235,59 @@ struct turn *turn_new(const struct engine *en, const pod_id *waiting, uint32_t n
 	return t;
 }
 
-static void lane_free(struct lane *lane)
+static void lane_free(struct queue_backlog *backlog)
 {
-	for (uint32_t i = 0; i < lane->kinds.n; i++)
-		array_free(&lane->kinds.v[i].pods);
-	array_free(&lane->kinds);
-	array_free(&lane->kids);
-	map_free(&lane->kind_at);
-	heap_free(&lane->maybe);
-	heap_free(&lane->others);
-	heap_free(&lane->maybe_kids);
-	heap_free(&lane->all_kids);
-	mem_free(lane->held);
-	mem_free(lane);
+	for (uint32_t i = 0; i < backlog->kinds.n; i++)
+		array_free(&backlog->kinds.v[i].pods);
+	array_free(&backlog->kinds);
+	array_free(&backlog->kids);
+	map_free(&backlog->kind_at);
+	heap_free(&backlog->maybe);
+	heap_free(&backlog->others);
+	heap_free(&backlog->maybe_kids);
+	heap_free(&backlog->all_kids);
+	mem_free(backlog->held);
+	mem_free(backlog);
 }
 
-void turn_free(struct turn *t)
+void queue_order_free(struct queue_order *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->lanes[i])
-			lane_free(t->lanes[i]);
-	mem_free(t->lanes);
+		if (t->backlogs[i])
+			lane_free(t->backlogs[i]);
+	mem_free(t->backlogs);
 	array_free(&t->group_kinds);
 	map_free(&t->first_kind);
 	bits_free(&t->tried);
 	array_free(&t->stray);
 	if (t->yunikorn)
-		turn_yunikorn_free(t->yunikorn);
+		queue_order_yunikorn_free(t->yunikorn);
 	mem_free(t);
 }
 
 /* ---- what changed ---- */
 
-static bool may_be_entitled(const struct lane *lane)
+static bool may_be_entitled(const struct queue_backlog *backlog)
 {
-	return lane->maybe.items.n || lane->maybe_kids.items.n;
+	return backlog->maybe.items.n || backlog->maybe_kids.items.n;
 }
 
 /* It may have entitled work again, and so do those above it. */
-static void note_maybe(struct turn *t, queue_id q)
+static void note_maybe(struct queue_order *t, queue_id q)
 {
 	for (queue_id up = parent_of(t, q); up != QUEUE_NONE; q = up, up = parent_of(t, q))
-		if (!heap_has(&t->lanes[up]->maybe_kids, t->lanes[q]->at))
-			heap_push(&t->lanes[up]->maybe_kids, t->lanes[q]->at);
+		if (!heap_has(&t->backlogs[up]->maybe_kids, t->backlogs[q]->at))
+			heap_push(&t->backlogs[up]->maybe_kids, t->backlogs[q]->at);
 }
 
-static void note_none(struct turn *t, queue_id q)
+static void note_none(struct queue_order *t, queue_id q)
 {
-	for (queue_id up = parent_of(t, q); up != QUEUE_NONE && !may_be_entitled(t->lanes[q]);
+	for (queue_id up = parent_of(t, q); up != QUEUE_NONE && !may_be_entitled(t->backlogs[q]);
 	     q = up, up = parent_of(t, q))
-		heap_remove(&t->lanes[up]->maybe_kids, t->lanes[q]->at);
+		heap_remove(&t->backlogs[up]->maybe_kids, t->backlogs[q]->at);
 }
 
-static void reopen_leaf(struct turn *t, struct lane *leaf)
+static void reopen_leaf(struct queue_order *t, struct queue_backlog *leaf)
 {
 	if (!leaf->others.items.n)
 		return;
@@ -297,46 +297,47 @@ static void reopen_leaf(struct turn *t, struct lane *leaf)
 }
 
 /* A queue with a guarantee uses less: ask again below it. */
-static void reopen(struct turn *t, struct lane *lane)
+static void reopen(struct queue_order *t, struct queue_backlog *backlog)
 {
-	reopen_leaf(t, lane);
-	for (uint32_t i = 0; i < lane->kids.n; i++)
-		if (t->lanes[lane->kids.v[i]]->untried)
-			reopen(t, t->lanes[lane->kids.v[i]]);
+	reopen_leaf(t, backlog);
+	for (uint32_t i = 0; i < backlog->kids.n; i++)
+		if (t->backlogs[backlog->kids.v[i]]->untried)
+			reopen(t, t->backlogs[backlog->kids.v[i]]);
 }
 
-static bool uses_less(const struct lane *lane)
+static bool uses_less(const struct queue_backlog *backlog)
 {
-	for (uint64_t left = queue_get(lane->t->tree, lane->queue)->spec.guaranteed.mask; left; left &= left - 1) {
+	for (uint64_t left = queue_get(backlog->t->tree, backlog->queue)->spec.guaranteed.mask; left;
+	     left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
 
-		if (held(lane->t, lane->queue, r) < lane->held[r])
+		if (held(backlog->t, backlog->queue, r) < backlog->held[r])
 			return true;
 	}
 	return false;
 }
 
-static void refresh(struct turn *t, struct lane *lane)
+static void refresh(struct queue_order *t, struct queue_backlog *backlog)
 {
-	queue_id up = parent_of(t, lane->queue);
-	bool is_less = lane->held && uses_less(lane);
+	queue_id up = parent_of(t, backlog->queue);
+	bool is_less = backlog->held && uses_less(backlog);
 
-	lane->share = share_of(t, lane->queue);
-	see_held(lane);
-	if (up != QUEUE_NONE && heap_has(&t->lanes[up]->all_kids, lane->at))
-		heap_update(&t->lanes[up]->all_kids, lane->at);
-	if (up != QUEUE_NONE && heap_has(&t->lanes[up]->maybe_kids, lane->at))
-		heap_update(&t->lanes[up]->maybe_kids, lane->at);
+	backlog->share = share_of(t, backlog->queue);
+	see_held(backlog);
+	if (up != QUEUE_NONE && heap_has(&t->backlogs[up]->all_kids, backlog->at))
+		heap_update(&t->backlogs[up]->all_kids, backlog->at);
+	if (up != QUEUE_NONE && heap_has(&t->backlogs[up]->maybe_kids, backlog->at))
+		heap_update(&t->backlogs[up]->maybe_kids, backlog->at);
 	if (is_less)
-		reopen(t, lane);
+		reopen(t, backlog);
 }
 
 /* What its pods ask for is not what it was. */
-static void reopen_group(struct turn *t, group_id group)
+static void reopen_group(struct queue_order *t, group_id group)
 {
 	for (uint32_t i = map_get(&t->first_kind, group); i != MAP_NONE; i = t->group_kinds.v[i].next) {
 		const struct kind_ref *ref = &t->group_kinds.v[i];
-		struct lane *leaf = t->lanes[ref->leaf];
+		struct queue_backlog *leaf = t->backlogs[ref->leaf];
 
 		if (!heap_has(&leaf->others, ref->at))
 			continue;
@@ -346,15 +347,15 @@ static void reopen_group(struct turn *t, group_id group)
 	}
 }
 
-static void refresh_touched(struct turn *t)
+static void refresh_touched(struct queue_order *t)
 {
 	uint32_t n;
 	const queue_id *v = ledger_touched_queues(t->l, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		for (queue_id q = v[i]; q != QUEUE_NONE; q = parent_of(t, q))
-			if (t->lanes[q] && t->lanes[q]->untried)
-				refresh(t, t->lanes[q]);
+			if (t->backlogs[q] && t->backlogs[q]->untried)
+				refresh(t, t->backlogs[q]);
 	v = ledger_touched_groups(t->l, &n);
 	for (uint32_t i = 0; t->group_kinds.n && i < n; i++)
 		reopen_group(t, v[i]);
@@ -362,17 +363,17 @@ static void refresh_touched(struct turn *t)
 
 /* ---- who comes next ---- */
 
-static uint32_t first_rank(const struct lane *leaf, uint32_t kind)
+static uint32_t first_rank(const struct queue_backlog *leaf, uint32_t kind)
 {
 	return leaf->kinds.v[kind].pods.v[leaf->kinds.v[kind].next];
 }
 
-static bool is_claim_of_group(const struct turn *t, const struct pod *p)
+static bool is_claim_of_group(const struct queue_order *t, const struct pod *p)
 {
 	return p->group != GROUP_NONE && !bits_has(&t->tried, p->group) && gang_is_short(t->en, p->group);
 }
 
-static bool is_entitled(const struct turn *t, const struct lane *leaf, uint32_t kind)
+static bool is_entitled(const struct queue_order *t, const struct queue_backlog *leaf, uint32_t kind)
 {
 	pod_id pod = t->waiting[first_rank(leaf, kind)];
 	const struct pod *p = ledger_pod(t->l, pod);
@@ -386,27 +387,27 @@ static bool is_entitled(const struct turn *t, const struct lane *leaf, uint32_t 
 }
 
 /* Drops what is not entitled after all; false: nothing is left. */
-static bool settle_maybe(struct turn *t, struct lane *leaf)
+static bool settle_maybe(struct queue_order *t, struct queue_backlog *leaf)
 {
 	while (leaf->maybe.items.n && !is_entitled(t, leaf, heap_peek(&leaf->maybe)))
 		heap_push(&leaf->others, heap_pop(&leaf->maybe));
 	return leaf->maybe.items.n > 0;
 }
 
-static struct lane *descend(struct turn *t, bool entitled)
+static struct queue_backlog *descend(struct queue_order *t, bool entitled)
 {
-	struct lane *lane = t->lanes[QUEUE_ROOT];
+	struct queue_backlog *backlog = t->backlogs[QUEUE_ROOT];
 
-	while (!(entitled ? &lane->maybe : &lane->others)->items.n)
-		lane = t->lanes[lane->kids.v[heap_peek(entitled ? &lane->maybe_kids : &lane->all_kids)]];
-	return lane;
+	while (!(entitled ? &backlog->maybe : &backlog->others)->items.n)
+		backlog = t->backlogs[backlog->kids.v[heap_peek(entitled ? &backlog->maybe_kids : &backlog->all_kids)]];
+	return backlog;
 }
 
 /* The leaf with the next entitled work, NULL if there is none. */
-static struct lane *entitled_leaf(struct turn *t)
+static struct queue_backlog *entitled_leaf(struct queue_order *t)
 {
-	while (may_be_entitled(t->lanes[QUEUE_ROOT])) {
-		struct lane *leaf = descend(t, true);
+	while (may_be_entitled(t->backlogs[QUEUE_ROOT])) {
+		struct queue_backlog *leaf = descend(t, true);
 
 		if (settle_maybe(t, leaf))
 			return leaf;
@@ -416,24 +417,24 @@ static struct lane *entitled_leaf(struct turn *t)
 }
 
 /* The group had its turn: who is left of it is asked about alone. */
-static void note_tried(struct turn *t, group_id group)
+static void note_tried(struct queue_order *t, group_id group)
 {
 	bits_set(&t->tried, group);
 	reopen_group(t, group);
 }
 
 /* Out of its queue, and the queue out of the heaps above it if it was the last. */
-static void count_out(struct turn *t, queue_id q)
+static void count_out(struct queue_order *t, queue_id q)
 {
 	for (; q != QUEUE_NONE; q = parent_of(t, q)) {
 		queue_id up = parent_of(t, q);
 
-		if (--t->lanes[q]->untried == 0 && up != QUEUE_NONE)
-			heap_remove(&t->lanes[up]->all_kids, t->lanes[q]->at);
+		if (--t->backlogs[q]->untried == 0 && up != QUEUE_NONE)
+			heap_remove(&t->backlogs[up]->all_kids, t->backlogs[q]->at);
 	}
 }
 
-static pod_id take(struct turn *t, struct lane *leaf, struct heap *from)
+static pod_id take(struct queue_order *t, struct queue_backlog *leaf, struct heap *from)
 {
 	uint32_t at = heap_peek(from);
 	struct kind *kind = &leaf->kinds.v[at];
@@ -451,14 +452,14 @@ static pod_id take(struct turn *t, struct lane *leaf, struct heap *from)
 	return pod;
 }
 
-pod_id turn_next(struct turn *t)
+pod_id queue_order_next(struct queue_order *t)
 {
-	pod_id pod = t->yunikorn ? turn_yunikorn_next(t->yunikorn) : POD_NONE;
-	struct lane *leaf;
+	pod_id pod = t->yunikorn ? queue_order_yunikorn_next(t->yunikorn) : POD_NONE;
+	struct queue_backlog *leaf;
 
 	if (pod != POD_NONE)
 		return pod;
-	if (!t->n || !t->lanes[QUEUE_ROOT] || !t->lanes[QUEUE_ROOT]->untried)
+	if (!t->n || !t->backlogs[QUEUE_ROOT] || !t->backlogs[QUEUE_ROOT]->untried)
 		return t->next_stray < t->stray.n ? t->stray.v[t->next_stray++] : POD_NONE;
 	refresh_touched(t);
 	leaf = entitled_leaf(t);

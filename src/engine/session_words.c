@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a unit waits, and who had to be left. Asked once for all that are alike: thousands may wait for one reason. */
+/* Why a workload waits, and who is protected. Asked once for all that are alike: thousands may wait for one reason. */
 #include <math.h>
 
-#include "engine/scene_words.h"
+#include "engine/session_words.h"
 
 struct words {
-	struct scene *s;
+	struct session *s;
 	struct arena *keep;
-	const char **of_form; /* for each form: Kubernetes' sentence */
-	const char **of_unit; /* the whole message */
-	ARRAY(struct left_list) left;
+	const char **of_signature; /* for each signature: Kubernetes' sentence */
+	const char **of_workload;  /* the whole message */
+	ARRAY(struct protected_memo) protected;
 };
 
-struct words *words_new(struct scene *s, struct arena *keep)
+struct words *words_new(struct session *s, struct arena *keep)
 {
 	struct words *w = mem_alloc(sizeof(*w));
 
 	w->s = s;
 	w->keep = keep;
-	w->of_form = mem_alloc((s->n_forms + 1) * sizeof(*w->of_form));
-	w->of_unit = mem_alloc((s->n_units + 1) * sizeof(*w->of_unit));
+	w->of_signature = mem_alloc((s->n_signatures + 1) * sizeof(*w->of_signature));
+	w->of_workload = mem_alloc((s->n_workloads + 1) * sizeof(*w->of_workload));
 	return w;
 }
 
 void words_free(struct words *w)
 {
-	array_free(&w->left);
-	mem_free(w->of_form);
-	mem_free(w->of_unit);
+	array_free(&w->protected);
+	mem_free(w->of_signature);
+	mem_free(w->of_workload);
 	mem_free(w);
 }
 
 /* ---- amounts ---- */
 
-static void amount(const struct scene *s, enum kai_res r, double x, struct text *out)
+static void amount(const struct session *s, enum kai_res r, double x, struct text *out)
 {
 	if (x == SHARE_UNLIMITED)
 		text_add(out, "unlimited");
@@ -41,21 +41,21 @@ static void amount(const struct scene *s, enum kai_res r, double x, struct text 
 		res_amount_text(s->amount_type[r] == RES_NONE ? RES_PODS : s->amount_type[r], (int64_t)floor(x), out);
 }
 
-static const char *type_name(const struct scene *s, enum kai_res r)
+static const char *type_name(const struct session *s, enum kai_res r)
 {
 	return s->amount_type[r] == RES_NONE ? "gpu"
 					     : res_type_name(vocab_res(ledger_vocab(s->ledger)), s->amount_type[r]);
 }
 
-static const char *queue_name(const struct scene *s, uint32_t queue)
+static const char *queue_name(const struct session *s, uint32_t queue)
 {
 	return name_str(s->names, queue_get(ledger_queues(s->ledger), s->queues[queue].id)->path);
 }
 
-/* ---- what keeps a unit from being tried ---- */
+/* ---- what keeps a workload from being tried ---- */
 
 /* Members that got room in this cycle, which others then needed: there, and no longer pending. */
-static uint32_t given_up(const struct scene *s, const struct part *p)
+static uint32_t given_up(const struct session *s, const struct session_podset *p)
 {
 	uint32_t n = 0;
 
@@ -67,11 +67,11 @@ static uint32_t given_up(const struct scene *s, const struct part *p)
 	return n;
 }
 
-static bool says_too_few(const struct scene *s, const struct unit *u, struct text *out)
+static bool says_too_few(const struct session *s, const struct workload *u, struct text *out)
 {
-	for (uint32_t i = 0; i < u->n_parts; i++) {
-		const struct part *p = &s->parts[u->first_part + i];
-		uint32_t n = part_count(p, SET_ACTIVE) + p->count[IS_PENDING];
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
+		uint32_t n = podset_count(p, SET_ACTIVE) + p->count[IS_PENDING];
 
 		if (n >= (uint32_t)p->min)
 			continue;
@@ -81,7 +81,7 @@ static bool says_too_few(const struct scene *s, const struct unit *u, struct tex
 		}
 		text_add(out, "its group has ");
 		text_printf(out, "%u of the %d pods", n, p->min);
-		if (u->n_parts > 1)
+		if (u->n_podsets > 1)
 			text_printf(out, " of %s", name_str(s->names, p->name));
 		text_add(out, " that it needs to start.");
 		return true;
@@ -90,10 +90,10 @@ static bool says_too_few(const struct scene *s, const struct unit *u, struct tex
 }
 
 /* The first queue upwards whose limit (or quota, for core work) is too small. */
-static bool says_limit(const struct scene *s, uint32_t unit, const double request[KAI_RES], bool is_core,
+static bool says_limit(const struct session *s, uint32_t workload, const double request[KAI_RES], bool is_core,
 		       struct text *out)
 {
-	for (uint32_t q = s->units[unit].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent)
 		for (enum kai_res r = 0; r < KAI_RES; r++) {
 			const struct share *x = &s->shares[q].r[r];
 			double most = is_core ? x->deserved : x->limit,
@@ -114,10 +114,10 @@ static bool says_limit(const struct scene *s, uint32_t unit, const double reques
 	return false;
 }
 
-static bool says_no_queue(struct words *w, const struct unit *u, struct text *out)
+static bool says_no_queue(struct words *w, const struct workload *u, struct text *out)
 {
-	struct scene *s = w->s;
-	pod_id pod = s->members[s->parts[u->first_part].first].pod;
+	struct session *s = w->s;
+	pod_id pod = s->members[s->podsets[u->first_podset].first].pod;
 	const char *wanted = cluster_wanted_queue(s->en->cluster, pod);
 
 	if (u->queue != NONE)
@@ -129,15 +129,15 @@ static bool says_no_queue(struct words *w, const struct unit *u, struct text *ou
 
 /* ---- no room ---- */
 
-static const char *fit_sentence(struct words *w, uint32_t form, pod_id pod)
+static const char *fit_sentence(struct words *w, uint32_t signature, pod_id pod)
 {
-	struct scene *s = w->s;
+	struct session *s = w->s;
 	struct arena *a;
 	struct cede_cycle c;
 	struct text t = {0};
 
-	if (w->of_form[form] != NULL)
-		return w->of_form[form];
+	if (w->of_signature[signature] != NULL)
+		return w->of_signature[signature];
 	a = arena_new(1 << 16);
 	cycle_begin(&c, engine_framework(s->en, pod), a, pod, s->now_ns);
 	struct status *statuses = arena_n(a, c.n_nodes + 1, struct status);
@@ -156,13 +156,13 @@ static const char *fit_sentence(struct words *w, uint32_t form, pod_id pod)
 	else
 		fit_error_text(&c, &fe, &t);
 	cycle_end(&c);
-	w->of_form[form] = arena_strndup(w->keep, text_str(&t), t.n);
+	w->of_signature[signature] = arena_strndup(w->keep, text_str(&t), t.n);
 	text_free(&t);
 	arena_free(a);
-	return w->of_form[form];
+	return w->of_signature[signature];
 }
 
-static struct rule_verdict share_words(const struct scene *s, const struct share_verdict *v)
+static struct rule_verdict share_words(const struct session *s, const struct share_verdict *v)
 {
 	struct rule_verdict ret = rule_says(IS_PROTECTED, RULE_FAIR_SHARE);
 
@@ -175,7 +175,7 @@ static struct rule_verdict share_words(const struct scene *s, const struct share
 }
 
 /* What the searches came to. */
-static void add_search(const struct scene *s, const struct unit *u, struct text *out)
+static void add_search(const struct session *s, const struct workload *u, struct text *out)
 {
 	if (u->n_scenarios > 0)
 		text_printf(out, " %u %s with victims tried", u->n_scenarios,
@@ -197,10 +197,10 @@ static void add_search(const struct scene *s, const struct unit *u, struct text 
 }
 
 /* The first of its fair shares that it would pass. */
-static bool mine_above(struct scene *s, uint32_t unit, struct share_verdict *ret)
+static bool mine_above(struct session *s, uint32_t workload, struct share_verdict *ret)
 {
-	const struct unit *u = &s->units[unit];
-	const double *request = unit_request(s, unit);
+	const struct workload *u = &s->workloads[workload];
+	const double *request = workload_request(s, workload);
 
 	for (enum kai_res r = 0; u->queue != NONE && r < KAI_RES; r++) {
 		const struct share *x = &s->shares[u->queue].r[r];
@@ -217,12 +217,12 @@ static bool mine_above(struct scene *s, uint32_t unit, struct share_verdict *ret
 	return false;
 }
 
-static void add_own_share(struct scene *s, uint32_t unit, struct text *out)
+static void add_own_share(struct session *s, uint32_t workload, struct text *out)
 {
 	struct share_verdict v;
 	struct rule_verdict says;
 
-	if (s->units[unit].n_scenarios > 0 || !mine_above(s, unit, &v))
+	if (s->workloads[workload].n_scenarios > 0 || !mine_above(s, workload, &v))
 		return;
 	says = share_words(s, &v);
 	text_add(out, " It reclaims nothing: ");
@@ -230,49 +230,50 @@ static void add_own_share(struct scene *s, uint32_t unit, struct text *out)
 	text_add_char(out, '.');
 }
 
-static void unit_words(struct words *w, uint32_t unit, struct text *out)
+static void workload_words(struct words *w, uint32_t workload, struct text *out)
 {
-	struct scene *s = w->s;
-	const struct unit *u = &s->units[unit];
+	struct session *s = w->s;
+	const struct workload *u = &s->workloads[workload];
 	double core[KAI_RES] = {0};
 	uint32_t first;
 
 	if (says_no_queue(w, u, out) || says_too_few(s, u, out))
 		return;
-	if (says_limit(s, unit, unit_request(s, unit), false, out))
+	if (says_limit(s, workload, workload_request(s, workload), false, out))
 		return;
-	scene_next_members(s, unit, true);
+	session_next_members(s, workload, true);
 	if (s->tasks.n == 0)
 		return;
 	first = s->tasks.v[0];
 	for (uint32_t i = 0; i < s->tasks.n; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			core[r] += s->members[s->tasks.v[i]].is_core ? s->forms[s->members[s->tasks.v[i]].form].share[r]
-								     : 0;
+			core[r] += s->members[s->tasks.v[i]].is_core
+					   ? s->signatures[s->members[s->tasks.v[i]].signature].share[r]
+					   : 0;
 	if (s->tasks.n > 1)
 		text_printf(out, "%u pods of its group start together: ", s->tasks.n);
-	if (says_limit(s, unit, core, true, out))
+	if (says_limit(s, workload, core, true, out))
 		return;
-	text_add(out, fit_sentence(w, s->members[first].form, s->members[first].pod));
-	add_own_share(s, unit, out);
+	text_add(out, fit_sentence(w, s->members[first].signature, s->members[first].pod));
+	add_own_share(s, workload, out);
 	add_search(s, u, out);
 }
 
-const char *words_of_unit(struct words *w, uint32_t unit)
+const char *words_of_workload(struct words *w, uint32_t workload)
 {
 	struct text t = {0};
 
-	if (w->of_unit[unit] == NULL) {
-		unit_words(w, unit, &t);
-		w->of_unit[unit] = arena_strndup(w->keep, text_str(&t), t.n);
+	if (w->of_workload[workload] == NULL) {
+		workload_words(w, workload, &t);
+		w->of_workload[workload] = arena_strndup(w->keep, text_str(&t), t.n);
 		text_free(&t);
 	}
-	return w->of_unit[unit];
+	return w->of_workload[workload];
 }
 
 const char *words_of_gates(struct words *w, pod_id pod)
 {
-	struct scene *s = w->s;
+	struct session *s = w->s;
 	struct arena *a = arena_new(1 << 14);
 	struct cede_cycle c;
 	struct text t = {0};
@@ -289,14 +290,14 @@ const char *words_of_gates(struct words *w, pod_id pod)
 	return kept;
 }
 
-/* ---- who had to be left ---- */
+/* ---- who is protected ---- */
 
-enum { LEFT_MAX = 1000 };
+enum { PROTECTED_MAX = 1000 };
 
 /* Shares keep a queue's work: it is not above its own, or the one that asks is above its. */
-static bool kept_by_share(struct scene *s, uint32_t by, uint32_t victim, struct rule_verdict *ret)
+static bool kept_by_share(struct session *s, uint32_t by, uint32_t victim, struct rule_verdict *ret)
 {
-	const struct unit *u = &s->units[by], *v = &s->units[victim];
+	const struct workload *u = &s->workloads[by], *v = &s->workloads[victim];
 	struct share_verdict why = {.refusal = SHARE_FINE};
 
 	if (mine_above(s, by, &why)) {
@@ -304,7 +305,7 @@ static bool kept_by_share(struct scene *s, uint32_t by, uint32_t victim, struct 
 		return true;
 	}
 	if (share_reclaimable(
-		    s->shares, s->n_queues, u->queue, unit_request(s, by), !u->is_preemptible,
+		    s->shares, s->n_queues, u->queue, workload_request(s, by), !u->is_preemptible,
 		    &(struct share_batch){.queue = v->queue, .r = {v->allocated[0], v->allocated[1], v->allocated[2]}},
 		    1, s->settings->saturation, &s->share_scratch, &why))
 		return false;
@@ -312,23 +313,23 @@ static bool kept_by_share(struct scene *s, uint32_t by, uint32_t victim, struct 
 	return true;
 }
 
-static bool is_kept(struct scene *s, struct judge *j, uint32_t by, uint32_t member, struct rule_verdict *ret)
+static bool is_kept(struct session *s, struct judge *j, uint32_t by, uint32_t member, struct rule_verdict *ret)
 {
 	const struct member *m = &s->members[member];
 
 	*ret = judge_victim(j, m->pod);
 	if (ret->answer == IS_PROTECTED)
 		return true;
-	return j->action == ACTION_RECLAIM && kept_by_share(s, by, m->unit, ret);
+	return j->action == ACTION_RECLAIM && kept_by_share(s, by, m->workload, ret);
 }
 
-static void look_at_unit(struct words *w, struct left_list *l, struct judge *j, uint32_t by, uint32_t victim)
+static void look_at_workload(struct words *w, struct protected_memo *l, struct judge *j, uint32_t by, uint32_t victim)
 {
-	struct scene *s = w->s;
-	const struct unit *v = &s->units[victim];
-	uint32_t first = s->parts[v->first_part].first;
+	struct session *s = w->s;
+	const struct workload *v = &s->workloads[victim];
+	uint32_t first = s->podsets[v->first_podset].first;
 
-	for (uint32_t i = first; i < first + v->n_members && l->n < LEFT_MAX; i++) {
+	for (uint32_t i = first; i < first + v->n_members && l->n < PROTECTED_MAX; i++) {
 		const struct member *m = &s->members[i];
 		struct rule_verdict says;
 
@@ -340,48 +341,48 @@ static void look_at_unit(struct words *w, struct left_list *l, struct judge *j, 
 }
 
 /* Oldest first. */
-static void look_through(struct words *w, struct left_list *l, uint32_t by, pod_id pod, enum action action)
+static void look_through(struct words *w, struct protected_memo *l, uint32_t by, pod_id pod, enum action action)
 {
-	struct scene *s = w->s;
+	struct session *s = w->s;
 	struct rule_settings settings = engine_rule_settings(s->en);
 	struct judge j;
 
 	judge_init(&j, s->en->cluster, s->ledger, &settings, action, pod, s->now_ns, &s->en->scratch);
-	for (uint32_t i = 0; i < s->n_units && l->n < LEFT_MAX; i++) {
-		const struct unit *v = &s->units[s->by_rank[i]];
+	for (uint32_t i = 0; i < s->n_workloads && l->n < PROTECTED_MAX; i++) {
+		const struct workload *v = &s->workloads[s->by_rank[i]];
 
 		if (v->queue != NONE && s->by_rank[i] != by &&
-		    (v->queue == s->units[by].queue) == (action == ACTION_PREEMPT))
-			look_at_unit(w, l, &j, by, s->by_rank[i]);
+		    (v->queue == s->workloads[by].queue) == (action == ACTION_PREEMPT))
+			look_at_workload(w, l, &j, by, s->by_rank[i]);
 	}
 }
 
-const struct left_list *words_left(struct words *w, uint32_t unit, pod_id pod, enum action action)
+const struct protected_memo *words_protected(struct words *w, uint32_t workload, pod_id pod, enum action action)
 {
-	static const struct left_list nobody;
-	struct scene *s = w->s;
-	const struct unit *u = &s->units[unit];
-	struct left_list l = {
+	static const struct protected_memo nobody;
+	struct session *s = w->s;
+	const struct workload *u = &s->workloads[workload];
+	struct protected_memo l = {
 		.queue = u->queue, .priority = u->priority, .is_core = !u->is_preemptible, .action = action};
 	struct share_verdict why;
 
 	if (u->queue == NONE || action == ACTION_ALLOCATE || action == ACTION_CONSOLIDATE)
 		return &nobody;
-	l.is_above = mine_above(s, unit, &why);
-	for (uint32_t i = 0; i < w->left.n; i++) {
-		const struct left_list *x = &w->left.v[i];
+	l.is_above = mine_above(s, workload, &why);
+	for (uint32_t i = 0; i < w->protected.n; i++) {
+		const struct protected_memo *x = &w->protected.v[i];
 
 		if (x->queue == l.queue && x->priority == l.priority && x->is_core == l.is_core &&
 		    x->is_above == l.is_above && x->action == action)
 			return x;
 	}
-	if (w->left.n >= 64)
+	if (w->protected.n >= 64)
 		return &nobody;
-	l.v = arena_n(w->keep, LEFT_MAX, struct protected_pod);
+	l.v = arena_n(w->keep, PROTECTED_MAX, struct protected_pod);
 	if (action != ACTION_PREEMPT)
-		look_through(w, &l, unit, pod, ACTION_RECLAIM);
+		look_through(w, &l, workload, pod, ACTION_RECLAIM);
 	if (action != ACTION_RECLAIM)
-		look_through(w, &l, unit, pod, ACTION_PREEMPT);
-	array_push(&w->left, l);
-	return &array_last(&w->left);
+		look_through(w, &l, workload, pod, ACTION_PREEMPT);
+	array_push(&w->protected, l);
+	return &array_last(&w->protected);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/survey.h"
+#include "engine/search_cache.h"
 
 enum { FILTERS = 8, SEARCHES = 16 }; /* kinds of waiting pods, and of searches for them, remembered */
 
@@ -46,41 +46,41 @@ struct watch { /* a queue that entries depend on */
 	int64_t row[RES_MAX];
 };
 
-struct survey_memory {
+struct search_cache_memory {
 	struct kind kind;
 	struct state state;
 	const struct ledger *ledger;
 	struct vocab *vocab; /* NULL: not in use */
 	uint64_t last_use;
 	uint32_t n;
-	struct survey_entry *entries; /* by node id */
+	struct search_cache_entry *entries; /* by node id */
 	ARRAY(struct watch) watches;
 	struct map by_queue;
 	int64_t need[RES_MAX]; /* the most that is used on one node */
-	queue_id last_queue;   /* of survey_watch, and what it said */
+	queue_id last_queue;   /* of search_cache_watch, and what it said */
 	bool last_has_app;
 	uint64_t last_bits;
 };
 
-struct survey {
+struct search_cache {
 	bool keeps_nothing;
 	struct search_scratch scratch;
 	uint64_t clock;
 	struct filter_memory filters[FILTERS];
-	struct survey_memory searches[SEARCHES];
+	struct search_cache_memory searches[SEARCHES];
 };
 
-struct survey *survey_new(void)
+struct search_cache *search_cache_new(void)
 {
-	return mem_alloc(sizeof(struct survey));
+	return mem_alloc(sizeof(struct search_cache));
 }
 
-void survey_keep_nothing(struct survey *s)
+void search_cache_keep_nothing(struct search_cache *s)
 {
 	s->keeps_nothing = true;
 }
 
-struct search_scratch *survey_scratch(struct survey *s)
+struct search_scratch *search_cache_scratch(struct search_cache *s)
 {
 	return &s->scratch;
 }
@@ -103,7 +103,7 @@ static bool filter_is_for(const struct filter_memory *m, const struct cede_cycle
 }
 
 /* The memory for this kind of pod; the one not used for longest makes room. */
-static struct filter_memory *filter_memory_for(struct survey *s, const struct cede_cycle *c)
+static struct filter_memory *filter_memory_for(struct search_cache *s, const struct cede_cycle *c)
 {
 	struct filter_memory *m = &s->filters[0];
 
@@ -143,7 +143,7 @@ static bool can_be_kept(const struct cede_cycle *c)
 	return displace_is_fast(c) && status_is_success(&c->pre_filter) && !c->has_node_set && c->n_nodes;
 }
 
-bool survey_filter(struct survey *s, struct cede_cycle *c, struct survey_filters *ret)
+bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret)
 {
 	const struct ledger_node *nodes;
 	struct filter_memory *m;
@@ -151,7 +151,7 @@ bool survey_filter(struct survey *s, struct cede_cycle *c, struct survey_filters
 	if (s->keeps_nothing || !can_be_kept(c))
 		return false;
 	m = filter_memory_for(s, c);
-	*ret = (struct survey_filters){.statuses = m->statuses, .has_leaving = m->has_leaving};
+	*ret = (struct search_cache_filters){.statuses = m->statuses, .has_leaving = m->has_leaving};
 	nodes = ledger_node(c->ledger, 0);
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const struct filter_entry *e = &m->entries[i];
@@ -169,10 +169,10 @@ bool survey_filter(struct survey *s, struct cede_cycle *c, struct survey_filters
 
 /* ---- memories of searches ---- */
 
-static void empty(struct survey_memory *m)
+static void empty(struct search_cache_memory *m)
 {
 	for (uint32_t i = 0; i < m->n; i++)
-		mem_free(m->entries[i].left);
+		mem_free(m->entries[i].protected);
 	if (m->n)
 		memset(m->entries, 0, m->n * sizeof(*m->entries));
 	m->watches.n = 0;
@@ -181,7 +181,7 @@ static void empty(struct survey_memory *m)
 	m->last_queue = QUEUE_NONE;
 }
 
-static void forget(struct survey_memory *m)
+static void forget(struct search_cache_memory *m)
 {
 	empty(m);
 	if (m->vocab) {
@@ -191,10 +191,10 @@ static void forget(struct survey_memory *m)
 	}
 	mem_free(m->entries);
 	array_free(&m->watches);
-	*m = (struct survey_memory){.last_queue = QUEUE_NONE};
+	*m = (struct search_cache_memory){.last_queue = QUEUE_NONE};
 }
 
-void survey_free(struct survey *s)
+void search_cache_free(struct search_cache *s)
 {
 	if (!s)
 		return;
@@ -221,7 +221,7 @@ static struct kind kind_of(const struct search *search)
 			     .with_opted_out = search->with_opted_out};
 }
 
-static bool is_for(const struct survey_memory *m, const struct kind *k)
+static bool is_for(const struct search_cache_memory *m, const struct kind *k)
 {
 	const struct kind *a = &m->kind;
 
@@ -230,9 +230,9 @@ static bool is_for(const struct survey_memory *m, const struct kind *k)
 	       a->with_opted_out == k->with_opted_out;
 }
 
-static struct survey_memory *memory_for(struct survey *s, const struct ledger *l, const struct kind *k)
+static struct search_cache_memory *memory_for(struct search_cache *s, const struct ledger *l, const struct kind *k)
 {
-	struct survey_memory *m = &s->searches[0];
+	struct search_cache_memory *m = &s->searches[0];
 	uint32_t n = ledger_node_limit(l);
 
 	for (int i = 0; i < SEARCHES && !is_for(m, k); i++)
@@ -264,11 +264,11 @@ static uint64_t entitlement(const struct judge *j)
 	uint64_t h = 0;
 
 	for (queue_id q = j->p->queue; q != QUEUE_NONE; q = queue_get(j->tree, q)->parent) {
-		const int64_t *used = ledger_queue_used(j->ledger, q), *claimed = ledger_queue_claimed(j->ledger, q);
+		const int64_t *used = ledger_queue_used(j->ledger, q), *reserved = ledger_queue_reserved(j->ledger, q);
 
 		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & j->asked; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
-			int64_t held = used[r] + claimed[r];
+			int64_t held = used[r] + reserved[r];
 
 			h = hash_mix(h,
 				     held >= queue_guarantee(queue_get(j->tree, q), r) ? (uint64_t)held : UINT64_MAX);
@@ -298,7 +298,7 @@ static bool same_state(const struct state *a, const struct state *b)
 /* ---- what some entries depend on ---- */
 
 /* Does no law speak for it, whatever goes on one node? */
-static bool is_roomy(const struct survey_memory *m, queue_id q)
+static bool is_roomy(const struct search_cache_memory *m, queue_id q)
 {
 	const struct queue *queue = queue_get(ledger_queues(m->ledger), q);
 	const int64_t *used = ledger_queue_used(m->ledger, q);
@@ -313,7 +313,7 @@ static bool is_roomy(const struct survey_memory *m, queue_id q)
 	return true;
 }
 
-static bool has_changed(const struct survey_memory *m, const struct watch *w)
+static bool has_changed(const struct search_cache_memory *m, const struct watch *w)
 {
 	bool now_roomy;
 
@@ -326,7 +326,7 @@ static bool has_changed(const struct survey_memory *m, const struct watch *w)
 								 m->state.stride * sizeof(*w->row)) != 0);
 }
 
-static void drop_changed(struct survey_memory *m)
+static void drop_changed(struct search_cache_memory *m)
 {
 	uint64_t changed = 0;
 
@@ -338,7 +338,7 @@ static void drop_changed(struct survey_memory *m)
 			m->entries[i].generation = 0;
 }
 
-static uint64_t watch(struct survey_memory *m, queue_id q, bool is_guard, bool has_apps)
+static uint64_t watch(struct search_cache_memory *m, queue_id q, bool is_guard, bool has_apps)
 {
 	uint32_t at = map_get(&m->by_queue, q);
 
@@ -354,10 +354,10 @@ static uint64_t watch(struct survey_memory *m, queue_id q, bool is_guard, bool h
 	return UINT64_C(1) << (at % 64);
 }
 
-uint64_t survey_watch(struct survey_memory *m, struct judge *j, const struct pod *p)
+uint64_t search_cache_watch(struct search_cache_memory *m, struct judge *j, const struct pod *p)
 {
 	bool has_app = p->obj->app != NAME_NONE;
-	const struct queue_opinion *o;
+	const struct victim_queue *o;
 
 	if (p->queue == m->last_queue && (m->last_has_app || !has_app))
 		return m->last_bits;
@@ -372,10 +372,10 @@ uint64_t survey_watch(struct survey_memory *m, struct judge *j, const struct pod
 
 /* ---- the search ---- */
 
-struct survey_memory *survey_begin(struct survey *s, const struct search *search)
+struct search_cache_memory *search_cache_begin(struct search_cache *s, const struct search *search)
 {
 	struct kind kind = kind_of(search);
-	struct survey_memory *m;
+	struct search_cache_memory *m;
 	struct state state;
 
 	if (s->keeps_nothing || search->lacking || search->reports || !search->protected ||
@@ -390,33 +390,35 @@ struct survey_memory *survey_begin(struct survey *s, const struct search *search
 	return m;
 }
 
-const struct survey_entry *survey_known(const struct survey_memory *m, node_id node, bool with_left)
+const struct search_cache_entry *search_cache_known(const struct search_cache_memory *m, node_id node,
+						    bool with_protected)
 {
-	const struct survey_entry *e = &m->entries[node];
+	const struct search_cache_entry *e = &m->entries[node];
 
-	return e->generation && e->generation == ledger_node(m->ledger, node)->generation && (e->has_left || !with_left)
+	return e->generation && e->generation == ledger_node(m->ledger, node)->generation &&
+			       (e->has_protected || !with_protected)
 		       ? e
 		       : NULL;
 }
 
-void survey_learn(struct survey_memory *m, node_id node, const struct survey_entry *what)
+void search_cache_learn(struct search_cache_memory *m, node_id node, const struct search_cache_entry *what)
 {
-	struct survey_entry *e = &m->entries[node];
+	struct search_cache_entry *e = &m->entries[node];
 	const int64_t *used = ledger_node_used(m->ledger, node);
 
-	mem_free(e->left);
+	mem_free(e->protected);
 	*e = *what;
-	e->left = NULL;
-	if (e->n_left && e->has_left) {
-		e->left = mem_alloc(e->n_left * sizeof(*e->left));
-		memcpy(e->left, what->left, e->n_left * sizeof(*e->left));
+	e->protected = NULL;
+	if (e->n_protected && e->has_protected) {
+		e->protected = mem_alloc(e->n_protected * sizeof(*e->protected));
+		memcpy(e->protected, what->protected, e->n_protected * sizeof(*e->protected));
 	}
 	for (uint32_t r = 0; r < m->state.stride; r++)
 		m->need[r] = used[r] > m->need[r] ? used[r] : m->need[r];
 }
 
 /* Only now is it known how much is used on one node at most. */
-void survey_end(struct survey_memory *m)
+void search_cache_end(struct search_cache_memory *m)
 {
 	for (uint32_t i = 0; i < m->watches.n; i++) {
 		struct watch *w = &m->watches.v[i];

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - a cluster as the scenario search sees it: workloads and their members, dense, with moves that are taken
+ * back.
+ *
+ * A workload is a pod group, or a pod that is in none; it is what waits, is placed and gives way. Its members are pods,
+ * in podsets (sub-groups), each with a minimum. The search evicts and places thousands of times before it decides once,
+ * and needs things the ledger does not keep: a pod that is leaving one node and nominated to another. So a session is
+ * made of the ledger once per cycle, and what was decided is carried back into it at the end. For engine/ alone.
+ *
+ * Statuses are KAI's: pending, gated, bound (in this cycle), running, nominated (waits for somebody to leave: KAI's
+ * pipelined), leaving, done, failed.
+ */
+#pragma once
+
+#include "base/bits.h"
+#include "engine/engine_internal.h"
+#include "rules/fair_share.h"
+
+enum member_status { IS_PENDING, IS_GATED, IS_BOUND, IS_RUNNING, IS_NOMINATED, IS_LEAVING, IS_DONE, IS_FAILED };
+enum { STATUSES = 8 };
+enum status_set {
+	SET_ALLOCATED = 1 << IS_BOUND | 1 << IS_RUNNING,
+	SET_ACTIVE = SET_ALLOCATED | 1 << IS_NOMINATED,
+	SET_USED = SET_ACTIVE | 1 << IS_LEAVING, /* in use: takes room now or soon */
+	SET_ALIVE = SET_ACTIVE | 1 << IS_PENDING | 1 << IS_GATED,
+};
+static inline bool is_in(enum member_status s, enum status_set set)
+{
+	return (unsigned)set >> s & 1u;
+}
+
+#define NONE UINT32_MAX
+
+/* Amounts: the first are those of enum kai_res, then pods, then every other type that somebody asks for. */
+enum { AMOUNT_PODS = KAI_RES, AMOUNTS_FIXED };
+
+struct signature { /* what members of one shape ask */
+	shape_id shape;
+	pod_id example;
+	int64_t *ask;	       /* n_amounts */
+	double share[KAI_RES]; /* the same, as shares count it */
+	bool is_tiny;	       /* so little that it fits everywhere: KAI's best effort */
+	bool is_asked;	       /* allowed is known */
+	struct bits allowed;   /* nodes that filters other than room let it use; by index */
+	uint64_t no_room;      /* = session.room_stamp: no node of the present set had room */
+};
+
+struct member {
+	pod_id pod;
+	uint32_t workload, podset, signature;
+	uint32_t node;	     /* index; NONE */
+	uint32_t copies;     /* first of its copies on nodes; NONE */
+	uint32_t evicted_by; /* the move of the present transaction that evicted it; NONE */
+	uint32_t hint;	     /* the node it was nominated to in an earlier cycle */
+	uint8_t status;
+	bool is_virtual;   /* its status is of the present transaction only */
+	bool is_core;	   /* counts as not preemptible */
+	bool was_running;  /* when the cycle began */
+	uint32_t batch;	   /* of the search */
+	uint64_t recorded; /* = search stamp: fixed by an earlier step of the search */
+};
+
+struct session_podset {
+	name_id name;
+	uint32_t workload, first, n; /* members: session.members[first .. first + n), in the order they are taken */
+	uint32_t rank;		     /* of the set of podsets it is in: sets are filled in this order */
+	int32_t min;
+	uint32_t count[STATUSES];
+};
+
+struct workload {
+	group_id group; /* GROUP_NONE: */
+	pod_id pod;	/* a pod alone */
+	uint32_t queue; /* NONE: no queue it may use */
+	int32_t priority;
+	uint32_t rank; /* by creation and uid; no two alike */
+	uint32_t first_podset, n_podsets, n_members;
+	bool is_preemptible, is_semi;
+	int64_t started_ns, stale_ns;
+	uint32_t count[STATUSES];
+	double allocated[KAI_RES], listed_allocated[KAI_RES]; /* now; and without the present transaction */
+	bool knows_request;				      /* what it asks for next */
+	double request[KAI_RES];
+	/* where it stands in the lists of its queue */
+	bool is_listed_pending, is_listed_victim;
+	uint8_t pending_state, victim_state;
+	uint64_t in_trial;    /* = stamp: its place in the trial's order is its own */
+	uint64_t batch_stamp; /* = search stamp: has batches */
+	uint64_t gone_stamp;  /* = search stamp + 1: lost something in this trial */
+	uint64_t seen_stamp;
+	uint64_t order_key; /* among those with batches: recorded ones first, then as they came */
+	uint32_t first_batch, last_batch;
+	/* how it fared */
+	uint32_t n_scenarios, n_refused;
+	enum action refused_by;
+	enum rule_id refused_rule;
+	struct share_verdict refusal;
+	bool hit_bound;
+};
+
+/* What workloads ask for next, each different request once. */
+struct request_kind {
+	uint32_t signature, n;
+};
+
+struct session_node {
+	node_id id;
+	bool is_usable, has_gpu;
+	uint64_t by_node_stamp; /* = search stamp: first_by_node is good */
+	uint32_t first_by_node, last_by_node;
+	uint64_t seen;
+};
+
+struct session_queue {
+	queue_id id;
+	bool is_leaf;
+	ARRAY(uint32_t) pending; /* workloads with pending members, first come first */
+	ARRAY(uint32_t) kinds;	 /* of their requests */
+	ARRAY(uint32_t) victims; /* workloads with active members, first to go first */
+	uint64_t share_stamp;
+	uint32_t share_index, n_shares;
+};
+
+struct copy { /* of a member, on a node */
+	uint32_t node, next;
+	uint8_t status;
+};
+
+enum move_kind { MOVE_EVICT, MOVE_NOMINATE, MOVE_BIND, MOVE_SPARE /* takes an eviction back */ };
+struct session_move {
+	uint8_t kind, old_status;
+	bool old_virtual, is_valid;
+	uint32_t member, node, old_node;
+	uint32_t spares; /* MOVE_SPARE: the eviction */
+};
+
+struct transaction { /* one decision that stands */
+	enum action action;
+	uint32_t workload;	      /* that it was for */
+	uint32_t first_move, n_moves; /* in session.done */
+};
+
+struct session {
+	struct engine *en;
+	struct ledger *ledger;
+	const struct names *names;
+	const struct kai_settings *settings;
+	struct arena *arena; /* of the cycle */
+	int64_t now_ns;
+	res_id gpu;
+	uint32_t n_amounts;
+	res_id amount_type[RES_MAX];
+	uint32_t n_nodes, n_signatures, n_members, n_podsets, n_workloads, n_queues;
+	struct session_node *nodes;	 /* in the order of their names */
+	int64_t *capacity, *idle, *soon; /* n_amounts a node; soon: what is being freed less what is reserved of it */
+	struct signature *signatures;
+	struct member *members;
+	struct session_podset *podsets;
+	struct workload *workloads;
+	uint32_t *by_rank;	      /* workloads, in the order of their ranks */
+	struct session_queue *queues; /* parents first; without the root */
+	struct share_queue *shares;   /* as they are now, moves of the present transaction included */
+	struct share_queue *settled;  /* without them */
+	double total[KAI_RES];
+	ARRAY(struct copy) copies;
+	uint32_t free_copy;
+	ARRAY(struct session_move) moves; /* of the present transaction */
+	ARRAY(struct session_move) done;  /* of those that stand */
+	ARRAY(struct transaction) transactions;
+	bool is_for_moves;   /* consolidation in profile default: nominations hold, all rules are asked */
+	struct judge *judge; /* for it */
+	bool is_mirrored;    /* filters look at other pods: the ledger follows every move */
+	uint64_t stamp, room_stamp;
+	ARRAY(struct request_kind) request_kinds;
+	struct share_scratch share_scratch;
+	struct order *orders[3];      /* of the action, of victims, of a trial */
+	ARRAY(uint32_t) tasks;	      /* what session_next_members found last */
+	bool tasks_are_step;	      /* of the workload that a trial tries to place */
+	double step_request[KAI_RES]; /* of the step that a trial tries to place */
+	uint64_t steps;		      /* of the present search */
+};
+
+static inline bool session_rule_is_off(const struct session *s, enum rule_id rule)
+{
+	return s->en->config->rules_off >> rule & 1;
+}
+static inline uint32_t podset_count(const struct session_podset *p, enum status_set set)
+{
+	uint32_t n = 0;
+
+	for (unsigned s = 0; s < STATUSES; s++)
+		n += is_in(s, set) ? p->count[s] : 0;
+	return n;
+}
+static inline uint32_t workload_count(const struct workload *u, enum status_set set)
+{
+	uint32_t n = 0;
+
+	for (unsigned s = 0; s < STATUSES; s++)
+		n += is_in(s, set) ? u->count[s] : 0;
+	return n;
+}
+static inline const int64_t *member_ask(const struct session *s, uint32_t m)
+{
+	return s->signatures[s->members[m].signature].ask;
+}
+
+/* Without what the present transaction evicted. */
+static inline enum member_status settled_status(const struct session *s, const struct member *m)
+{
+	return m->evicted_by != NONE && s->moves.v[m->evicted_by].is_valid ? s->moves.v[m->evicted_by].old_status
+									   : m->status;
+}
+
+/* ---- session.c ---- */
+struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves);
+void session_free(struct session *s);
+
+/* ---- session_moves.c ---- */
+void session_evict(struct session *s, uint32_t member);
+/* False: it is on that node already and was not evicted from it. simulated: an evicted member may stay where it is. */
+bool session_nominate(struct session *s, uint32_t member, uint32_t node, bool simulated);
+void session_bind(struct session *s, uint32_t member, uint32_t node);
+uint32_t session_mark(const struct session *s);
+void session_rollback(struct session *s, uint32_t mark);
+/* All members of the workload that were bound in this transaction wait for the room to be free instead. */
+void session_bound_to_nominated(struct session *s, uint32_t workload);
+/* What was done stands. */
+void session_commit(struct session *s, enum action action, uint32_t workload);
+
+/* ---- session_order.c ---- */
+enum order_role { ORDER_ACTION, ORDER_VICTIMS, ORDER_TRIAL };
+/* 0: some podset is below its minimum, 1: all are exactly there, 2: some are above. */
+uint8_t workload_state(const struct session *s, const struct workload *u);
+/* The order of workloads in a queue: priority, state, age. */
+bool workload_before(const struct session *s, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b);
+/* Does podset a come before b when room is given out? */
+bool podset_before(const struct session *s, const struct session_podset *a, uint32_t active_a,
+		   const struct session_podset *b, uint32_t active_b);
+/* Members to place next, into s->tasks: a gang up to its minimum, then one at a time. */
+void session_next_members(struct session *s, uint32_t workload, bool simulated);
+const double *workload_request(struct session *s, uint32_t workload);
+void session_list_workloads(struct session *s);		   /* all workloads into the lists of their queues */
+void session_relist(struct session *s, uint32_t workload); /* after it changed */
+
+struct order_item {
+	uint32_t workload;
+	uint32_t entry; /* ORDER_VICTIMS: what is left of it, NONE: all; ORDER_TRIAL: enum trial_role */
+	uint8_t state;
+};
+enum trial_role { TRIAL_ASKS = 1, TRIAL_LOST, TRIAL_LOST_AND_WAITS }; /* NONE: only waits, and is passed over */
+enum pick_of_workload {
+	TAKE_WORKLOAD,
+	PASS_WORKLOAD,
+	NO_MORE_WORKLOADS /* of this queue: they only get better from here */
+};
+typedef enum pick_of_workload (*order_filter)(struct session *s, uint32_t workload, void *ctx);
+/*
+ * Starts an order: of pending workloads, or of victims. filter NULL: all. Extra items (sorted, first to come first)
+ * stand for their workloads.
+ */
+void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
+		 const struct order_item *extra, uint32_t n_extra);
+bool order_pop(struct session *s, enum order_role role, struct order_item *ret);
+void order_push(struct session *s, enum order_role role, struct order_item item);
+/* What is left of a workload among the victims. */
+struct victim_entry {
+	uint32_t workload;
+	uint32_t *members; /* active ones, by podset */
+	uint32_t *n_left;  /* of each podset */
+	uint32_t *first;   /* of each podset, in members */
+	double allocated[KAI_RES];
+};
+/* All its active members. nominated_first: who is only nominated goes before those who run. */
+uint32_t order_entry(struct session *s, uint32_t workload, bool nominated_first);
+struct victim_entry *order_get_entry(struct session *s, uint32_t entry);
+void order_free(struct session *s);
+
+/* ---- session_place.c ---- */
+bool session_over_limit(const struct session *s, uint32_t workload, const double request[KAI_RES]);
+bool session_core_over_quota(const struct session *s, uint32_t workload, const double request[KAI_RES]);
+/* All of s->tasks, or none. set: nodes that may be used; NULL: all. */
+bool session_place(struct session *s, uint32_t workload, const struct bits *set, bool simulated);
+bool session_allows(struct session *s, uint32_t signature, uint32_t node);
+
+/* Is there a node in the set with room for one of this signature, now or soon? */
+bool session_has_room(struct session *s, uint32_t signature, const struct bits *set);
+
+/* ---- session_solve.c ---- */
+/* The moves of the present transaction are a way to let the workload run, or there are none and it is false. */
+bool session_solve(struct session *s, enum action action, uint32_t workload, order_filter filter, void *ctx);
+
+/* ---- session_actions.c ---- */
+void session_run(struct session *s);
+/* Profile default: groups that wait get room by moving others. */
+void session_run_moves(struct session *s);
+/* Is the workload inside a window for this action? */
+bool session_is_protected(const struct session *s, enum action action, uint32_t by, uint32_t victim,
+			  int64_t *ret_until_ns);
+static inline bool workload_is_elastic(const struct session *s, const struct workload *u)
+{
+	for (uint32_t i = 0; i < u->n_podsets; i++)
+		if ((uint32_t)s->podsets[u->first_podset + i].min < s->podsets[u->first_podset + i].n)
+			return true;
+	return false;
+}
+
+/* ---- session_report.c ---- */
+/* Into the ledger, and decisions. */
+void session_report(struct session *s, uint32_t cycle, struct decisions *ret);

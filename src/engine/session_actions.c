@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The five actions of profile kai, one after the other over all workloads that wait. */
+#include "engine/limits.h"
+#include "engine/search.h"
+#include "engine/session.h"
+
+/* ---- who is considered ---- */
+
+static bool is_ready(const struct session *s, const struct workload *u)
+{
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
+
+		if (podset_count(p, SET_ACTIVE) + p->count[IS_PENDING] < (uint32_t)p->min)
+			return false;
+	}
+	return true;
+}
+
+struct depth_count { /* workloads are asked queue by queue, the first to come first */
+	enum action action;
+	uint32_t queue, n;
+};
+
+/* Of each queue only so many as the action looks at, the first. */
+static enum pick_of_workload may_ask(struct session *s, uint32_t workload, void *ctx)
+{
+	const struct workload *u = &s->workloads[workload];
+	struct depth_count *l = ctx;
+
+	if (!is_ready(s, u) || (l->action == ACTION_CONSOLIDATE && !u->is_preemptible) ||
+	    (s->is_for_moves && u->group == GROUP_NONE))
+		return PASS_WORKLOAD;
+	if (l->queue != u->queue)
+		*l = (struct depth_count){l->action, u->queue, 0};
+	return l->n++ < s->settings->queue_depth[l->action] ? TAKE_WORKLOAD : PASS_WORKLOAD;
+}
+
+static void begin_waiting(struct session *s, enum action action)
+{
+	struct depth_count l = {action, NONE, 0};
+
+	order_begin(s, ORDER_ACTION, may_ask, &l, NULL, 0);
+}
+
+/* ---- windows ---- */
+
+static struct min_runtime window(const struct session *s, bool is_preempt, uint32_t by, uint32_t victim)
+{
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	const struct min_runtime_settings *c = &s->en->config->min_runtime;
+	queue_id v = s->queues[s->workloads[victim].queue].id;
+
+	return is_preempt ? min_runtime_preempt(t, c, v)
+			  : min_runtime_reclaim(t, c, s->queues[s->workloads[by].queue].id, v);
+}
+
+static bool is_inside(const struct session *s, const struct workload *v, struct min_runtime w, int64_t *ret_until_ns)
+{
+	if (v->started_ns == TIME_NONE || s->now_ns - v->started_ns >= w.ns)
+		return false;
+	if (ret_until_ns != NULL)
+		*ret_until_ns = v->started_ns + w.ns;
+	return true;
+}
+
+bool session_is_protected(const struct session *s, enum action action, uint32_t by, uint32_t victim,
+			  int64_t *ret_until_ns)
+{
+	const struct workload *v = &s->workloads[victim];
+
+	if (session_rule_is_off(s, RULE_MIN_RUNTIME))
+		return false;
+	switch (action) {
+	case ACTION_PREEMPT:
+		return is_inside(s, v, window(s, true, by, victim), ret_until_ns);
+	case ACTION_RECLAIM:
+		return is_inside(s, v, window(s, false, by, victim), ret_until_ns);
+	case ACTION_CONSOLIDATE:
+		return s->en->config->min_runtime_covers_consolidation &&
+		       (is_inside(s, v, window(s, true, by, victim), ret_until_ns) ||
+			is_inside(s, v, window(s, false, by, victim), ret_until_ns));
+	default:
+		return false;
+	}
+}
+
+/* ---- whom an action looks at ---- */
+
+struct preemptor {
+	enum action action;
+	uint32_t workload;
+};
+
+/* All of it runs, and no rule has a word against it. */
+static bool may_move(struct session *s, uint32_t workload)
+{
+	const struct workload *u = &s->workloads[workload];
+	uint32_t first = s->podsets[u->first_podset].first;
+
+	for (uint32_t i = first; i < first + u->n_members; i++) {
+		const struct member *m = &s->members[i];
+
+		if (m->status == IS_NOMINATED || m->status == IS_BOUND ||
+		    (m->status == IS_RUNNING && judge_victim(s->judge, m->pod).answer != MAY_GO))
+			return false;
+	}
+	return !u->is_semi;
+}
+
+static enum pick_of_workload may_lose(struct session *s, uint32_t victim, void *ctx)
+{
+	struct preemptor *q = ctx;
+	const struct workload *v = &s->workloads[victim], *u = &s->workloads[q->workload];
+
+	/* lowest priority first: what comes after one that is too high is too high as well */
+	if ((v->queue == u->queue) != (q->action == ACTION_PREEMPT) && q->action != ACTION_CONSOLIDATE)
+		return NO_MORE_WORKLOADS;
+	if (q->action == ACTION_PREEMPT && v->priority >= u->priority && !session_rule_is_off(s, RULE_PRIORITY))
+		return NO_MORE_WORKLOADS;
+	if (victim == q->workload || (!v->is_preemptible && !session_rule_is_off(s, RULE_PREEMPTIBILITY)))
+		return PASS_WORKLOAD;
+	if (q->action != ACTION_CONSOLIDATE && workload_is_elastic(s, v))
+		return TAKE_WORKLOAD;
+	if (session_is_protected(s, q->action, q->workload, victim, NULL))
+		return PASS_WORKLOAD;
+	return !s->is_for_moves || may_move(s, victim) ? TAKE_WORKLOAD : PASS_WORKLOAD;
+}
+
+/* ---- allocate ---- */
+
+/* A gang of which too few are bound waits as a whole for the room to be free. */
+static bool must_wait(const struct session *s, const struct workload *u)
+{
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
+
+		if (p->count[IS_NOMINATED] > 0 && podset_count(p, SET_ALLOCATED) < (uint32_t)p->min)
+			return true;
+	}
+	return false;
+}
+
+static void allocate_one(struct session *s, uint32_t workload)
+{
+	struct workload *u = &s->workloads[workload];
+	bool had_any = workload_count(u, SET_ALLOCATED) > 0, waits;
+
+	session_next_members(s, workload, false);
+	if (!session_place(s, workload, NULL, false))
+		return;
+	waits = must_wait(s, u);
+	if (waits)
+		session_bound_to_nominated(s, workload);
+	session_commit(s, ACTION_ALLOCATE, workload);
+	if (!waits && !had_any)
+		u->started_ns = s->now_ns; /* MR-8 */
+	if (u->count[IS_PENDING] > 0)
+		order_push(s, ORDER_ACTION, (struct order_item){workload, NONE, workload_state(s, u)});
+}
+
+static void run_allocate(struct session *s)
+{
+	struct order_item item;
+
+	s->room_stamp++;
+	begin_waiting(s, ACTION_ALLOCATE);
+	while (order_pop(s, ORDER_ACTION, &item))
+		allocate_one(s, item.workload);
+}
+
+/* ---- actions that make room ---- */
+
+static double free_gpus(const struct session *s)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		n += s->idle[(size_t)i * s->n_amounts + KAI_GPU] + s->soon[(size_t)i * s->n_amounts + KAI_GPU];
+	return (double)n;
+}
+
+static void core_request(struct session *s, uint32_t workload, double ret[KAI_RES])
+{
+	session_next_members(s, workload, true);
+	for (uint32_t r = 0; r < KAI_RES; r++) {
+		ret[r] = 0;
+		for (uint32_t i = 0; i < s->tasks.n; i++)
+			ret[r] += s->members[s->tasks.v[i]].is_core
+					  ? s->signatures[s->members[s->tasks.v[i]].signature].share[r]
+					  : 0;
+	}
+}
+
+static bool has_core(const double request[KAI_RES])
+{
+	return request[KAI_GPU] > 0 || request[KAI_CPU] > 0 || request[KAI_MEMORY] > 0;
+}
+
+/* What can be said without looking for victims. */
+static bool is_worth_a_try(struct session *s, enum action action, uint32_t workload)
+{
+	const struct workload *u = &s->workloads[workload];
+	double core[KAI_RES];
+
+	switch (action) {
+	case ACTION_CONSOLIDATE:
+		return free_gpus(s) >= workload_request(s, workload)[KAI_GPU];
+	case ACTION_RECLAIM:
+		core_request(s, workload, core);
+		return session_rule_is_off(s, RULE_FAIR_SHARE) ||
+		       share_can_reclaim(&s->shares[u->queue], workload_request(s, workload),
+					 !u->is_preemptible || (u->is_semi && has_core(core)));
+	default:
+		core_request(s, workload, core);
+		return !session_core_over_quota(s, workload, core);
+	}
+}
+
+static void ask_for(struct session *s, uint32_t workload)
+{
+	struct rule_settings settings = engine_rule_settings(s->en);
+
+	session_next_members(s, workload, true);
+	judge_init(s->judge, s->en->cluster, s->ledger, &settings, ACTION_CONSOLIDATE,
+		   s->tasks.n > 0 ? s->members[s->tasks.v[0]].pod : POD_NONE, s->now_ns, &s->en->scratch);
+}
+
+/*
+ * Would its next members, one after the other, pass a maximum of their queues or a limit of a user, group or
+ * application? Then room on nodes is no help.
+ */
+static bool is_over_limit(const struct session *s)
+{
+	ledger_mark mark = ledger_get_mark(s->ledger);
+	bool is_over = false;
+
+	for (uint32_t i = 0; !is_over && s->n_nodes > 0 && i < s->tasks.n; i++) {
+		pod_id pod = s->members[s->tasks.v[i]].pod;
+		const struct pod *p = ledger_pod(s->ledger, pod);
+		queue_id queue;
+		res_id type;
+
+		is_over = queue_lacking(s->ledger, p, shape_get(ledger_vocab(s->ledger), p->shape), &queue, &type) ||
+			  limits_ask(s->ledger, pod).kind != LIMIT_NONE;
+		if (!is_over)
+			ledger_reserve(s->ledger, s->nodes[0].id, pod); /* wherever: it counts for those after it */
+	}
+	ledger_rollback(s->ledger, mark);
+	return is_over;
+}
+
+static void run_search(struct session *s, enum action action)
+{
+	struct order_item item;
+
+	begin_waiting(s, action);
+	while (order_pop(s, ORDER_ACTION, &item)) {
+		struct preemptor q = {.action = action, .workload = item.workload};
+
+		if (s->is_for_moves)
+			ask_for(s, item.workload);
+		if (s->is_for_moves && is_over_limit(s))
+			continue;
+		if (is_worth_a_try(s, action, item.workload) && session_solve(s, action, item.workload, may_lose, &q))
+			session_commit(s, action, item.workload);
+	}
+}
+
+/* ---- gangs below their minimum ---- */
+
+static bool is_stale(const struct session *s, const struct workload *u)
+{
+	bool is_short = false;
+
+	for (uint32_t i = 0; i < u->n_podsets; i++) {
+		const struct session_podset *p = &s->podsets[u->first_podset + i];
+
+		is_short |= podset_count(p, SET_USED) < (uint32_t)p->min;
+	}
+	return is_short && u->count[IS_DONE] == 0 && workload_count(u, SET_USED) > 0;
+}
+
+static void run_stale_gang(struct session *s)
+{
+	int64_t grace = s->settings->staleness_grace_ns;
+
+	for (uint32_t i = 0; i < s->n_workloads && grace >= 0; i++) {
+		struct workload *u = &s->workloads[s->by_rank[i]];
+		int64_t since = u->stale_ns == TIME_NONE ? s->now_ns : u->stale_ns;
+
+		if (!is_stale(s, u) || s->now_ns - since < grace)
+			continue;
+		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
+			for (uint32_t k = s->podsets[p].first; k < s->podsets[p].first + s->podsets[p].n; k++)
+				if (is_in(s->members[k].status, SET_ACTIVE))
+					session_evict(s, k);
+		session_commit(s, ACTION_STALE_GANG, s->by_rank[i]);
+	}
+}
+
+void session_run(struct session *s)
+{
+	for (uint32_t i = 0; i < s->settings->n_actions; i++)
+		switch (s->settings->actions[i]) {
+		case ACTION_ALLOCATE:
+			run_allocate(s);
+			break;
+		case ACTION_CONSOLIDATE:
+			if (s->settings->max_consolidation_preemptees == 0)
+				break;
+			__attribute__((fallthrough));
+		case ACTION_RECLAIM:
+		case ACTION_PREEMPT:
+			run_search(s, s->settings->actions[i]);
+			break;
+		case ACTION_STALE_GANG:
+			run_stale_gang(s);
+			break;
+		default:
+			break;
+		}
+}
+
+void session_run_moves(struct session *s)
+{
+	struct judge j;
+
+	s->judge = &j;
+	run_search(s, ACTION_CONSOLIDATE);
+	s->judge = NULL;
+}

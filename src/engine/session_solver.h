@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_solver.h - one scenario search under way: what session_solve.c (its steps), session_candidates.c (who may go
+ * next) and session_trial.c (one scenario tried and judged) share; for them alone.
+ *
+ * Victims of earlier steps are recorded: they stay evicted in the session from the beginning of a step on, and each
+ * trial is taken back to there. As long as every victim is a whole workload, nobody found room again and the quick look
+ * says that those looked at so far cannot be enough, the next step goes on where the last one ended; otherwise it
+ * starts afresh. The answer is the same.
+ */
+#pragma once
+
+#include "engine/session.h"
+
+struct batch {			     /* members that go together */
+	uint32_t workload, first, n; /* in solver.members */
+	uint32_t next;		     /* of the same workload; NONE */
+	bool is_recorded;
+};
+
+struct by_node { /* workloads with candidates on a node */
+	uint32_t workload, next;
+};
+
+typedef ARRAY(struct order_item) item_list;
+typedef ARRAY(struct share_batch) share_list;
+
+struct solver {
+	struct session *s;
+	enum action action;
+	uint32_t workload;
+	order_filter filter;
+	void *ctx;
+	uint64_t stamp; /* what workloads and nodes keep for this search, until it starts afresh */
+	/* nodes that may be used: from the beginning; with those of recorded victims; in this step; in this trial */
+	struct bits base, kept_set, feasible, trial_set;
+	uint32_t *want;		 /* members to place */
+	uint32_t n_want, n_step; /* the step places the first n_step */
+	/* candidates so far */
+	ARRAY(struct batch) batches;
+	ARRAY(uint32_t) members;
+	ARRAY(struct by_node) by_node;
+	uint32_t n_candidates;		 /* batches that are not recorded */
+	uint32_t n_looked_at;		 /* workloads with batches */
+	uint32_t last_workload;		 /* of the newest candidate */
+	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
+	bool has_pushed_back;		 /* some workload goes in several batches */
+	uint64_t nowhere_seen;
+	/* recorded victims: evicted from the beginning of the step on */
+	uint32_t base_mark, n_base_gone, n_base_complex;
+	item_list base_items;
+	share_list base_shares;
+	/* the trial */
+	ARRAY(uint32_t) gone; /* members taken away, recorded ones first */
+	ARRAY(uint32_t) new_workloads;
+	uint32_t evict_mark; /* moves up to here are evictions */
+	uint32_t n_complex;  /* workloads that lost only some of their members */
+	bool all_lost;	     /* nobody found room again, and nobody can */
+	item_list items, new_items;
+	share_list shares, sorted;
+	ARRAY(uint32_t) signatures; /* of those gone */
+	uint32_t n_base_signatures;
+	/* kept for a fresh start */
+	ARRAY(struct batch) kept;
+	ARRAY(uint32_t) kept_members;
+	ARRAY(bool) kept_goes;	   /* for each of them: it lost its place or moves */
+	ARRAY(uint32_t) workloads; /* scratch */
+	ARRAY(uint32_t) settled;   /* workloads that solver_settle_base made recorded, in order */
+	/* the quick look: free GPUs of each node with all candidates gone */
+	int64_t *free_gpus;
+	int64_t need;	/* of every member, if they all want the same; else -1 */
+	int64_t slots;	/* how many of them there is room for */
+	int64_t *needs; /* of the step, largest first, if they differ */
+};
+
+/* ---- session_candidates.c ---- */
+void quick_begin(struct solver *v);
+bool quick_look(struct solver *v); /* could it be enough? */
+void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *members, uint32_t n, bool is_recorded);
+bool solver_add_candidate(struct solver *v); /* false: there are no more */
+/* What stays in any case: work inside its window keeps its minimum, and so does work whose core may not be touched. */
+bool solver_keeps_core(const struct solver *v, uint32_t workload);
+
+/* ---- session_trial.c ---- */
+void solver_take_away(struct solver *v, uint32_t member);
+/* Those taken away since the last call belong to what every later trial begins with. */
+void solver_settle_base(struct solver *v);
+void solver_reset_base(struct solver *v);
+/* One scenario: recorded victims and the candidates. True: solved, and its moves stand in the session. */
+bool solver_try(struct solver *v);
+static inline bool solver_goes(const struct session *s, uint32_t member)
+{
+	uint32_t by = s->members[member].evicted_by;
+
+	return by != NONE && s->moves.v[by].is_valid;
+}
+/* Workloads that lost something in this trial, recorded ones first, into v->workloads. */
+void solver_gone_workloads(struct solver *v);
