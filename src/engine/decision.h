@@ -27,6 +27,7 @@ struct protected_pod {
 	node_id node;
 	queue_id queue;
 	struct rule_verdict verdict;
+	bool is_refused_in_set; /* it could go alone, but not with the others that would have to */
 };
 
 /* How one node fared: why it was refused, or what it would have cost. */

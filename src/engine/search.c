@@ -7,8 +7,6 @@
 #include "engine/search_cache.h"
 #include "engine/search_internal.h"
 
-enum { EXACT_MAX = 14 }; /* candidates on a node up to which all sets are tried if the plain way finds none */
-
 /* ---- who may go ---- */
 
 /* The deletion timestamp is when a pod should be gone, its grace period over. */
@@ -23,10 +21,15 @@ static bool is_stuck(const struct node_search *g, pod_id pod)
 	return pod_is_stuck(ledger_pod(g->s->c->ledger, pod), g->s->c->now_ns, g->s->patience_ns);
 }
 
-void node_search_note_protected(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
+void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
+			 bool is_refused_in_set)
 {
 	struct protected_list *l = g->s->protected;
-	struct protected_pod x = {.pod = pod, .node = g->node, .queue = p->queue, .verdict = *says};
+	struct protected_pod x = {.pod = pod,
+				  .node = g->node,
+				  .queue = p->queue,
+				  .verdict = *says,
+				  .is_refused_in_set = is_refused_in_set};
 
 	if (!l || g->protected_from >= l->max)
 		return;
@@ -73,10 +76,10 @@ bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *m
 	*ret_says = says;
 	if (says.answer == IS_PROTECTED || (is_last && !g->s->with_opted_out))
 		return false;
-	*m = (struct candidate){.pod = pod, .p = p, .n_pods = 1, .n_here = 1, .group = GROUP_NONE};
-	m->usage = m->here = &shape_get(g->s->c->vocab, p->shape)->usage;
-	m->victim_queue = judge_queue(g->s->j, p->queue);
-	m->distance = m->victim_queue->distance;
+	*m = (struct candidate){.v = {.pod = pod, .p = p, .n_pods = 1}, .n_here = 1, .group = GROUP_NONE};
+	m->v.usage = m->here = &shape_get(g->s->c->vocab, p->shape)->usage;
+	m->v.queue = judge_queue(g->s->j, p->queue);
+	m->distance = m->v.queue->distance;
 	m->is_opted_out = is_last;
 	m->is_spared = says.rule == RULE_PLUGIN;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
@@ -93,7 +96,7 @@ bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *m
 	return true;
 }
 
-int node_search_eviction_order(const void *a, const void *b, void *ctx)
+int by_eviction_order(const void *a, const void *b, void *ctx)
 {
 	const struct node_search *g = ctx;
 	const struct candidate *x = a, *y = b;
@@ -102,9 +105,9 @@ int node_search_eviction_order(const void *a, const void *b, void *ctx)
 
 	if (x->is_spared != y->is_spared)
 		return x->is_spared ? -1 : 1;
-	if (g->has_opinions && x->p->priority == y->p->priority)
-		d = opinion_cmp(g->s->c, x->pod, y->pod);
-	if (g->s->j->action == ACTION_DISPLACE && x->p->priority == y->p->priority) {
+	if (g->has_opinions && x->v.p->priority == y->v.p->priority)
+		d = opinion_cmp(g->s->c, x->v.pod, y->v.pod);
+	if (g->s->j->action == ACTION_DISPLACE && x->v.p->priority == y->v.p->priority) {
 		if (d)
 			return d;
 		if (x->start != y->start)
@@ -117,8 +120,8 @@ int node_search_eviction_order(const void *a, const void *b, void *ctx)
 		return x->is_driver ? -1 : 1;
 	if (x->is_thrashing != y->is_thrashing)
 		return x->is_thrashing ? -1 : 1;
-	if (x->p->priority != y->p->priority)
-		return x->p->priority > y->p->priority ? -1 : 1;
+	if (x->v.p->priority != y->v.p->priority)
+		return x->v.p->priority > y->v.p->priority ? -1 : 1;
 	if (d)
 		return d;
 	if (x->lost_work != y->lost_work)
@@ -130,18 +133,11 @@ int node_search_eviction_order(const void *a, const void *b, void *ctx)
 	if (x->created != y->created)
 		return x->created < y->created ? -1 : 1;
 names:
-	d = name_cmp(g->s->c->names, labelset_get(v, x->p->labelset)->ns, labelset_get(v, y->p->labelset)->ns);
-	return d ? d : name_cmp(g->s->c->names, x->p->name, y->p->name);
+	d = name_cmp(g->s->c->names, labelset_get(v, x->v.p->labelset)->ns, labelset_get(v, y->v.p->labelset)->ns);
+	return d ? d : name_cmp(g->s->c->names, x->v.p->name, y->v.p->name);
 }
 
 /* ---- one node ---- */
-
-static void give_back_all(struct node_search *g)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		if (g->candidates[i].goes)
-			node_search_give_back(g, &g->candidates[i]);
-}
 
 static void reprieve(struct node_search *g)
 {
@@ -161,56 +157,44 @@ static bool could_fit(const struct node_search *g)
 		int64_t room = g->room[k];
 
 		for (uint32_t i = 0; i < g->n && room < g->want.amount[k]; i++)
-			room += g->want.type[k] == RES_PODS ? (int64_t)g->candidates[i].n_here
-							    : res_list_get(g->candidates[i].here, g->want.type[k]);
+			room += candidate_frees(&g->candidates[i], g->want.type[k]);
 		if (room < g->want.amount[k])
 			return false;
 	}
 	return true;
 }
 
+/* As many as the rules on sets allow, in eviction order. */
+static void take_lawful(struct node_search *g)
+{
+	for (uint32_t i = g->n; i-- > 0;) {
+		struct candidate *m = &g->candidates[i];
+		struct rule_verdict says = node_search_refusal(g, m);
+
+		if (says.answer == MAY_GO) {
+			node_search_take(g, m);
+			continue;
+		}
+		g->was_refused |= !m->rest || !g->spares_rest;
+		m->is_at_minimum |= m->v.is_of_gang && (says.rule == RULE_NONE || says.rule == RULE_MIN_RUNTIME);
+	}
+}
+
+/* The plain way to a set: all that may go, then back with as many as possible, last to be evicted first. */
 static bool take_greedily(struct node_search *g)
 {
-	for (uint32_t i = g->n; i-- > 0;)
-		if (node_search_keeps_laws(g, &g->candidates[i]))
-			node_search_take(g, &g->candidates[i]);
-	if (node_search_fits(g))
+	take_lawful(g);
+	if (node_search_fits(g)) {
+		reprieve(g);
 		return true;
-	give_back_all(g);
-	return false;
-}
-
-/*
- * The first lawful set that is enough, those evicted first before those evicted last:
- * subsets in the order of their bit patterns, the first to be evicted as lowest bit.
- */
-static bool take_exactly(struct node_search *g)
-{
-	if (g->n > EXACT_MAX)
-		return false;
-	for (uint32_t set = 1; set < 1u << g->n; set++) {
-		bool is_lawful = true;
-
-		for (uint32_t b = 0; is_lawful && b < g->n; b++) {
-			struct candidate *m = &g->candidates[g->n - 1 - b];
-
-			if (!(set >> b & 1))
-				continue;
-			is_lawful = node_search_keeps_laws(g, m);
-			if (is_lawful)
-				node_search_take(g, m);
-		}
-		if (is_lawful && node_search_fits(g))
-			return true;
-		give_back_all(g);
 	}
+	node_search_give_back_all(g);
 	return false;
 }
 
-/* Types the pod lacks on this node or below a maximum. */
-static uint64_t short_types(const struct node_search *g)
+static uint64_t short_here(const struct node_search *g)
 {
-	uint64_t lacks = g->s->lacking;
+	uint64_t lacks = 0;
 
 	for (uint32_t k = 0; k < g->want.n; k++)
 		if (g->want.amount[k] > g->room[k])
@@ -269,8 +253,8 @@ static int by_name(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(c->names, x->name, y->name);
 }
 
-/* Sort by name: arrival order on the node must not be visible in the output. */
-static void sort_protected(struct node_search *g)
+/* Sort by name: the order in which pods came to a node must not be visible in the output. */
+static void settle_protected(struct node_search *g)
 {
 	struct protected_list *l = g->s->protected;
 
@@ -280,17 +264,34 @@ static void sort_protected(struct node_search *g)
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
+/*
+ * Does it hold anything the pod is short of, on the node or below a maximum? Who does not is no candidate: laws, budgets
+ * and rates are not spent on him. Where filters look at pods, anybody may be in the way.
+ */
+static bool frees_something(const struct node_search *g, const struct pod *p)
+{
+	const struct res_list *usage = &shape_get(g->s->c->vocab, p->shape)->usage;
+	uint64_t types = g->short_here | g->s->lacking;
+
+	if (!g->is_fast || types >> RES_PODS & 1)
+		return true;
+	for (uint32_t i = 0; i < usage->n; i++)
+		if (types >> usage->v[i].type & 1 && usage->v[i].amount > 0)
+			return true;
+	return false;
+}
+
 static void consider(struct node_search *g, pod_id pod)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
 	struct rule_verdict says;
 
-	if (!concerns(g, p))
+	if (!concerns(g, p) || !frees_something(g, p))
 		return;
 	if (node_search_consider(g, pod, &g->candidates[g->n], &says))
 		g->n++;
 	else
-		node_search_note_protected(g, pod, p, &says);
+		node_search_protect(g, pod, p, &says, false);
 }
 
 /* What the node says depends on more than what is on it. */
@@ -301,10 +302,20 @@ static void depend_on(struct node_search *g, pod_id pod)
 
 	if (!concerns(g, p))
 		return;
-	if (g->budgets)
+	if (g->set.has_budgets)
 		ledger_labelset_pdbs(g->s->c->ledger, p->labelset, &n_budgets);
 	g->is_lasting = g->is_lasting && !n_budgets && p->group == GROUP_NONE;
 	g->watches |= search_cache_watch(g->memory, g->s->j, p);
+}
+
+/* A plugin compares two pods; a set is as dear to it as the dearest of its pods. */
+static void rank_by_plugins(struct node_search *g)
+{
+	for (uint32_t i = g->n; i-- > 1;) {
+		const struct candidate *x = &g->candidates[i - 1], *y = &g->candidates[i];
+
+		g->candidates[i - 1].rank = y->rank + (opinion_cmp(g->s->c, x->v.pod, y->v.pod) != 0);
+	}
 }
 
 static void gather(struct node_search *g)
@@ -322,74 +333,232 @@ static void gather(struct node_search *g)
 			depend_on(g, n->pods.v[i]);
 	}
 	if (g->n)
-		qsort_r(g->candidates, g->n, sizeof(*g->candidates), node_search_eviction_order, g);
+		qsort_r(g->candidates, g->n, sizeof(*g->candidates), by_eviction_order, g);
 	if (profile_get(g->s->j->settings.profile)->has_gangs)
 		node_search_join_groups(g);
+	if (g->has_opinions)
+		rank_by_plugins(g);
+}
+
+/* ---- the best set ---- */
+
+static void remember(struct node_search *g, struct best_set *best)
+{
+	struct set_cost cost = node_search_cost(g);
+
+	if (best->is_found && set_cost_cmp(&cost, &best->cost) >= 0)
+		return;
+	best->is_found = true;
+	best->cost = cost;
+	for (uint32_t i = 0; i < g->n; i++)
+		best->goes[i] = g->candidates[i].goes;
+}
+
+/* Least deserving first, as it was found: what the rest of a group consists of depends on who went before. */
+static void take_set(struct node_search *g, const struct best_set *best)
+{
+	for (uint32_t i = g->n; i-- > 0;) {
+		if (!best->goes[i])
+			continue;
+		if (g->candidates[i].rest)
+			node_search_fill_rest(g, &g->candidates[i], true);
+		node_search_take(g, &g->candidates[i]);
+	}
+}
+
+static void try_greedily(struct node_search *g, struct best_set *best)
+{
+	if (take_greedily(g))
+		remember(g, best);
+	node_search_give_back_all(g);
+}
+
+/* So many victims at least, by the biggest amounts anybody holds. */
+static uint64_t least_victims(const struct node_search *g)
+{
+	uint64_t least = 0;
+
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		int64_t lacks = g->want.amount[k] - g->room[k], most = 0;
+
+		for (uint32_t i = 0; lacks > 0 && i < g->n; i++) {
+			int64_t frees = candidate_frees(&g->candidates[i], g->want.type[k]);
+
+			most = frees > most ? frees : most;
+		}
+		if (lacks > 0 && most > 0 && (uint64_t)((lacks - 1) / most + 1) > least)
+			least = (uint64_t)((lacks - 1) / most + 1);
+	}
+	return least;
+}
+
+/* Between two of one priority: would a set rather take x? */
+static bool costs_less(const struct candidate *x, const struct candidate *y)
+{
+	if (x->lost_work != y->lost_work)
+		return x->lost_work < y->lost_work;
+	return x->distance != y->distance ? x->distance < y->distance : x->start > y->start;
 }
 
 /*
- * A set that takes a queue below its guarantee in types the laws did not look at gives way to one that does not, unless
- * that one costs more opted-out pods or drivers.
+ * Is the set of the plain way provably the best? The most deserving victim could not be given back although everybody
+ * less deserving was gone: so every set that is enough takes somebody as deserving, and has at least that priority. Is
+ * it the only victim, no other set costs less. Are the victims the m least deserving, no set is enough with fewer than
+ * m, and nobody else of a priority that may go costs less than one of them, no other set costs less either. All of this
+ * holds only if nobody was refused on the way, and if filters have no say.
  */
-static void prefer_kept_guarantees(struct node_search *g, struct set_cost *cost)
+static bool is_proven(const struct node_search *g, const struct best_set *best)
 {
-	bool had_all = g->judges_all, is_better = false;
-	struct set_cost kept;
+	uint32_t m = best->cost.n;
+	const struct candidate *next, *dearest;
 
-	give_back_all(g);
-	g->judges_all = true;
-	if (take_greedily(g)) {
-		reprieve(g);
-		kept = node_search_cost(g);
-		is_better = set_cost_cmp(&kept, cost) < 0;
-	}
-	g->judges_all = had_all;
-	if (is_better) {
-		*cost = kept;
-		return;
-	}
-	give_back_all(g);
-	if (take_greedily(g) || take_exactly(g))
-		reprieve(g);
+	if (g->was_refused || g->has_rest || best->cost.n_below || best->cost.n_opted_out || best->cost.n_drivers ||
+	    best->cost.n_thrashing || !g->is_fast)
+		return false;
+	if (m == 1)
+		return true;
+	for (uint32_t i = g->n - m; i < g->n; i++)
+		if (!best->goes[i])
+			return false;
+	dearest = &g->candidates[g->n - m];
+	for (uint32_t i = g->n - m; i < g->n; i++)
+		if (costs_less(dearest, &g->candidates[i]))
+			dearest = &g->candidates[i];
+	next = g->n > m ? &g->candidates[g->n - m - 1] : NULL;
+	if (next && next->v.p->priority == best->cost.highest && costs_less(next, dearest))
+		return false;
+	return least_victims(g) == m;
 }
 
-static bool find_set(struct node_search *g, struct set_cost *ret)
+/* ---- nodes that cannot win ---- */
+
+enum { CHEAPEST = 4 }; /* victims counted one by one in the bound: more would cost more than they tell */
+
+/* How deserving somebody is at least who has to go: of all that is short, less would not be enough. */
+static uint32_t first_needed(const struct node_search *g)
 {
-	if (!take_greedily(g) && !take_exactly(g))
+	uint32_t first = g->n;
+
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		int64_t lacks = g->want.amount[k] - g->room[k];
+		uint32_t i = g->n;
+
+		while (lacks > 0 && i > 0)
+			lacks -= candidate_frees(&g->candidates[--i], g->want.type[k]);
+		first = i < first ? i : first;
+	}
+	return first;
+}
+
+/* The least lost work of so many candidates up to a priority. */
+static int64_t least_lost(const struct node_search *g, uint64_t n, int64_t highest)
+{
+	int64_t least[CHEAPEST], sum = 0;
+	uint32_t count = 0, wants = n < CHEAPEST ? (uint32_t)n : CHEAPEST;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		int64_t lost = g->candidates[i].lost_work;
+		uint32_t at = count;
+
+		if (g->candidates[i].v.p->priority > highest ||
+		    (count == wants && (!count || lost >= least[count - 1])))
+			continue;
+		for (at = count < wants ? count : count - 1; at > 0 && least[at - 1] > lost; at--)
+			least[at] = least[at - 1];
+		least[at] = lost;
+		count += count < wants;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sum = res_add_sat(sum, least[i]);
+	return sum;
+}
+
+/* No set of this node costs less, whatever rules and filters say. */
+static struct set_cost lower_bound(const struct node_search *g)
+{
+	struct set_cost least = SET_COST_NONE;
+	uint32_t first = first_needed(g);
+	uint64_t n = least_victims(g);
+
+	if (first == g->n)
+		return least;
+	least.n_opted_out = g->candidates[first].is_opted_out;
+	least.n_drivers = !least.n_opted_out && g->candidates[first].is_driver;
+	least.n_thrashing = !least.n_opted_out && !least.n_drivers && g->candidates[first].is_thrashing;
+	if (least.n_opted_out || least.n_drivers || least.n_thrashing)
+		return least;
+	least.highest = g->candidates[first].v.p->priority;
+	least.n = (uint32_t)n;
+	least.lost_work = least_lost(g, n, least.highest);
+	return least;
+}
+
+/* Groups that go as a whole free more than their candidates on this node tell. */
+static bool is_beaten(struct node_search *g, struct set_cost *ret)
+{
+	if (!g->rival || g->has_rest)
 		return false;
-	reprieve(g);
-	*ret = node_search_cost(g);
-	if (ret->n_below)
-		prefer_kept_guarantees(g, ret);
+	*ret = lower_bound(g);
+	return set_cost_cmp(ret, g->rival) >= 0;
+}
+
+/*
+ * Sets that take no queue below its guarantee in types the laws did not look at come before those that do. They are
+ * searched first, so that the search among the others need not look for them.
+ */
+static void try_keeping_guarantees(struct node_search *g, struct best_set *best)
+{
+	bool had_all = g->set.keeps_all_types;
+
+	g->set.keeps_all_types = true;
+	try_greedily(g, best);
+	search_exact(g, best);
+	g->set.keeps_all_types = had_all;
+}
+
+static bool find_set(struct node_search *g, struct best_set *best, struct set_cost *ret)
+{
+	best->is_found = false;
+	g->spares_rest = g->has_rest;
+	try_greedily(g, best);
+	if (g->has_rest) {
+		g->spares_rest = false;
+		try_greedily(g, best);
+	}
+	if (best->is_found && best->cost.n_below)
+		try_keeping_guarantees(g, best);
+	if (!best->is_found && !g->was_refused && g->is_fast)
+		return false;
+	if (!best->is_found || !is_proven(g, best))
+		search_exact(g, best);
+	if (!best->is_found)
+		return false;
+	take_set(g, best);
+	*ret = best->cost;
+	ret->rank = 0;
 	return ret->n > 0;
 }
 
-/* Once without groups that go as a whole, once with them; the cheaper way stays. */
-static bool find_with_groups(struct node_search *g, struct set_cost *ret)
+/* No set was found: which rule on sets refuses whom, in eviction order. */
+static void tell_refused(struct node_search *g)
 {
-	struct set_cost without, with;
-	bool is_without, is_with;
+	for (uint32_t i = g->n; i-- > 0;) {
+		struct candidate *m = &g->candidates[i];
+		struct rule_verdict says = node_search_refusal(g, m);
 
-	g->spares_rest = true;
-	is_without = find_set(g, &without);
-	give_back_all(g);
-	g->spares_rest = false;
-	is_with = find_set(g, &with);
-	if (!is_without || (is_with && set_cost_cmp(&with, &without) < 0)) {
-		*ret = with;
-		return is_with;
+		if (says.answer == MAY_GO)
+			node_search_take(g, m);
+		else if (says.rule != RULE_NONE && !m->is_at_minimum)
+			node_search_protect(g, m->v.pod, m->v.p, &says, true);
 	}
-	give_back_all(g);
-	g->spares_rest = true;
-	find_set(g, ret);
-	g->spares_rest = false;
-	return true;
+	node_search_give_back_all(g);
 }
 
 static struct candidate *candidates_for(struct search_scratch *s, uint32_t n)
 {
 	if (s->n_candidates < n) {
 		s->candidates = mem_resize(s->candidates, n, sizeof(*s->candidates));
+		s->goes = mem_resize(s->goes, n, sizeof(*s->goes));
 		s->n_candidates = n;
 	}
 	return s->candidates;
@@ -397,19 +566,29 @@ static struct candidate *candidates_for(struct search_scratch *s, uint32_t n)
 
 static bool try_node(struct node_search *g, node_id node, struct set_cost *ret)
 {
+	struct search_scratch *scratch = search_cache_scratch(g->s->search_cache);
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, node);
+	struct best_set best = {0};
 	bool is_found;
 
 	g->node = node;
-	g->stamp++;
-	g->candidates = candidates_for(search_cache_scratch(g->s->search_cache), 2 * n->pods.n + 1);
+	g->is_bounded = g->was_refused = false;
+	g->candidates = candidates_for(scratch, 2 * n->pods.n + 1);
+	best.goes = scratch->goes;
 	measure_room(g);
-	judge_look_at(g->s->j, short_types(g));
+	g->short_here = short_here(g);
+	judge_look_at(g->s->j, g->short_here | g->s->lacking);
 	gather(g);
+	g->is_beaten = is_beaten(g, ret);
+	if (g->is_beaten)
+		return false;
+	victim_set_begin(&g->set, node, g->is_fast && !g->has_rest);
 	g->s->c->is_dry_run = true;
 	if (!g->is_fast)
 		clear_leaving(g);
-	is_found = g->n && could_fit(g) && (g->has_rest ? find_with_groups(g, ret) : find_set(g, ret));
+	is_found = g->n && could_fit(g) && find_set(g, &best, ret);
+	if (!is_found && g->was_refused && g->s->protected)
+		tell_refused(g);
 	g->s->c->is_dry_run = false;
 	return is_found;
 }
@@ -423,17 +602,17 @@ static uint32_t list_going(const struct node_search *g, struct arena *in, const 
 	bool *whole;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		n += g->candidates[i].goes ? g->candidates[i].n_pods : 0;
+		n += g->candidates[i].goes ? g->candidates[i].v.n_pods : 0;
 	v = arena_n(in, n + 1, pod_id);
 	whole = arena_n(in, n + 1, bool);
 	n = 0;
 	for (uint32_t i = 0; i < g->n; i++) {
 		const struct candidate *m = &g->candidates[i];
-		bool is_whole = m->rest ? m->n_pods > 1 : node_search_rest_goes(g, m);
+		bool is_whole = m->rest ? m->v.n_pods > 1 : node_search_rest_goes(g, m);
 
-		for (uint32_t k = 0; m->goes && k < m->n_pods; k++) {
+		for (uint32_t k = 0; m->goes && k < m->v.n_pods; k++) {
 			whole[n] = is_whole;
-			v[n++] = m->rest ? m->rest->pods[k] : m->pod;
+			v[n++] = m->rest ? m->rest->pods[k] : m->v.pod;
 		}
 	}
 	*ret_pods = v;
@@ -476,18 +655,19 @@ static bool look(struct node_search *g, node_id node, struct set_cost *ret)
 	ledger_rollback(g->s->c->ledger, mark);
 	if (g->has_gangs)
 		node_search_tell_refused(g);
-	sort_protected(g);
+	settle_protected(g);
 	return is_found;
 }
 
 static void learn(struct node_search *g, bool is_found, const struct set_cost *cost)
 {
 	const struct protected_list *l = g->s->protected;
-	struct search_cache_entry e = {.watches = g->watches, .is_found = is_found};
+	struct search_cache_entry e = {
+		.watches = g->watches, .is_found = is_found, .is_beaten = g->is_beaten, .is_bounded = g->is_bounded};
 
 	if (g->is_lasting)
 		e.generation = ledger_node(g->s->c->ledger, g->node)->generation;
-	if (is_found)
+	if (is_found || g->is_beaten)
 		e.cost = *cost;
 	e.has_protected = l->v.n < l->max; /* beyond that not everybody was written down */
 	e.n_protected = l->v.n - g->protected_from;
@@ -502,8 +682,26 @@ static void take_known(struct node_search *g, node_id node, const struct search_
 
 	for (uint32_t i = 0; i < e->n_protected && l->v.n < l->max; i++)
 		array_push(&l->v, e->protected[i]);
+	ret->n_bounded += e->is_bounded;
 	if (e->is_found)
 		rank(node, &e->cost, ret);
+}
+
+/* The node was not searched because others were better; are they still? */
+static bool is_outdated(const struct search_cache_entry *e, const struct search_result *r)
+{
+	return e->is_beaten && (r->second == NODE_NONE || set_cost_cmp(&e->cost, &r->second_cost) < 0);
+}
+
+/* Where a set was found it does not matter which sets were refused: nodes that cannot win were not asked. */
+static void forget_refused_sets(struct protected_list *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->v.n; i++)
+		if (!l->v.v[i].is_refused_in_set)
+			l->v.v[n++] = l->v.v[i];
+	l->v.n = n;
 }
 
 /* Of all nodes only the costs were kept. */
@@ -513,6 +711,8 @@ static void find_victims(struct node_search *g, struct search_result *ret)
 	struct set_cost cost;
 
 	g->s->protected = NULL;
+	g->rival = NULL;
+	g->steps = 0;
 	look(g, ret->node, &cost);
 	g->s->protected = l;
 	ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
@@ -520,35 +720,19 @@ static void find_victims(struct node_search *g, struct search_result *ret)
 
 void search_scratch_free(struct search_scratch *s)
 {
-	mem_free(s->queue_losses);
+	victim_set_memory_free(&s->sets);
 	mem_free(s->candidates);
+	mem_free(s->goes);
 	*s = (struct search_scratch){0};
-}
-
-static struct queue_loss *queue_losses_for(struct search_scratch *s, uint32_t n)
-{
-	if (s->n < n) {
-		s->queue_losses = mem_resize(s->queue_losses, n, sizeof(*s->queue_losses));
-		memset(s->queue_losses + s->n, 0, (n - s->n) * sizeof(*s->queue_losses));
-		s->n = n;
-	}
-	return s->queue_losses;
 }
 
 static void begin(struct node_search *g, struct search *s)
 {
-	*g = (struct node_search){.s = s,
-				  .is_fast = displace_is_fast(s->c),
-				  .has_laws = s->j->action == ACTION_RECLAIM,
-				  .has_opinions = opinion_is_any(s->c),
-				  .judges_all = s->j->action == ACTION_RECLAIM && s->j->settings.guarantee_all_types,
-				  .stride = ledger_stride(s->c->ledger)};
+	*g = (struct node_search){.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = opinion_is_any(s->c)};
 	want_of(s->c, &g->want);
-	g->queue_losses = queue_losses_for(search_cache_scratch(s->search_cache), s->j->tree->q.n + 1);
-	g->stamp = search_cache_scratch(s->search_cache)->stamp;
-	if (profile_has_rule(s->j->settings.profile, RULE_BUDGET) && !(s->j->settings.rules_off >> RULE_BUDGET & 1) &&
-	    ledger_pdb_limit(s->c->ledger))
-		g->budgets = mem_alloc(ledger_pdb_limit(s->c->ledger) * sizeof(*g->budgets));
+	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
+	g->set.follows_ledger = !g->is_fast;
+	g->set.path_types = s->lacking;
 	g->memory = search_cache_begin(s->search_cache, s);
 }
 
@@ -565,11 +749,13 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 		struct set_cost cost;
 		bool is_found;
 
-		if (e) {
+		if (e && !is_outdated(e, ret)) {
 			take_known(&g, nodes[i], e, ret);
 			continue;
 		}
+		g.rival = ret->second == NODE_NONE || s->reports ? NULL : &ret->second_cost;
 		is_found = look(&g, nodes[i], &cost);
+		ret->n_bounded += g.is_bounded;
 		if (g.memory)
 			learn(&g, is_found, &cost);
 		if (is_found)
@@ -579,11 +765,11 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	}
 	if (ret->node != NODE_NONE)
 		find_victims(&g, ret);
+	if (ret->node != NODE_NONE && s->protected)
+		forget_refused_sets(s->protected);
 	if (g.memory)
 		search_cache_end(g.memory);
-	search_cache_scratch(s->search_cache)->stamp = g.stamp;
 	node_search_forget_groups(&g);
-	mem_free(g.budgets);
 }
 
 static void free_up(struct node_search *g, const struct res_list *usage)

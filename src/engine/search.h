@@ -2,31 +2,34 @@
 /*
  * search.h - the node search: who on which node has to go so that a waiting pod fits, by the rules.
  *
- * On each node: gather the running pods that may go, take away as many as the laws allow, in eviction order; if the
- * pod then fits (all filters, and the maximums of its queues), give back as many as possible, last to be evicted first.
- * Whoever is left is needed. Of all nodes the set that costs least wins: fewest opted-out pods, fewest drivers, no
- * queue below its guarantee in other types, lowest highest priority, least lost work, nearest queues, fewest victims,
- * youngest, name of the node. That is a total order; all nodes are looked at, always.
+ * Candidates of a node are the running pods that the rules let go one by one and that free something of what the pod
+ * is short of there; or (profile default) groups: of a group with a minimum the surplus goes pod by pod, and after that
+ * the whole rest together, on whatever nodes it runs, counting with all its pods for laws, budgets and costs.
  *
- * Who goes is a pod, or (profile default) a group: of a group with a minimum the surplus goes pod by pod, and after
- * that the whole rest together, on whatever nodes it runs. Such a group counts with all its pods, for laws, budgets and
- * costs.
+ * Wanted is the best lawful set: victim_set.h says what is lawful, the pod must really fit then (all filters, and the
+ * maximums of its queues), and the best is the one that costs least: fewest opted-out pods, fewest drivers, fewest that
+ * were evicted again and again, no queue below its guarantee in other types, lowest highest priority, least lost work,
+ * nearest queues, fewest victims, youngest, names. The same order decides between nodes, and all nodes are looked at.
  *
- * If taking them in eviction order does not free enough within the laws, sets are tried one by one where there are
- * few candidates: a node is not overlooked because a small pod used up an excess that a bigger one needed.
+ * The plain way comes first: take away all that may go, in eviction order, and give back as many as possible, last to
+ * be evicted first. What it finds is most often provably the best (search.c says when); where it is not, and where the
+ * plain way finds nothing because rules on sets refused somebody, all sets are searched with bounds (search_exact.c).
  */
 #pragma once
 
 #include "engine/displace_internal.h"
-#include "rules/judge.h"
+#include "rules/victim_set.h"
 
 struct set_cost {
 	uint32_t n_opted_out, n_drivers, n_thrashing, n_below;
-	int64_t highest, lost_work;
+	int64_t highest;
+	uint32_t rank; /* of the victim a plugin would rather keep than all others; only between sets of one node */
+	int64_t lost_work;
 	uint32_t distance, n;
 	int64_t earliest; /* start of the victim that runs longest: later is better */
 	int64_t oldest;	  /* when the oldest was made, if starts are equal */
 };
+#define SET_COST_NONE ((struct set_cost){.highest = INT64_MIN, .earliest = INT64_MAX, .oldest = INT64_MAX})
 
 struct search_result {
 	node_id node; /* NODE_NONE: no lawful set anywhere */
@@ -36,14 +39,14 @@ struct search_result {
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */
 	struct set_cost second_cost;
+	uint32_t n_bounded; /* nodes whose search ended before all sets were ruled out */
 };
 
-struct search_scratch {			 /* memory that searches use one after the other; zero-initialised */
-	struct queue_loss *queue_losses; /* by queue id */
-	uint32_t n;
+struct search_scratch { /* memory that searches use one after the other; zero-initialised */
+	struct victim_set_memory sets;
 	struct candidate *candidates; /* of one node */
+	bool *goes;		      /* by candidate, of the best set so far and of another */
 	uint32_t n_candidates;
-	uint64_t stamp; /* only grows, so nothing has to be cleared */
 };
 void search_scratch_free(struct search_scratch *s);
 

@@ -42,6 +42,7 @@ struct search_cache_entry {
 	uint64_t watches;    /* which queues it depends on, as search_cache_watch told */
 	struct set_cost cost;
 	bool is_found, has_protected;
+	bool is_beaten, is_bounded; /* as in search_internal.h; the cost of a beaten one is a lower bound */
 	uint32_t n_protected;
 	struct protected_pod *protected; /* who is protected there, if has_protected */
 };

@@ -26,8 +26,8 @@ static bool is_of_gang(const struct node_search *g, const struct candidate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
-	return m->p->podset != PODSET_NONE && !is_alone(l, ledger_group(l, m->p->group)) &&
-	       (ledger_group(l, m->p->group)->obj->goes_whole || gang_minimum(l, m->p->podset) > 0);
+	return m->v.p->podset != PODSET_NONE && !is_alone(l, ledger_group(l, m->v.p->group)) &&
+	       (ledger_group(l, m->v.p->group)->obj->goes_whole || gang_minimum(l, m->v.p->podset) > 0);
 }
 
 /* Could one of them go by itself at all? */
@@ -35,7 +35,7 @@ static bool has_surplus(const struct node_search *g, const struct candidate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
-	return !ledger_group(l, m->p->group)->obj->goes_whole && judge_can_spare(l, m->p->podset, 1);
+	return !ledger_group(l, m->v.p->group)->obj->goes_whole && judge_can_spare(l, m->v.p->podset, 1);
 }
 
 /* ---- the whole group ---- */
@@ -157,41 +157,36 @@ static void add(struct candidate *to, const struct candidate *m)
 static bool goes_already(const struct node_search *g, pod_id pod)
 {
 	for (uint32_t i = 0; i < g->n; i++)
-		if (!g->candidates[i].rest && g->candidates[i].pod == pod)
+		if (!g->candidates[i].rest && g->candidates[i].v.pod == pod)
 			return g->candidates[i].goes;
 	return false;
 }
 
 /* Pods that belong to it; with_apart: those that are candidates of their own and do not go belong to it too. */
-static void fill(struct node_search *g, struct candidate *m, bool with_apart)
+void node_search_fill_rest(struct node_search *g, struct candidate *m, bool with_apart)
 {
 	struct rest *r = m->rest;
 	struct res_vec all = {0}, here = {0};
 
-	m->n_pods = m->n_here = m->n_opted_out = m->n_drivers = m->n_thrashing = m->distance = 0;
+	m->v.n_pods = m->n_here = m->n_opted_out = m->n_drivers = m->n_thrashing = m->distance = 0;
 	m->lost_work = 0;
 	m->start = m->created = INT64_MAX;
 	for (uint32_t i = 0; i < r->whole->n; i++) {
 		const struct candidate *x = &r->whole->candidates[i];
 
-		if (r->is_apart[i] && (!with_apart || goes_already(g, x->pod)))
+		if (r->is_apart[i] && (!with_apart || goes_already(g, x->v.pod)))
 			continue;
-		r->pods[m->n_pods] = x->pod;
-		r->homes[m->n_pods++] = r->whole->homes[i];
+		r->pods[m->v.n_pods] = x->v.pod;
+		r->homes[m->v.n_pods++] = r->whole->homes[i];
 		add(m, x);
-		res_vec_add_list(&all, x->usage);
+		res_vec_add_list(&all, x->v.usage);
 		if (r->whole->homes[i] != g->node)
 			continue;
 		m->n_here++;
-		res_vec_add_list(&here, x->usage);
+		res_vec_add_list(&here, x->v.usage);
 	}
 	list_fill(&all, r->usage_v, &r->usage);
 	list_fill(&here, r->here_v, &r->here);
-}
-
-void node_search_fill_rest(struct node_search *g, struct candidate *m)
-{
-	fill(g, m, true);
 }
 
 static uint32_t types_of(const struct whole *w)
@@ -199,8 +194,8 @@ static uint32_t types_of(const struct whole *w)
 	uint64_t types = 0;
 
 	for (uint32_t i = 0; i < w->n; i++)
-		for (uint32_t k = 0; k < w->candidates[i].usage->n; k++)
-			types |= UINT64_C(1) << w->candidates[i].usage->v[k].type;
+		for (uint32_t k = 0; k < w->candidates[i].v.usage->n; k++)
+			types |= UINT64_C(1) << w->candidates[i].v.usage->v[k].type;
 	return (uint32_t)__builtin_popcountll(types);
 }
 
@@ -209,11 +204,7 @@ static struct candidate rest_of(struct node_search *g, const struct whole *w, co
 	struct arena *a = g->s->c->arena;
 	struct rest *r = arena_type(a, struct rest);
 	uint32_t n_types = types_of(w);
-	struct candidate m = {.pod = first->pod,
-			      .p = first->p,
-			      .victim_queue = first->victim_queue,
-			      .group = first->p->group,
-			      .rest = r};
+	struct candidate m = {.v = first->v, .group = first->v.p->group, .rest = r};
 
 	*r = (struct rest){.whole = w,
 			   .pods = arena_n(a, w->n + 1, pod_id),
@@ -221,11 +212,12 @@ static struct candidate rest_of(struct node_search *g, const struct whole *w, co
 			   .usage_v = arena_n(a, n_types + 1, struct res_amount),
 			   .here_v = arena_n(a, n_types + 1, struct res_amount),
 			   .is_apart = arena_n(a, w->n + 1, bool)};
-	m.usage = &r->usage;
+	m.v.pods = r->pods;
+	m.v.usage = &r->usage;
 	m.here = &r->here;
 	for (uint32_t i = 0; i < w->n; i++)
 		r->is_apart[i] = w->homes[i] == g->node && has_surplus(g, &w->candidates[i]);
-	fill(g, &m, false);
+	node_search_fill_rest(g, &m, false);
 	return m;
 }
 
@@ -239,13 +231,14 @@ bool node_search_rest_goes(const struct node_search *g, const struct candidate *
 
 /* ---- all groups of a node ---- */
 
-static void leave_rest(struct node_search *g, const struct candidate *m)
+static void leave_rest(struct node_search *g, const struct candidate *m, bool is_refused_in_set)
 {
-	struct rule_verdict own = judge_window(g->s->j, m->p);
-	const struct whole *w = whole_of(g, m->p->group);
+	struct rule_verdict own = judge_window(g->s->j, m->v.p);
+	const struct whole *w = whole_of(g, m->v.p->group);
 
 	if (own.answer == IS_PROTECTED || !w->may_go)
-		node_search_note_protected(g, m->pod, m->p, own.answer == IS_PROTECTED ? &own : &w->says);
+		node_search_protect(g, m->v.pod, m->v.p, own.answer == IS_PROTECTED ? &own : &w->says,
+				    is_refused_in_set);
 }
 
 void node_search_tell_refused(struct node_search *g)
@@ -253,8 +246,8 @@ void node_search_tell_refused(struct node_search *g)
 	for (uint32_t i = 0; i < g->n; i++) {
 		const struct candidate *m = &g->candidates[i];
 
-		if (m->was_refused && !m->goes && !node_search_rest_goes(g, m))
-			leave_rest(g, m);
+		if (m->is_at_minimum && !m->goes && !node_search_rest_goes(g, m))
+			leave_rest(g, m, true);
 	}
 }
 
@@ -272,8 +265,8 @@ static bool is_enough_surplus(const struct node_search *g, const struct candidat
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		n += g->candidates[i].p->podset == m->p->podset;
-	return has_surplus(g, m) && judge_can_spare(g->s->c->ledger, m->p->podset, n);
+		n += g->candidates[i].v.p->podset == m->v.p->podset;
+	return has_surplus(g, m) && judge_can_spare(g->s->c->ledger, m->v.p->podset, n);
 }
 
 /* The rest stands before those of its group that may go by themselves. */
@@ -296,14 +289,15 @@ static uint32_t join_one(struct node_search *g, const struct candidate *m, struc
 	g->has_gangs = true;
 	if (has_surplus(g, m)) {
 		joined[n] = *m;
-		joined[n++].group = m->p->group;
+		joined[n].v.is_of_gang = true;
+		joined[n++].group = m->v.p->group;
 	}
 	if (is_enough_surplus(g, m))
 		return n;
-	w = whole_of(g, m->p->group);
+	w = whole_of(g, m->v.p->group);
 	if (!w->may_go && !has_surplus(g, m))
-		leave_rest(g, m);
-	if (w->may_go && !has_rest_of(joined, n, m->p->group)) {
+		leave_rest(g, m, false);
+	if (w->may_go && !has_rest_of(joined, n, m->v.p->group)) {
 		joined[n++] = rest_of(g, w, m);
 		g->has_rest = true;
 	}
@@ -335,7 +329,7 @@ void node_search_join_groups(struct node_search *g)
 	memcpy(g->candidates, joined, n * sizeof(*joined));
 	g->n = n;
 	if (n)
-		qsort_r(g->candidates, n, sizeof(*g->candidates), node_search_eviction_order, g);
+		qsort_r(g->candidates, n, sizeof(*g->candidates), by_eviction_order, g);
 	for (uint32_t i = 0; i < n; i++)
 		if (g->candidates[i].rest)
 			put_before_its_own(g, i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search_internal.h - one search at work: what search.c (who may go, which nodes, which set), search_groups.c (who goes
- * with whom) and search_laws.c (what taking somebody away means for queues, budgets and the pod's room) share; for them
- * alone.
+ * search_internal.h - one search at work: what search.c (candidates, nodes, the plain way to a set), search_exact.c
+ * (the best set), search_groups.c (who goes with whom) and search_cost.c (room, maximums and what a set costs) share;
+ * for them alone.
  */
 #pragma once
 
@@ -13,31 +13,18 @@
  * pods that are candidates of their own and go already.
  */
 struct candidate {
-	pod_id pod; /* of the rest: one of it that is on this node */
-	const struct pod *p;
-	const struct res_list *usage, *here; /* of all of them; of those on this node */
-	uint32_t n_pods, n_here;
-	struct rest *rest; /* NULL: the one pod */
-	group_id group;	   /* a gang: of its pods no more than the surplus go by themselves; else GROUP_NONE */
-	bool was_refused;  /* because there is no more surplus */
+	struct set_victim v;	     /* of the rest: one of it that is on this node, and all of them */
+	const struct res_list *here; /* what goes on this node */
+	uint32_t n_here;
+	struct rest *rest;  /* NULL: the one pod */
+	group_id group;	    /* a gang: of its pods no more than the surplus go by themselves; else GROUP_NONE */
+	bool is_at_minimum; /* refused because there is no more surplus */
 	uint32_t n_opted_out, n_drivers, n_thrashing;
-	const struct victim_queue *victim_queue; /* of its queue */
 	bool is_opted_out, is_driver, is_thrashing, goes;
 	bool is_spared; /* by a plugin: as good as opted out */
 	int64_t lost_work, start, created;
 	uint32_t distance;
-};
-
-struct queue_loss { /* what was taken from a queue so far */
-	uint64_t stamp;
-	uint64_t roomy_stamp; /* of is_roomy */
-	bool is_roomy;	      /* all that is on the node may go and no law speaks for the queue: nothing is counted */
-	int64_t v[RES_MAX];
-};
-
-struct spending { /* of a budget, by the victims so far */
-	uint64_t stamp;
-	int32_t n;
+	uint32_t rank; /* among the candidates of a node, by plugins: who goes first has 0 */
 };
 
 /* What is known of a group that would go as a whole, for the short types of the present node. */
@@ -62,16 +49,18 @@ struct rest { /* as it is at the moment */
 struct node_search { /* one search, all nodes */
 	struct search *s;
 	struct want want;
-	bool is_fast, has_laws, has_opinions;
-	bool judges_all;		 /* law 2 in every type */
-	bool has_gangs;			 /* pods of some are on this node */
-	bool spares_rest;		 /* for now no group goes as a whole */
-	bool has_rest;			 /* somebody on this node may take a whole group along */
-	struct queue_loss *queue_losses; /* by queue id */
-	struct spending *budgets;	 /* by budget id; NULL: they do not count */
-	uint64_t stamp;
-	uint32_t stride;       /* resource types there are */
-	int64_t room[RES_MAX]; /* of the node, per wanted type */
+	bool is_fast, has_opinions;
+	bool has_gangs;		      /* pods of some are on this node */
+	bool spares_rest;	      /* for now no group goes as a whole */
+	bool has_rest;		      /* somebody on this node may take a whole group along */
+	struct victim_set set;	      /* who goes on this node */
+	uint64_t short_here;	      /* types the pod lacks on this node */
+	bool was_refused;	      /* a rule on sets refused a candidate on the plain way */
+	uint64_t steps;		      /* of exact searches so far, all nodes */
+	bool is_beaten;		      /* no set of this node is better than the rival: it was not searched */
+	bool is_bounded;	      /* the exact search of this node ended early */
+	const struct set_cost *rival; /* only sets better than this are of interest; NULL: all */
+	int64_t room[RES_MAX];	      /* of the node, per wanted type */
 	node_id node;
 	struct candidate *candidates;
 	uint32_t n;
@@ -85,17 +74,21 @@ struct node_search { /* one search, all nodes */
 
 /* May it go by itself? If so *ret says what it is; if not, it is recorded as protected. */
 bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *ret, struct rule_verdict *ret_says);
-void node_search_note_protected(struct node_search *g, pod_id pod, const struct pod *p,
-				const struct rule_verdict *says);
-int node_search_eviction_order(const void *a, const void *b, void *node_search); /* last to be evicted first */
+/* is_refused_in_set: he may go, but not with the others that would have to. Told only where no set was found at all. */
+void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
+			 bool is_refused_in_set);
+int by_eviction_order(const void *a, const void *b, void *node_search); /* last to be evicted first */
 
 /*
  * Of groups with a minimum the surplus goes pod by pod; the rest of the group together or not at all, after them. The
  * candidates are sorted before and after. There must be room for one more for each of them.
  */
 void node_search_join_groups(struct node_search *g);
-/* What it consists of, beside those that go already. */
-void node_search_fill_rest(struct node_search *g, struct candidate *m);
+/*
+ * What it consists of; with_apart: with those that are candidates of their own and do not go already, else without any
+ * of them.
+ */
+void node_search_fill_rest(struct node_search *g, struct candidate *m, bool with_apart);
 bool node_search_rest_goes(const struct node_search *g, const struct candidate *m); /* the rest of its group */
 /* Who stays because there is no more surplus. */
 void node_search_tell_refused(struct node_search *g);
@@ -103,7 +96,28 @@ void node_search_forget_groups(struct node_search *g);
 
 void node_search_take(struct node_search *g, struct candidate *m);
 void node_search_give_back(struct node_search *g, struct candidate *m);
+void node_search_give_back_all(struct node_search *g);
 /* May it go too, beside those that go already? */
-bool node_search_keeps_laws(struct node_search *g, struct candidate *m);
+struct rule_verdict node_search_refusal(struct node_search *g, struct candidate *m);
+bool node_search_has_room(const struct node_search *g);	 /* resources of the node alone */
 bool node_search_fits(struct node_search *g);		 /* with those gone that go */
 struct set_cost node_search_cost(struct node_search *g); /* of those that go */
+void set_cost_add(struct set_cost *to, const struct candidate *m, enum action action);
+/* How much of a type must be given up below some maximum on the pod's path, at most, with those gone that go. */
+int64_t node_search_path_lacks(const struct node_search *g, res_id r);
+/* How much of a type goes from this node with it. */
+int64_t candidate_frees(const struct candidate *m, res_id r);
+
+/* ---- search_exact.c ---- */
+
+struct best_set { /* the cheapest lawful set that is enough, so far */
+	bool is_found;
+	bool *goes; /* by candidate */
+	struct set_cost cost;
+};
+/*
+ * Makes best the best set there is on this node, by set_cost_cmp. Nobody goes before and after. It ends early, and says
+ * so in is_bounded, after EXACT_STEPS on one node or EXACT_STEPS_ALL on all nodes of a search: then best is the best of
+ * those seen.
+ */
+void search_exact(struct node_search *g, struct best_set *best);

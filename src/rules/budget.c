@@ -13,17 +13,31 @@ static bool is_disrupted(const struct obj_pdb *o, name_id pod)
 	return false;
 }
 
-static bool blocks(const struct judge *j, pdb_id id, const struct pod *v)
+bool budget_counts_already(const struct pdb *b, const struct pod *p)
 {
-	const struct pdb *b = ledger_pdb(j->ledger, id);
+	return is_disrupted(b->obj, p->name);
+}
 
-	return !is_disrupted(b->obj, v->name) && b->obj->allowed - b->spent <= 0;
+struct rule_verdict budget_refuses(const struct pdb *b, pdb_id id, int64_t spent, bool is_together)
+{
+	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
+
+	says.reason = is_together;
+	says.num[0] = b->obj->allowed;
+	says.num[1] = spent;
+	says.num[2] = id;
+	return says;
+}
+
+static bool blocks(const struct pdb *b, const struct pod *v)
+{
+	return !budget_counts_already(b, v) && b->obj->allowed - b->spent <= 0;
 }
 
 /* Of several in the way the first by name is told, in whatever order they were read. All are of one namespace. */
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
-	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_BUDGET);
+	struct rule_verdict says = rule_may_go();
 	const struct pdb *first = NULL;
 	uint32_t n;
 	const pdb_id *pdbs = ledger_labelset_pdbs(j->ledger, v->labelset, &n);
@@ -32,14 +46,12 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(j->ledger, pdbs[i]);
 
-		if (!blocks(j, pdbs[i], v) || (first && name_cmp(j->names, first->obj->name, b->obj->name) < 0))
+		if (!blocks(b, v) || (first && name_cmp(j->names, first->obj->name, b->obj->name) < 0))
 			continue;
 		first = b;
-		says.num[0] = b->obj->allowed;
-		says.num[1] = b->spent;
-		says.num[2] = pdbs[i];
+		says = budget_refuses(b, pdbs[i], b->spent, false);
 	}
-	return first ? says : rule_may_go();
+	return says;
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
@@ -48,8 +60,12 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	const struct names *names = vocab_names(ledger_vocab(l));
 	const struct obj_pdb *o = ledger_pdb(l, (pdb_id)v->num[2])->obj;
 
-	text_printf(out, "the budget %s/%s allows %" PRId64 " disruptions, %" PRId64 " of them spent",
-		    name_str(names, o->ns), name_str(names, o->name), v->num[0], v->num[1]);
+	text_printf(out, "the budget %s/%s allows %" PRId64 " disruption%s, ", name_str(names, o->ns),
+		    name_str(names, o->name), v->num[0], v->num[0] == 1 ? "" : "s");
+	if (v->reason)
+		text_printf(out, "%" PRId64 " are needed", v->num[1]);
+	else
+		text_printf(out, "%" PRId64 " of them spent", v->num[1]);
 }
 
 const struct rule rule_budget = {.judge = judge, .text = text};

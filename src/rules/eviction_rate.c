@@ -40,25 +40,38 @@ struct rate judge_rate(struct judge *j, queue_id q)
 	return r;
 }
 
-static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
+enum { IS_SPENT, TOO_MANY };
+
+struct rule_verdict eviction_rate_refuses(const struct judge *j, queue_id q, const struct rate *r, uint32_t n)
 {
 	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_EVICTION_RATE);
+
+	says.reason = r->left ? TOO_MANY : IS_SPENT;
+	says.queue = q;
+	says.num[0] = r->lost;
+	says.num[1] = j->settings.evictions_per_hour;
+	says.num[2] = n;
+	says.until_ns = r->until_ns;
+	return says;
+}
+
+static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
+{
 	struct rate r = judge_rate(j, v->queue);
 
 	(void)victim;
-	if (r.left > 0)
-		return rule_may_go();
-	says.queue = v->queue;
-	says.num[0] = r.lost;
-	says.num[1] = j->settings.evictions_per_hour;
-	says.until_ns = r.until_ns;
-	return says;
+	return r.left > 0 ? rule_may_go() : eviction_rate_refuses(j, v->queue, &r, 1);
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
-	text_printf(out, "%s lost %" PRId64 " pods within an hour and may lose %" PRId64 "; again at ",
-		    words_queue(c, v->queue), v->num[0], v->num[1]);
+	text_printf(out, "%s lost %" PRId64 " %s within an hour and may lose %" PRId64, words_queue(c, v->queue),
+		    v->num[0], v->num[0] == 1 ? "pod" : "pods", v->num[1]);
+	if (v->reason == TOO_MANY) {
+		text_printf(out, "; %" PRId64 " more are needed", v->num[2]);
+		return;
+	}
+	text_add(out, "; again at ");
 	timestamp_text(v->until_ns, out);
 }
 

@@ -10,7 +10,7 @@
 #include "rules/judge.h"
 #include "rules/words.h"
 
-enum { ABOVE_NOT = 0, NOT_BELOW = 1, NO_GUARANTEE = 2, TOO_BIG = 3 };
+enum { ABOVE_NOT = 0, NOT_BELOW = 1, NO_GUARANTEE = 2, TOO_BIG = 3, TOGETHER = 4 };
 
 /* Law 5: every queue of the branch that guarantees a short type uses more than that. */
 static struct rule_verdict above(const struct judge *j, const struct victim_queue *o)
@@ -76,6 +76,20 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, c
 	return rule_may_go();
 }
 
+struct rule_verdict guarantee_refuses_set(const struct judge *j, queue_id q, res_id r, int64_t before,
+					  int64_t guaranteed, int64_t takes, bool is_alone)
+{
+	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_GUARANTEE);
+
+	says.reason = is_alone ? TOO_BIG : TOGETHER;
+	says.queue = q;
+	says.type = r;
+	says.num[0] = before;
+	says.num[1] = guaranteed;
+	says.num[2] = takes;
+	return judge_in_words_of_shares(j, says);
+}
+
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
 	struct rule_verdict says;
@@ -110,6 +124,10 @@ void guarantee_text(const struct cluster *c, const struct rule_verdict *v, const
 	case NO_GUARANTEE:
 		text_printf(out, "nothing guarantees %s to the waiting pod's queue %s below what both share (law 4)",
 			    type, queue);
+		break;
+	case TOGETHER:
+		text_printf(out, "%s uses %s of %s %s %s; taking %s, all victims together, would leave %s (law 2)",
+			    queue, text_str(&used), text_str(&g), what, type, text_str(&takes), text_str(&left));
 		break;
 	default:
 		text_printf(out, "%s uses %s of %s %s %s; taking %s would leave %s (law 2)", queue, text_str(&used),

@@ -104,7 +104,7 @@ void judge_look_at(struct judge *j, uint64_t short_types)
 	j->short_types = short_types;
 }
 
-static struct rule_verdict in_words_of_shares(const struct judge *j, struct rule_verdict says)
+struct rule_verdict judge_in_words_of_shares(const struct judge *j, struct rule_verdict says)
 {
 	if (j->settings.by_fair_share && says.rule == RULE_GUARANTEE) {
 		says.rule = RULE_FAIR_SHARE;
@@ -123,7 +123,7 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 		struct rule_verdict says = r->judge ? r->judge(j, victim, v) : rule_may_go();
 
 		if (says.answer == IS_PROTECTED)
-			return in_words_of_shares(j, says);
+			return judge_in_words_of_shares(j, says);
 		if (says.answer == IS_SPARED && soft.answer == MAY_GO)
 			soft = says;
 	}

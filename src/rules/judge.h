@@ -145,9 +145,20 @@ struct rate {
 	int64_t until_ns; /* with left 0 */
 };
 struct rate judge_rate(struct judge *j, queue_id q);
+/* What a set of victims would cost the queue is more than it may lose: n of them, with rate left. */
+struct rule_verdict eviction_rate_refuses(const struct judge *j, queue_id q, const struct rate *r, uint32_t n);
+/* Has the budget counted this pod as disrupted already? Then it costs nothing more. */
+bool budget_counts_already(const struct pdb *b, const struct pod *p);
+/* is_together: so many would be spent with all victims of a decision. */
+struct rule_verdict budget_refuses(const struct pdb *b, pdb_id id, int64_t spent, bool is_together);
+/* Law 2 for a set: q uses before, and all victims together take so much; is_alone: one of them takes all of it. */
+struct rule_verdict guarantee_refuses_set(const struct judge *j, queue_id q, res_id r, int64_t before,
+					  int64_t guaranteed, int64_t takes, bool is_alone);
 /* Spared because it was evicted again and again? */
 bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v);
 
+/* A verdict on guarantees told of fair shares, where these stand for them. */
+struct rule_verdict judge_in_words_of_shares(const struct judge *j, struct rule_verdict says);
 /* The guarantee rule's sentence, of guarantees or of shares. */
 void guarantee_text(const struct cluster *c, const struct rule_verdict *v, const char *what, struct text *out);
 enum { BY_SHARE = 16 }; /* added to its reasons where shares stand for guarantees */
