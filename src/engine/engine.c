@@ -171,6 +171,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	enum err_code rc;
 
 	en->eviction_history = run->eviction_history;
+	ledger_begin_cycle(en->ledger);
 	rc = try_one(gangs, run, pod, 1, ret, e);
 	gangs_free(gangs);
 	return rc;
@@ -286,6 +287,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;
 
+		ledger_begin_cycle(en->ledger);
 		if (cycle > 1)
 			let_go(en);
 		if (profile_get(en->config->profile)->search_mode == MODE_SCENARIOS) {

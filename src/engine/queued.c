@@ -413,6 +413,26 @@ static bool is_over_limit(struct attempt *a)
 	return true;
 }
 
+/* Work that nobody may take back waits for its queue's quota, and holds no room meanwhile. */
+static bool is_over_quota(struct attempt *a)
+{
+	const struct engine_config *config = a->en->config;
+	struct rule_verdict v;
+	struct text t = {0};
+
+	if (!profile_has_rule(config->profile, RULE_KAI_QUOTA) || config->rules_off >> RULE_KAI_QUOTA & 1)
+		return false;
+	v = judge_kai_quota(a->en->cluster, a->c.pod);
+	if (v.rule == RULE_NONE)
+		return false;
+	rule_verdict_text(a->en->cluster, &v, &t);
+	text_add_char(&t, '.');
+	a->d->message = attempt_keep_text(a, &t);
+	a->d->own_rule = RULE_KAI_QUOTA;
+	ledger_clear_nomination(a->c.ledger, a->c.pod);
+	return true;
+}
+
 /* ---- the attempt ---- */
 
 /*
@@ -469,7 +489,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 		no_queue(a);
 		return ERR_OK;
 	}
-	if (is_over_limit(a) || keeps_nomination(a, &nominated))
+	if (is_over_limit(a) || is_over_quota(a) || keeps_nomination(a, &nominated))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
 	filter(a, wants_report);
@@ -521,7 +541,7 @@ enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e
 	uint64_t lacking;
 	node_id node = NODE_NONE;
 
-	if (is_over_limit(a))
+	if (is_over_limit(a) || is_over_quota(a))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
 	attempt_filter(a);

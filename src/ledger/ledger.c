@@ -18,6 +18,7 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_UNFINISH] = {undo_unfinish, NULL},
 	[ENTRY_STARTED] = {undo_started, NULL},
 	[ENTRY_PRIORITY] = {undo_priority, NULL},
+	[ENTRY_CYCLE] = {undo_cycle, NULL},
 	[ENTRY_GROUP_STARTED] = {undo_group_started, NULL},
 	[ENTRY_POD_NEW] = {undo_pod_new, NULL},
 	[ENTRY_POD_GONE] = {undo_pod_gone, settle_pod_gone},
@@ -127,8 +128,8 @@ void ledger_fit_stride(struct ledger *l)
 	uint32_t to = (l->types->n + 3) / 4 * 4;
 	if (to <= l->stride)
 		return;
-	struct rows *all[] = {&l->allocatable, &l->node_used,	  &l->node_leaving,  &l->node_reserved,
-			      &l->queue_used,  &l->queue_leaving, &l->queue_reserved};
+	struct rows *all[] = {&l->allocatable, &l->node_used,	  &l->node_leaving,   &l->node_reserved,
+			      &l->queue_used,  &l->queue_leaving, &l->queue_reserved, &l->queue_core};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		rows_widen(all[i], l->stride, to);
 	l->stride = to;
@@ -259,6 +260,11 @@ const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q)
 const int64_t *ledger_queue_reserved(const struct ledger *l, queue_id q)
 {
 	return read_row(l, &l->queue_reserved, q);
+}
+
+const int64_t *ledger_queue_core(const struct ledger *l, queue_id q)
+{
+	return read_row(l, &l->queue_core, q);
 }
 
 uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q)

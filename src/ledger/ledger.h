@@ -61,6 +61,7 @@ struct pod {
 	shape_id shape;
 	labelset_id labelset;
 	name_id name;
+	uint32_t placed_in; /* the engine's cycle that gave it its place; 0: none did */
 	int64_t started_ns; /* effective start, TIME_NONE if it never started */
 	int64_t created_ns; /* TIME_NONE if not known */
 	/* its index in the node's list: pods while placed or leaving, nominated while it is nominated */
@@ -194,7 +195,8 @@ const int64_t *ledger_node_reserved(const struct ledger *l, node_id n); /* for n
 const int64_t *ledger_queue_used(const struct ledger *l, queue_id q);	/* placed pods of it and everything below */
 const int64_t *ledger_queue_leaving(const struct ledger *l, queue_id q);
 const int64_t *ledger_queue_reserved(const struct ledger *l, queue_id q);
-uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q); /* pods waiting in it and below */
+const int64_t *ledger_queue_core(const struct ledger *l, queue_id q); /* used and claimed by non-preemptible pods */
+uint32_t ledger_queue_waiting(const struct ledger *l, queue_id q);    /* pods waiting in it and below */
 /*
  * Leaf queues whose use or claims moves or their undoing touched since the last call, each once; what is above them was
  * touched too. Good until the next move. For one user at a time: a call forgets.
@@ -221,6 +223,9 @@ static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 {
 	ledger_set_nomination(l, pod, node, NOMINATION_RESERVED);
 }
+/* A new cycle of the engine begins: who is placed from now on got his place in it. */
+void ledger_begin_cycle(struct ledger *l);
+bool ledger_is_new(const struct ledger *l, const struct pod *p); /* it got its place in the present cycle */
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 /* A waiting pod's, as if it had been written so: for asking "what if". */
 void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority);

@@ -8,7 +8,7 @@
 struct recount {
 	const struct ledger *l;
 	struct err *e;
-	struct rows node_used, node_leaving, node_reserved, queue_used, queue_leaving, queue_reserved;
+	struct rows node_used, node_leaving, node_reserved, queue_used, queue_leaving, queue_reserved, queue_core;
 	ARRAY(uint32_t) node_pods, node_nominated, queue_pods, queue_waiting, labelset_pods;
 	ARRAY(struct podset) podsets;
 	ARRAY(int32_t) spent;
@@ -25,11 +25,11 @@ static void recount_init(struct recount *c)
 {
 	const struct ledger *l = c->l;
 	struct rows *of_nodes[] = {&c->node_used, &c->node_leaving, &c->node_reserved};
-	struct rows *of_queues[] = {&c->queue_used, &c->queue_leaving, &c->queue_reserved};
-	for (uint32_t i = 0; i < 3; i++) {
+	struct rows *of_queues[] = {&c->queue_used, &c->queue_leaving, &c->queue_reserved, &c->queue_core};
+	for (uint32_t i = 0; i < 3; i++)
 		rows_grow(l, of_nodes[i], l->node_ids.limit);
+	for (uint32_t i = 0; i < 4; i++)
 		rows_grow(l, of_queues[i], l->queues.n);
-	}
 	array_cover(&c->node_pods, l->node_ids.limit);
 	array_cover(&c->node_nominated, l->node_ids.limit);
 	array_cover(&c->queue_pods, l->queues.n);
@@ -41,9 +41,9 @@ static void recount_init(struct recount *c)
 
 static void recount_free(struct recount *c)
 {
-	struct rows *all[] = {&c->node_used,  &c->node_leaving,	 &c->node_reserved,
-			      &c->queue_used, &c->queue_leaving, &c->queue_reserved};
-	for (uint32_t i = 0; i < 6; i++)
+	struct rows *all[] = {&c->node_used,	 &c->node_leaving,   &c->node_reserved, &c->queue_used,
+			      &c->queue_leaving, &c->queue_reserved, &c->queue_core};
+	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		mem_free(all[i]->v);
 	array_free(&c->node_pods);
 	array_free(&c->node_nominated);
@@ -98,6 +98,9 @@ static void count_queue(struct recount *c, const struct pod *p, const struct sha
 			c->queue_waiting.v[q]++;
 		if (p->nomination != NOMINATION_NONE)
 			row_add(row_of(l, &c->queue_reserved, q), s->request);
+		if (p->preemptibility == NON_PREEMPTIBLE &&
+		    (p->state == POD_PLACED || p->nomination != NOMINATION_NONE))
+			row_add(row_of(l, &c->queue_core, q), p->state == POD_PLACED ? s->usage : s->request);
 	}
 }
 
@@ -290,7 +293,9 @@ static enum err_code check_queue(const struct recount *c, queue_id q)
 		return code;
 	if ((code = compare_rows(c, &l->queue_leaving, &c->queue_leaving, q, "queue", path, "leaving")) != ERR_OK)
 		return code;
-	return compare_rows(c, &l->queue_reserved, &c->queue_reserved, q, "queue", path, "reserved");
+	if ((code = compare_rows(c, &l->queue_reserved, &c->queue_reserved, q, "queue", path, "reserved")) != ERR_OK)
+		return code;
+	return compare_rows(c, &l->queue_core, &c->queue_core, q, "queue", path, "held by non-preemptible pods");
 }
 
 static enum err_code check_podset(const struct recount *c, group_id id, podset_id s)

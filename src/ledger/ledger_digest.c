@@ -49,7 +49,7 @@ static uint64_t mix_pods(const struct ledger *l, uint64_t h)
 		const uint32_t words[] = {p->nomination, p->preemptibility, p->is_evicted, (uint32_t)p->priority,
 					  p->node,	 p->queue,	    p->group,	   p->podset,
 					  p->shape,	 p->labelset,	    p->name,	   p->node_pos,
-					  p->queue_pos};
+					  p->queue_pos,	 p->placed_in};
 		h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 		h = hash_mix(hash_mix(h, (uint64_t)p->started_ns), (uint64_t)p->created_ns);
 		h = mix_pod_object(h, p->obj);
@@ -129,7 +129,8 @@ static uint64_t mix_queue(const struct ledger *l, uint64_t h, queue_id q)
 	h = mix_ids(h, l->queues.v[q].pods.v, l->queues.v[q].pods.n);
 	h = mix_row(h, row_of(l, &l->queue_used, q), l->stride);
 	h = mix_row(h, row_of(l, &l->queue_leaving, q), l->stride);
-	return mix_row(h, row_of(l, &l->queue_reserved, q), l->stride);
+	h = mix_row(h, row_of(l, &l->queue_reserved, q), l->stride);
+	return mix_row(h, row_of(l, &l->queue_core, q), l->stride);
 }
 
 static uint64_t mix_podset(uint64_t h, const struct podset *s)

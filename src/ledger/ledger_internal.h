@@ -24,6 +24,7 @@ enum entry_kind {
 	ENTRY_UNFINISH,
 	ENTRY_STARTED,
 	ENTRY_PRIORITY,
+	ENTRY_CYCLE,
 	ENTRY_GROUP_STARTED,
 	ENTRY_POD_NEW,
 	ENTRY_POD_GONE,
@@ -141,8 +142,9 @@ struct ledger {
 
 	struct queue_tree tree;
 	ARRAY(struct queue_use) queues; /* as long as the tree's */
-	struct rows queue_used, queue_leaving, queue_reserved;
+	struct rows queue_used, queue_leaving, queue_reserved, queue_core;
 	struct touched touched_queues, touched_groups;
+	uint32_t cycle; /* of the engine: from 1 */
 
 	ARRAY(struct group) groups;
 	struct ids group_ids;
@@ -245,6 +247,7 @@ void undo_finish(struct ledger *l, const struct journal_entry *e);
 void undo_unfinish(struct ledger *l, const struct journal_entry *e);
 void undo_started(struct ledger *l, const struct journal_entry *e);
 void undo_priority(struct ledger *l, const struct journal_entry *e);
+void undo_cycle(struct ledger *l, const struct journal_entry *e);
 void undo_group_started(struct ledger *l, const struct journal_entry *e);
 
 /* ledger_pods.c, ledger_nodes.c, ledger_groups.c, ledger_queues.c, ledger_budgets.c */

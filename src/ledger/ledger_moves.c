@@ -108,6 +108,19 @@ void touched_free(struct touched *t)
 
 /* ---- halves ---- */
 
+/* What non-preemptible work holds in a queue. */
+static void core_add(struct ledger *l, const struct pod *p, queue_id q, struct res_list amounts)
+{
+	if (p->preemptibility == NON_PREEMPTIBLE)
+		row_add(row_of(l, &l->queue_core, q), amounts);
+}
+
+static void core_sub(struct ledger *l, const struct pod *p, queue_id q, struct res_list amounts)
+{
+	if (p->preemptibility == NON_PREEMPTIBLE)
+		row_sub(row_of(l, &l->queue_core, q), amounts);
+}
+
 static struct podset *podset_of(struct ledger *l, const struct pod *p)
 {
 	return p->podset == PODSET_NONE ? NULL : &l->podsets.v[p->podset];
@@ -124,6 +137,7 @@ static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
+		core_add(l, p, q, usage);
 		l->queues.v[q].n_waiting--;
 	}
 	struct podset *s = podset_of(l, p);
@@ -142,6 +156,7 @@ static void lift_off(struct ledger *l, pod_id id)
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_used, q), usage);
+		core_sub(l, p, q, usage);
 		l->queues.v[q].n_waiting++;
 	}
 	struct podset *s = podset_of(l, p);
@@ -164,6 +179,7 @@ static void go(struct ledger *l, pod_id id, bool is_evicted)
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_used, q), usage);
+		core_sub(l, p, q, usage);
 		row_add(row_of(l, &l->queue_leaving, q), usage);
 	}
 	struct podset *s = podset_of(l, p);
@@ -185,6 +201,7 @@ static void stay(struct ledger *l, pod_id id)
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
+		core_add(l, p, q, usage);
 		row_sub(row_of(l, &l->queue_leaving, q), usage);
 	}
 	struct podset *s = podset_of(l, p);
@@ -214,8 +231,10 @@ static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind
 	p->node = node;
 	row_add(row_of(l, &l->node_reserved, node), request);
 	touch_by(l, p);
-	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_reserved, q), request);
+		core_add(l, p, q, request);
+	}
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_nominated++;
@@ -232,8 +251,10 @@ static void release(struct ledger *l, pod_id id)
 	list_remove(l, &l->nodes.v[p->node].nominated, id);
 	row_sub(row_of(l, &l->node_reserved, p->node), request);
 	touch_by(l, p);
-	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent)
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_reserved, q), request);
+		core_sub(l, p, q, request);
+	}
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_nominated--;
@@ -319,7 +340,7 @@ void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 	assert(p->nomination == NOMINATION_NONE && node_is_used(l, node));
 	if (pos > l->nodes.v[node].pods.n)
 		pos = l->nodes.v[node].pods.n;
-	node_entry(l, ENTRY_PLACE, id, node);
+	node_entry(l, ENTRY_PLACE, id, node)->ns = p->placed_in;
 	settle_on(l, id, node, pos);
 	node_touch(l, node);
 	tell(l, TOLD_ADD, id, node);
@@ -329,6 +350,7 @@ void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 void undo_place(struct ledger *l, const struct journal_entry *e)
 {
 	lift_off(l, e->id);
+	l->pods.v[e->id].placed_in = (uint32_t)e->ns;
 	node_restore(l, e);
 	tell_back(l, TOLD_REMOVE, e->id, e->node);
 }
@@ -485,6 +507,29 @@ void ledger_place(struct ledger *l, pod_id pod, node_id node)
 {
 	ledger_clear_nomination(l, pod);
 	pod_place(l, pod, node, POS_LAST);
+	l->pods.v[pod].placed_in = l->cycle;
+}
+
+/* Who was new is not any more: that is content of its node. */
+void ledger_begin_cycle(struct ledger *l)
+{
+	for (pod_id i = 0; l->cycle != 0 && i < l->pod_ids.limit; i++)
+		if (l->pods.v[i].placed_in == l->cycle && l->pods.v[i].node != NODE_NONE)
+			ledger_set_started(l, i, l->pods.v[i].started_ns);
+	journal_add(l, ENTRY_CYCLE, 0);
+	l->cycle++;
+	ledger_moved(l);
+}
+
+void undo_cycle(struct ledger *l, const struct journal_entry *e)
+{
+	(void)e;
+	l->cycle--;
+}
+
+bool ledger_is_new(const struct ledger *l, const struct pod *p)
+{
+	return p->placed_in != 0 && p->placed_in == l->cycle;
 }
 
 void ledger_vacate(struct ledger *l, pod_id pod)

@@ -19,6 +19,7 @@ static void cover(struct ledger *l)
 	rows_grow(l, &l->queue_used, l->tree.q.n);
 	rows_grow(l, &l->queue_leaving, l->tree.q.n);
 	rows_grow(l, &l->queue_reserved, l->tree.q.n);
+	rows_grow(l, &l->queue_core, l->tree.q.n);
 }
 
 static void appear(struct ledger *l, queue_id q)
@@ -103,6 +104,7 @@ static void shift_ancestors(struct ledger *l, queue_id from, queue_id q, int sig
 		row_shift(l, &l->queue_used, a, q, sign);
 		row_shift(l, &l->queue_leaving, a, q, sign);
 		row_shift(l, &l->queue_reserved, a, q, sign);
+		row_shift(l, &l->queue_core, a, q, sign);
 		l->queues.v[a].n_waiting += (uint32_t)(sign * (int32_t)l->queues.v[q].n_waiting);
 	}
 }
@@ -196,5 +198,6 @@ void queues_free(struct ledger *l)
 	mem_free(l->queue_used.v);
 	mem_free(l->queue_leaving.v);
 	mem_free(l->queue_reserved.v);
+	mem_free(l->queue_core.v);
 	queue_tree_free(&l->tree);
 }

@@ -25,6 +25,8 @@
 	X(DAEMONSET, daemonset, "daemonset", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
 	X(NEVER, never, "never", RULE_IN(DEFAULT) | RULE_IN(KUBERNETES) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
 	X(DELAY, delay, "delay", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "", "") \
+	X(KAI_QUOTA, kai_quota, "kai-quota", RULE_IN(DEFAULT), 0, BY_ANY, "", "") \
+	X(SAME_CYCLE, same_cycle, "same-cycle", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
 	X(APPLICATION, application, "application", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY & ~BY(QUOTA), "", "") \
 	X(FENCE, fence, "fence", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "", "") \
 	X(POLICY, policy, "policy", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY & ~BY(REQUIRED_NODE), "", "") \

@@ -139,6 +139,9 @@ int64_t queue_guarantee(const struct queue *q, res_id r);
 /* The sentence: "root.ads uses 12 of 10 guaranteed nvidia.com/gpu; taking 4 would leave 8". */
 void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out);
 
+/* Is it non-preemptible work of KAI's world beyond the quota of its queues? Then it waits, whatever room there is. */
+struct rule_verdict judge_kai_quota(const struct cluster *c, pod_id pod);
+
 /* How many pods the queue may still lose within the hour, and when it may again. */
 struct rate {
 	uint32_t lost, left;

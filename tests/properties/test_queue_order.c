@@ -132,6 +132,29 @@ static void order_a_gang_is_one_work(void **state)
 	       "b0 placed n1; g0 waiting; g1 waiting");
 }
 
+static void within_one_cycle_nobody_who_got_a_place_is_a_victim(void **state)
+{
+	struct story s;
+
+	(void)state;
+	queues(&s, "{name: a, " GUARANTEED(2) "}, {name: b, " GUARANTEED(4) "}");
+	story_node(&s, "n1", 8);
+	story_pod(&s, "a0", "root.a", 3, NULL, "priority 9");
+	story_pod(&s, "a1", "root.a", 2, NULL, NULL);
+	story_pod(&s, "b0", "root.b", 4, NULL, NULL);
+	expect(&s, "a1 is entitled and comes first; a0, of higher priority, does not take its room",
+	       "a1 placed n1; b0 placed n1; a0 waiting");
+
+	queues(&s, "{name: a, " GUARANTEED(2) "}, {name: b, " GUARANTEED(4) "}");
+	story_node(&s, "n1", 8);
+	story_pod(&s, "a0", "root.a", 3, NULL, "priority 9");
+	story_pod(&s, "a1", "root.a", 2, NULL, NULL);
+	story_pod(&s, "b0", "root.b", 4, NULL, NULL);
+	s.cycles = 2;
+	expect(&s, "in the next one it runs, and may go like everybody",
+	       "a1 placed n1; b0 placed n1; a0 waiting; a0 preempt n1 [a1]");
+}
+
 /* ---- the model ---- */
 
 struct model {
@@ -410,6 +433,7 @@ int main(void)
 		cmocka_unit_test(order_entitled_work_comes_before_all_other),
 		cmocka_unit_test(order_a_type_that_nothing_guarantees_is_not_entitled),
 		cmocka_unit_test(order_a_gang_is_one_work),
+		cmocka_unit_test(within_one_cycle_nobody_who_got_a_place_is_a_victim),
 		cmocka_unit_test(order_is_as_if_computed_anew_after_each_decision),
 	};
 
