@@ -28,6 +28,7 @@ int command_completion(int argc, char **argv);
 int command_config(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);
+int command_journal(int argc, char **argv);
 int command_lint(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_replay(int argc, char **argv);

@@ -12,7 +12,11 @@ struct history_options {
 	struct text pod; /* "ns/name" */
 };
 
-enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE };
+enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE, KEY_STATE };
+
+#define X(id, text) text,
+static const char *const state_words[] = {JOURNAL_STATE_LIST(X) NULL};
+#undef X
 
 /* A name without a namespace is one of namespace default, as elsewhere. */
 static void set_pod(struct history_options *o, const char *arg)
@@ -44,6 +48,10 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RULE:
 		o->filter.rule = arg;
+		return 0;
+	case KEY_STATE:
+		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, state_words);
+		o->filter.has_state = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -81,15 +89,30 @@ static const struct argp_option argp_options[] = {
 	 "Only by this action: reclaim, preempt, displace, required-node, "
 	 "consolidate, quota or stale-gang",
 	 0},
+	{"state", KEY_STATE, "STATE", 0,
+	 "Only what is planned, decided, carried-out, observed (seen in the cluster) or failed", 0},
 	{"rule", KEY_RULE, "NAME", 0, "Only against this rule, which would have spared them", 0},
 	{0},
 };
 
 static const char doc[] =
 	"Show from a journal who had to go: when, for whom, by which action and against which rule, how much work was "
-	"lost, and the sums per queue."
-	"\vA journal is written by cede plan --journal. It is looked through as a whole first; if something in it is "
-	"damaged or missing, that is said and nothing else.";
+	"lost, and the sums per queue. What was only planned and what was done are summed apart."
+	"\vA journal is written by cede plan --journal. If something of what is shown is damaged or missing, that is "
+	"said "
+	"and nothing else; cede journal check looks at everything.";
+
+static enum err_code collect_runs(struct journal *j, struct history *h, struct err *e)
+{
+	for (uint32_t i = 0; i < journal_run_count(j); i++) {
+		struct journal_run run;
+
+		TRY(journal_read_evictions(j, journal_run_id(j, i), &run, e));
+		history_add(h, &run);
+		journal_run_free(&run);
+	}
+	return ERR_OK;
+}
 
 static enum err_code collect(const struct history_options *o, struct history *h, struct err *e)
 {
@@ -97,16 +120,7 @@ static enum err_code collect(const struct history_options *o, struct history *h,
 	enum err_code rc;
 
 	TRY(journal_open(o->file, JOURNAL_READ, &j, e));
-	rc = journal_check(j, e);
-	for (int64_t id = 1; !rc && id <= journal_run_count(j); id++) {
-		struct journal_run run;
-
-		rc = journal_read(j, id, false, &run, e);
-		if (!rc) {
-			history_add(h, &run);
-			journal_run_free(&run);
-		}
-	}
+	rc = collect_runs(j, h, e);
 	journal_close(j);
 	return rc;
 }

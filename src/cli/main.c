@@ -16,8 +16,9 @@ const struct command commands[] = {
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
 	{"config", "the settings in effect, and where each comes from: cede config print", command_config},
-	{"history", "who had to go, for whom and why, from a journal of plans", command_history},
+	{"history", "who had to go, for whom and why, from a journal", command_history},
 	{"replay", "decide again what was recorded: the same, or what would be different", command_replay},
+	{"journal", "is a journal whole? what can be saved of it? what is in it?", command_journal},
 	{"bench", "how long decisions take on a synthetic cluster", command_bench},
 	{"completion", "completion of commands, options and their values for a shell", command_completion},
 	{"help", "what there is, or what one command does: cede help COMMAND", command_help},
@@ -28,7 +29,8 @@ const unsigned command_count = COMMAND_COUNT;
 
 static const char exit_codes[] = "Exit codes:\n"
 				 "  0  fine\n"
-				 "  1  nothing wrong, but not what --strict asks for; replayed, and not the same\n"
+				 "  1  nothing wrong, but not what --strict asks for; replayed, and not the same; a\n"
+				 "     journal that is damaged\n"
 				 "  2  bad input, or cede was called wrongly; nothing was printed on standard output\n"
 				 "  3  an error inside cede: a self-check failed\n"
 				 "  4  standard output could not be written\n";

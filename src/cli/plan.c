@@ -15,9 +15,18 @@ struct plan_options {
 	struct planning planning;
 	bool is_strict;
 	const char *journal;
+	struct journal_keep keep;
 };
 
-enum { KEY_STRICT = 0x300, KEY_JOURNAL };
+enum { KEY_STRICT = 0x300, KEY_JOURNAL, KEY_KEEP };
+
+static void set_keep(struct plan_options *o, const char *arg, struct argp_state *state)
+{
+	struct err e;
+
+	if (journal_keep_parse(arg, &o->keep, &e))
+		argp_error(state, "--journal-keep: %s", e.msg);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -35,6 +44,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JOURNAL:
 		o->journal = arg;
 		return 0;
+	case KEY_KEEP:
+		set_keep(o, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->journal && (o->keep.age_ns || o->keep.bytes))
+			argp_error(state, "--journal-keep: of which journal? --journal FILE is missing");
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is not an option; files are read with -f %s", arg, arg);
 		return 0;
@@ -45,6 +61,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
 	{"journal", KEY_JOURNAL, "FILE", 0, "Record the plan in this file, for cede history and cede replay", 0},
+	{"journal-keep", KEY_KEEP, "AGE|SIZE", 0,
+	 "Remove the oldest runs of the journal: those older than 30d, or until it is smaller than 2GiB; both: "
+	 "30d,2GiB",
+	 0},
 	{"strict", KEY_STRICT, NULL, 0, "Exit with 1 if some pod keeps waiting", 0},
 	{0},
 };
@@ -72,13 +92,19 @@ static void print_plan(const struct plan_view *v, const struct cli_output *o)
 	text_free(&out);
 }
 
-static enum err_code append(const char *path, struct journal_run *run, struct err *e)
+/* The run is safe before old ones are removed; that they could not be is said, and no reason to hide the plan. */
+static enum err_code append(const struct plan_options *o, struct journal_run *run, struct err *e)
 {
 	struct journal *j;
+	struct err why;
 	enum err_code rc;
 
-	TRY(journal_open(path, JOURNAL_WRITE, &j, e));
+	TRY(journal_open(o->journal, JOURNAL_WRITE, &j, e));
 	rc = journal_append(j, run, e);
+	if (!rc && journal_trim(j, &o->keep, run->now_ns, &why)) {
+		err_wrap(&why, "recorded, but older runs were not removed");
+		cli_note(why.msg);
+	}
 	journal_close(j);
 	return rc;
 }
@@ -86,7 +112,7 @@ static enum err_code append(const char *path, struct journal_run *run, struct er
 /* A limit on the size of files is to be an error that can be told, not a signal that ends the program. */
 static int record(const struct plan_options *o, const struct cli_cluster *c, const struct planned *p)
 {
-	struct record_source src = {"plan", c->manifest, c->config, o->planning.cycles};
+	struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, o->planning.cycles};
 	struct journal_run run;
 	struct err e;
 	int rc;
@@ -94,7 +120,7 @@ static int record(const struct plan_options *o, const struct cli_cluster *c, con
 	signal(SIGXFSZ, SIG_IGN);
 	if (journal_record(&p->view, &src, &run, &e))
 		return cli_fail(&e);
-	rc = append(o->journal, &run, &e) ? cli_fail(&e) : EXIT_FINE;
+	rc = append(o, &run, &e) ? cli_fail(&e) : EXIT_FINE;
 	journal_run_free(&run);
 	return rc;
 }

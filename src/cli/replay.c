@@ -84,7 +84,7 @@ static int load(const struct replay_options *o, const struct journal_run *run, s
 static int record_again(const struct journal_run *run, struct cli_cluster *c, struct journal_run *ret)
 {
 	struct planning planning = {.cycles = run->cycles, .report = POD_NONE};
-	struct record_source src = {run->source, c->manifest, c->config, run->cycles};
+	struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, run->cycles};
 	struct planned p;
 	struct err e;
 	int rc = planning_run(&planning, c, &p);
@@ -133,6 +133,20 @@ static void report_run(struct replay_report *r, const struct run_diff *d)
 		text_add_char(&r->out, '\n');
 }
 
+/* Of a daemon, or saved from a damaged journal. If it was asked for, that is an error. */
+static int skip_run(struct replay_report *r, struct journal_run *was)
+{
+	struct err e;
+
+	err_set(&e, ERR_INPUT, "%s: run %lld: its cluster is not recorded, so that nothing can be decided again",
+		r->o->file, (long long)was->id);
+	journal_run_free(was);
+	if (r->o->run)
+		return cli_fail(&e);
+	cli_note(e.msg);
+	return EXIT_FINE;
+}
+
 static int replay_run(struct replay_report *r, struct journal *j, int64_t id)
 {
 	struct journal_run was, is;
@@ -142,6 +156,8 @@ static int replay_run(struct replay_report *r, struct journal *j, int64_t id)
 
 	if (journal_read(j, id, true, &was, &e))
 		return cli_fail(&e);
+	if (!was.state)
+		return skip_run(r, &was);
 	rc = decide_again(r->o, &was, &is);
 	if (!rc) {
 		run_diff_init(&d, &was, &is);
@@ -180,12 +196,14 @@ static void report_end(struct replay_report *r)
 static int replay(const struct replay_options *o, struct journal *j)
 {
 	struct replay_report r = {.o = o};
-	int64_t first = o->run ? o->run : 1, last = o->run ? o->run : journal_run_count(j);
 	int rc = EXIT_FINE;
 
 	report_begin(&r);
-	for (int64_t id = first; !rc && id <= last; id++)
-		rc = replay_run(&r, j, id);
+	if (o->run)
+		rc = replay_run(&r, j, o->run);
+	else
+		for (uint32_t i = 0; !rc && i < journal_run_count(j); i++)
+			rc = replay_run(&r, j, journal_run_id(j, i));
 	if (!rc)
 		report_end(&r);
 	text_free(&r.out);
@@ -203,7 +221,7 @@ int command_replay(int argc, char **argv)
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
-	rc = journal_open(o.file, JOURNAL_READ, &j, &e) || journal_check(j, &e) ? cli_fail(&e) : replay(&o, j);
+	rc = journal_open(o.file, JOURNAL_READ, &j, &e) ? cli_fail(&e) : replay(&o, j);
 	journal_close(j);
 	return rc;
 }

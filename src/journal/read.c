@@ -1,326 +1,320 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading runs back, and looking whether everything is there. */
-#include <string.h>
-
-#include "base/map.h"
-#include "journal/store.h"
+/* Reading runs back. */
+#include "base/clock.h"
+#include "journal/coding.h"
+#include "journal/write.h"
 #include "manifest/fields.h"
 
-/* ---- checksums ---- */
+/* ---- the row of a run ---- */
 
-static uint64_t fold_column(uint64_t h, sqlite3_stmt *s, int column)
+static enum err_code unlike(const struct journal *j, int64_t run, const char *what, struct err *e)
 {
-	int type = sqlite3_column_type(s, column);
-
-	h = hash_mix(h, (uint64_t)type);
-	if (type == SQLITE_INTEGER)
-		return hash_mix(h, (uint64_t)sqlite3_column_int64(s, column));
-	if (type != SQLITE_NULL) {
-		const void *bytes = sqlite3_column_blob(s, column);
-		size_t n = (size_t)sqlite3_column_bytes(s, column);
-
-		h = hash_mix(hash_mix(h, n), n ? hash_bytes(bytes, n) : 0);
-	}
-	return h;
+	return store_damaged(j, e, "run %lld: %s", (long long)run, what);
 }
 
-/* Of all rows the statement gives; how many there are counts, too. */
-static int fold_rows(sqlite3_stmt *s, uint64_t *h)
+static struct chunk_ref column_ref(struct transaction *q)
 {
-	uint64_t n = 0;
-	int rc;
+	int64_t id = column_int(q);
 
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(s); i++)
-			*h = fold_column(*h, s, i);
-		n++;
-	}
-	*h = hash_mix(*h, n);
+	return (struct chunk_ref){id, (uint64_t)column_int(q)};
+}
+
+static enum err_code take_row(struct transaction *q, struct journal_run *run, struct run_texts *texts, struct err *e)
+{
+	struct arena *a = run->arena;
+	int64_t cycles;
+
+	if (!journal_source_parse(column_str(q, a), &run->source))
+		return unlike(q->j, run->id, "nobody is known who decides like that", e);
+	run->now_ns = column_int(q);
+	run->end_ns = column_int(q);
+	run->profile = column_str(q, a);
+	run->version = column_str(q, a);
+	cycles = column_int(q);
+	if (cycles < 1 || cycles > JOURNAL_CYCLES_MAX)
+		return store_damaged(q->j, e, "run %lld: expected 1 to %d cycles, found %lld", (long long)run->id,
+				     JOURNAL_CYCLES_MAX, (long long)cycles);
+	run->cycles = (uint32_t)cycles;
+	run->reclaim_is_off = column_int(q);
+	run->quota_is_on = column_int(q);
+	run->n_lost = (uint32_t)column_int(q);
+	texts->settings = column_ref(q);
+	texts->state = column_ref(q);
+	texts->plan = column_ref(q);
+	run->has_state = texts->state.id != 0;
+	return ERR_OK;
+}
+
+static enum err_code read_row(struct journal *j, struct journal_run *run, struct run_texts *texts, struct err *e)
+{
+	struct transaction q = {0};
+	enum err_code rc;
+
+	TRY(statement_open(&q, j,
+			   "SELECT source, now_ns, end_ns, profile, version, cycles, reclaim_is_off, quota_is_on, lost,"
+			   " settings, settings_hash, state, state_hash, plan, plan_hash FROM runs WHERE run = ?",
+			   e));
+	bind_int(&q, run->id);
+	rc = statement_next(&q) ? take_row(&q, run, texts, e) : unlike(j, run->id, "it is not there", e);
+	statement_close(&q);
 	return rc;
 }
 
-enum err_code store_checksum(const struct journal *j, int64_t run, uint64_t before, uint64_t *ret, struct err *e)
+static enum err_code no_run(const struct journal *j, int64_t id, struct err *e)
 {
-	static const char *const tables[] = {
-		"SELECT * FROM runs WHERE run = ?",
-		"SELECT * FROM settings WHERE run = ? ORDER BY n",
-		"SELECT * FROM decisions WHERE run = ? ORDER BY seq",
-		"SELECT * FROM victims WHERE run = ? ORDER BY seq, n",
-		"SELECT * FROM protected WHERE run = ? ORDER BY seq, n",
-	};
-	uint64_t h = before;
+	uint32_t n = j->runs.n;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		sqlite3_stmt *s = NULL;
-		int rc;
+	if (!n)
+		return err_fail(e, ERR_NOTFOUND, "%s: there is no run %lld; it has none", j->path, (long long)id);
+	if (n == 1)
+		return err_fail(e, ERR_NOTFOUND, "%s: there is no run %lld; it has run %lld", j->path, (long long)id,
+				(long long)j->runs.v[0].id);
+	return err_fail(e, ERR_NOTFOUND, "%s: there is no run %lld; it has %u, from %lld to %lld", j->path,
+			(long long)id, n, (long long)j->runs.v[0].id, (long long)array_last(&j->runs).id);
+}
 
-		TRY(store_prepare(j, tables[i], &s, e));
-		sqlite3_bind_int64(s, 1, run);
-		rc = fold_rows(s, &h);
-		sqlite3_finalize(s);
-		if (rc != SQLITE_DONE)
-			return store_fail(j, rc, e);
-	}
-	*ret = h;
+static enum err_code begin_run(struct journal *j, int64_t id, struct journal_run *run, struct run_texts *texts,
+			       struct err *e)
+{
+	const struct run_key *key = store_find_run(j, id);
+
+	if (!key)
+		return no_run(j, id, e);
+	*run = (struct journal_run){.id = id, .arena = arena_new(1 << 16)};
+	return read_row(j, run, texts, e);
+}
+
+/* The run goes if something was wrong with it. */
+static enum err_code end_run(struct journal_run *run, enum err_code rc, struct journal_run *ret)
+{
+	if (rc)
+		journal_run_free(run);
+	else
+		*ret = *run;
+	return rc;
+}
+
+enum err_code read_run_texts(struct journal *j, int64_t id, struct run_texts *ret, struct err *e)
+{
+	struct journal_run run = {0};
+	enum err_code rc = begin_run(j, id, &run, ret, e);
+
+	journal_run_free(&run);
+	return rc;
+}
+
+/* ---- evictions ---- */
+
+static int64_t column_time(struct transaction *q)
+{
+	bool is_null = sqlite3_column_type(q->s, q->at) == SQLITE_NULL;
+	int64_t ns = column_int(q);
+
+	return is_null ? TIME_NONE : ns;
+}
+
+static enum err_code take_eviction(struct transaction *q, struct journal_run *run, struct journal_eviction *x,
+				   struct err *e)
+{
+	struct arena *a = run->arena;
+	struct journal_victim *v = &x->victim;
+
+	q->at = 1;
+	x->seq = (uint32_t)column_int(q);
+	q->at = 3; /* after the key */
+	x->at_ns = column_int(q);
+	x->cycle = (uint32_t)column_int(q);
+	v->pod = column_str(q, a);
+	v->uid = column_str(q, a);
+	v->group = column_str(q, a);
+	v->queue = column_str(q, a);
+	v->node = column_str(q, a);
+	v->workload = column_str(q, a);
+	v->rule = column_str(q, a);
+	v->lost_seconds = column_int(q);
+	x->action = column_str(q, a);
+	x->for_pod = column_str(q, a);
+	x->for_group = column_str(q, a);
+	x->for_queue = column_str(q, a);
+	x->for_node = column_str(q, a);
+	if (!journal_state_parse(column_str(q, a), &x->state))
+		return unlike(q->j, run->id, "an eviction is in a state that is not known", e);
+	x->state_ns = column_time(q);
+	x->reason = column_str(q, a);
 	return ERR_OK;
 }
 
-/* ---- is everything there? ---- */
-
-static enum err_code check_pages(const struct journal *j, struct err *e)
+static enum err_code take_evictions(struct transaction *q, const struct run_key *key, struct journal_run *run,
+				    struct err *e)
 {
-	sqlite3_stmt *s = NULL;
-	enum err_code code = ERR_OK;
-	int rc;
+	ARRAY(struct journal_eviction) list = {0};
+	struct row_sum found = {0};
+	enum err_code rc = ERR_OK;
 
-	TRY(store_prepare(j, "PRAGMA quick_check(1)", &s, e));
-	rc = sqlite3_step(s);
-	if (rc != SQLITE_ROW)
-		code = store_fail(j, rc, e);
-	else if (strcmp((const char *)sqlite3_column_text(s, 0), "ok") != 0)
-		code = store_damaged(j, e, "%.200s", (const char *)sqlite3_column_text(s, 0));
-	sqlite3_finalize(s);
-	return code;
+	bind_int(q, run->id);
+	while (!rc && statement_next(q)) {
+		struct journal_eviction x = {0};
+
+		rc = take_eviction(q, run, &x, e);
+		row_sum_add(&found, q);
+		array_push(&list, x);
+	}
+	if (!rc)
+		rc = statement_done(q, e);
+	if (!rc)
+		rc = store_compare_rows(q->j, key, ROWS_EVICTIONS, &found, e);
+	run->n_evictions = list.n;
+	run->evictions = arena_n(run->arena, list.n + 1, struct journal_eviction);
+	if (list.n)
+		memcpy(run->evictions, list.v, list.n * sizeof(*list.v));
+	array_free(&list);
+	return rc;
 }
 
-static enum err_code check_run(const struct journal *j, int64_t run, uint64_t *sum, struct err *e)
+static enum err_code read_evictions(struct journal *j, struct journal_run *run, struct err *e)
 {
-	int64_t is_there = 0, kept = 0;
+	struct transaction q = {0};
+	enum err_code rc;
 
-	TRY(store_number(j, &is_there, e, "SELECT count(*) FROM runs WHERE run = %lld", (long long)run));
-	if (!is_there)
-		return store_damaged(j, e, "run %lld of %lld is not there", (long long)run, (long long)j->n_runs);
-	TRY(store_number(j, &kept, e, "SELECT checksum FROM checksums WHERE run = %lld", (long long)run));
-	TRY(store_checksum(j, run, *sum, sum, e));
-	if (*sum != (uint64_t)kept)
-		return store_damaged(j, e, "run %lld is not as it was written: rows were changed, or are gone",
-				     (long long)run);
+	TRY(statement_open(&q, j, "SELECT * FROM evictions WHERE run = ? ORDER BY seq, n", e));
+	rc = take_evictions(&q, store_find_run(j, run->id), run, e);
+	statement_close(&q);
+	return rc;
+}
+
+enum err_code journal_read_evictions(struct journal *j, int64_t id, struct journal_run *ret, struct err *e)
+{
+	struct journal_run run = {0};
+	struct run_texts texts;
+	enum err_code rc = begin_run(j, id, &run, &texts, e);
+
+	if (!rc)
+		rc = read_evictions(j, &run, e);
+	return end_run(&run, rc, ret);
+}
+
+/* ---- texts ---- */
+
+static enum err_code read_plan(struct journal *j, const struct run_texts *texts, struct journal_run *run, struct err *e)
+{
+	struct chunks *chunks;
+	const char *s;
+	size_t n;
+
+	TRY(store_chunks(j, &chunks, e));
+	TRY(chunks_read(chunks, texts->plan, run->arena, &s, &n, e));
+	if (texts->plan.id && !decode_decisions(s, n, run))
+		return unlike(j, run->id, "its decisions cannot be read", e);
 	return ERR_OK;
 }
 
-/* Rows of runs that there should not be. */
-static enum err_code check_strays(const struct journal *j, struct err *e)
+static enum err_code read_state(struct journal *j, const struct run_texts *texts, struct journal_run *run,
+				struct err *e)
 {
-	static const char *const tables[] = {"runs", "settings", "decisions", "victims", "protected", "checksums"};
-	int64_t n = 0;
+	struct chunks *chunks;
+	const char *s;
+	size_t n;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		TRY(store_number(j, &n, e, "SELECT count(*) FROM %s WHERE run NOT BETWEEN 1 AND %lld", tables[i],
-				 (long long)j->n_runs));
-		if (n)
-			return store_damaged(j, e, "%lld rows of %s belong to no run", (long long)n, tables[i]);
-	}
+	TRY(store_chunks(j, &chunks, e));
+	TRY(chunks_read(chunks, texts->settings, run->arena, &s, &n, e));
+	if (texts->settings.id && !decode_settings(s, n, run))
+		return unlike(j, run->id, "its settings cannot be read", e);
+	if (!texts->state.id)
+		return ERR_OK;
+	TRY(chunks_read(chunks, texts->state, run->arena, &run->state, &n, e));
+	return strlen(run->state) == n ? ERR_OK : unlike(j, run->id, "its cluster is no text", e);
+}
+
+/* ---- decisions of a daemon ---- */
+
+static enum err_code take_decision(struct transaction *q, struct journal_run *run, struct journal_decision *d,
+				   struct err *e)
+{
+	struct arena *a = run->arena;
+
+	q->at = 2; /* after the key */
+	d->at_ns = column_int(q);
+	d->cycle = (uint32_t)column_int(q);
+	d->pod = column_str(q, a);
+	d->uid = column_str(q, a);
+	d->group = column_str(q, a);
+	d->queue = column_str(q, a);
+	d->outcome = column_str(q, a);
+	d->action = column_str(q, a);
+	d->node = column_str(q, a);
+	d->rule = column_str(q, a);
+	d->until = column_str(q, a);
+	d->message = column_str(q, a);
+	d->json = column_str(q, a);
+	if (!journal_state_parse(column_str(q, a), &d->state))
+		return unlike(q->j, run->id, "a decision is in a state that is not known", e);
+	d->state_ns = column_time(q);
+	d->reason = column_str(q, a);
 	return ERR_OK;
 }
 
-enum err_code journal_check(struct journal *j, struct err *e)
+static enum err_code take_decisions(struct transaction *q, struct journal_run *run, struct err *e)
 {
-	uint64_t sum = 0;
+	const struct run_key *key = store_find_run(q->j, run->id);
+	struct row_sum found = {0};
 
-	TRY(check_pages(j, e));
-	for (int64_t run = 1; run <= j->n_runs; run++)
-		TRY(check_run(j, run, &sum, e));
-	return check_strays(j, e);
-}
+	bind_int(q, run->id);
+	while (statement_next(q) && found.n < key->rows[ROWS_DECISIONS].n) {
+		struct journal_decision *d = &run->decisions[found.n];
 
-/* ---- reading ---- */
-
-struct statement_rows { /* of one statement for one run */
-	const struct journal *j;
-	struct arena *a;
-	sqlite3_stmt *s;
-	int at, rc;
-};
-
-static enum err_code rows_open(struct statement_rows *r, const char *sql, int64_t run, struct err *e)
-{
-	TRY(store_prepare(r->j, sql, &r->s, e));
-	sqlite3_bind_int64(r->s, 1, run);
-	return ERR_OK;
-}
-
-static bool rows_next(struct statement_rows *r)
-{
-	r->rc = sqlite3_step(r->s);
-	r->at = 0;
-	return r->rc == SQLITE_ROW;
-}
-
-static enum err_code rows_close(struct statement_rows *r, struct err *e)
-{
-	enum err_code code = r->rc == SQLITE_DONE ? ERR_OK : store_fail(r->j, r->rc, e);
-
-	sqlite3_finalize(r->s);
-	r->s = NULL;
-	return code;
-}
-
-static int64_t next_int(struct statement_rows *r)
-{
-	return sqlite3_column_int64(r->s, r->at++);
-}
-
-static const char *next_str(struct statement_rows *r)
-{
-	const char *s = (const char *)sqlite3_column_text(r->s, r->at);
-	int n = sqlite3_column_bytes(r->s, r->at++);
-
-	return s && n > 0 ? arena_strndup(r->a, s, (size_t)n) : "";
-}
-
-static enum err_code count_rows(const struct journal *j, const char *table, int64_t run, uint32_t *ret, struct err *e)
-{
-	int64_t n = 0;
-
-	TRY(store_number(j, &n, e, "SELECT count(*) FROM %s WHERE run = %lld", table, (long long)run));
-	*ret = (uint32_t)n;
-	return ERR_OK;
-}
-
-static enum err_code read_run(struct statement_rows *r, bool with_state, struct journal_run *run, struct err *e)
-{
-	TRY(rows_open(r,
-		      with_state
-			      ? "SELECT source, now_ns, profile, version, cycles, reclaim_is_off, quota_is_on, state "
-				"FROM runs WHERE run = ?"
-			      : "SELECT source, now_ns, profile, version, cycles, reclaim_is_off, quota_is_on, NULL "
-				"FROM runs WHERE run = ?",
-		      run->id, e));
-	while (rows_next(r)) {
-		run->source = next_str(r);
-		run->now_ns = next_int(r);
-		run->profile = next_str(r);
-		run->version = next_str(r);
-		run->cycles = (uint32_t)next_int(r);
-		run->reclaim_is_off = next_int(r);
-		run->quota_is_on = next_int(r);
-		run->state = with_state ? next_str(r) : NULL;
+		TRY(take_decision(q, run, d, e));
+		row_sum_add(&found, q);
 	}
-	run->state_hash = run->state ? hash_bytes(run->state, strlen(run->state)) : 0;
-	return rows_close(r, e);
+	run->n_decisions = (uint32_t)found.n;
+	TRY(statement_done(q, e));
+	return store_compare_rows(q->j, key, ROWS_DECISIONS, &found, e);
 }
 
-static enum err_code read_settings(struct statement_rows *r, struct journal_run *run, struct err *e)
+/* Both are in the order of the decisions. */
+static void attach_victims(struct journal_run *run)
 {
-	TRY(count_rows(r->j, "settings", run->id, &run->n_settings, e));
-	run->settings = arena_n(r->a, run->n_settings + 1, struct journal_setting);
-	TRY(rows_open(r, "SELECT file, document FROM settings WHERE run = ? ORDER BY n", run->id, e));
-	for (uint32_t i = 0; rows_next(r) && i < run->n_settings; i++) {
-		run->settings[i].file = next_str(r);
-		run->settings[i].document = next_str(r);
+	struct journal_victim *v = arena_n(run->arena, run->n_evictions + 1, struct journal_victim);
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < run->n_evictions; k++)
+		v[k] = run->evictions[k].victim;
+	for (uint32_t seq = 0; seq < run->n_decisions; seq++) {
+		struct journal_decision *d = &run->decisions[seq];
+
+		d->victims = &v[i];
+		for (; i < run->n_evictions && run->evictions[i].seq == seq; i++)
+			d->n_victims++;
 	}
-	return rows_close(r, e);
 }
 
-static enum err_code read_decisions(struct statement_rows *r, struct journal_run *run, struct err *e)
+static enum err_code read_rows(struct journal *j, struct journal_run *run, struct err *e)
 {
-	TRY(count_rows(r->j, "decisions", run->id, &run->n_decisions, e));
-	run->decisions = arena_n(r->a, run->n_decisions + 1, struct journal_decision);
-	TRY(rows_open(r,
-		      "SELECT cycle, pod, \"group\", queue, outcome, action, node, rule, until, message, json "
-		      "FROM decisions WHERE run = ? ORDER BY seq",
-		      run->id, e));
-	for (uint32_t i = 0; rows_next(r) && i < run->n_decisions; i++) {
-		struct journal_decision *d = &run->decisions[i];
+	struct transaction q = {0};
+	enum err_code rc;
 
-		d->cycle = (uint32_t)next_int(r);
-		d->pod = next_str(r);
-		d->group = next_str(r);
-		d->queue = next_str(r);
-		d->outcome = next_str(r);
-		d->action = next_str(r);
-		d->node = next_str(r);
-		d->rule = next_str(r);
-		d->until = next_str(r);
-		d->message = next_str(r);
-		d->json = next_str(r);
-	}
-	return rows_close(r, e);
+	TRY(read_evictions(j, run, e));
+	TRY(store_check_rows(j, store_find_run(j, run->id), ROWS_DECISIONS, e)); /* before its number is believed */
+	run->decisions = arena_n(run->arena, (size_t)store_find_run(j, run->id)->rows[ROWS_DECISIONS].n + 1,
+				 struct journal_decision);
+	TRY(statement_open(&q, j, "SELECT * FROM decisions WHERE run = ? ORDER BY seq", e));
+	rc = take_decisions(&q, run, e);
+	statement_close(&q);
+	if (!rc)
+		attach_victims(run);
+	return rc;
 }
 
-static enum err_code read_victims(struct statement_rows *r, struct journal_run *run, struct err *e)
-{
-	struct journal_victim *v;
-	uint32_t n;
-
-	TRY(count_rows(r->j, "victims", run->id, &n, e));
-	v = arena_n(r->a, n + 1, struct journal_victim);
-	TRY(rows_open(r,
-		      "SELECT seq, pod, \"group\", queue, node, rule, lost_seconds, was_leaving FROM victims "
-		      "WHERE run = ? ORDER BY seq, n",
-		      run->id, e));
-	for (uint32_t i = 0; rows_next(r) && i < n; i++) {
-		int64_t seq = next_int(r);
-
-		if (seq < 0 || seq >= run->n_decisions)
-			break;
-		if (!run->decisions[seq].n_victims++)
-			run->decisions[seq].victims = &v[i];
-		v[i].pod = next_str(r);
-		v[i].group = next_str(r);
-		v[i].queue = next_str(r);
-		v[i].node = next_str(r);
-		v[i].rule = next_str(r);
-		v[i].lost_seconds = next_int(r);
-		v[i].was_leaving = next_int(r);
-	}
-	return rows_close(r, e);
-}
-
-static enum err_code read_protected(struct statement_rows *r, struct journal_run *run, struct err *e)
-{
-	struct journal_protected *p;
-	uint32_t n;
-
-	TRY(count_rows(r->j, "protected", run->id, &n, e));
-	p = arena_n(r->a, n + 1, struct journal_protected);
-	TRY(rows_open(r,
-		      "SELECT seq, pod, \"group\", queue, node, rule, reason, until FROM protected "
-		      "WHERE run = ? ORDER BY seq, n",
-		      run->id, e));
-	for (uint32_t i = 0; rows_next(r) && i < n; i++) {
-		int64_t seq = next_int(r);
-
-		if (seq < 0 || seq >= run->n_decisions)
-			break;
-		if (!run->decisions[seq].n_protected++)
-			run->decisions[seq].protected = &p[i];
-		p[i].pod = next_str(r);
-		p[i].group = next_str(r);
-		p[i].queue = next_str(r);
-		p[i].node = next_str(r);
-		p[i].rule = next_str(r);
-		p[i].reason = next_str(r);
-		p[i].until = next_str(r);
-	}
-	return rows_close(r, e);
-}
-
-static enum err_code read_all(struct statement_rows *r, bool with_state, struct journal_run *run, struct err *e)
-{
-	TRY(read_run(r, with_state, run, e));
-	if (with_state)
-		TRY(read_settings(r, run, e));
-	TRY(read_decisions(r, run, e));
-	TRY(read_victims(r, run, e));
-	return read_protected(r, run, e);
-}
+/* ---- everything ---- */
 
 enum err_code journal_read(struct journal *j, int64_t id, bool with_state, struct journal_run *ret, struct err *e)
 {
-	struct statement_rows r = {.j = j};
-	struct journal_run run = {.id = id};
-	enum err_code rc;
+	struct journal_run run = {0};
+	struct run_texts texts;
+	enum err_code rc = begin_run(j, id, &run, &texts, e);
 
-	if (id < 1 || id > j->n_runs)
-		return err_fail(e, ERR_NOTFOUND, "%s: there is no run %lld; it has %lld", j->path, (long long)id,
-				(long long)j->n_runs);
-	r.a = run.arena = arena_new(1 << 16);
-	rc = read_all(&r, with_state, &run, e);
-	sqlite3_finalize(r.s);
-	if (rc)
-		journal_run_free(&run);
-	else
-		*ret = run;
-	return rc;
+	if (!rc)
+		rc = run.source == JOURNAL_PLAN ? read_plan(j, &texts, &run, e) : read_rows(j, &run, e);
+	if (!rc && with_state)
+		rc = read_state(j, &texts, &run, e);
+	return end_run(&run, rc, ret);
 }

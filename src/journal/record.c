@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "manifest/fields.h"
+#include "rules/eviction_history.h"
 #include "rules/judge.h"
 #include "units/timestamp.h"
 
@@ -56,6 +57,19 @@ static const struct pod *pod_of(const struct recorder *r, pod_id pod)
 	return ledger_pod(cluster_ledger(r->v->cluster), pod);
 }
 
+static const char *uid_words(const struct recorder *r, pod_id pod)
+{
+	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(r->v->cluster)));
+
+	return pod == POD_NONE ? "" : keep_str(r->a, name_str(names, pod_of(r, pod)->obj->uid));
+}
+
+static const char *workload_words(struct recorder *r, pod_id pod)
+{
+	eviction_history_workload(r->v->cluster, pod_of(r, pod), &r->t);
+	return keep(r->a, &r->t);
+}
+
 /* ---- decisions ---- */
 
 static void take_victims(struct recorder *r, const struct decision *d, struct journal_decision *out)
@@ -67,37 +81,14 @@ static void take_victims(struct recorder *r, const struct decision *d, struct jo
 
 		out->victims[i] = (struct journal_victim){
 			.pod = pod_words(r, x->pod),
+			.uid = uid_words(r, x->pod),
 			.group = group_words(r, pod_of(r, x->pod)->group),
+			.workload = workload_words(r, x->pod),
 			.queue = keep_str(r->a, queue_path(r->v, x->queue)),
 			.node = keep_str(r->a, node_text(r->v, x->node)),
 			.rule = rule_text(x->overridden),
 			.lost_seconds = x->lost_ns / NS_PER_S,
 			.was_leaving = pod_of(r, x->pod)->state == POD_LEAVING,
-		};
-	}
-}
-
-static const char *reason_words(struct recorder *r, const struct rule_verdict *says)
-{
-	rule_verdict_text(r->v->cluster, says, &r->t);
-	return keep(r->a, &r->t);
-}
-
-static void take_protected(struct recorder *r, const struct decision *d, struct journal_decision *out)
-{
-	out->n_protected = d->n_protected;
-	out->protected = arena_n(r->a, d->n_protected + 1, struct journal_protected);
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct protected_pod *x = &d->protected[i];
-
-		out->protected[i] = (struct journal_protected){
-			.pod = pod_words(r, x->pod),
-			.group = group_words(r, pod_of(r, x->pod)->group),
-			.queue = keep_str(r->a, queue_path(r->v, x->queue)),
-			.node = keep_str(r->a, node_text(r->v, x->node)),
-			.rule = keep_str(r->a, rule_verdict_name(&x->verdict)),
-			.reason = reason_words(r, &x->verdict),
-			.until = time_words(r, x->verdict.until_ns),
 		};
 	}
 }
@@ -117,6 +108,7 @@ static void take_decision(struct recorder *r, const struct decision *d, struct j
 	*out = (struct journal_decision){
 		.cycle = d->cycle,
 		.pod = pod_words(r, d->pod),
+		.uid = uid_words(r, d->pod),
 		.group = group_words(r, d->group),
 		.queue = keep_str(r->a, queue_path(r->v, d->queue)),
 		.outcome = outcome_text(d->outcome),
@@ -128,7 +120,6 @@ static void take_decision(struct recorder *r, const struct decision *d, struct j
 		.json = json_words(r, d),
 	};
 	take_victims(r, d, out);
-	take_protected(r, d, out);
 }
 
 /* ---- what they depend on ---- */
@@ -139,7 +130,7 @@ static void take_state(struct recorder *r, struct journal_run *run)
 
 	emit_init(&e, &r->t, EMIT_JSON_LINE);
 	manifest_write(r->v->cluster, &e);
-	run->state_hash = hash_bytes(r->t.s, r->t.n);
+	run->has_state = true;
 	run->state = keep(r->a, &r->t);
 }
 
@@ -169,8 +160,9 @@ enum err_code journal_record(const struct plan_view *v, const struct record_sour
 	struct recorder r = {.v = v, .a = arena_new(1 << 16)};
 	struct journal_run run = {
 		.arena = r.a,
-		.source = keep_str(r.a, src->source),
+		.source = src->source,
 		.now_ns = v->now_ns,
+		.end_ns = v->now_ns,
 		.profile = profile_text(v->profile),
 		.version = CEDE_VERSION,
 		.cycles = src->cycles,
@@ -191,10 +183,4 @@ enum err_code journal_record(const struct plan_view *v, const struct record_sour
 	}
 	text_free(&r.t);
 	return rc;
-}
-
-void journal_run_free(struct journal_run *run)
-{
-	arena_free(run->arena);
-	*run = (struct journal_run){0};
 }

@@ -11,7 +11,7 @@
 #include "manifest/manifest.h"
 
 struct record_source {
-	const char *source; /* "plan" */
+	enum journal_source source;
 	const struct manifest *manifest;
 	const struct engine_config *config;
 	uint32_t cycles;

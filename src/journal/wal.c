@@ -161,10 +161,10 @@ bool wal_exists(const char *path)
 	return !stat(name, &st) && st.st_size > 0;
 }
 
-static enum err_code check_once(const char *path, struct err *e)
+static enum err_code check_once(const char *path, const char *told, struct err *e)
 {
-	AUTO_FREE char *name = wal_name(path);
-	struct wal w = {.name = name};
+	AUTO_FREE char *name = wal_name(path), *told_name = wal_name(told);
+	struct wal w = {.name = told_name};
 	enum err_code rc = ERR_OK;
 	struct stat st;
 
@@ -179,12 +179,12 @@ static enum err_code check_once(const char *path, struct err *e)
 }
 
 /* Whoever reads while somebody writes may see a frame half written and those behind it whole; but not for long. */
-enum err_code wal_check(const char *path, struct err *e)
+enum err_code wal_check(const char *path, const char *told, struct err *e)
 {
 	enum { TRIES = 3, PAUSE_MS = 20 };
 	enum err_code rc;
 
-	for (int i = 0; (rc = check_once(path, e)) && i < TRIES; i++)
+	for (int i = 0; (rc = check_once(path, told, e)) && i < TRIES; i++)
 		poll(NULL, 0, PAUSE_MS);
 	return rc;
 }

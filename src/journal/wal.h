@@ -16,5 +16,8 @@
 #include "base/err.h"
 
 bool wal_exists(const char *path); /* of the journal at path; with something in it */
-/* No log, an empty one or one of an interrupted writer is fine. */
-enum err_code wal_check(const char *path, struct err *e);
+/*
+ * No log, an empty one or one of an interrupted writer is fine. The path is that of the file itself, beside which the
+ * log is, not of a link to it; errors begin with the path as it was told.
+ */
+enum err_code wal_check(const char *path, const char *told, struct err *e);

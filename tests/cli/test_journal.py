@@ -63,25 +63,24 @@ def goldens(t):
                 t.golden(file, file, found.out)
                 t.equal(f"{file}: exit code, and nothing to note", (found.code, found.err), (0, ""))
         t.equal("nothing is left beside the journal", os.listdir(folder), ["j.db"])
-    for name in ("history", "replay"):
+    for name in ("history", "replay", "journal"):
         t.golden(f"cede {name} --help", f"help-{name}.txt", cede(name, "--help").out)
 
 
 def tables(t):
-    """What somebody finds who asks the file itself."""
+    """What somebody finds who asks the file itself, and what cede journal show gives of the rest."""
     with Folder({}) as folder:
         plan = json.loads(record(folder, "-o", "json").out)
-        rows = [json.loads(x) for (x,) in sql(folder, "SELECT json FROM decisions ORDER BY seq")]
-        t.equal("decisions are kept as plan prints them", rows, plan["decisions"])
+        shown = cede("journal", "show", "j.db", cwd=folder)
+        t.equal("decisions are kept as plan prints them", [json.loads(x) for x in shown.out.splitlines()], plan["decisions"])
         t.equal("the row of the run", sql(folder, "SELECT run, source, now, profile, cycles FROM runs"), [(1, "plan", "2026-11-15T12:00:00Z", "default", 1)])
-        victims = [(v["pod"], v["queue"], v["node"], v["lostSeconds"]) for d in plan["decisions"] for v in d["victims"]]
-        t.equal("victims", sql(folder, "SELECT pod, queue, node, lost_seconds FROM victims ORDER BY seq, n"), victims)
-        spared = [(p["pod"], p["rule"], p["reason"]) for d in plan["decisions"] for p in d.get("protected", [])]
-        t.equal("protected pods", sql(folder, "SELECT pod, rule, reason FROM protected ORDER BY seq, n"), spared)
-        state = sql(folder, "SELECT state FROM runs")[0][0]
+        victims = [(v["pod"], v["queue"], v["node"], v["lostSeconds"], d["pod"], "planned") for d in plan["decisions"] for v in d["victims"]]
+        t.equal("evictions", sql(folder, "SELECT pod, queue, node, lost_seconds, for_pod, state FROM evictions ORDER BY seq, n"), victims)
+        state = cede("journal", "show", "j.db", "--run", "1", "--state", cwd=folder).out
         shown = cede("show", "-f", "-", "--manifests", *NOW, stdin=state.encode()).out
         t.equal("the cluster is kept as manifests", shown, cede("show", "-f", EXAMPLE, "--manifests", *NOW).out)
         t.equal("the file is in WAL mode", sql(folder, "PRAGMA journal_mode"), [("wal",)])
+        refused(t, "show: a run that is not there", cede("journal", "show", "j.db", "--run", "2", cwd=folder), "j.db: there is no run 2; it has run 1")
 
 
 def filters(t):
@@ -110,8 +109,8 @@ def filters(t):
         t.equal("history: nobody", cede("history", "j.db", "--rule", "budget", cwd=folder).out,
                 "j.db: 2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nobody had to go\n")
         data = json.loads(cede("history", "j.db", "--queue", "root.research", "-o", "json", cwd=folder).out)
-        lost = {q["queue"]: (q["podsLost"], q["podsGoneForIt"]) for q in data["queues"]}
-        t.equal("history: sums are of what is shown", (lost, data["summary"]["evictions"]),
+        lost = {q["queue"]: (q["planned"]["podsLost"], q["planned"]["podsGoneForIt"]) for q in data["queues"]}
+        t.equal("history: sums are of what is shown", (lost, data["summary"]["planned"]["evictions"]),
                 ({"root.ads.ranking": (0, 1), "root.research.language": (0, 1), "root.research.vision": (2, 0)}, 2))
 
 
@@ -155,8 +154,8 @@ def replays(t):
         record(folder, "--config", "cede.yaml", "-f", "kube.yaml")
         found = cede("replay", "j.db", cwd=folder)
         t.equal("four profiles, two clusters, and settings: the same again", (found.code, found.err, found.out.splitlines()[-1]), (0, "", "9 runs replayed: all the same"))
-        t.equal("settings are kept", [x for (x,) in sql(folder, "SELECT file FROM settings WHERE run = 9 ORDER BY n")],
-                [os.path.join(folder, "kube.yaml"), os.path.join(folder, "cede.yaml")])
+        t.equal("settings are kept", [x for x in cede("journal", "show", "j.db", "--settings", cwd=folder).out.splitlines() if x.startswith("#")],
+                ["# " + os.path.join(folder, "kube.yaml"), "# " + os.path.join(folder, "cede.yaml")])
 
         def profiles(run, config):
             found = cede("replay", "j.db", "--run", str(run), "--config", config, "-o", "json", cwd=folder)
@@ -171,7 +170,7 @@ def replays(t):
             refused(t, f"--config with {name}", cede("replay", "j.db", "--config", config, cwd=folder), words)
         deep = "actions: allocate\nusageDBConfig: {x: " + "[" * 100 + "]" * 100 + "}"
         refused(t, "settings that cannot be written", record(folder, "--config", "-", stdin=deep.encode()), "<stdin>:1:1: settings nested more than 60 deep cannot be recorded")
-        refused(t, "a run that is not there", cede("replay", "j.db", "--run", "10", cwd=folder), "j.db: there is no run 10; it has 9")
+        refused(t, "a run that is not there", cede("replay", "j.db", "--run", "10", cwd=folder), "j.db: there is no run 10; it has 9, from 1 to 9")
 
 
 def plugins(t):
@@ -189,18 +188,21 @@ def plugins(t):
 
 def differences(t):
     """Decisions that come out otherwise: here because somebody else than cede has made the record."""
-    with Folder({}) as folder:
-        record(folder)
+    with Folder({"a.json": whole(pod("low", 4, 1, "n1"), pod("big", 4, 10)), "b.json": whole(pod("low", 4, 20, "n1"), pod("big", 4, 10))}) as folder:
+        record(folder, "--profile", "kubernetes", cluster="a.json")
+        record(folder, "--profile", "kubernetes", cluster="b.json")
         t.equal("the same: exit code 0", cede("replay", "j.db", cwd=folder).code, 0)
-        forge(folder, "UPDATE decisions SET json = replace(json, 'a100-2', 'a100-9'), node = replace(node, 'a100-2', 'a100-9'), outcome = 'placed' WHERE seq = 0",
-              "DELETE FROM victims WHERE seq = 0")
-        found = cede("replay", "j.db", cwd=folder)
+        forge(folder, "UPDATE runs SET (plan, plan_hash) = (SELECT plan, plan_hash FROM runs WHERE run = 2) WHERE run = 1")
+        found = cede("replay", "j.db", "--run", "1", cwd=folder)
         t.equal("not the same: exit code 1", (found.code, found.err), (1, ""))
         t.golden("what differs is shown", "replay-differs.txt", found.out)
         data = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out)["runs"][0]
         t.equal("and is data, too", (data["same"], data["sameCluster"], [d["decision"] for d in data["differences"]], [x["pod"] for x in data["newlyEvicted"]],
                                      [(x["pod"], x["was"]["outcome"], x["now"]["outcome"]) for x in data["otherAnswers"]]),
-                (False, True, [1], ["vision/sweep-3"], [("ads/ranker-retrain-0", "placed", "nominated")]))
+                (False, True, [1], ["ns/low"], [("ns/big", "waiting", "nominated")]))
+        forge(folder, "UPDATE runs SET cycles = 4294967295 WHERE run = 2")
+        refused(t, "more cycles than anybody plans", cede("replay", "j.db", cwd=folder), "damaged: run 2: expected 1 to 10000 cycles, found 4294967295")
+        t.equal("the other run is replayed", cede("replay", "j.db", "--run", "1", cwd=folder).code, 1)
 
 
 ODD_1, ODD_2, ODD_3, MASK = 0xa24baed4963ee407, 0x9fb21c651e98df25, 0xd6e8feb86659fd93, (1 << 64) - 1
@@ -235,15 +237,16 @@ def fold(h, value):
     return mix(mix(mix(h, 3), len(data)), hash_of(data) if data else 0)
 
 
-def checksum(db, run, before):
+def signed(n):
+    n &= MASK
+    return n - (1 << 64) if n >> 63 else n
+
+
+def row_hash(row):
     """As files have it that were written in the past: they must stay readable."""
-    h = before
-    for table, keys in (("runs", "run"), ("settings", "n"), ("decisions", "seq"), ("victims", "seq, n"), ("protected", "seq, n")):
-        rows = db.execute(f"SELECT * FROM {table} WHERE run = ? ORDER BY {keys}", (run,)).fetchall()
-        for row in rows:
-            for value in row:
-                h = fold(h, value)
-        h = mix(h, len(rows))
+    h = 0
+    for value in row:
+        h = fold(h, value)
     return h
 
 
@@ -252,11 +255,17 @@ def forge(folder, *statements):
     for one in statements:
         sql(folder, one)
     db = sqlite3.connect(os.path.join(folder, "j.db"))
-    before = 0
     with db:
+        total = n = 0
         for (run,) in db.execute("SELECT run FROM runs ORDER BY run").fetchall():
-            before = checksum(db, run, before)
-            db.execute("UPDATE checksums SET checksum = ? WHERE run = ?", (before - (1 << 64) if before >> 63 else before, run))
+            for table in ("evictions", "decisions"):
+                rows = db.execute(f"SELECT * FROM {table} WHERE run = ?", (run,)).fetchall()
+                db.execute(f"UPDATE runs SET {table} = ?, {table}_sum = ? WHERE run = ?", (len(rows), signed(sum(map(row_hash, rows))), run))
+            row = db.execute("SELECT * FROM runs WHERE run = ?", (run,)).fetchone()
+            seal = row_hash(row[:-1])
+            db.execute("UPDATE runs SET sum = ? WHERE run = ?", (signed(seal), run))
+            total, n = total + seal, n + 1
+        db.execute("UPDATE journal SET runs = ?, sum = ?", (n, signed(total)))
     db.close()
 
 
@@ -267,10 +276,13 @@ def wrong_files(t):
         sql(folder, "CREATE TABLE t (a)", "other.db")
         record(folder, file="later.db")
         sql(folder, "PRAGMA user_version = 7", "later.db")
-        before = {name: open(os.path.join(folder, name), "rb").read() for name in ("text.db", "other.db", "later.db")}
+        record(folder, file="older.db")
+        sql(folder, "PRAGMA user_version = 1", "older.db")
+        before = {name: open(os.path.join(folder, name), "rb").read() for name in ("text.db", "other.db", "later.db", "older.db")}
         for name, file, words in (("no SQLite file", "text.db", "text.db: not a journal of cede (not an SQLite file)"),
                                   ("somebody else's", "other.db", "other.db: an SQLite file, but not a journal of cede"),
-                                  ("a later version", "later.db", "later.db: a journal of version 7; this cede knows version 1"), ("a folder", "sub", "sub: a folder, not a journal"),
+                                  ("a later version", "later.db", "later.db: a journal of version 7; this cede knows version 2"),
+                                  ("the version before", "older.db", "older.db: a journal of version 1, as cede wrote it until it kept each state once; this cede knows version 2: record into a new file"), ("a folder", "sub", "sub: a folder, not a journal"),
                                   ("in no folder", "none/j.db", "none/j.db: ")):
             refused(t, f"plan: {name}", record(folder, file=file), words)
             refused(t, f"history: {name}", cede("history", file, cwd=folder), words)
@@ -279,8 +291,9 @@ def wrong_files(t):
         refused(t, "history: not there", cede("history", "none.db", cwd=folder), "none.db: No such file or directory")
         refused(t, "history: an empty file", cede("history", "empty.db", cwd=folder), "empty.db: nothing has been recorded in it")
         t.equal("plan: an empty file becomes a journal", (record(folder, file="empty.db").code, cede("replay", "empty.db", cwd=folder).code), (0, 0))
-        t.equal("plan: names that mean something to SQLite are names", (record(folder, file=":memory:").code, os.path.exists(os.path.join(folder, ":memory:"))), (0, True))
-        t.equal("and are found again", cede("replay", ":memory:", cwd=folder).code, 0)
+        for name in (":memory:", "file:x.db?mode=memory", "file:y.db", "file:z.db?immutable=1"):
+            t.equal(f"plan: {name} is a name of a file and nothing else", (record(folder, file=name).code, os.path.exists(os.path.join(folder, name))), (0, True))
+            t.equal(f"and is found again: {name}", (cede("replay", name, cwd=folder).code, cede("journal", "check", name, cwd=folder).code), (0, 0))
         refused(t, "plan: no name", record(folder, file=""), "the journal needs a name")
 
 
@@ -291,12 +304,12 @@ def damage(t):
         path = os.path.join(folder, "j.db")
         good = open(path, "rb").read()
         for name, change, words in (
-                ("a row is gone", "DELETE FROM victims WHERE run = 2 AND n = 0", "damaged: run 2 is not as it was written: rows were changed, or are gone"),
-                ("a row is another", "UPDATE decisions SET message = 'fine' WHERE run = 1", "damaged: run 1 is not as it was written"),
-                ("the last run is gone", "DELETE FROM runs WHERE run = 3", "damaged: it should have 3 runs and the last is 2")):
+                ("a row is gone", "DELETE FROM evictions WHERE run = 2 AND seq = 0", "damaged: run 2 should have 3 evictions and has 2"),
+                ("a row is another", "UPDATE evictions SET rule = 'opt-out' WHERE run = 1 AND seq = 0", "damaged: the evictions of run 1 are not as they were written"),
+                ("the last run is gone", "DELETE FROM runs WHERE run = 3", "damaged: it should have 3 runs and has 2")):
             sql(folder, change)
             refused(t, f"history: {name}", cede("history", "j.db", cwd=folder), words)
-            refused(t, f"replay: {name}", cede("replay", "j.db", cwd=folder), words)
+            refused(t, f"plan: {name}: it takes no more", record(folder), words)
             with open(path, "wb") as f:
                 f.write(good)
         with open(path, "wb") as f:
@@ -343,11 +356,11 @@ def limited(bytes):
 
 def full_disk(t):
     with Folder({}) as folder:
-        for size in (0, 5000, 20000, 45000):
+        for size in (0, 5000, 20000, 30000):
             refused(t, f"a new file of at most {size} bytes", record(folder, preexec_fn=limited(size)), "; nothing was recorded")
         record(folder)
-        for size, words in ((0, "File too large"), (5000, "File too large"), (20000, "File too large"), (45000, "there is no room to write it, or it is larger than files may be")):
-            refused(t, f"at most {size} bytes for one more run", record(folder, preexec_fn=limited(size)), f"j.db: {words}; nothing was recorded")
+        for size in (0, 5000, 20000, 30000):
+            refused(t, f"at most {size} bytes for one more run", record(folder, preexec_fn=limited(size)), "j.db: File too large; nothing was recorded")
         found = cede("replay", "j.db", cwd=folder)
         t.equal("the run before is whole", (found.code, found.out.splitlines()[-1]), (0, "1 run replayed: all the same"))
         t.equal("and more can be recorded", (record(folder).code, len(evictions(folder))), (0, 6))
@@ -358,7 +371,7 @@ def two_writers(t):
         record(folder)
         db = sqlite3.connect(os.path.join(folder, "j.db"), isolation_level=None)
         db.execute("BEGIN IMMEDIATE")
-        refused(t, "somebody else writes and does not end", record(folder), "j.db: somebody else has been writing to it for 5 seconds; nothing was recorded")
+        refused(t, "somebody else writes and does not end", record(folder), "j.db: somebody else has been writing to it for 10 seconds; nothing was recorded")
         t.equal("reading goes on meanwhile", len(evictions(folder)), 3)
         db.execute("ROLLBACK")
         db.close()

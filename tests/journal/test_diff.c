@@ -46,7 +46,8 @@ static void take_victims(struct arena *a, const char **s, struct journal_decisio
 
 static struct journal_run make_run(const char *s)
 {
-	struct journal_run run = {.arena = arena_new(4096), .profile = "default", .version = "1", .source = "plan"};
+	struct journal_run run = {
+		.arena = arena_new(4096), .profile = "default", .version = "1", .source = JOURNAL_PLAN};
 
 	run.decisions = arena_n(run.arena, 16, struct journal_decision);
 	while (*(s += strspn(s, " ;"))) {

@@ -15,11 +15,13 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "journal/store.h"
 #include "journal/wal.h"
+#include "manifest/fields.h"
 
-enum { RUNS = 3 };
+enum { RUNS = 3, LINES = 400 };
 
 static char folder[64];
 
@@ -63,13 +65,29 @@ static void forget(const char *name)
 
 /* ---- runs ---- */
 
+/* Lines that differ in few places from one run to the next, and are long enough for several chunks. */
+static const char *make_state(struct arena *a, uint32_t seed)
+{
+	struct text t = {0};
+	char *s;
+
+	text_add(&t, "{\"kind\":\"List\",\"items\":[");
+	for (uint32_t i = 0; i < LINES; i++)
+		text_printf(&t, "{\"kind\":\"Pod\",\"uid\":\"%016llx\"},",
+			    (unsigned long long)hash_u64(i % 7 == seed ? i * 99 + seed : i));
+	text_add(&t, "{}]}");
+	s = arena_strndup(a, t.s, t.n);
+	text_free(&t);
+	return s;
+}
+
 static struct journal_run make_run(uint32_t seed)
 {
 	struct journal_run run = {.arena = arena_new(4096)};
 	struct arena *a = run.arena;
 
-	run.source = "plan";
-	run.now_ns = (INT64_C(1800000000) + seed) * NS_PER_S + 5;
+	run.source = JOURNAL_PLAN;
+	run.now_ns = run.end_ns = (INT64_C(1800000000) + seed) * NS_PER_S + 5;
 	run.profile = "default";
 	run.version = "0.0.1";
 	run.cycles = 1 + seed;
@@ -79,11 +97,13 @@ static struct journal_run make_run(uint32_t seed)
 	run.settings = arena_n(a, 3, struct journal_setting);
 	for (uint32_t i = 0; i < run.n_settings; i++)
 		run.settings[i] = (struct journal_setting){arena_printf(a, "s%u.yaml", i), "kind: CedeConfiguration\n"};
-	run.state = arena_printf(a, "{\"kind\":\"List\",\"items\":[%01000u]}", seed);
+	run.has_state = true;
+	run.state = make_state(a, seed);
 	run.n_decisions = 2;
 	run.decisions = arena_n(a, 2, struct journal_decision);
 	run.decisions[0] = (struct journal_decision){.cycle = 1,
 						     .pod = arena_printf(a, "ns/p%u", seed),
+						     .uid = arena_printf(a, "uid-%u", seed),
 						     .group = "ns/g",
 						     .queue = "root.a",
 						     .outcome = "nominated",
@@ -93,16 +113,15 @@ static struct journal_run make_run(uint32_t seed)
 						     .until = "",
 						     .message = "0/1 nodes",
 						     .json = "{\"pod\":\"ns/p\"}",
-						     .n_victims = 1,
-						     .n_protected = 1};
-	run.decisions[0].victims = arena_type(a, struct journal_victim);
-	*run.decisions[0].victims =
-		(struct journal_victim){"ns/v", "ns/h", "root.b", "n1", "opt-out", 3600 + seed, seed % 2};
-	run.decisions[0].protected = arena_type(a, struct journal_protected);
-	*run.decisions[0].protected =
-		(struct journal_protected){"ns/w", "", "root.b", "n1", "budget", "it \xC3\xA9", "2027-01-15T08:00:00Z"};
+						     .n_victims = 2};
+	run.decisions[0].victims = arena_n(a, 2, struct journal_victim);
+	run.decisions[0].victims[0] =
+		(struct journal_victim){"ns/v", "uid-v", "ns/h", "root.b", "n1", "ns/h", "opt-out", 3600 + seed, false};
+	run.decisions[0].victims[1] =
+		(struct journal_victim){"ns/w", "", "", "root.b", "n1", "it \xC3\xA9", "", seed, seed % 2};
 	run.decisions[1] = (struct journal_decision){.cycle = 2,
 						     .pod = "",
+						     .uid = "",
 						     .group = "",
 						     .queue = "root.c",
 						     .outcome = "evicted",
@@ -124,8 +143,9 @@ static void add_words(struct text *t, const char *const *v, size_t n)
 /* Everything a run has, in one text. */
 static void dump_run(const struct journal_run *r, struct text *t)
 {
-	text_printf(t, "run %lld %s %lld %s %s %u %d %d\n%s\n", (long long)r->id, r->source, (long long)r->now_ns,
-		    r->profile, r->version, r->cycles, r->reclaim_is_off, r->quota_is_on, r->state);
+	text_printf(t, "run %lld %d %lld %lld %s %s %u %d %d %d\n%s\n", (long long)r->id, (int)r->source,
+		    (long long)r->now_ns, (long long)r->end_ns, r->profile, r->version, r->cycles, r->reclaim_is_off,
+		    r->quota_is_on, r->has_state, r->state);
 	for (uint32_t i = 0; i < r->n_settings; i++)
 		text_printf(t, "setting %s: %s\n", r->settings[i].file, r->settings[i].document);
 	for (uint32_t i = 0; i < r->n_decisions; i++) {
@@ -133,22 +153,32 @@ static void dump_run(const struct journal_run *r, struct text *t)
 
 		text_printf(t, "\ndecision %u", d->cycle);
 		add_words(t,
-			  (const char *[]){d->pod, d->group, d->queue, d->outcome, d->action, d->node, d->rule,
+			  (const char *[]){d->pod, d->uid, d->group, d->queue, d->outcome, d->action, d->node, d->rule,
 					   d->until, d->message, d->json},
-			  10);
+			  11);
 		for (uint32_t k = 0; k < d->n_victims; k++) {
 			const struct journal_victim *v = &d->victims[k];
 
 			text_printf(t, "\nvictim %lld %d", (long long)v->lost_seconds, v->was_leaving);
-			add_words(t, (const char *[]){v->pod, v->group, v->queue, v->node, v->rule}, 5);
-		}
-		for (uint32_t k = 0; k < d->n_protected; k++) {
-			const struct journal_protected *p = &d->protected[k];
-
 			add_words(t,
-				  (const char *[]){p->pod, p->group, p->queue, p->node, p->rule, p->reason, p->until},
+				  (const char *[]){v->pod, v->uid, v->group, v->queue, v->node, v->workload, v->rule},
 				  7);
 		}
+	}
+}
+
+/* Who had to go, as the index has it. */
+static void dump_evictions(const struct journal_run *r, struct text *t)
+{
+	for (uint32_t i = 0; i < r->n_evictions; i++) {
+		const struct journal_eviction *x = &r->evictions[i];
+
+		text_printf(t, "\neviction %u %lld %u %d %lld", x->seq, (long long)x->at_ns, x->cycle, (int)x->state,
+			    (long long)x->victim.lost_seconds);
+		add_words(t,
+			  (const char *[]){x->victim.pod, x->victim.uid, x->victim.queue, x->victim.workload, x->action,
+					   x->for_pod, x->for_group, x->for_queue, x->for_node, x->reason},
+			  10);
 	}
 }
 
@@ -175,30 +205,66 @@ static void write_journal(const char *name, uint32_t n)
 	journal_close(j);
 }
 
-/* All runs as a text; the error instead if there is one. */
+static enum err_code check(struct journal *j, struct err *e)
+{
+	struct text complaints = {0};
+	struct journal_report r = {.complaints = &complaints};
+	enum err_code rc = journal_check(j, &r, e);
+
+	if (!rc && complaints.n) {
+		err_set(e, ERR_INPUT, "%s: %s", "check", text_str(&complaints));
+		rc = ERR_INPUT;
+	}
+	text_free(&complaints);
+	return rc;
+}
+
+static enum err_code dump_one(struct journal *j, int64_t id, struct text *t, struct err *e)
+{
+	struct journal_run run;
+
+	TRY(journal_read(j, id, true, &run, e));
+	dump_run(&run, t);
+	journal_run_free(&run);
+	TRY(journal_read_evictions(j, id, &run, e));
+	dump_evictions(&run, t);
+	journal_run_free(&run);
+	return ERR_OK;
+}
+
+/* All runs as a text, without checking more than what is read; the error instead if there is one. */
 static enum err_code dump_journal(const char *name, struct text *t)
 {
 	struct journal *j = NULL;
 	struct err e = {0};
 	enum err_code rc = journal_open(file(name), JOURNAL_READ, &j, &e);
 
-	if (!rc)
-		rc = journal_check(j, &e);
-	for (int64_t id = 1; !rc && id <= journal_run_count(j); id++) {
-		struct journal_run run;
-
-		rc = journal_read(j, id, true, &run, &e);
-		if (!rc) {
-			dump_run(&run, t);
-			journal_run_free(&run);
-		}
-	}
+	for (uint32_t i = 0; !rc && i < journal_run_count(j); i++)
+		rc = dump_one(j, journal_run_id(j, i), t, &e);
 	journal_close(j);
 	if (rc) {
 		text_reset(t);
 		text_add(t, e.msg);
 	}
 	return rc;
+}
+
+static void expect_evictions(const struct journal_run *run, struct text *t)
+{
+	const struct journal_decision *d = &run->decisions[0];
+
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		const struct journal_victim *v = &d->victims[i];
+
+		if (v->was_leaving)
+			continue;
+		text_printf(t, "\neviction 0 %lld 1 %d %lld", (long long)run->now_ns, (int)JOURNAL_PLANNED,
+			    (long long)v->lost_seconds);
+		add_words(t,
+			  (const char *[]){v->pod, v->uid, v->queue, v->workload, d->action, d->pod, d->group, d->queue,
+					   d->node, ""},
+			  10);
+	}
 }
 
 static void dump_expected(uint32_t n, struct text *t)
@@ -208,6 +274,7 @@ static void dump_expected(uint32_t n, struct text *t)
 
 		run.id = i + 1;
 		dump_run(&run, t);
+		expect_evictions(&run, t);
 		journal_run_free(&run);
 	}
 }
@@ -304,7 +371,7 @@ static void readers_see_the_moment_they_came(void **state)
 	assert_int_equal(journal_open(file("a.db"), JOURNAL_READ, &reader, &e), ERR_OK);
 	assert_int_equal(journal_open(file("a.db"), JOURNAL_WRITE, &writer, &e), ERR_OK);
 	append(writer, 1);
-	assert_int_equal(journal_check(reader, &e), ERR_OK);
+	assert_int_equal(check(reader, &e), ERR_OK);
 	assert_int_equal(journal_run_count(reader), 1);
 	journal_close(writer);
 	journal_close(reader);
@@ -316,54 +383,54 @@ static void damage_is_noticed(void **state)
 	static const struct {
 		const char *sentence, *sql, *words;
 	} rows[] = {
-		{"a decision is gone", "DELETE FROM decisions WHERE run = 2 AND seq = 1", "run 2 is not as it was"},
-		{"a victim is gone", "DELETE FROM victims WHERE run = 1", "run 1 is not as it was"},
-		{"a protected pod is gone", "DELETE FROM protected WHERE run = 3", "run 3 is not as it was"},
-		{"a setting is gone", "DELETE FROM settings WHERE run = 3", "run 3 is not as it was"},
-		{"a victim more",
-		 "INSERT INTO victims SELECT run, seq, 9, pod, NULL, NULL, NULL, NULL, 0, 0 FROM victims "
-		 "WHERE run = 2",
-		 "run 2 is not as it was"},
-		{"another queue lost it", "UPDATE victims SET queue = 'root.z' WHERE run = 2",
-		 "run 2 is not as it was"},
-		{"another time was lost", "UPDATE victims SET lost_seconds = 1 WHERE run = 2",
-		 "run 2 is not as it was"},
-		{"another cluster", "UPDATE runs SET state = state || ' ' WHERE run = 1", "run 1 is not as it was"},
-		{"another time", "UPDATE runs SET now_ns = now_ns + 1 WHERE run = 1", "run 1 is not as it was"},
-		{"text that was nothing", "UPDATE decisions SET node = '' WHERE run = 1 AND node IS NULL",
-		 "run 1 is not as it was"},
-		{"another checksum", "UPDATE checksums SET checksum = 1 WHERE run = 2", "run 2 is not as it was"},
-		{"no checksum", "DELETE FROM checksums WHERE run = 3", "run 3 is not as it was"},
-		{"rows of two runs exchanged",
-		 "UPDATE victims SET run = 9 WHERE run = 1; UPDATE victims SET run = 1 WHERE "
-		 "run = 2; UPDATE victims SET run = 2 WHERE run = 9",
-		 "run 1 is not as it was"},
-		{"a run is gone", "DELETE FROM runs WHERE run = 2", "run 2 of 3 is not there"},
-		{"the last run is gone", "DELETE FROM runs WHERE run = 3", "it should have 3 runs and the last is 2"},
+		{"an eviction is gone", "DELETE FROM evictions WHERE run = 1 AND n = 0",
+		 "run 1 should have 2 evictions and has 1"},
+		{"an eviction more",
+		 "INSERT INTO evictions SELECT run, seq, 9, at_ns, cycle, pod, uid, NULL, NULL, NULL, NULL, NULL, 0, "
+		 "NULL, NULL, NULL, NULL, NULL, state, NULL, NULL, 0 FROM evictions WHERE run = 2",
+		 "run 2 should have 1 evictions and has 2"},
+		{"another queue lost it", "UPDATE evictions SET queue = 'root.z' WHERE run = 2",
+		 "the evictions of run 2 are not as they were written"},
+		{"another time was lost", "UPDATE evictions SET lost_seconds = 1 WHERE run = 2",
+		 "the evictions of run 2 are not as they were written"},
+		{"a text that was nothing", "UPDATE evictions SET rule = '' WHERE run = 3 AND rule IS NULL",
+		 "the evictions of run 3 are not as they were written"},
+		{"evictions of two runs exchanged",
+		 "UPDATE evictions SET run = 9 WHERE run = 1; UPDATE evictions SET run = 1 WHERE run = 3; "
+		 "UPDATE evictions SET run = 3 WHERE run = 9",
+		 "the evictions of run 1 are not as they were written"},
+		{"another time", "UPDATE runs SET now_ns = now_ns + 1 WHERE run = 1", "run 1 is not as it was written"},
+		{"another cluster", "UPDATE runs SET state = 1 WHERE run = 1", "run 1 is not as it was written"},
+		{"another checksum", "UPDATE runs SET sum = 1 WHERE run = 2", "run 2 is not as it was written"},
+		{"a run is gone", "DELETE FROM runs WHERE run = 2", "it should have 3 runs and has 2"},
 		{"the last run is gone with everything of it",
-		 "DELETE FROM runs WHERE run = 3; DELETE FROM decisions WHERE run = 3; DELETE FROM victims WHERE run = "
-		 "3; "
-		 "DELETE FROM protected WHERE run = 3; DELETE FROM settings WHERE run = 3; DELETE FROM checksums WHERE "
-		 "run = 3",
-		 "it should have 3 runs and the last is 2"},
-		{"all runs are gone", "DELETE FROM runs", "it should have 3 runs and the last is 0"},
-		{"a run too many",
-		 "INSERT INTO runs SELECT 4, source, now, now_ns, profile, version, cycles, 0, 0, state_hash, "
-		 "state FROM runs WHERE run = 1",
-		 "it should have 3 runs and the last is 4"},
-		{"a run before the first",
-		 "INSERT INTO runs SELECT 0, source, now, now_ns, profile, version, cycles, 0, 0, "
-		 "state_hash, state FROM runs WHERE run = 1",
-		 "1 rows of runs belong to no run"},
-		{"rows of no run",
-		 "INSERT INTO victims SELECT 7, seq, n, pod, NULL, NULL, NULL, NULL, 0, 0 FROM victims "
-		 "WHERE run = 2",
-		 "1 rows of victims belong to no run"},
+		 "DELETE FROM runs WHERE run = 3; DELETE FROM evictions WHERE run = 3",
+		 "it should have 3 runs and has 2"},
+		{"all runs are gone", "DELETE FROM runs", "it should have 3 runs and has 0"},
+		{"one run in the place of another",
+		 "UPDATE runs SET run = 9 WHERE run = 2; UPDATE runs SET run = 2, "
+		 "sum = 1 WHERE run = 9",
+		 "run 2 is not as it was written"},
 		{"the count is gone", "DELETE FROM journal", "it does not say how many runs it has"},
-		{"a table is gone", "DROP TABLE victims", "its tables are not those of a journal"},
-		{"a table has another column", "ALTER TABLE victims RENAME COLUMN queue TO q",
+		{"another sum of all", "UPDATE journal SET sum = sum + 1", "its runs are not those that were written"},
+		{"a chunk is gone", "DELETE FROM chunks WHERE chunk = (SELECT plan FROM runs WHERE run = 2)",
+		 "is not there"},
+		{"a chunk is another",
+		 "UPDATE chunks SET data = (SELECT data FROM chunks WHERE chunk = 1) "
+		 "WHERE chunk = (SELECT state FROM runs WHERE run = 1)",
+		 "is not as it was written"},
+		{"a chunk has another hash",
+		 "UPDATE chunks SET hash = 7 WHERE chunk = (SELECT state FROM runs WHERE run = 3)", "is another one"},
+		{"a chunk is rubbish",
+		 "UPDATE chunks SET data = x'00112233' WHERE chunk = (SELECT state FROM runs WHERE run = 3)",
+		 "cannot be unpacked"},
+		{"a base that has a base",
+		 "UPDATE chunks SET base = 1 WHERE chunk IN (SELECT base FROM chunks WHERE base > 1)",
+		 "is built upon, and is itself built upon another"},
+		{"a table is gone", "DROP TABLE evictions", "its tables are not those of a journal"},
+		{"a table has another column", "ALTER TABLE evictions RENAME COLUMN queue TO q",
 		 "its tables are not those"},
-		{"an index more", "CREATE INDEX i ON victims (pod)", "its tables are not those of a journal"},
+		{"an index more", "CREATE INDEX i ON evictions (pod)", "its tables are not those of a journal"},
 	};
 
 	(void)state;
@@ -387,8 +454,13 @@ static void other_files_are_not_journals(void **state)
 	run_sql("other.db", "CREATE TABLE t (a)");
 	expect_error("somebody else's database", "other.db", "an SQLite file, but not a journal of cede");
 	write_journal("new.db", 1);
-	run_sql("new.db", "PRAGMA user_version = 2");
-	expect_error("a later version", "new.db", "a journal of version 2; this cede knows version 1");
+	run_sql("new.db", "PRAGMA user_version = 1");
+	expect_error(
+		"the version before", "new.db",
+		"a journal of version 1, as cede wrote it until it kept each state once; this cede knows version 2: "
+		"record into a new file");
+	run_sql("new.db", "PRAGMA user_version = 3");
+	expect_error("a later version", "new.db", "a journal of version 3; this cede knows version 2");
 	mkdir(file("folder.db"), 0700);
 	expect_error("a folder", "folder.db", "a folder, not a journal");
 	mkfifo(file("pipe.db"), 0600);
@@ -431,21 +503,35 @@ static void an_empty_file_becomes_a_journal(void **state)
 	expect_runs("empty.db", 1);
 }
 
+/* Whatever history would refuse. */
 static void a_damaged_journal_takes_no_more(void **state)
 {
-	struct journal_run run = make_run(5);
-	struct journal *j;
-	struct err e = {0};
+	static const struct {
+		const char *sql, *words;
+	} rows[] = {
+		{"DELETE FROM runs WHERE run = 3", "damaged: it should have 3 runs and has 2; nothing was recorded"},
+		{"UPDATE evictions SET queue = 'x' WHERE run = 1",
+		 "damaged: the evictions of run 1 are not as they were written; nothing was recorded"},
+		{"UPDATE evictions SET run = 7 WHERE run = 2", "damaged: run 2 should have 1 evictions and has 0"},
+		{"DELETE FROM chunks", "is not there; nothing was recorded"},
+	};
 
 	(void)state;
-	write_journal("d.db", RUNS);
-	run_sql("d.db", "DELETE FROM runs WHERE run = 3");
-	assert_int_equal(journal_open(file("d.db"), JOURNAL_WRITE, &j, &e), ERR_OK);
-	assert_int_equal(journal_append(j, &run, &e), ERR_INPUT);
-	assert_non_null(strstr(e.msg, "damaged: it should have 3 runs and the last is 2; nothing was recorded"));
-	assert_int_equal(run.id, 0);
-	journal_close(j);
-	journal_run_free(&run);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct journal_run run = make_run(5);
+		struct journal *j;
+		struct err e = {0};
+
+		write_journal("d.db", RUNS);
+		run_sql("d.db", rows[i].sql);
+		assert_int_equal(journal_open(file("d.db"), JOURNAL_WRITE, &j, &e), ERR_OK);
+		assert_int_equal(journal_append(j, &run, &e), ERR_INPUT);
+		if (!strstr(e.msg, rows[i].words))
+			fail_msg("%s: %s", rows[i].sql, e.msg);
+		assert_int_equal(run.id, 0);
+		journal_close(j);
+		journal_run_free(&run);
+	}
 }
 
 /* Refused, or as it was; the same for the file and for the log beside it. */

@@ -186,7 +186,7 @@ static void record(struct live *l, uint32_t cycles, struct journal_run *ret, con
 {
 	struct plan_view view = {
 		.cluster = l->cluster, .plan = &l->plan, .profile = l->config->profile, .now_ns = MIXED_NOW_NS};
-	struct record_source src = {"plan", l->manifest, l->config, cycles};
+	struct record_source src = {JOURNAL_PLAN, l->manifest, l->config, cycles};
 	struct err e = {0};
 
 	live_must(journal_record(&view, &src, ret, &e), &e, m);

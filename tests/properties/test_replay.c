@@ -148,7 +148,7 @@ static void plan(struct world *w, uint32_t cycles, struct journal_run *ret)
 	struct decisions plan = {.arena = arena_new(1 << 16)};
 	struct engine_run run = {.now_ns = NOW_NS, .cycles = cycles, .report = POD_NONE};
 	struct plan_view view = {.cluster = w->cluster, .plan = &plan, .profile = w->config->profile, .now_ns = NOW_NS};
-	struct record_source src = {"plan", w->manifest, w->config, cycles};
+	struct record_source src = {JOURNAL_PLAN, w->manifest, w->config, cycles};
 	struct ledger *l = cluster_ledger(w->cluster);
 	ledger_mark mark = ledger_get_mark(l);
 	struct engine *en;
@@ -245,6 +245,8 @@ static void replay_one(struct journal *j, int64_t id, uint64_t seed, struct coun
 /* One journal of a few runs, written, closed, looked through and replayed. */
 static void one_journal(const char *path, uint64_t first, uint64_t n_runs, struct counts *n)
 {
+	struct text complaints = {0};
+	struct journal_report report = {.complaints = &complaints};
 	struct journal *j;
 	struct err e = {0};
 
@@ -252,8 +254,8 @@ static void one_journal(const char *path, uint64_t first, uint64_t n_runs, struc
 	for (uint64_t i = 0; i < n_runs; i++)
 		record_one(j, first + i);
 	journal_close(j);
-	if (journal_open(path, JOURNAL_READ, &j, &e) || journal_check(j, &e))
-		fail_msg("seeds from %llu: %s", (unsigned long long)first, e.msg);
+	if (journal_open(path, JOURNAL_READ, &j, &e) || journal_check(j, &report, &e) || complaints.n)
+		fail_msg("seeds from %llu: %s", (unsigned long long)first, complaints.n ? complaints.s : e.msg);
 	assert_int_equal(journal_run_count(j), n_runs);
 	for (uint64_t i = 0; i < n_runs; i++)
 		replay_one(j, (int64_t)i + 1, first + i, n);

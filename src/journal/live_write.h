@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_write.h - what a daemon's journal writes: batches of decisions and outcomes. Inside journal/ only. */
+#pragma once
+
+#include "journal/live.h"
+#include "journal/store.h"
+
+struct live_item {
+	uint64_t ticket;
+	bool is_outcome;
+	struct journal_decision decision;
+	struct journal_outcome outcome;
+};
+
+struct live_batch { /* zero-initialised is empty */
+	struct arena *arena;
+	ARRAY(struct live_item) v;
+	uint64_t bytes, last_ticket;
+};
+void live_batch_decide(struct live_batch *b, const struct journal_decision *d, int64_t at_ns, uint64_t ticket);
+void live_batch_outcome(struct live_batch *b, const struct journal_outcome *o, uint64_t ticket);
+void live_batch_free(struct live_batch *b);
+
+struct live_writer {
+	char *path;
+	struct journal *j;
+	struct arena *arena; /* of the session */
+	struct journal_session session;
+	int64_t run, run_began_ns; /* 0: none yet */
+	int64_t seq;		   /* of the next decision */
+	uint64_t lost_written;
+};
+enum err_code live_writer_open(struct live_writer *w, const char *path, const struct journal_session *s, struct err *e);
+void live_writer_close(struct live_writer *w);
+/* All of it in one transaction, or nothing. n_lost: since the beginning. */
+enum err_code live_write(struct live_writer *w, const struct live_batch *b, uint64_t n_lost, struct err *e);
+enum err_code live_open_writes(struct live_writer *w, struct arena *a, struct journal_open_write **ret, uint32_t *ret_n,
+			       struct err *e);
