@@ -169,6 +169,7 @@ struct victim_search { /* the tries of one attempt */
 	uint32_t n;
 	uint64_t lacking;
 	struct protected_list all; /* of the actions that found nothing */
+	uint32_t n_bounded;	   /* nodes on which not all sets of victims were tried */
 };
 
 static void potential(struct victim_search *h)
@@ -258,6 +259,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 	if (h->a->pass && h->a->pass->n_alike > 1 && search_slots(&s, h->nodes, h->n) < h->a->pass->n_alike)
 		return false;
 	search_run(&s, h->nodes, h->n, &r);
+	h->n_bounded = r.n_bounded > h->n_bounded ? r.n_bounded : h->n_bounded;
 	if (r.node == NODE_NONE)
 		return false;
 	carry_out(h->a, &r, j);
@@ -333,6 +335,18 @@ static bool victim_search_all(struct victim_search *h)
 	return false;
 }
 
+/* Exact as long as it can be; where it was not, that is said. */
+static void note_bounded(struct attempt *a, uint32_t n)
+{
+	struct text t = {0};
+
+	if (!n)
+		return;
+	text_printf(&t, "%s%sThe search for the best set of victims ended early on %u %s.",
+		    a->d->message ? a->d->message : "", a->d->message ? " " : "", n, n == 1 ? "node" : "nodes");
+	a->d->message = attempt_keep_text(a, &t);
+}
+
 static void take_room(struct attempt *a, uint64_t lacking)
 {
 	struct victim_search h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
@@ -340,6 +354,7 @@ static void take_room(struct attempt *a, uint64_t lacking)
 
 	potential(&h);
 	is_found = victim_search_all(&h);
+	note_bounded(a, h.n_bounded);
 	if (is_found) { /* what held it back for another action does not matter any more */
 		a->d->own_rule = RULE_NONE;
 		a->d->until_ns = TIME_NONE;
@@ -529,6 +544,7 @@ static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 
 	potential(&h);
 	victim_search_as(&h, a->pass->action, a->pass->with_opted_out, &protected);
+	note_bounded(a, h.n_bounded);
 	merge(a->pass->protected, &protected);
 	protected_free(&protected);
 }

@@ -18,7 +18,7 @@
 
 #include "engine/search_internal.h"
 
-enum { EXACT_STEPS = 20000, EXACT_STEPS_ALL = 1000000, DEPTH_MAX = 4000 };
+enum { EXACT_STEPS = 50000, EXACT_STEPS_ALL = 1000000, DEPTH_MAX = 4000, PARTS = 1000000 };
 
 struct item {
 	struct candidate *m;
@@ -29,10 +29,11 @@ struct item {
 
 struct amount { /* something the pod is short of */
 	res_id type;
-	bool is_path;	    /* below a maximum on the pod's path, not on the node */
-	int64_t need;	    /* still */
-	int64_t *size;	    /* by item */
-	uint32_t *by_ratio; /* items, least lost work per size first; those without any left out */
+	bool is_path;	     /* below a maximum on the pod's path, not on the node */
+	bool is_sum;	     /* of all the others before it, each in parts of what is needed of it */
+	int64_t need, whole; /* still, and at first */
+	int64_t *size;	     /* by item; no more than whole, because more is of no use */
+	uint32_t *by_ratio;  /* items, least lost work per size first; those without any left out */
 	uint32_t n;
 	int64_t *supply; /* supply[i]: all that items 0 … i-1 hold */
 };
@@ -43,7 +44,7 @@ struct exact {
 	struct item *items; /* last to be evicted first, as the candidates */
 	uint32_t n;
 	uint32_t *by_lost; /* items, least lost work first */
-	struct amount amounts[2 * RES_MAX];
+	struct amount amounts[2 * RES_MAX + 1];
 	uint32_t n_amounts;
 	uint32_t least_below; /* of set_cost.n_below: no set has less */
 	uint64_t steps;
@@ -51,17 +52,47 @@ struct exact {
 
 /* ---- what is short ---- */
 
-static int64_t size_of(const struct candidate *m, const struct amount *a)
+static int64_t plain_size_of(const struct candidate *m, const struct amount *a)
 {
 	if (a->is_path)
 		return a->type == RES_PODS ? (int64_t)m->v.n_pods : res_list_get(m->v.usage, a->type);
 	return candidate_frees(m, a->type);
 }
 
+/* Rounded up: what is added up must not be less than it is. */
+static int64_t sum_of_parts(const struct exact *x, const struct candidate *m)
+{
+	int64_t sum = 0;
+
+	for (uint32_t k = 0; k < x->n_amounts && !x->amounts[k].is_sum; k++) {
+		__int128 part = (__int128)plain_size_of(m, &x->amounts[k]) * PARTS;
+		int64_t whole = x->amounts[k].whole;
+
+		part = (part + whole - 1) / whole;
+		sum += part < PARTS ? (int64_t)part : PARTS;
+	}
+	return sum;
+}
+
+static int64_t size_of(const struct exact *x, const struct candidate *m, const struct amount *a)
+{
+	return a->is_sum ? sum_of_parts(x, m) : plain_size_of(m, a);
+}
+
 static void add_amount(struct exact *x, res_id type, bool is_path, int64_t need)
 {
 	if (need > 0)
-		x->amounts[x->n_amounts++] = (struct amount){.type = type, .is_path = is_path, .need = need};
+		x->amounts[x->n_amounts++] =
+			(struct amount){.type = type, .is_path = is_path, .need = need, .whole = need};
+}
+
+/* Where several amounts are short the bound of their sum is often the best: victims that free one rarely free all. */
+static void add_sum(struct exact *x)
+{
+	int64_t whole = (int64_t)x->n_amounts * PARTS;
+
+	if (x->n_amounts > 1)
+		x->amounts[x->n_amounts++] = (struct amount){.is_sum = true, .need = whole, .whole = whole};
 }
 
 static void find_amounts(struct exact *x)
@@ -75,6 +106,7 @@ static void find_amounts(struct exact *x)
 
 		add_amount(x, r, true, node_search_path_lacks(g, r));
 	}
+	add_sum(x);
 }
 
 /* ---- kinds ---- */
@@ -144,7 +176,8 @@ static void prepare_amount(struct exact *x, struct amount *a)
 	a->supply = arena_n(in, x->n + 1, int64_t);
 	a->by_ratio = arena_n(in, x->n + 1, uint32_t);
 	for (uint32_t i = 0; i < x->n; i++) {
-		a->size[i] = size_of(x->items[i].m, a);
+		a->size[i] = size_of(x, x->items[i].m, a);
+		a->size[i] = a->size[i] < a->whole ? a->size[i] : a->whole;
 		a->supply[i + 1] = res_add_sat(a->supply[i], a->size[i]);
 		if (a->size[i] > 0)
 			a->by_ratio[a->n++] = i;
@@ -263,7 +296,7 @@ static void take(struct exact *x, uint32_t i)
 
 	node_search_take(x->g, m);
 	for (uint32_t k = 0; k < x->n_amounts; k++)
-		x->amounts[k].need -= size_of(m, &x->amounts[k]);
+		x->amounts[k].need -= size_of(x, m, &x->amounts[k]);
 }
 
 static void give_back(struct exact *x, uint32_t i)
@@ -271,7 +304,7 @@ static void give_back(struct exact *x, uint32_t i)
 	struct candidate *m = x->items[i].m;
 
 	for (uint32_t k = 0; k < x->n_amounts; k++)
-		x->amounts[k].need += size_of(m, &x->amounts[k]);
+		x->amounts[k].need += size_of(x, m, &x->amounts[k]);
 	node_search_give_back(x->g, m);
 }
 
@@ -344,7 +377,7 @@ static void explore(struct exact *x, uint32_t n, const struct set_cost *c)
 static bool frees_anything(const struct exact *x, const struct candidate *m)
 {
 	for (uint32_t k = 0; k < x->n_amounts; k++)
-		if (size_of(m, &x->amounts[k]) > 0)
+		if (size_of(x, m, &x->amounts[k]) > 0)
 			return true;
 	return false;
 }

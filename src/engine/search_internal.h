@@ -108,7 +108,7 @@ int64_t node_search_path_lacks(const struct node_search *g, res_id r);
 /* How much of a type goes from this node with it. */
 int64_t candidate_frees(const struct candidate *m, res_id r);
 
-/* ---- search_exact.c ---- */
+/* ---- search_best.c, search_exact.c ---- */
 
 struct best_set { /* the cheapest lawful set that is enough, so far */
 	bool is_found;
@@ -121,3 +121,9 @@ struct best_set { /* the cheapest lawful set that is enough, so far */
  * those seen.
  */
 void search_exact(struct node_search *g, struct best_set *best);
+/* The best set, which goes then; ret is its cost. best.goes is room for all candidates. False: there is none. */
+bool node_search_find_set(struct node_search *g, struct best_set *best, struct set_cost *ret);
+/* Is no set of this node better than the rival? ret is what they cost at least. */
+bool node_search_is_beaten(struct node_search *g, struct set_cost *ret);
+/* No set was found: which rule on sets refuses whom, least deserving first. */
+void node_search_tell_refused_sets(struct node_search *g);
