@@ -11,7 +11,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "manifest/fields.h"
+#include "manifest/whatif.h"
 #include "units/timestamp.h"
+
+#define KEPT_BYTES_MAX ((size_t)2 << 30)
 
 enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR, KEY_NAMESPACE };
 
@@ -172,38 +175,74 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 void cli_input_free(struct cli_input *in)
 {
 	array_free(&in->files);
+	text_free(&in->standard_input);
 }
 
 /* ---- reading ---- */
 
-static enum err_code read_files(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+static enum err_code keep_standard_input(struct cli_input *in, struct err *e)
+{
+	char buffer[1 << 16];
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 && errno != EINTR)
+			return err_fail(e, ERR_IO, "<stdin>: %s", strerror(errno));
+		if (n > 0 && in->standard_input.n > KEPT_BYTES_MAX)
+			return err_fail(e, ERR_LIMIT, "<stdin>: more than 2 GiB");
+		if (n > 0)
+			text_add_n(&in->standard_input, buffer, (size_t)n);
+	}
+	return ERR_OK;
+}
+
+static enum err_code read_one(struct cli_input *in, struct manifest *m, const char *path, struct err *e)
+{
+	if (!in->keeps_standard_input || !str_eq(path, "-"))
+		return manifest_read(m, path, e);
+	if (!in->standard_input.n)
+		TRY(keep_standard_input(in, e));
+	return manifest_read_bytes(m, "<stdin>", text_str(&in->standard_input), in->standard_input.n, e);
+}
+
+static enum err_code read_files(struct cli_input *in, struct cli_cluster *c, struct err *e)
 {
 	manifest_set_namespace(c->manifest, in->settings_namespace);
 	for (uint32_t i = 0; i < in->files.n; i++)
-		TRY(manifest_read(c->manifest, in->files.v[i], e));
+		TRY(read_one(in, c->manifest, in->files.v[i], e));
 	if (in->config)
 		TRY(manifest_read_config(c->manifest, in->config, e));
 	return ERR_OK;
 }
 
-enum err_code cli_configure(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+static enum err_code configure(struct cli_input *in, const struct whatif *w, struct cli_cluster *c, struct err *e)
 {
+	if (w)
+		whatif_begin(w, c->manifest);
 	TRY(read_files(in, c, e));
+	if (w)
+		TRY(whatif_read(w, c->manifest, e));
 	TRY(manifest_configure(c->manifest, c->config, e));
 	if (in->has_profile)
 		c->config->profile = in->profile;
-	return ERR_OK;
+	return w ? whatif_configure(w, c->config, e) : ERR_OK;
 }
 
-static enum err_code load(const struct cli_input *in, struct cli_cluster *c, struct err *e)
+enum err_code cli_configure(struct cli_input *in, struct cli_cluster *c, struct err *e)
+{
+	return configure(in, NULL, c, e);
+}
+
+static enum err_code load(struct cli_input *in, const struct whatif *w, struct cli_cluster *c, struct err *e)
 {
 	struct cluster_options options;
 
-	TRY(cli_configure(in, c, e));
+	TRY(configure(in, w, c, e));
 	options = engine_config_cluster_options(c->config, c->now_ns);
 	/* kube-scheduler knows pods of nodes that are gone, and looks past them. */
 	options.is_strict = !profile_get(c->config->profile)->keeps_ghosts;
-	return manifest_build(c->manifest, &options, &c->cluster, e);
+	TRY(manifest_build(c->manifest, &options, &c->cluster, e));
+	return w ? whatif_apply(w, c->manifest, c->cluster, e) : ERR_OK;
 }
 
 void cli_notes(const struct manifest *m)
@@ -216,12 +255,20 @@ void cli_notes(const struct manifest *m)
 		fprintf(stderr, "cede: note: and %u more\n", n - NOTES_MAX);
 }
 
-int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret)
+int cli_load(struct cli_input *in, const char *command, struct cli_cluster *ret)
+{
+	return cli_load_changed(in, NULL, command, ret);
+}
+
+int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *command, struct cli_cluster *ret)
 {
 	struct clock clock = clock_system();
 	struct err e = {0};
 
-	*ret = (struct cli_cluster){.now_ns = in->has_now ? in->now_ns : clock_now(&clock)};
+	if (!in->has_now)
+		in->now_ns = clock_now(&clock);
+	in->has_now = true;
+	*ret = (struct cli_cluster){.now_ns = in->now_ns};
 	if (!in->files.n) {
 		log_line(LOG_ERROR,
 			 "nothing to read; say where the cluster is: %s -f FILE or -f FOLDER, or -f - for standard "
@@ -232,7 +279,7 @@ int cli_load(const struct cli_input *in, const char *command, struct cli_cluster
 	ret->vocab = vocab_new();
 	ret->manifest = manifest_new(ret->vocab);
 	ret->config = engine_config_new();
-	if (load(in, ret, &e))
+	if (load(in, w, ret, &e))
 		return cli_fail(&e);
 	if (!in->is_quiet)
 		cli_notes(ret->manifest);

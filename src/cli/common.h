@@ -33,6 +33,8 @@ struct cli_input { /* zero-initialised: nothing given */
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
 	int64_t now_ns;
+	bool keeps_standard_input; /* it will be read again: -f - is kept */
+	struct text standard_input;
 };
 
 enum output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML };
@@ -75,9 +77,12 @@ struct cli_cluster { /* what was read */
  * Read all files, settings and objects. 0, or an exit code after the error was told. Notes go to standard error unless
  * --quiet. command: "cede show", for the message when no file is given.
  */
-int cli_load(const struct cli_input *in, const char *command, struct cli_cluster *ret);
+int cli_load(struct cli_input *in, const char *command, struct cli_cluster *ret);
+/* The same, with what is thought of on top; NULL: nothing is. now is the same for all loads of one input. */
+struct whatif;
+int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *command, struct cli_cluster *ret);
 /* Settings alone: reads all files into c's manifest and config, which are there. */
-enum err_code cli_configure(const struct cli_input *in, struct cli_cluster *c, struct err *e);
+enum err_code cli_configure(struct cli_input *in, struct cli_cluster *c, struct err *e);
 void cli_cluster_free(struct cli_cluster *c); /* also after a failed load */
 void cli_input_free(struct cli_input *in);
 

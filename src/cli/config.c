@@ -37,7 +37,7 @@ static const char doc[] =
 	"default. As text it is a CedeConfiguration that reads back as the same settings. "
 	"Without files these are the defaults.";
 
-static int load(const struct cli_input *in, struct cli_cluster *c)
+static int load(struct cli_input *in, struct cli_cluster *c)
 {
 	struct err e;
 

@@ -4,6 +4,7 @@
 
 #include "cli/common.h"
 #include "cli/planning.h"
+#include "cli/whatif.h"
 #include "explain/explanation.h"
 #include "explain/group_text.h"
 #include "explain/remedy.h"
@@ -11,6 +12,7 @@
 struct explain_options {
 	struct cli_input input;
 	struct cli_output output;
+	struct whatif whatif;
 	struct planning planning;
 	const char *pod;
 };
@@ -24,6 +26,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->input;
 		state->child_inputs[1] = &o->output;
 		state->child_inputs[2] = &o->planning;
+		state->child_inputs[3] = &o->whatif;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->pod)
@@ -177,6 +180,7 @@ int command_explain(int argc, char **argv)
 	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
 						     {&cli_output_argp, 0, "Output:", 2},
 						     {&planning_argp, 0, "Planning:", 3},
+						     {&whatif_argp, 0, "What if:", 4},
 						     {0}};
 	const struct argp argp = {
 		.parser = parse, .args_doc = "[NAMESPACE/]POD|GROUP", .doc = doc, .children = children};
@@ -187,10 +191,11 @@ int command_explain(int argc, char **argv)
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
-	rc = cli_load(&o.input, argv[0], &c);
+	rc = cli_load_changed(&o.input, &o.whatif, argv[0], &c);
 	if (!rc)
 		rc = find_target(c.cluster, o.pod, &t, &e) ? cli_fail(&e) : explain(&o, &c, &t);
 	cli_cluster_free(&c);
+	whatif_free(&o.whatif);
 	cli_input_free(&o.input);
 	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/planning.h"
+#include "cli/whatif.h"
 #include "explain/plan_view.h"
 #include "journal/record.h"
 #include "manifest/fields.h"
@@ -13,6 +14,7 @@ struct plan_options {
 	struct cli_input input;
 	struct cli_output output;
 	struct planning planning;
+	struct whatif whatif;
 	bool is_strict;
 	const char *journal;
 	struct journal_keep keep;
@@ -37,6 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->input;
 		state->child_inputs[1] = &o->output;
 		state->child_inputs[2] = &o->planning;
+		state->child_inputs[3] = &o->whatif;
 		return 0;
 	case KEY_STRICT:
 		o->is_strict = true;
@@ -50,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->journal && (o->keep.age_ns || o->keep.bytes))
 			argp_error(state, "--journal-keep: of which journal? --journal FILE is missing");
+		if (o->journal && !whatif_is_empty(&o->whatif))
+			argp_error(state, "--journal keeps what was planned for the cluster as it is; "
+					  "not with --add, --remove, --drain or --set");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is not an option; files are read with -f %s", arg, arg);
@@ -125,31 +131,42 @@ static int record(const struct plan_options *o, const struct cli_cluster *c, con
 	return rc;
 }
 
+static int plan_as_it_is(struct plan_options *o, const char *command)
+{
+	struct cli_cluster c;
+	struct planned p;
+	int rc = cli_load(&o->input, command, &c);
+
+	if (!rc) {
+		rc = planning_run(&o->planning, &c, &p);
+		if (!rc && o->journal)
+			rc = record(o, &c, &p);
+		if (!rc) {
+			print_plan(&p.view, &o->output);
+			rc = o->is_strict && p.plan.waiting ? EXIT_STRICT : EXIT_FINE;
+		}
+		planned_free(&p);
+	}
+	cli_cluster_free(&c);
+	return rc;
+}
+
 int command_plan(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
 						     {&cli_output_argp, 0, "Output:", 2},
 						     {&planning_argp, 0, "Planning:", 3},
+						     {&whatif_argp, 0, "What if (prints how the plan differs):", 4},
 						     {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct plan_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
-	struct cli_cluster c;
-	struct planned p;
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
-	rc = cli_load(&o.input, argv[0], &c);
-	if (!rc) {
-		rc = planning_run(&o.planning, &c, &p);
-		if (!rc && o.journal)
-			rc = record(&o, &c, &p);
-		if (!rc) {
-			print_plan(&p.view, &o.output);
-			rc = o.is_strict && p.plan.waiting ? EXIT_STRICT : EXIT_FINE;
-		}
-		planned_free(&p);
-	}
-	cli_cluster_free(&c);
+	rc = whatif_is_empty(&o.whatif)
+		     ? plan_as_it_is(&o, argv[0])
+		     : whatif_plan(&o.input, &o.whatif, &o.planning, &o.output, o.is_strict, argv[0]);
+	whatif_free(&o.whatif);
 	cli_input_free(&o.input);
 	return rc;
 }

@@ -79,11 +79,14 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 				       .profile = c->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(c->config) == RECLAIM_FAIR_SHARE,
 				       .now_ns = c->now_ns};
+	ret->notes = plan_notes_new(c->cluster, &ret->plan);
+	ret->view.notes = ret->notes;
 	return 0;
 }
 
 void planned_free(struct planned *p)
 {
+	plan_notes_free(p->notes);
 	engine_free(p->engine);
 	plugins_free(p->plugins);
 	array_free(&p->plan.v);

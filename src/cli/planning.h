@@ -19,6 +19,7 @@ struct planned {
 	struct plugins *plugins;
 	struct engine *engine;
 	struct decisions plan;
+	struct plan_notes *notes;
 	struct plan_view view;
 };
 

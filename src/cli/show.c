@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cede show: the cluster as it was read, before anybody decides anything. */
 #include "cli/common.h"
+#include "cli/whatif.h"
 #include "explain/cluster_view.h"
 
 struct show_options {
 	struct cli_input input;
 	struct cli_output output;
+	struct whatif whatif;
 	bool as_manifests;
 };
 
@@ -19,6 +21,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->input;
 		state->child_inputs[1] = &o->output;
+		state->child_inputs[2] = &o->whatif;
 		return 0;
 	case KEY_MANIFESTS:
 		o->as_manifests = true;
@@ -87,20 +90,23 @@ static void print_cluster(const struct cli_cluster *c, const struct cli_output *
 
 int command_show(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&cli_input_argp, 0, "Input:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
+						     {&cli_output_argp, 0, "Output:", 2},
+						     {&whatif_argp, 0, "What if:", 3},
+						     {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct show_options o = {0};
 	struct cli_cluster c;
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
-	rc = cli_load(&o.input, argv[0], &c);
+	rc = cli_load_changed(&o.input, &o.whatif, argv[0], &c);
 	if (!rc && o.as_manifests)
 		print_manifests(c.cluster, &o.output);
 	else if (!rc)
 		print_cluster(&c, &o.output);
 	cli_cluster_free(&c);
+	whatif_free(&o.whatif);
 	cli_input_free(&o.input);
 	return rc;
 }

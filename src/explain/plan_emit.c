@@ -56,6 +56,41 @@ static void emit_group(const struct plan_view *v, struct emit *e, const char *ke
 	text_free(&t);
 }
 
+static void emit_amount(struct emit *e, const char *key, res_id r, int64_t amount)
+{
+	struct text t = {0};
+
+	res_amount_exact(r, amount, &t);
+	emit_str(e, key, amount == RES_UNLIMITED ? "unlimited" : text_str(&t));
+	text_free(&t);
+}
+
+static void emit_side(const struct plan_view *v, struct emit *e, const char *key, const struct queue_side *s, res_id r)
+{
+	emit_object(e, key);
+	emit_str(e, "queue", queue_path(v, s->queue));
+	emit_amount(e, "used", r, s->used);
+	if (s->guaranteed)
+		emit_amount(e, "guaranteed", r, s->guaranteed);
+	emit_end(e);
+}
+
+/* "reason", and the numbers behind it: of the type that was short, what both queues used and are guaranteed. */
+static void emit_why(const struct plan_view *v, struct emit *e, const struct decision *d, const struct victim *x)
+{
+	struct eviction_numbers n = eviction_numbers(v, d, x);
+	struct text why = {0};
+
+	eviction_text(v, d, x, &why);
+	emit_some(e, "reason", text_str(&why));
+	text_free(&why);
+	if (n.type == RES_NONE || v->by_fair_share)
+		return;
+	emit_str(e, "type", res_type_name(vocab_res(ledger_vocab(cluster_ledger(v->cluster))), n.type));
+	emit_side(v, e, "taker", &n.taker, n.type);
+	emit_side(v, e, "loser", &n.loser, n.type);
+}
+
 static void emit_victims(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	emit_list(e, "victims");
@@ -70,6 +105,7 @@ static void emit_victims(const struct plan_view *v, struct emit *e, const struct
 		emit_int(e, "lostSeconds", x->lost_ns / NS_PER_S);
 		if (x->goes_with_group)
 			emit_group(v, e, "withGroup", ledger_pod(cluster_ledger(v->cluster), x->pod)->group);
+		emit_why(v, e, d, x);
 		emit_end(e);
 	}
 	emit_end(e);

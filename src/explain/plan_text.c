@@ -45,112 +45,15 @@ static void heading(const struct look *look, struct text *out, const char *words
 
 /* ---- who has to go ---- */
 
-/* ", though it opted out"; empty where no soft rule had to give way. */
-static void against_clause(enum rule_id overridden, struct text *out)
+/* The law that let it go, and what else there is to know of it. */
+static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x)
 {
-	if (overridden != RULE_NONE)
-		text_printf(out, ", %s", rule_overridden_text(overridden));
-}
+	struct text why = {0};
 
-void group_clause(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
-{
-	group_id group = pod_of(v, x->pod)->group;
-	struct bits nodes = {0};
-	uint32_t n = 0, n_nodes;
-
-	if (!x->goes_with_group)
-		return;
-	for (uint32_t i = 0; i < d->n_victims; i++) {
-		if (!d->victims[i].goes_with_group || pod_of(v, d->victims[i].pod)->group != group)
-			continue;
-		n++;
-		bits_set(&nodes, d->victims[i].node);
-	}
-	n_nodes = bits_count(&nodes);
-	text_add(out, "goes with its group ");
-	group_path(v, group, out);
-	text_printf(out, ": %s, %u %s on %u %s",
-		    ledger_group(cluster_ledger(v->cluster), group)->obj->goes_whole ? "disruptionMode all"
-										     : "too few would be left",
-		    n, n == 1 ? "pod" : "pods", n_nodes, n_nodes == 1 ? "node" : "nodes");
-	bits_free(&nodes);
-}
-
-/* As Kubernetes preempts: by priority, and maybe with its group. */
-static void cell_displaced(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x,
-			   enum tone tone)
-{
-	struct text with = {0};
-
-	against_clause(x->overridden, &with);
-	if (x->goes_with_group)
-		text_add(&with, "; ");
-	group_clause(v, d, x, &with);
-	table_cell(t, tone, "%s: priority %d below %d%s", action_text(d->action), pod_of(v, x->pod)->priority,
-		   pod_of(v, d->pod)->priority, text_str(&with));
-	text_free(&with);
-}
-
-/* Where pods that have to move go to; NODE_NONE for all others. By pod id, to be freed. */
-static node_id *new_places(const struct plan_view *v)
-{
-	const struct ledger *l = cluster_ledger(v->cluster);
-	node_id *to = mem_alloc((ledger_pod_limit(l) + 1) * sizeof(*to));
-
-	memset(to, 0xff, (ledger_pod_limit(l) + 1) * sizeof(*to));
-	for (uint32_t i = 0; i < v->plan->v.n; i++) {
-		const struct decision *d = &v->plan->v.v[i];
-
-		if (d->pod != POD_NONE && d->node != NODE_NONE && pod_of(v, d->pod)->state == POD_PLACED)
-			to[d->pod] = d->node;
-	}
-	return to;
-}
-
-static void cell_group_why(const struct plan_view *v, struct table *t, const struct decision *d)
-{
-	struct text group = {0};
-
-	if (d->group != GROUP_NONE)
-		group_path(v, d->group, &group);
-	table_cell(t, TONE_PLAIN, "%s: too few of %s are left", action_text(d->action), text_str(&group));
-	text_free(&group);
-}
-
-/* The law that let it go, and what else there is to know of it. moves_to: NODE_NONE if it gets no other place. */
-static void cell_why(const struct plan_view *v, struct table *t, const struct decision *d, const struct victim *x,
-		     node_id moves_to)
-{
-	enum tone tone = x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD;
-	struct text with = {0};
-
-	if (moves_to != NODE_NONE) {
-		table_cell(t, tone, "%s: moves to %s", action_text(d->action), node_text(v, moves_to));
-		return;
-	}
-	against_clause(x->overridden, &with);
-	switch (d->action) {
-	case ACTION_RECLAIM:
-		if (x->goes_with_group)
-			text_add(&with, "; ");
-		group_clause(v, d, x, &with);
-		table_cell(t, tone, "reclaim: %s is below its %s, %s above%s", queue_path(v, d->queue),
-			   v->by_fair_share ? "fair share" : "guarantee", queue_path(v, x->queue), text_str(&with));
-		break;
-	case ACTION_STALE_GANG:
-		cell_group_why(v, t, d);
-		break;
-	case ACTION_REQUIRED_NODE:
-		table_cell(t, tone, "required-node: a DaemonSet's pod must run there%s", text_str(&with));
-		break;
-	case ACTION_QUOTA:
-		table_cell(t, tone, "quota: %s is above its maximum%s", queue_path(v, d->queue), text_str(&with));
-		break;
-	default:
-		cell_displaced(v, t, d, x, tone);
-		break;
-	}
-	text_free(&with);
+	eviction_text(v, d, x, &why);
+	table_cell(t, x->overridden == RULE_NONE ? TONE_PLAIN : TONE_BAD, "%s: %s", action_text(d->action),
+		   text_str(&why));
+	text_free(&why);
 }
 
 /* For whom it goes; the queue or the group itself, if nobody waits for it. */
@@ -186,7 +89,6 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 {
 	struct table t = {0};
 	struct bits seen = {0};
-	node_id *moves = new_places(v);
 
 	table_column(&t, "POD", COLUMN_CUT);
 	table_column(&t, "QUEUE", COLUMN_CUT);
@@ -206,12 +108,11 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 			table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->victims[k].node));
 			cell_duration(&t, d->victims[k].lost_ns);
 			cell_for(v, &t, d);
-			cell_why(v, &t, d, &d->victims[k], moves[d->victims[k].pod]);
+			cell_why(v, &t, d, &d->victims[k]);
 		}
 	}
 	table_print(&t, look, out);
 	table_free(&t);
-	mem_free(moves);
 	bits_free(&seen);
 }
 

@@ -11,6 +11,7 @@
 #include "base/emit.h"
 #include "cluster/cluster.h"
 #include "engine/decision.h"
+#include "explain/plan_notes.h"
 #include "explain/table.h"
 
 struct plan_view {
@@ -19,6 +20,7 @@ struct plan_view {
 	enum profile profile;
 	bool by_fair_share; /* what reclaim went by */
 	int64_t now_ns;
+	const struct plan_notes *notes; /* NULL: neither moves nor numbers are told */
 };
 
 /* kind Plan, as interfaces.md and docs describe it: decisions in the order they were taken. */
@@ -56,6 +58,14 @@ void own_rule_text(const struct plan_view *v, const struct decision *d, struct t
  * nothing of others.
  */
 void group_clause(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out);
+
+/*
+ * Why the victim has to go, without the name of the action: "root.ads uses 8 of 12 guaranteed nvidia.com/gpu,
+ * root.research 20 of 8", "priority 10 below 100, though it opted out", "moves to gpu-3".
+ */
+void eviction_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out);
+/* The numbers in it; type RES_NONE: there are none. d is a decision of the plan, x one of its victims. */
+struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct decision *d, const struct victim *x);
 
 /* Helpers for both. */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */

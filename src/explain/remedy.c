@@ -209,32 +209,6 @@ static bool nearest_node(const struct remedy_trial *t, struct remedy *r)
 	return is_found;
 }
 
-static struct obj_node copy_node(struct vocab *v, const struct obj_node *o)
-{
-	struct names *names = vocab_names(v);
-	struct obj_node c = *o;
-
-	names_keep(names, o->name);
-	names_keep(names, o->uid);
-	labelset_keep(v, o->labelset);
-	c.bag = name_bag_of(names);
-	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
-		names_keep(names, o->bag.ids.v[i]);
-		array_push(&c.bag.ids, o->bag.ids.v[i]);
-	}
-	c.taints = NULL;
-	c.images = NULL;
-	if (o->n_taints > 0) {
-		c.taints = mem_resize(NULL, o->n_taints, sizeof(*c.taints));
-		memcpy(c.taints, o->taints, o->n_taints * sizeof(*c.taints));
-	}
-	if (o->n_images > 0) {
-		c.images = mem_resize(NULL, o->n_images, sizeof(*c.images));
-		memcpy(c.images, o->images, o->n_images * sizeof(*c.images));
-	}
-	return c;
-}
-
 static void try_room(struct remedy_trial *t)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
@@ -243,7 +217,7 @@ static void try_room(struct remedy_trial *t)
 
 	if (!nearest_node(t, &r))
 		return;
-	struct obj_node o = copy_node(ledger_vocab(l), ledger_node(l, r.node)->obj);
+	struct obj_node o = obj_node_copy(ledger_vocab(l), ledger_node(l, r.node)->obj);
 
 	res_put(&o.allocatable, r.type, ledger_node_allocatable(l, r.node)[r.type] + r.needs);
 	ledger_node_set(l, r.node, &o);

@@ -64,7 +64,8 @@ struct journal_victim {
 	const char *workload;
 	const char *rule; /* the soft rule that was overridden */
 	int64_t lost_seconds;
-	bool was_leaving; /* before the decision: not sent away by it */
+	bool was_leaving;   /* before the decision: not sent away by it */
+	const char *reason; /* why it goes, in words; NULL of runs that were read: it stands in the decision's JSON */
 };
 
 struct journal_decision {

@@ -72,6 +72,12 @@ static const char *workload_words(struct recorder *r, pod_id pod)
 
 /* ---- decisions ---- */
 
+static const char *eviction_words(struct recorder *r, const struct decision *d, const struct victim *x)
+{
+	eviction_text(r->v, d, x, &r->t);
+	return keep(r->a, &r->t);
+}
+
 static void take_victims(struct recorder *r, const struct decision *d, struct journal_decision *out)
 {
 	out->n_victims = d->n_victims;
@@ -89,6 +95,7 @@ static void take_victims(struct recorder *r, const struct decision *d, struct jo
 			.rule = rule_text(x->overridden),
 			.lost_seconds = x->lost_ns / NS_PER_S,
 			.was_leaving = pod_of(r, x->pod)->state == POD_LEAVING,
+			.reason = eviction_words(r, d, x),
 		};
 	}
 }
@@ -154,6 +161,28 @@ static enum err_code take_settings(struct recorder *r, const struct manifest *m,
 	return ERR_OK;
 }
 
+static void take_decisions(struct recorder *r, struct journal_run *run)
+{
+	run->n_decisions = r->v->plan->v.n;
+	run->decisions = arena_n(r->a, r->v->plan->v.n + 1, struct journal_decision);
+	for (uint32_t i = 0; i < r->v->plan->v.n; i++)
+		take_decision(r, &r->v->plan->v.v[i], &run->decisions[i]);
+}
+
+void journal_decisions(const struct plan_view *v, struct journal_run *ret)
+{
+	struct recorder r = {.v = v, .a = arena_new(1 << 16)};
+
+	*ret = (struct journal_run){.arena = r.a,
+				    .source = JOURNAL_PLAN,
+				    .now_ns = v->now_ns,
+				    .profile = profile_text(v->profile),
+				    .version = CEDE_VERSION,
+				    .cycles = 1};
+	take_decisions(&r, ret);
+	text_free(&r.t);
+}
+
 enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
 			     struct err *e)
 {
@@ -168,15 +197,12 @@ enum err_code journal_record(const struct plan_view *v, const struct record_sour
 		.cycles = src->cycles,
 		.reclaim_is_off = src->config->reclaim_is_off,
 		.quota_is_on = src->config->quota_is_on,
-		.n_decisions = v->plan->v.n,
-		.decisions = arena_n(r.a, v->plan->v.n + 1, struct journal_decision),
 	};
 	enum err_code rc = take_settings(&r, src->manifest, &run, e);
 
 	if (!rc) {
 		take_state(&r, &run);
-		for (uint32_t i = 0; i < v->plan->v.n; i++)
-			take_decision(&r, &v->plan->v.v[i], &run.decisions[i]);
+		take_decisions(&r, &run);
 		*ret = run;
 	} else {
 		arena_free(r.a);

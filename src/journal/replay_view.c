@@ -278,6 +278,7 @@ static void emit_evictions(struct emit *e, const char *key, const eviction_list 
 		emit_some(e, "rule", x->victim->rule);
 		emit_int(e, "lostSeconds", x->victim->lost_seconds);
 		emit_some(e, "action", x->by->action);
+		emit_some(e, "reason", x->victim->reason);
 		emit_object(e, "for");
 		emit_some(e, "pod", x->by->pod);
 		emit_some(e, "group", x->by->group);
@@ -319,6 +320,8 @@ static void emit_place(struct emit *e, const char *key, const struct journal_dec
 	emit_str(e, "outcome", d->outcome);
 	emit_some(e, "action", d->action);
 	emit_some(e, "node", d->node);
+	if (!*d->node)
+		emit_some(e, "message", d->message);
 	emit_end(e);
 }
 
@@ -336,6 +339,14 @@ static void emit_moved(struct emit *e, const struct run_diff *d)
 		emit_end(e);
 	}
 	emit_end(e);
+}
+
+void run_diff_emit(const struct run_diff *d, struct emit *e)
+{
+	emit_evictions(e, "notEvicted", &d->spared);
+	emit_evictions(e, "newlyEvicted", &d->added);
+	emit_shifted(e, d);
+	emit_moved(e, d);
 }
 
 /* As texts: what is compared is bytes. */
@@ -370,10 +381,7 @@ void replay_view_emit(const struct replay_view *v, struct emit *e)
 	emit_bool(e, "same", run_diff_is_same(d));
 	if (!v->has_other_settings)
 		emit_bool(e, "sameCluster", !d->state_differs);
-	emit_evictions(e, "notEvicted", &d->spared);
-	emit_evictions(e, "newlyEvicted", &d->added);
-	emit_shifted(e, d);
-	emit_moved(e, d);
+	run_diff_emit(d, e);
 	emit_decisions(e, d);
 	emit_end(e);
 }

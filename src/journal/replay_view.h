@@ -18,3 +18,6 @@ void replay_view_emit(const struct replay_view *v, struct emit *e); /* one objec
 /* The last line, of all runs together. */
 void replay_sums_text(const struct diff_sums *s, bool has_other_settings, const struct look *look, struct text *out);
 void replay_sums_emit(const struct diff_sums *s, struct emit *e); /* "summary" */
+
+/* The lists "notEvicted", "newlyEvicted", "otherReasons" and "otherAnswers" of any difference. */
+void run_diff_emit(const struct run_diff *d, struct emit *e);

@@ -27,6 +27,7 @@ struct record { /* one object, read and not yet built */
 	const struct object_kind *kind;
 	struct place at;
 	uint32_t node_line, node_col; /* of a pod's spec.nodeName; 0: it has none */
+	bool is_added;		      /* by manifest_add */
 	void *obj;		      /* heap; NULL after it was moved into a cluster */
 };
 
@@ -49,6 +50,17 @@ extern const size_t object_kind_count;
 struct setting { /* a configuration document, kept as read */
 	enum { SETTING_SHARD, SETTING_KAI, SETTING_KUBE, SETTING_CEDE } kind; /* the last one has the last word */
 	const char *file;
+	bool is_added;
+	const struct tree *root; /* in strings */
+};
+
+struct drained {
+	const char *node;
+	bool is_found; /* there is such a node */
+};
+
+struct workload { /* something with a template of pods, to be asked for them */
+	const char *kind, *file;
 	const struct tree *root; /* in strings */
 };
 
@@ -85,8 +97,14 @@ struct manifest {
 	struct yunikorn_config yunikorn;
 	bool queues_are_built;
 	ARRAY(struct setting) settings;
-	bool keeps_settings;		    /* later ones of a kind are left out */
-	enum manifest_plugins plugins;	    /* what is done with those that are named in what is being read */
+	bool keeps_settings;	       /* later ones of a kind are left out */
+	enum manifest_plugins plugins; /* what is done with those that are named in what is being read */
+	bool is_adding;		       /* manifest_add is reading: objects take the place of those of their name */
+	uint32_t first_added_queue;    /* of kai_queues; those before may be replaced */
+	bool yunikorn_is_added;
+	ARRAY(struct workload) workloads;   /* that were added and have no pods yet */
+	ARRAY(struct drained) drained;	    /* nodes */
+	uint32_t n_made;		    /* pods made for workloads */
 	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
 	struct unknown_kind other_unknown;  /* all the rest together */
 	const char *settings_namespace;	    /* whose ConfigMaps count; NULL: the well-known ones */
@@ -100,6 +118,16 @@ struct manifest {
 	uint32_t n_documents;
 };
 
+/* An object of a known kind. */
+enum err_code manifest_take_object(struct manifest *m, const struct object_kind *k, const struct tree *t,
+				   struct err *e);
+/* workloads.c: remembers what has a template of pods; false: it is no such kind. */
+bool workloads_note(struct manifest *m, const char *api, const char *kind, const struct tree *t);
+/* Makes the pods of all that are remembered. */
+enum err_code workloads_make_pods(struct manifest *m, struct err *e);
+/* drain.c: a node as it is thought of; a pod's document with its node taken out if that is drained. */
+void drain_node(struct manifest *m, struct obj_node *o);
+const struct tree *drain_pod(const struct manifest *m, const struct tree *pod);
 /* One document: finds its kind and takes it in. */
 enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, struct err *e);
 /* A document without a kind: YuniKorn's queues.yaml or KAI's scheduler configuration. */

@@ -313,12 +313,14 @@ const char *map_text(const struct tree *map, const char *key)
 	return tree_is(t, TREE_STRING) ? t->text : NULL;
 }
 
+enum { SUGGESTED_MAX = 200 }; /* bytes; longer words are near to nothing */
+
 static size_t edit_distance(const char *a, const char *b)
 {
-	size_t row[41], na = strlen(a), nb = strlen(b);
+	size_t row[SUGGESTED_MAX + 1], na = strlen(a), nb = strlen(b);
 
-	if (na > 40 || nb > 40)
-		return 99;
+	if (na > SUGGESTED_MAX || nb > SUGGESTED_MAX)
+		return SIZE_MAX;
 	for (size_t j = 0; j <= nb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= na; i++) {

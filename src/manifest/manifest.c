@@ -52,6 +52,8 @@ void manifest_free(struct manifest *m)
 	array_free(&m->records);
 	array_free(&m->kai_queues);
 	array_free(&m->settings);
+	array_free(&m->workloads);
+	array_free(&m->drained);
 	array_free(&m->unknown);
 	array_free(&m->note_lines);
 	text_free(&m->notes);
@@ -91,23 +93,25 @@ void manifest_note_at(struct manifest *m, struct place at, const char *fmt, ...)
 
 /* ---- objects ---- */
 
-/* One name, one object: the second is refused and told where the first stands. */
-static enum err_code check_once(struct manifest *m, const struct object_kind *k, const void *obj, struct place at,
-				struct err *e)
+/* One name, one object: the second is refused and told where the first stands, unless it is to take its place. */
+static enum err_code find_place(struct manifest *m, const struct object_kind *k, const void *obj, struct place at,
+				uint32_t *ret, struct err *e)
 {
 	struct map *seen = &m->seen[k - object_kinds];
 	const struct names *names = vocab_names(m->vocab);
 	const struct place *first;
 	name_id ns, name;
-	uint32_t before;
 
 	k->identity(m->vocab, obj, &ns, &name);
-	before = map_get(seen, map_key2(ns, name));
-	if (before == MAP_NONE) {
-		map_put(seen, map_key2(ns, name), m->records.n);
+	*ret = map_get(seen, map_key2(ns, name));
+	if (*ret == MAP_NONE) {
+		*ret = m->records.n;
+		map_put(seen, map_key2(ns, name), *ret);
 		return ERR_OK;
 	}
-	first = &m->records.v[before].at;
+	if (m->is_adding && !m->records.v[*ret].is_added)
+		return ERR_OK;
+	first = &m->records.v[*ret].at;
 	return err_fail(e, ERR_INPUT, "%s:%u:%u: %s %s%s%s: metadata.name: already defined at %s:%u:%u", at.file,
 			at.line, at.col, k->kind, name_str(names, ns), ns ? "/" : "", name_str(names, name),
 			first->file, first->line, first->col);
@@ -118,16 +122,33 @@ static struct object_source source_of(struct manifest *m)
 	return (struct object_source){.name = m->file, .notes = &m->notes, .scratch = m->scratch};
 }
 
-static enum err_code take_object(struct manifest *m, const struct object_kind *k, const struct tree *t, struct err *e)
+static void put_record(struct manifest *m, uint32_t place, const struct record *r)
+{
+	struct record *old = &m->records.v[place];
+
+	if (place == m->records.n) {
+		array_push(&m->records, *r);
+		return;
+	}
+	old->kind->drop(m->vocab, old->obj);
+	mem_free(old->obj);
+	*old = *r;
+}
+
+enum err_code manifest_take_object(struct manifest *m, const struct object_kind *k, const struct tree *t, struct err *e)
 {
 	struct object_source src = source_of(m);
 	struct place at = place_of(m, t);
 	const struct tree *node_name = tree_path(t, "spec.nodeName");
 	union any_object o;
-	struct record r = {.kind = k, .at = at};
+	struct record r = {.kind = k, .at = at, .is_added = m->is_adding};
+	bool is_pod = str_eq(k->kind, "Pod");
+	uint32_t place;
 
-	TRY(k->read(m->vocab, &src, t, &o, e));
-	if (check_once(m, k, &o, at, e)) {
+	TRY(k->read(m->vocab, &src, is_pod ? drain_pod(m, t) : t, &o, e));
+	if (str_eq(k->kind, "Node"))
+		drain_node(m, &o.node);
+	if (find_place(m, k, &o, at, &place, e)) {
 		k->drop(m->vocab, &o);
 		return ERR_INPUT;
 	}
@@ -135,10 +156,10 @@ static enum err_code take_object(struct manifest *m, const struct object_kind *k
 	r.node_col = node_name ? node_name->col : 0;
 	r.obj = mem_alloc(k->size);
 	memcpy(r.obj, &o, k->size);
-	array_push(&m->records, r);
-	if (str_eq(k->kind, "Pod"))
+	put_record(m, place, &r);
+	if (is_pod)
 		unread_pod(m, r.obj, t);
-	else
+	else if (!m->is_adding)
 		unread_controller(m, k->kind, t);
 	return ERR_OK;
 }
@@ -152,6 +173,11 @@ static enum err_code take_kai_queue(struct manifest *m, const struct tree *t, st
 	for (uint32_t i = 0; i < m->kai_queues.n; i++) {
 		if (!str_eq(m->kai_queues.v[i].kai_name, def.kai_name))
 			continue;
+		if (m->is_adding && i < m->first_added_queue) {
+			queue_spec_free(&m->kai_queues.v[i].spec);
+			m->kai_queues.v[i] = def;
+			return ERR_OK;
+		}
 		queue_spec_free(&def.spec);
 		return err_fail(e, ERR_INPUT, "%s: Queue %s: metadata.name: already defined at %s", def.where,
 				def.kai_name, m->kai_queues.v[i].where);
@@ -166,12 +192,14 @@ static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, str
 	struct object_source src = source_of(m);
 	struct yunikorn_config config;
 
-	if (m->has_yunikorn && m->yunikorn_is_default == m->is_in_defaults)
+	bool replaces = m->is_adding && !m->yunikorn_is_added;
+
+	if (m->has_yunikorn && m->yunikorn_is_default == m->is_in_defaults && !replaces)
 		return err_fail(e, ERR_INPUT,
 				"%s:%u:%u: partitions: a second queue configuration; the first is at %s:%u:%u", m->file,
 				t->line, t->col, m->yunikorn_at.file, m->yunikorn_at.line, m->yunikorn_at.col);
 	TRY(manifest_yunikorn(m->vocab, m->strings, &src, t, &config, e));
-	if (m->has_yunikorn && m->is_in_defaults) {
+	if (m->has_yunikorn && m->is_in_defaults && !replaces) {
 		drop_yunikorn(&config);
 		return ERR_OK;
 	}
@@ -181,6 +209,7 @@ static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, str
 	m->yunikorn_at = place_of(m, t);
 	m->has_yunikorn = true;
 	m->yunikorn_is_default = m->is_in_defaults;
+	m->yunikorn_is_added = m->is_adding;
 	return ERR_OK;
 }
 
@@ -243,7 +272,7 @@ static enum err_code try_setting(struct manifest *m, const struct setting *s, bo
 	return rc;
 }
 
-static const struct setting *setting_of(const struct manifest *m, unsigned kind)
+static struct setting *setting_of(const struct manifest *m, unsigned kind)
 {
 	for (uint32_t i = 0; i < m->settings.n; i++)
 		if (m->settings.v[i].kind == kind)
@@ -304,8 +333,8 @@ static enum err_code check_plugins(struct manifest *m, struct setting *s, struct
 
 static enum err_code take_setting(struct manifest *m, int kind, const struct tree *t, struct err *e)
 {
-	struct setting s = {.kind = kind, .file = m->file, .root = tree_copy(m->strings, t)};
-	const struct setting *first = setting_of(m, (unsigned)kind);
+	struct setting s = {.kind = kind, .file = m->file, .is_added = m->is_adding, .root = tree_copy(m->strings, t)};
+	struct setting *first = setting_of(m, (unsigned)kind);
 	bool applies;
 
 	if (first && m->keeps_settings)
@@ -314,6 +343,10 @@ static enum err_code take_setting(struct manifest *m, int kind, const struct tre
 	TRY(check_plugins(m, &s, e));
 	if (!applies)
 		return ERR_OK;
+	if (first && m->is_adding && !first->is_added) {
+		*first = s;
+		return ERR_OK;
+	}
 	if (first)
 		return err_fail(e, ERR_INPUT, "%s:%u:%u: a second configuration of this kind; the first is at %s:%u:%u",
 				m->file, t->line, t->col, first->file, first->root->line, first->root->col);
@@ -376,6 +409,8 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 		return take_setting(m, SETTING_KUBE, t, e);
 	if (str_eq(kind, "SchedulingShard") && str_starts(api, "kai.scheduler/"))
 		return take_setting(m, SETTING_SHARD, t, e);
+	if (m->is_adding && workloads_note(m, api, kind, t) && str_eq(kind, "JobSet"))
+		return ERR_OK;
 	for (size_t i = 0; i < object_kind_count; i++) {
 		const struct object_kind *k = &object_kinds[i];
 
@@ -383,7 +418,7 @@ static enum err_code take_kind(struct manifest *m, const char *api, const char *
 			return err_fail(e, ERR_INPUT, "%s:%u:%u: %s: apiVersion: expected %s, found nothing", m->file,
 					t->line, t->col, kind, *k->api ? k->api : "one such as v1");
 		if (str_eq(k->kind, kind) && str_starts(api, k->api))
-			return take_object(m, k, t, e);
+			return manifest_take_object(m, k, t, e);
 	}
 	count_unknown(m, api, kind, t);
 	return ERR_OK;
@@ -452,6 +487,20 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	tree_reader_free(reader);
 	if (!rc && is_empty)
 		return err_fail(e, ERR_INPUT, "%s:1:1: expected at least one object, found an empty file", m->file);
+	return rc;
+}
+
+enum err_code manifest_add(struct manifest *m, const char *path, struct err *e)
+{
+	enum err_code rc;
+
+	if (!m->is_adding)
+		m->first_added_queue = m->kai_queues.n;
+	m->is_adding = true;
+	rc = manifest_read(m, path, e);
+	if (!rc)
+		rc = workloads_make_pods(m, e);
+	keep_notes(m);
 	return rc;
 }
 

@@ -45,6 +45,21 @@ enum err_code manifest_read_config(struct manifest *m, const char *path, struct 
 void manifest_set_namespace(struct manifest *m, const char *ns);
 
 /*
+ * The same for what is only thought of ("what if this came?"): an object takes the place of one of its name that was
+ * read before, and a workload (Deployment, ReplicaSet, StatefulSet, Job, JobSet) that has fewer pods than it wants gets
+ * the missing ones, as its controller would make them. Where controllers add random letters to a name, a number stands:
+ * NAME-0, NAME-1. Such pods have no creation time, so no delay holds them back.
+ */
+enum err_code manifest_add(struct manifest *m, const char *path, struct err *e);
+
+/*
+ * Before anything is read: as if the node took no more pods, and what runs there waited, as old as it is. Pods of
+ * DaemonSets and of the kubelet stay, as do those that are leaving. Afterwards: was there such a node?
+ */
+void manifest_drain(struct manifest *m, const char *node);
+bool manifest_has_drained(const struct manifest *m, const char *node);
+
+/*
  * A cluster of everything read so far: all of it, or an error and nothing. The objects move into it; the manifest keeps
  * settings and notes. Duplicate names, pods on nodes that are not there, cycles and contradictions of queues are errors
  * that say where.

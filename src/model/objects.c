@@ -98,3 +98,29 @@ void obj_group_drop(struct vocab *v, struct obj_group *o)
 	name_bag_drop(&o->bag);
 	*o = (struct obj_group){0};
 }
+
+struct obj_node obj_node_copy(struct vocab *v, const struct obj_node *o)
+{
+	struct names *names = vocab_names(v);
+	struct obj_node c = *o;
+
+	names_keep(names, o->name);
+	names_keep(names, o->uid);
+	labelset_keep(v, o->labelset);
+	c.bag = name_bag_of(names);
+	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
+		names_keep(names, o->bag.ids.v[i]);
+		array_push(&c.bag.ids, o->bag.ids.v[i]);
+	}
+	c.taints = NULL;
+	c.images = NULL;
+	if (o->n_taints > 0) {
+		c.taints = mem_resize(NULL, o->n_taints, sizeof(*c.taints));
+		memcpy(c.taints, o->taints, o->n_taints * sizeof(*c.taints));
+	}
+	if (o->n_images > 0) {
+		c.images = mem_resize(NULL, o->n_images, sizeof(*c.images));
+		memcpy(c.images, o->images, o->n_images * sizeof(*c.images));
+	}
+	return c;
+}

@@ -144,3 +144,5 @@ void obj_class_drop(struct vocab *v, struct obj_class *o);
 void obj_pdb_drop(struct vocab *v, struct obj_pdb *o);
 void obj_owner_drop(struct vocab *v, struct obj_owner *o);
 void obj_group_drop(struct vocab *v, struct obj_group *o);
+
+struct obj_node obj_node_copy(struct vocab *v, const struct obj_node *o); /* to be dropped */

@@ -207,6 +207,12 @@ void queue_props_take(struct queue_props *to, const struct queue_props *from, ui
 void queue_effective_max(const struct queue_tree *t, queue_id id, struct res_vec *ret);
 
 /*
+ * Would a queues.yaml with these amounts be read? Guaranteed within max, max within the max above, and what the children
+ * of a queue are guaranteed together within both. KAI Queue objects may say what they like.
+ */
+enum err_code queue_amounts_check(const struct queue_tree *t, struct err *e);
+
+/*
  * One property as text, e.g. "preemption.delay": "10s". Unknown keys give false. A bad value sets the default (and
  * counts as stated: it hides the parent's) and *ret_is_bad, which may be NULL.
  */

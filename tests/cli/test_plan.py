@@ -136,7 +136,7 @@ def outcomes(t):
             {"pod": "ns/p", "queue": "root.default", "outcome": "placed", "action": "allocate", "node": "n1", "victims": []})
     t.equal("no room, and somebody of lower priority: nominated", decision(FULL, "big"),
             {"pod": "ns/big", "queue": "root.default", "outcome": "nominated", "action": "displace", "node": "n1",
-             "victims": [{"pod": "ns/small", "queue": "root.default", "node": "n1", "lostSeconds": 3600}],
+             "victims": [{"pod": "ns/small", "queue": "root.default", "node": "n1", "lostSeconds": 3600, "reason": "priority 1 below 10"}],
              "message": "0/1 nodes are available: 1 Insufficient cpu."})
     t.equal("no room, and nobody of lower priority: waiting", decision(EQUAL, "big"),
             {"pod": "ns/big", "queue": "root.default", "outcome": "waiting", "victims": [],
@@ -212,7 +212,7 @@ def queues(t):
                 (found["queue"], found["outcome"], found["action"], [(v["pod"], v["queue"]) for v in found["victims"]]),
                 ("root.a", "nominated", "reclaim", [("ns/b-1", "root.b")]))
         text = run("plan", objects, *promised).out
-        t.true("text names the law", "reclaim: root.a is below its guarantee, root.b above\n" in text, text)
+        t.true("text names the law", "reclaim: root.a uses 0 of 2 guaranteed cpu, root.b 4 of 2\n" in text, text)
         found = decision(objects, "mine", *free)
         t.equal("without a guarantee it takes nothing from other queues", (found["outcome"], {x["rule"] for x in found["protected"]}),
                 ("waiting", {"guarantee"}))
@@ -316,7 +316,7 @@ def same_bytes(t):
 # ---- shape of the data ----
 
 DECISION = ["pod", "group", "queue", "outcome", "action", "node", "cycle", "victims", "protected", "rule", "until", "message"]
-VICTIM = ["pod", "queue", "node", "rule", "lostSeconds", "withGroup"]
+VICTIM = ["pod", "queue", "node", "rule", "lostSeconds", "withGroup", "reason", "type", "taker", "loser"]
 PROTECTED = ["pod", "queue", "node", "rule", "reason", "until"]
 
 

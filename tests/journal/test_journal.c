@@ -115,10 +115,10 @@ static struct journal_run make_run(uint32_t seed)
 						     .json = "{\"pod\":\"ns/p\"}",
 						     .n_victims = 2};
 	run.decisions[0].victims = arena_n(a, 2, struct journal_victim);
-	run.decisions[0].victims[0] =
-		(struct journal_victim){"ns/v", "uid-v", "ns/h", "root.b", "n1", "ns/h", "opt-out", 3600 + seed, false};
+	run.decisions[0].victims[0] = (struct journal_victim){"ns/v", "uid-v",	 "ns/h",      "root.b", "n1",
+							      "ns/h", "opt-out", 3600 + seed, false,	NULL};
 	run.decisions[0].victims[1] =
-		(struct journal_victim){"ns/w", "", "", "root.b", "n1", "it \xC3\xA9", "", seed, seed % 2};
+		(struct journal_victim){"ns/w", "", "", "root.b", "n1", "it \xC3\xA9", "", seed, seed % 2, NULL};
 	run.decisions[1] = (struct journal_decision){.cycle = 2,
 						     .pod = "",
 						     .uid = "",
