@@ -7,7 +7,6 @@
 
 #include "engine/attempt.h"
 #include "engine/disruption_unit.h"
-#include "engine/opinion.h"
 
 const char *attempt_keep_text(struct attempt *a, struct text *t)
 {
@@ -158,11 +157,10 @@ struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, ui
 }
 
 /* As the search found it: alone, the victims might have room in their budgets that those who stay had taken. */
-static void mark_victims(const struct attempt *a, struct victim *v, const struct displace_node *best)
+static void mark_victims(const struct attempt *a, struct victim *v, const struct displace_node *best, struct judge *j)
 {
 	for (uint32_t i = 0; best->n_spared && i < best->n_victims; i++)
-		if (opinion_spares(&a->c, best->victims[i]))
-			v[i].overridden = RULE_PLUGIN;
+		v[i].overridden = judge_overridden(j, best->victims[i]);
 	for (uint32_t i = 0; i < best->n_victims; i++) {
 		v[i].goes_with_group = pod_goes_whole(a->c.ledger, ledger_pod(a->c.ledger, best->victims[i]));
 		if (best->violates[i])
@@ -185,9 +183,9 @@ static void clear_lower_nominations(struct attempt *a, node_id node)
 	}
 }
 
-static void nominate(struct attempt *a, const struct displace_node *best)
+static void nominate(struct attempt *a, const struct displace_node *best, struct judge *j)
 {
-	mark_victims(a, attempt_take_victims(a, best->victims, best->n_victims), best);
+	mark_victims(a, attempt_take_victims(a, best->victims, best->n_victims), best, j);
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = ACTION_DISPLACE;
 	a->d->node = best->node;
@@ -208,43 +206,19 @@ static uint32_t potential_nodes(struct attempt *a, node_id *ret)
 	return n;
 }
 
-enum { PROTECTED_MAX = 1000 }; /* told of one decision */
-
-/* Whom plugins keep where taking pods away was thought of. */
-static void tell_protected(struct attempt *a, const node_id *nodes, uint32_t n, const struct displace_options *o)
+static void judge_of(const struct attempt *a, struct judge *j)
 {
-	ARRAY(struct protected_pod) left = {0};
-	struct protected_pod *v;
+	struct rule_settings settings = engine_rule_settings(a->en);
 
-	if (!opinion_is_any(&a->c))
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ledger_node *node = ledger_node(a->c.ledger, nodes[i]);
-
-		for (uint32_t k = 0; k < node->pods.n && left.n < PROTECTED_MAX; k++) {
-			const struct pod *p = ledger_pod(a->c.ledger, node->pods.v[k]);
-			struct protected_pod x = {.pod = node->pods.v[k], .node = nodes[i], .queue = p->queue};
-
-			if (!may_displace(&a->c, o, p))
-				continue;
-			x.verdict = opinion_of(&a->c, x.pod);
-			if (x.verdict.answer == IS_PROTECTED)
-				array_push(&left, x);
-		}
-	}
-	v = arena_n(a->keep, left.n + 1, struct protected_pod);
-	if (left.n)
-		memcpy(v, left.v, left.n * sizeof(*v));
-	a->d->protected = v;
-	a->d->n_protected = left.n;
-	array_free(&left);
+	displace_judge(j, &a->c, &settings, &a->en->scratch);
 }
 
-static struct displace_options options_of(const struct attempt *a)
+static struct displace_options options_of(const struct attempt *a, struct judge *j)
 {
 	bool is_kubernetes = profile_get(a->en->config->profile)->search_mode == MODE_PODS;
 
-	return (struct displace_options){.threads = a->en->config->threads,
+	return (struct displace_options){.j = j,
+					 .threads = a->en->config->threads,
 					 .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
 					 .empty_selector_matches = !is_kubernetes};
 }
@@ -252,7 +226,9 @@ static struct displace_options options_of(const struct attempt *a)
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
 static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
 {
-	struct displace_options o = options_of(a);
+	struct judge j;
+	struct displace_options o = options_of(a, &j);
+	struct protected_list spoke = {.max = PROTECTED_MAX};
 	uint32_t at = a->c.p->nomination == NOMINATION_NONE ? UINT32_MAX : position(&a->c, a->c.p->node);
 	enum eligibility el = displace_eligible(&a->c, at == UINT32_MAX ? NULL : &a->statuses[at]);
 	node_id *nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
@@ -268,8 +244,11 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	}
 	n = potential_nodes(a, nodes);
 	tried = arena_n(a->c.arena, n + 1, struct displace_node);
+	judge_of(a, &j);
+	o.spoke = &spoke;
 	displace_all(&a->c, nodes, n, &o, tried);
-	tell_protected(a, nodes, n, &o);
+	decision_keep_protected(a->d, &spoke, a->keep);
+	protected_free(&spoke);
 	*ret_tried = tried;
 	*ret_n = n;
 	best = displace_pick(&a->c, tried, n, &a->d->tie, &second, &a->d->tie_mine, &a->d->tie_theirs);
@@ -279,7 +258,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 		return;
 	}
 	a->d->runner_up = second == UINT32_MAX ? NODE_NONE : tried[second].node;
-	nominate(a, &tried[best]);
+	nominate(a, &tried[best], &j);
 }
 
 /* ---- reports ---- */
@@ -363,7 +342,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 }
 
 /* What the displace cache found where nothing fits: a nomination, or the sentence that says why there is none. */
-static void take_displace_cache(struct attempt *a, const struct displace_cache_result *r)
+static void take_displace_cache(struct attempt *a, const struct displace_cache_result *r, struct judge *j)
 {
 	struct status rest = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0);
 	struct fit_error after = {.n_all = a->c.n_nodes, .counts = r->after, .n_counts = r->n_after, .absent = &rest};
@@ -375,7 +354,7 @@ static void take_displace_cache(struct attempt *a, const struct displace_cache_r
 	a->d->tie_mine = r->mine;
 	a->d->tie_theirs = r->theirs;
 	if (r->best != NODE_NONE) {
-		nominate(a, &r->winner);
+		nominate(a, &r->winner, j);
 	} else {
 		text_add(&post, "preemption: ");
 		fit_error_text(&a->c, &after, &post);
@@ -392,16 +371,21 @@ static void take_displace_cache(struct attempt *a, const struct displace_cache_r
  */
 static bool try_displace_cache(struct attempt *a)
 {
-	struct displace_options o = options_of(a);
+	struct judge j;
+	struct displace_options o = options_of(a, &j);
 	struct displace_cache_result r;
+	int64_t below;
 
 	if (a->c.p->nomination != NOMINATION_NONE || !framework_preempts(a->c.framework) || !may_use_displace(a) ||
-	    displace_eligible(&a->c, NULL) != ELIGIBLE || !displace_cache_run(a->en->displace_cache, &a->c, &o, &r))
+	    displace_eligible(&a->c, NULL) != ELIGIBLE)
+		return false;
+	judge_of(a, &j);
+	if (!judge_is_by_priority(&j, &below) || !displace_cache_run(a->en->displace_cache, &a->c, &o, &r))
 		return false;
 	a->n_feasible = r.n_feasible;
 	a->feasible = r.feasible;
 	if (!r.n_feasible)
-		take_displace_cache(a, &r);
+		take_displace_cache(a, &r, &j);
 	return true;
 }
 

@@ -11,6 +11,37 @@ const char *outcome_text(enum outcome o)
 	return texts[o];
 }
 
+void protected_add(struct protected_list *l, const struct protected_pod *x)
+{
+	if (l->v.n >= l->max || bits_has(&l->seen, x->pod))
+		return;
+	bits_set(&l->seen, x->pod);
+	array_push(&l->v, *x);
+}
+
+void protected_merge(struct protected_list *into, const struct protected_list *from)
+{
+	for (uint32_t i = 0; i < from->v.n; i++)
+		protected_add(into, &from->v.v[i]);
+}
+
+void protected_free(struct protected_list *l)
+{
+	array_free(&l->v);
+	bits_free(&l->seen);
+	*l = (struct protected_list){.max = l->max};
+}
+
+void decision_keep_protected(struct decision *d, const struct protected_list *l, struct arena *keep)
+{
+	struct protected_pod *v = arena_n(keep, l->v.n + 1, struct protected_pod);
+
+	if (l->v.n)
+		memcpy(v, l->v.v, l->v.n * sizeof(*v));
+	d->protected = v;
+	d->n_protected = l->v.n;
+}
+
 void decisions_count(struct decisions *to, const struct decision *d)
 {
 	to->placed += d->outcome == OUTCOME_PLACED;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/bits.h"
 #include "filters/framework.h"
 #include "rules/rule.h"
 
@@ -29,6 +30,17 @@ struct protected_pod {
 	struct rule_verdict verdict;
 	bool is_refused_in_set; /* it could go alone, but not with the others that would have to */
 };
+
+/* Who is protected, while a decision is being made. Zero-initialised but for max. */
+struct protected_list {
+	ARRAY(struct protected_pod) v;
+	struct bits seen; /* pods */
+	uint32_t max;	  /* no more than that */
+};
+enum { PROTECTED_MAX = 1000 };						     /* told of one decision */
+void protected_add(struct protected_list *l, const struct protected_pod *x); /* unless it is there already */
+void protected_merge(struct protected_list *into, const struct protected_list *from);
+void protected_free(struct protected_list *l);
 
 /* How one node fared: why it was refused, or what it would have cost. */
 enum node_fate {
@@ -102,5 +114,7 @@ struct decisions { /* a plan: decisions in the order they were taken */
 	ARRAY(struct decision) v;
 	uint32_t placed, nominated, waiting, gated, victims; /* pods */
 };
+/* Into the decision; its arrays live in the arena. */
+void decision_keep_protected(struct decision *d, const struct protected_list *l, struct arena *keep);
 void decisions_count(struct decisions *to, const struct decision *d);
 void decisions_add(struct decisions *to, const struct decision *d); /* and counts it */

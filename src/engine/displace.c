@@ -13,7 +13,7 @@
 
 #include "engine/displace_internal.h"
 #include "engine/disruption_unit.h"
-#include "engine/opinion.h"
+#include "rules/plugin.h"
 
 const char *eligibility_text(enum eligibility e)
 {
@@ -32,19 +32,18 @@ static bool is_terminating_by_preemption(const struct pod *p)
 	return p->is_evicted || (p->obj->deleted_ns != TIME_NONE && p->obj->is_preempted);
 }
 
-/* The pod's own word, or its class's, which the API server would have written into it. */
-static bool never_preempts(const struct cede_cycle *c)
+void displace_judge(struct judge *j, const struct cede_cycle *c, const struct rule_settings *s,
+		    struct judge_scratch *scratch)
 {
-	const struct obj_class *class = cluster_pod_class(c->cluster, c->p->obj);
-
-	return c->shape->never_preempts || (class && class->never_preempts);
+	judge_init(j, c->cluster, c->ledger, s, ACTION_DISPLACE, c->pod, c->now_ns, scratch);
+	judge_ask_plugins(j, c);
 }
 
 enum eligibility displace_eligible(const struct cede_cycle *c, const struct status *nominated_status)
 {
 	const struct ledger_node *n;
 
-	if (never_preempts(c))
+	if (pod_never_preempts(c->cluster, c->ledger, c->p))
 		return NOT_ELIGIBLE_NEVER;
 	if (c->p->nomination == NOMINATION_NONE || !nominated_status ||
 	    nominated_status->verdict.code == CEDE_UNRESOLVABLE)
@@ -85,7 +84,7 @@ int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
 
 struct sort_ctx {
 	const struct cede_cycle *c;
-	bool has_opinions;
+	bool has_plugins; /* that judge victims */
 };
 
 static int by_importance(const void *a, const void *b, void *ctx)
@@ -95,8 +94,8 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	const struct pod *px = ledger_pod(s->c->ledger, x), *py = ledger_pod(s->c->ledger, y);
 	int d;
 
-	if (s->has_opinions && px->priority == py->priority) {
-		d = opinion_cmp(s->c, x, y);
+	if (s->has_plugins && px->priority == py->priority) {
+		d = plugins_cmp(s->c, x, y);
 		if (d)
 			return d;
 	}
@@ -110,7 +109,7 @@ static int by_importance(const void *a, const void *b, void *ctx)
 
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n)
 {
-	struct sort_ctx ctx = {c, opinion_is_any(c)};
+	struct sort_ctx ctx = {c, plugins_judge(c)};
 
 	qsort_r(pods, n, sizeof(*pods), by_importance, &ctx);
 }
@@ -358,7 +357,9 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		  struct displace_node *ret)
 {
-	if (displace_is_fast(c)) {
+	int64_t below;
+
+	if (displace_is_fast(c) && judge_is_by_priority(o->j, &below)) {
 		displace_fast(c, nodes, n, o, ret);
 		return;
 	}

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "engine/decision.h"
+#include "rules/judge.h"
 
 struct displace_node { /* the outcome of one node */
 	node_id node;
@@ -20,11 +21,17 @@ struct displace_node { /* the outcome of one node */
 };
 
 struct displace_options {
-	uint32_t threads; /* 1: none beside the caller's */
-	queue_id only_in; /* victims are of this queue; QUEUE_NONE: of any */
+	struct judge *j;	      /* who may go; made by displace_judge */
+	struct protected_list *spoke; /* who is protected, and by which rule but priority; NULL: nobody asks */
+	uint32_t threads;	      /* 1: none beside the caller's */
+	queue_id only_in;	      /* victims are of this queue; QUEUE_NONE: of any */
 	/* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
 	bool empty_selector_matches;
 };
+
+/* For the cycle's pod, plugins included. */
+void displace_judge(struct judge *j, const struct cede_cycle *c, const struct rule_settings *s,
+		    struct judge_scratch *scratch);
 
 enum eligibility { ELIGIBLE, NOT_ELIGIBLE_NEVER, NOT_ELIGIBLE_TERMINATING };
 /* nominated_status: how the filters judged its nominated node, NULL if it has none. */

@@ -14,10 +14,10 @@
 
 #include "engine/displace_internal.h"
 #include "engine/disruption_unit.h"
-#include "engine/opinion.h"
 #include "filters/builtin.h"
+#include "rules/plugin.h"
 
-/* Of the filters that may speak for this pod only the resources depend on pods; and no plugin speaks for victims. */
+/* Of the filters that may speak for this pod only the resources depend on pods; and no plugin judges victims. */
 bool displace_is_fast(const struct cede_cycle *c)
 {
 	uint32_t n;
@@ -34,7 +34,7 @@ bool displace_is_fast(const struct cede_cycle *c)
 		else if (!is_idle)
 			return false;
 	}
-	if (opinion_is_any(c))
+	if (plugins_judge(c))
 		return false;
 	return has_fit && !framework_args(c->framework)->n_ignored_resources &&
 	       !framework_args(c->framework)->n_ignored_groups;
@@ -62,6 +62,7 @@ struct job {
 	const node_id *nodes;
 	struct displace_node *ret;
 	uint32_t from, to;
+	int64_t below;	     /* lower priorities may go: that is what the judge says here */
 	struct arena *arena; /* of this thread */
 };
 
@@ -140,7 +141,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	for (uint32_t i = 0; i < ln->pods.n; i++) {
 		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
 
-		if (!may_displace(j->c, j->o, p))
+		if (p->priority >= j->below || !is_looked_at(j->o, p))
 			continue;
 		if (pod_goes_whole(j->c->ledger, p))
 			return UINT32_MAX;
@@ -239,6 +240,7 @@ void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const
 	uint32_t threads = o->threads > THREADS_MAX ? THREADS_MAX : o->threads;
 
 	want_of(c, &want);
+	judge_is_by_priority(o->j, &job.below);
 	if (threads > n / NODES_PER_THREAD)
 		threads = n / NODES_PER_THREAD;
 	if (threads > 1)

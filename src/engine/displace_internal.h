@@ -8,10 +8,10 @@
 #include "engine/displace.h"
 
 int64_t victim_start(const struct cede_cycle *c, const struct pod *p);
-/* May it go for the waiting pod, by priority and queue? */
-static inline bool may_displace(const struct cede_cycle *c, const struct displace_options *o, const struct pod *p)
+/* Is it of a queue that is looked at? Whether it may go says the judge. */
+static inline bool is_looked_at(const struct displace_options *o, const struct pod *p)
 {
-	return p->priority < c->priority && (o->only_in == QUEUE_NONE || p->queue == o->only_in);
+	return o->only_in == QUEUE_NONE || p->queue == o->only_in;
 }
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
 void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n,
@@ -24,7 +24,7 @@ struct want { /* the request as short lists, `pods` first */
 };
 void want_of(const struct cede_cycle *c, struct want *w);
 
-/* Is nothing in this pod's way but resources and what does not depend on pods, and no plugin speaks for victims? */
+/* Is nothing in this pod's way but resources and what does not depend on pods, and no plugin judges victims? */
 bool displace_is_fast(const struct cede_cycle *c);
 void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		   struct displace_node *ret);

@@ -5,12 +5,12 @@
 
 #include "base/bits.h"
 #include "engine/displace_internal.h"
-#include "engine/opinion.h"
+#include "rules/plugin.h"
 
 struct gathering {
 	const struct cede_cycle *c;
 	const struct displace_options *o;
-	bool has_opinions;
+	bool has_plugins;	   /* that judge victims */
 	struct bits seen;	   /* groups that were looked at */
 	struct disruption_unit *v; /* with room for all */
 	pod_id *alone;		   /* of units of one pod; likewise */
@@ -22,9 +22,25 @@ static bool is_on_node(const struct pod *p)
 	return p->state == POD_PLACED || p->state == POD_LEAVING;
 }
 
-static bool is_protected(const struct gathering *g, pod_id pod)
+/* Whom priorities keep is plain to see; others are told. */
+static void tell(const struct gathering *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
 {
-	return g->has_opinions && opinion_of(g->c, pod).answer == IS_PROTECTED;
+	const struct protected_pod x = {.pod = pod, .node = p->node, .queue = p->queue, .verdict = *says};
+
+	if (g->o->spoke && says->rule != RULE_PRIORITY)
+		protected_add(g->o->spoke, &x);
+}
+
+/* What is said of one pod of u. False: it stays, and so does all of u. */
+static bool may_go(const struct gathering *g, pod_id pod, struct disruption_unit *u)
+{
+	const struct pod *p = ledger_pod(g->c->ledger, pod);
+	struct rule_verdict says = judge_victim(g->o->j, pod);
+
+	if (says.answer == IS_PROTECTED)
+		tell(g, pod, p, &says);
+	u->is_spared |= says.answer == IS_SPARED;
+	return says.answer != IS_PROTECTED;
 }
 
 /* ---- one unit ---- */
@@ -61,16 +77,17 @@ static uint32_t members_on_nodes(const struct cede_cycle *c, group_id group, pod
 
 static void add_alone(struct gathering *g, pod_id pod, const struct pod *p)
 {
-	if (!may_displace(g->c, g->o, p) || is_protected(g, pod))
+	struct disruption_unit u = {.whole = GROUP_NONE,
+				    .n_pods = 1,
+				    .pods = &g->alone[g->n],
+				    .priority = p->priority,
+				    .is_grouped = pod_is_grouped(p),
+				    .start = victim_start(g->c, p)};
+
+	if (!is_looked_at(g->o, p) || !may_go(g, pod, &u))
 		return;
 	g->alone[g->n] = pod;
-	g->v[g->n] = (struct disruption_unit){.whole = GROUP_NONE,
-					      .n_pods = 1,
-					      .pods = &g->alone[g->n],
-					      .priority = p->priority,
-					      .is_grouped = pod_is_grouped(p),
-					      .start = victim_start(g->c, p)};
-	g->n++;
+	g->v[g->n++] = u;
 }
 
 static void add_whole(struct gathering *g, group_id id)
@@ -82,7 +99,7 @@ static void add_whole(struct gathering *g, group_id id)
 	if (bits_has(&g->seen, id))
 		return;
 	bits_set(&g->seen, id);
-	if (group->priority >= g->c->priority || (g->o->only_in != QUEUE_NONE && group->queue != g->o->only_in))
+	if (g->o->only_in != QUEUE_NONE && group->queue != g->o->only_in)
 		return;
 	pods = arena_n(g->c->arena, members_on_nodes(g->c, id, NULL) + 1, pod_id);
 	u.n_pods = members_on_nodes(g->c, id, pods);
@@ -92,7 +109,7 @@ static void add_whole(struct gathering *g, group_id id)
 		int64_t start = victim_start(g->c, ledger_pod(g->c->ledger, pods[i]));
 
 		u.start = start < u.start ? start : u.start;
-		if (is_protected(g, pods[i]))
+		if (!may_go(g, pods[i], &u))
 			return;
 	}
 	g->v[g->n++] = u;
@@ -127,15 +144,15 @@ int unit_cmp(const struct disruption_unit *a, const struct disruption_unit *b)
 	return 0;
 }
 
-/* Where a plugin has an opinion, a group is as its first pod; and so it is where names decide. */
+/* Where plugins rank victims, a group is as its first pod; and so it is where names decide. */
 static int by_unit_importance(const void *a, const void *b, void *ctx)
 {
 	const struct gathering *g = ctx;
 	const struct disruption_unit *x = a, *y = b;
 	int d = 0;
 
-	if (g->has_opinions && x->priority == y->priority)
-		d = opinion_cmp(g->c, x->pods[0], y->pods[0]);
+	if (g->has_plugins && x->priority == y->priority)
+		d = plugins_cmp(g->c, x->pods[0], y->pods[0]);
 	if (!d)
 		d = unit_cmp(x, y);
 	return d ? d : by_name(g->c, x->pods[0], y->pods[0]);
@@ -145,14 +162,14 @@ static struct gathering begin(const struct cede_cycle *c, const struct displace_
 {
 	return (struct gathering){.c = c,
 				  .o = o,
-				  .has_opinions = opinion_is_any(c),
+				  .has_plugins = plugins_judge(c),
 				  .v = arena_n(c->arena, n_pods + 1, struct disruption_unit),
 				  .alone = arena_n(c->arena, n_pods + 1, pod_id)};
 }
 
 static struct disruption_units settle(struct gathering *g)
 {
-	struct disruption_units u = {.n = g->n, .v = g->v, .has_opinions = g->has_opinions};
+	struct disruption_units u = {.n = g->n, .v = g->v};
 
 	if (u.n)
 		qsort_r(u.v, u.n, sizeof(*u.v), by_unit_importance, g);
@@ -187,17 +204,13 @@ struct disruption_units units_everywhere(const struct cede_cycle *c, const struc
 
 /* ---- taken apart ---- */
 
-static uint8_t class_of(const struct cede_cycle *c, const struct disruption_unit *u, bool has_opinions,
-			const bool *violates)
+static uint8_t class_of(const struct disruption_unit *u, const bool *violates)
 {
 	bool is_violating = false;
 
-	for (uint32_t i = 0; i < u->n_pods; i++) {
+	for (uint32_t i = 0; i < u->n_pods; i++)
 		is_violating |= violates[i];
-		if (has_opinions && opinion_spares(c, u->pods[i]))
-			return CLASS_SPARED;
-	}
-	return is_violating ? CLASS_VIOLATING : CLASS_REST;
+	return u->is_spared ? CLASS_SPARED : is_violating ? CLASS_VIOLATING : CLASS_REST;
 }
 
 struct unit_rows unit_rows_of(const struct cede_cycle *c, const struct displace_options *o,
@@ -215,6 +228,6 @@ struct unit_rows unit_rows_of(const struct cede_cycle *c, const struct displace_
 		r.homes[i] = ledger_pod(c->ledger, r.pods[i])->node;
 	pdb_split(c, r.pods, u->n_pods, o->empty_selector_matches, r.violates);
 	for (uint32_t i = 0, at = 0; i < u->n; at += u->v[i++].n_pods)
-		r.classes[i] = class_of(c, &u->v[i], u->has_opinions, r.violates + at);
+		r.classes[i] = class_of(&u->v[i], r.violates + at);
 	return r;
 }

@@ -17,13 +17,13 @@ struct disruption_unit {
 	int32_t priority;
 	bool is_grouped; /* its pods name a PodGroup, whether that is there or not */
 	int64_t start;	 /* of the pod that runs longest */
+	bool is_spared;	 /* a rule would rather keep one of its pods */
 };
 
 struct disruption_units {
 	uint32_t n, n_pods; /* n_pods: in all of them */
 	struct disruption_unit *v;
-	bool has_whole;	   /* some unit is a whole group */
-	bool has_opinions; /* plugins speak of victims */
+	bool has_whole; /* some unit is a whole group */
 };
 
 /* Does it go with its whole group? */
@@ -38,7 +38,7 @@ static inline bool pod_is_grouped(const struct pod *p)
 
 /*
  * Units that may go for the cycle's pod and of which something is on the node, or on any node; most important first. In
- * the cycle's arena. A unit of which a plugin protects one pod stays as a whole.
+ * the cycle's arena. Every pod of a unit is judged: if one is protected, all of it stays.
  */
 struct disruption_units units_on_node(const struct cede_cycle *c, const struct displace_options *o, node_id node);
 struct disruption_units units_everywhere(const struct cede_cycle *c, const struct displace_options *o);

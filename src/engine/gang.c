@@ -7,8 +7,6 @@
 #include "engine/attempt.h"
 #include "rules/words.h"
 
-enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
-
 struct loss {
 	struct victim v;
 	uint32_t by; /* the member whose search took it */
@@ -446,13 +444,6 @@ static bool settle(struct gang_attempt *g)
 }
 
 /* ---- passes ---- */
-
-static void protected_free(struct protected_list *l)
-{
-	array_free(&l->v);
-	bits_free(&l->seen);
-	*l = (struct protected_list){.max = PROTECTED_MAX};
-}
 
 static void merge_protected(struct gang_attempt *g)
 {

@@ -10,9 +10,6 @@
 #include "base/bits.h"
 #include "engine/disruption_unit.h"
 #include "engine/gang_kube.h"
-#include "engine/opinion.h"
-
-static const struct displace_options as_kubernetes = {.threads = 1, .only_in = QUEUE_NONE};
 
 struct preemption_domain {
 	struct kube_gang *g;
@@ -157,11 +154,16 @@ static const struct gang_pod *first_open(const struct kube_gang *g)
 
 static void gather(struct preemption_domain *d)
 {
+	struct rule_settings settings = engine_rule_settings(d->g->en);
+	struct displace_options o = {.threads = 1, .only_in = QUEUE_NONE};
 	struct cede_cycle c;
+	struct judge j;
 
 	begin(d->g, &c, first_open(d->g), d->g->arena);
-	d->u = units_everywhere(&c, &as_kubernetes);
-	d->rows = unit_rows_of(&c, &as_kubernetes, &d->u);
+	displace_judge(&j, &c, &settings, &d->g->en->scratch);
+	o.j = &j;
+	d->u = units_everywhere(&c, &o);
+	d->rows = unit_rows_of(&c, &o, &d->u);
 	cycle_end(&c);
 }
 

@@ -7,10 +7,8 @@
 #include "engine/attempt.h"
 #include "engine/gang.h"
 #include "engine/limits.h"
-#include "engine/opinion.h"
 #include "engine/search_cache.h"
-
-enum { PROTECTED_MAX = 1000 }; /* candidates told of one decision */
+#include "rules/plugin.h"
 
 struct rule_settings engine_rule_settings(const struct engine *en)
 {
@@ -189,17 +187,8 @@ static void potential(struct victim_search *h)
 
 static void mark_overridden(struct attempt *a, struct victim *v, struct judge *j)
 {
-	for (uint32_t i = 0; i < a->d->n_victims; i++) {
-		const struct pod *p = ledger_pod(a->c.ledger, v[i].pod);
-
-		v[i].overridden = judge_opted_out(j, p)	  ? RULE_OPT_OUT
-				  : judge_is_driver(j, p) ? RULE_DRIVER
-							  : RULE_NONE;
-		if (v[i].overridden == RULE_NONE && judge_is_thrashing(j, v[i].pod, p))
-			v[i].overridden = RULE_THRASH;
-		if (v[i].overridden == RULE_NONE && opinion_spares(&a->c, v[i].pod))
-			v[i].overridden = RULE_PLUGIN;
-	}
+	for (uint32_t i = 0; i < a->d->n_victims; i++)
+		v[i].overridden = judge_overridden(j, v[i].pod);
 }
 
 static void carry_out(struct attempt *a, const struct search_result *r, struct judge *j)
@@ -214,33 +203,6 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 	for (uint32_t i = 0; i < r->n_victims; i++)
 		ledger_evict(a->c.ledger, r->victims[i]);
 	reserve(a, r->node, j->action);
-}
-
-/* The action that found victims reports whom it found protected; if none did, all do. */
-static void keep_protected(struct attempt *a, const struct protected_list *l)
-{
-	struct protected_pod *v = arena_n(a->keep, l->v.n + 1, struct protected_pod);
-
-	if (l->v.n)
-		memcpy(v, l->v.v, l->v.n * sizeof(*v));
-	a->d->protected = v;
-	a->d->n_protected = l->v.n;
-}
-
-static void merge(struct protected_list *into, const struct protected_list *from)
-{
-	for (uint32_t i = 0; i < from->v.n && into->v.n < into->max; i++) {
-		if (bits_has(&into->seen, from->v.v[i].pod))
-			continue;
-		bits_set(&into->seen, from->v.v[i].pod);
-		array_push(&into->v, from->v.v[i]);
-	}
-}
-
-static void protected_free(struct protected_list *l)
-{
-	array_free(&l->v);
-	bits_free(&l->seen);
 }
 
 static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
@@ -277,6 +239,7 @@ static bool victim_search_as(struct victim_search *h, enum action action, bool w
 	judge_init(&j, h->a->en->cluster, h->a->c.ledger, &settings, action, h->a->c.pod, h->a->c.now_ns,
 		   &h->a->en->scratch);
 	j.before = h->a->pass ? &h->a->pass->before : NULL;
+	judge_ask_plugins(&j, &h->a->c);
 	held = judge_preemptor(&j);
 	if (held.rule == RULE_NONE)
 		return search_with(h, &j, with_opted_out, protected);
@@ -287,15 +250,16 @@ static bool victim_search_as(struct victim_search *h, enum action action, bool w
 	return false;
 }
 
+/* The action that found victims reports whom it found protected; if none did, all do. */
 static bool victim_search(struct victim_search *h, enum action action, bool with_opted_out)
 {
 	struct protected_list protected = {.max = PROTECTED_MAX};
 	bool is_found = victim_search_as(h, action, with_opted_out, &protected);
 
 	if (is_found)
-		keep_protected(h->a, &protected);
+		decision_keep_protected(h->a->d, &protected, h->a->keep);
 	else
-		merge(&h->all, &protected);
+		protected_merge(&h->all, &protected);
 	protected_free(&protected);
 	return is_found;
 }
@@ -315,7 +279,7 @@ enum action attempt_own_action(const struct attempt *a)
 
 bool attempt_has_last_resort(const struct attempt *a)
 {
-	return a->en->config->opt_out != OPT_OUT_HARD || opinion_is_any(&a->c);
+	return a->en->config->opt_out != OPT_OUT_HARD || plugins_judge(&a->c);
 }
 
 static bool victim_search_all(struct victim_search *h)
@@ -359,7 +323,7 @@ static void take_room(struct attempt *a, uint64_t lacking)
 		a->d->own_rule = RULE_NONE;
 		a->d->until_ns = TIME_NONE;
 	} else {
-		keep_protected(a, &h.all);
+		decision_keep_protected(a->d, &h.all, a->keep);
 	}
 	protected_free(&h.all);
 }
@@ -545,7 +509,7 @@ static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 	potential(&h);
 	victim_search_as(&h, a->pass->action, a->pass->with_opted_out, &protected);
 	note_bounded(a, h.n_bounded);
-	merge(a->pass->protected, &protected);
+	protected_merge(a->pass->protected, &protected);
 	protected_free(&protected);
 }
 

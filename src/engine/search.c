@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "engine/opinion.h"
 #include "engine/search_cache.h"
 #include "engine/search_internal.h"
+#include "rules/plugin.h"
 
 /* ---- who may go ---- */
 
@@ -55,22 +55,10 @@ static bool concerns(const struct node_search *g, const struct pod *p)
 	}
 }
 
-/* What the rules say, and what plugins say of those the rules would let go. */
-static struct rule_verdict verdict_of(struct node_search *g, pod_id pod)
-{
-	struct rule_verdict says = judge_victim(g->s->j, pod), theirs;
-
-	if (!g->has_opinions || says.answer == IS_PROTECTED)
-		return says;
-	theirs = opinion_of(g->s->c, pod);
-	return theirs.answer == IS_PROTECTED || (theirs.answer == IS_SPARED && says.rule != RULE_OPT_OUT) ? theirs
-													  : says;
-}
-
 bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *m, struct rule_verdict *ret_says)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
-	struct rule_verdict says = verdict_of(g, pod);
+	struct rule_verdict says = judge_victim(g->s->j, pod);
 	bool is_last = says.rule == RULE_OPT_OUT || says.rule == RULE_PLUGIN;
 
 	*ret_says = says;
@@ -106,7 +94,7 @@ int by_eviction_order(const void *a, const void *b, void *ctx)
 	if (x->is_spared != y->is_spared)
 		return x->is_spared ? -1 : 1;
 	if (g->has_opinions && x->v.p->priority == y->v.p->priority)
-		d = opinion_cmp(g->s->c, x->v.pod, y->v.pod);
+		d = plugins_cmp(g->s->c, x->v.pod, y->v.pod);
 	if (g->s->j->action == ACTION_DISPLACE && x->v.p->priority == y->v.p->priority) {
 		if (d)
 			return d;
@@ -261,7 +249,7 @@ static void rank_by_plugins(struct node_search *g)
 	for (uint32_t i = g->n; i-- > 1;) {
 		const struct candidate *x = &g->candidates[i - 1], *y = &g->candidates[i];
 
-		g->candidates[i - 1].rank = y->rank + (opinion_cmp(g->s->c, x->v.pod, y->v.pod) != 0);
+		g->candidates[i - 1].rank = y->rank + (plugins_cmp(g->s->c, x->v.pod, y->v.pod) != 0);
 	}
 }
 
@@ -461,7 +449,7 @@ void search_scratch_free(struct search_scratch *s)
 
 static void begin(struct node_search *g, struct search *s)
 {
-	*g = (struct node_search){.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = opinion_is_any(s->c)};
+	*g = (struct node_search){.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = plugins_judge(s->c)};
 	want_of(s->c, &g->want);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.follows_ledger = !g->is_fast;

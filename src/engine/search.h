@@ -63,12 +63,6 @@ struct search {
 	struct search_cache *search_cache; /* what nodes said before */
 };
 
-struct protected_list {
-	ARRAY(struct protected_pod) v;
-	struct bits seen; /* pods */
-	uint32_t max;	  /* no more than that */
-};
-
 /* nodes: where the filters do not say that taking pods away cannot help. */
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret);
 

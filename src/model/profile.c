@@ -41,6 +41,9 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.actions = A(ALLOCATE) | A(DISPLACE),
 			.hard = RULES(KUBERNETES_HARD),
 			.soft = RULES(KUBERNETES_SOFT),
+			/* budgets are counted over all that go, in the order they are given back */
+			.unasked = {[ACTION_DISPLACE] = R(BUDGET)},
+			.has_group_priorities = true,
 			.search_mode = MODE_PODS,
 			.order = ORDER_PRIORITY,
 			.reclaim_by = RECLAIM_GUARANTEE,

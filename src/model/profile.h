@@ -35,7 +35,8 @@ struct profile_data {
 	enum search_mode search_mode;
 	enum waiting_order order;
 	enum reclaim_by reclaim_by;
-	bool has_gangs; /* where queues decide: groups start together, and go as a whole */
+	bool has_group_priorities; /* a group that goes as a whole has a priority of its own */
+	bool has_gangs;		   /* where queues decide: groups start together, and go as a whole */
 	/* how objects are read */
 	enum start_source start;
 	bool has_no_queues;	  /* all pods are in root.default */

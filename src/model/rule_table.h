@@ -42,6 +42,7 @@
 	X(EVICTION_RATE, eviction_rate, "eviction-rate", RULE_IN(DEFAULT), 0, BY_ANY & ~BY(REQUIRED_NODE), "perHour", "") \
 	X(OPT_OUT, opt_out, "opt-out", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY & ~BY(DISPLACE), "mode", \
 	  "though it opted out") \
+	X(PLUGIN, plugin, "plugin", RULE_IN_ALL, 0, BY_ANY, "", "though a plugin would spare it") \
 	X(DRIVER, driver, "driver", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY & ~BY(DISPLACE), "", \
 	  "though it is a driver") \
 	X(THRASH, thrash, "thrash", 0, RULE_IN(DEFAULT), BY_ANY, "soft hard window protection", \
@@ -59,7 +60,6 @@
 enum rule_id {
 	RULE_NONE,
 	RULE_TABLE(X) /* in this order */
-	RULE_PLUGIN,  /* a loaded plugin's own; the verdict says which */
 	RULE_COUNT,
 };
 #undef X

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/judge.h"
 
+#include "rules/plugin.h"
+
 /* ---- which rules are asked ---- */
 
 /* In the order of the table. */
@@ -69,7 +71,7 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 			    .now_ns = now_ns,
 			    .pod = pod,
 			    .scratch = scratch};
-	j->on = rules_on(j);
+	j->on = rules_on(j) & ~(UINT64_C(1) << RULE_PLUGIN);
 	j->vocab = ledger_vocab(l);
 	j->names = vocab_names(ledger_vocab(l));
 	j->tree = ledger_queues(l);
@@ -83,6 +85,13 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 	j->ns = labelset_get(j->vocab, j->p->labelset)->ns;
 	j->fence = j->p->queue == QUEUE_NONE ? QUEUE_ROOT : fence_of(j->tree, j->p->queue);
 	j->asked = asked_types(&shape_get(j->vocab, j->p->shape)->request);
+}
+
+void judge_ask_plugins(struct judge *j, const struct cede_cycle *c)
+{
+	j->cycle = c;
+	if (plugins_judge(c))
+		j->on |= rules_on(j) & UINT64_C(1) << RULE_PLUGIN;
 }
 
 struct rule_verdict judge_preemptor(const struct judge *j)
@@ -128,6 +137,21 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 			soft = says;
 	}
 	return soft;
+}
+
+bool judge_is_by_priority(const struct judge *j, int64_t *ret_below)
+{
+	const uint64_t of_preemptor = UINT64_C(1) << RULE_NEVER | UINT64_C(1) << RULE_DELAY;
+
+	*ret_below = j->p->priority;
+	return j->action == ACTION_DISPLACE && (j->on & ~of_preemptor) == UINT64_C(1) << RULE_PRIORITY;
+}
+
+enum rule_id judge_overridden(struct judge *j, pod_id victim)
+{
+	struct rule_verdict says = judge_victim(j, victim);
+
+	return says.answer == IS_SPARED ? (enum rule_id)says.rule : RULE_NONE;
 }
 
 /* ---- queues ---- */
@@ -234,8 +258,6 @@ struct victim_queue *judge_queue(struct judge *j, queue_id q)
 
 void rule_verdict_text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
-	if (v->rule == RULE_PLUGIN)
-		text_add(out, v->words ? v->words : "the plugin keeps it");
-	else if (v->rule != RULE_NONE)
+	if (v->rule != RULE_NONE)
 		rules[v->rule]->text(c, v, out);
 }

@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "filters/framework.h"
 #include "rules/eviction_history.h"
 #include "rules/min_runtime.h"
 #include "rules/rule.h"
@@ -82,7 +83,8 @@ struct judge {
 	enum action action;
 	uint64_t on; /* rules that are asked: bit set of enum rule_id */
 	int64_t now_ns;
-	pod_id pod;
+	const struct cede_cycle *cycle; /* in which plugins are asked; NULL: they are not */
+	pod_id pod;			/* POD_NONE: nobody waits */
 	const struct pod *p;
 	name_id app, ns;
 	queue_id fence;			    /* how far up the search for victims may go */
@@ -96,6 +98,8 @@ struct judge {
 void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
 		enum action action, pod_id pod, int64_t now_ns, struct judge_scratch *scratch);
 
+/* Lets plugins of the cycle's framework speak too: the rule `plugin`. Needed once, after judge_init. */
+void judge_ask_plugins(struct judge *j, const struct cede_cycle *c);
 /* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
 struct rule_verdict judge_preemptor(const struct judge *j);
 /*
@@ -105,6 +109,13 @@ struct rule_verdict judge_preemptor(const struct judge *j);
 void judge_look_at(struct judge *j, uint64_t short_types);
 /* All rules of the action in order: the first hard word, else the first soft one, else it may go. */
 struct rule_verdict judge_victim(struct judge *j, pod_id victim);
+/*
+ * Do priorities alone decide, as they do in profile kubernetes without plugins? Then whoever is below *ret_below may
+ * go, and judge_victim needs not be asked of each.
+ */
+bool judge_is_by_priority(const struct judge *j, int64_t *ret_below);
+/* The soft rule that a victim goes against, as judge_victim tells it; RULE_NONE. */
+enum rule_id judge_overridden(struct judge *j, pod_id victim);
 /* The soft rules alone: is it opted out, is it a driver? */
 bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
@@ -118,6 +129,8 @@ struct victim_queue *judge_queue(struct judge *j, queue_id victim_queue);
 struct rule_verdict judge_window(struct judge *j, const struct pod *v);
 /* Could so many placed pods of a podset go and leave its minimum? Of PODSET_NONE nothing can. */
 bool judge_can_spare(const struct ledger *l, podset_id s, uint32_t n);
+/* Its own word, its class's or its group's: preemptionPolicy: Never. */
+bool pod_never_preempts(const struct cluster *c, const struct ledger *l, const struct pod *p);
 /* How many pods of a podset belong together; INT32_MAX where each stands for itself. */
 int32_t judge_minimum(const struct ledger *l, podset_id s);
 /* Who runs longer comes first: the first of a podset are its core (PP-8). */

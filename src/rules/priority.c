@@ -27,11 +27,20 @@ static int64_t own_priority(const struct judge *j, queue_id ancestor)
 	return seen(is_fenced, shift, j->p->priority);
 }
 
+/* What goes as a whole group counts as the group, where the profile says so. */
+static int64_t priority_of(const struct judge *j, const struct pod *v)
+{
+	const struct group *g = v->group == GROUP_NONE ? NULL : ledger_group(j->ledger, v->group);
+
+	return g && g->obj->goes_whole && profile_get(j->settings.profile)->has_group_priorities ? g->priority
+												 : v->priority;
+}
+
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
 	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_PRIORITY);
 	bool is_strict = j->action == ACTION_PREEMPT || j->action == ACTION_DISPLACE;
-	int64_t mine = j->p->priority, theirs = v->priority;
+	int64_t mine = j->p->priority, theirs = priority_of(j, v);
 
 	(void)victim;
 	if (j->action == ACTION_RECLAIM && v->queue != QUEUE_NONE) {

@@ -9,10 +9,8 @@ struct row {
 
 #define X(id, table, text, hard, soft, by, fields, against) \
 	[RULE_##id] = {.name = (text), .settings = (fields), .overridden = (against), .actions = (by)},
-static const struct row rows[RULE_COUNT] = {
-	[RULE_NONE] = {.name = "", .settings = "", .overridden = ""},
-	[RULE_PLUGIN] = {.name = "plugin", .settings = "", .overridden = "though a plugin would spare it"},
-	RULE_TABLE(X)};
+static const struct row rows[RULE_COUNT] = {[RULE_NONE] = {.name = "", .settings = "", .overridden = ""},
+					    RULE_TABLE(X)};
 #undef X
 
 #define X(id, table, text, ...) (text),

@@ -5,8 +5,6 @@
 #include "engine/disruption_unit.h"
 #include "preemption.h"
 
-const struct displace_options as_kubernetes = {.threads = 1, .only_in = QUEUE_NONE};
-
 bool skip_composite(struct fact *f)
 {
 	if (!tree_get(f->t, "compositePodGroups"))
@@ -66,15 +64,21 @@ static bool same_answer(const struct world *w, const struct displace_node *a, co
 struct displace_node *try_nodes(struct world *w, const node_id *nodes, uint32_t n)
 {
 	struct displace_node *tried = arena_n(w->f->arena, n + 1, struct displace_node);
+	const struct rule_settings settings = {.profile = PROFILE_KUBERNETES};
+	struct judge_scratch scratch = {0};
+	struct judge j;
+	struct displace_options o = {.j = &j, .threads = 1, .only_in = QUEUE_NONE};
 
-	displace_all(&w->cycle, nodes, n, &as_kubernetes, tried);
+	displace_judge(&j, &w->cycle, &settings, &scratch);
+	displace_all(&w->cycle, nodes, n, &o, tried);
 	for (uint32_t i = 0; i < n; i++) {
-		struct displace_node alone = displace_try(&w->cycle, nodes[i], &as_kubernetes);
+		struct displace_node alone = displace_try(&w->cycle, nodes[i], &o);
 
 		if (!same_answer(w, &tried[i], &alone))
 			fact_differs(w->f, world_node_name(w, nodes[i]), "the same answer alone and among all",
 				     "another");
 	}
+	judge_scratch_free(&scratch);
 	return tried;
 }
 

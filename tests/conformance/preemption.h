@@ -7,8 +7,6 @@
 #include "engine/displace.h"
 #include "world.h"
 
-extern const struct displace_options as_kubernetes;
-
 #define NO_COMPOSITE "cede has no composite pod groups"
 /* True, and the fact is skipped: it is about composite pod groups. */
 bool skip_composite(struct fact *f);

@@ -263,13 +263,18 @@ static void KF_6_no_node_is_left_out_by_any_number_of_threads(void **state)
 	struct displace_node *first = arena_n(f.arena, 5000, struct displace_node),
 			     *got = arena_n(f.arena, 5000, struct displace_node);
 
+	const struct rule_settings settings = {.profile = PROFILE_KUBERNETES};
+	struct judge_scratch scratch = {0};
+	struct judge j;
+
 	(void)state;
 	ledger_check_always(f.ledger, false);
 	put_large();
 	cycle_start(NULL, pod_named("p"));
+	displace_judge(&j, &f.cycle, &settings, &scratch);
 	assert_int_equal(f.cycle.n_nodes, 5000);
 	for (size_t i = 0; i < COUNT(threads); i++) {
-		struct displace_options o = {.threads = threads[i], .only_in = QUEUE_NONE};
+		struct displace_options o = {.j = &j, .threads = threads[i], .only_in = QUEUE_NONE};
 
 		displace_all(&f.cycle, f.cycle.nodes, 5000, &o, i ? got : first);
 		for (uint32_t k = 0; i && k < 5000; k++) {
@@ -279,6 +284,7 @@ static void KF_6_no_node_is_left_out_by_any_number_of_threads(void **state)
 			assert_memory_equal(got[k].victims, first[k].victims, 2 * sizeof(pod_id));
 		}
 	}
+	judge_scratch_free(&scratch);
 }
 
 /* ---- KF-8: carrying it out ---- */

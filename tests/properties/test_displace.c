@@ -276,13 +276,17 @@ static bool same_answer(const struct displace_node *a, const struct displace_nod
 /* On all nodes where taking pods away may help. */
 static void check_fast(int w)
 {
-	struct displace_options o = {.threads = 1, .only_in = QUEUE_NONE};
+	const struct rule_settings settings = {.profile = PROFILE_KUBERNETES};
+	struct judge_scratch scratch = {0};
+	struct judge j;
+	struct displace_options o = {.j = &j, .threads = 1, .only_in = QUEUE_NONE};
 	struct cede_cycle *c = cycle_start(NULL, id_of(w));
 	struct displace_node fast[M_NODES];
 	node_id nodes[M_NODES];
 	uint32_t n = 0;
 
 	c->now_ns = M_NOW * NS_PER_S;
+	displace_judge(&j, c, &settings, &scratch);
 	for (uint32_t i = 0; i < c->n_nodes; i++)
 		if (cycle_fits(c, c->nodes[i]).verdict.code == CEDE_UNSCHEDULABLE)
 			nodes[n++] = c->nodes[i];
@@ -299,6 +303,7 @@ static void check_fast(int w)
 			fail_msg("seed %llu: pod %d, node %u: %u victims, the model has %d", (unsigned long long)seed,
 				 w, nodes[i], plain.n_victims, s.n);
 	}
+	judge_scratch_free(&scratch);
 	cycle_stop();
 }
 

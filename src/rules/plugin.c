@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/opinion.h"
+/*
+ * What loaded plugins say of a running pod that would have to go: may_evict of the plugins at PostFilter, in their
+ * order. Protected by the first that says so, else spared by the first that says so. One that answers what does not
+ * exist is switched off and has said nothing.
+ */
+#include "rules/plugin.h"
 
 static const struct framework_plugin *at_work(const struct cede_cycle *c, uint32_t plugin)
 {
@@ -8,7 +13,7 @@ static const struct framework_plugin *at_work(const struct cede_cycle *c, uint32
 	return p->is_disabled ? NULL : p;
 }
 
-bool opinion_is_any(const struct cede_cycle *c)
+bool plugins_judge(const struct cede_cycle *c)
 {
 	uint32_t n;
 	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
@@ -24,10 +29,8 @@ bool opinion_is_any(const struct cede_cycle *c)
 
 static struct rule_verdict says(const struct cede_plugin *t, struct cede_verdict v, enum rule_answer answer)
 {
-	struct rule_verdict r = rule_may_go();
+	struct rule_verdict r = rule_says(answer, RULE_PLUGIN);
 
-	r.answer = answer;
-	r.rule = RULE_PLUGIN;
 	r.plugin = t->name;
 	r.words = t->reasons && v.reason < t->n_reasons ? t->reasons[v.reason] : NULL;
 	return r;
@@ -55,12 +58,14 @@ static struct rule_verdict ask(const struct cede_cycle *c, uint32_t plugin, pod_
 	}
 }
 
-struct rule_verdict opinion_of(const struct cede_cycle *c, pod_id victim)
+static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
+	const struct cede_cycle *c = j->cycle;
 	struct rule_verdict soft = rule_may_go();
 	uint32_t n;
 	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
 
+	(void)v;
 	for (uint32_t i = 0; i < n; i++) {
 		struct rule_verdict one = ask(c, order[i], victim);
 
@@ -72,7 +77,17 @@ struct rule_verdict opinion_of(const struct cede_cycle *c, pod_id victim)
 	return soft;
 }
 
-int opinion_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
+static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
+{
+	(void)c;
+	text_add(out, v->words ? v->words : "the plugin keeps it");
+}
+
+const struct rule rule_plugin = {.judge = judge, .text = text};
+
+/* ---- the order of those who may go alike ---- */
+
+int plugins_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
 {
 	uint32_t n;
 	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);

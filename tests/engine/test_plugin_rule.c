@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins say of running pods that would have to go, where default preemption asks them. */
+/* What plugins say of running pods that would have to go, where default preemption asks the rule plugin. */
 #include "engine/engine_fixture.h"
-#include "engine/opinion.h"
+#include "rules/plugin.h"
 
 /* Labels of a pod tell plugins what to say: a=keep, a=spare, a=nonsense, b=..., and how early it goes: ra=5, rb=... */
 static struct cede_verdict say(const struct cede_cycle *c, cede_pod victim, const char *key)
