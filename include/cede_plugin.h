@@ -59,6 +59,7 @@ static inline struct cede_verdict cede_answer(enum cede_code code, uint16_t reas
 struct cede_cycle; /* one attempt for one pod */
 typedef uint32_t cede_pod;
 typedef uint32_t cede_node;
+#define CEDE_NOBODY UINT32_MAX
 
 struct cede_arg {
 	const char *key, *value;
@@ -121,8 +122,8 @@ struct cede_plugin {
 	 * Preemption: may this running pod go for the waiting one (SUCCESS), must it stay (UNSCHEDULABLE: protected by
 	 * the rule called as the plugin; reasons[] has its words), or should it be spared while others do (SKIP: it is
 	 * given back before all others, and nodes where nobody spared has to go are preferred)? Asked of every pod
-	 * that the rules would let go, more than once. Where a queue shrinks to its maximum nobody waits, and no plugin
-	 * is asked.
+	 * that the rules before it would let go, by every action, more than once. Where a queue shrinks to its maximum
+	 * or what is left of a gang goes nobody waits: cede_cycle_pod is CEDE_NOBODY, and pre_filter has not run.
 	 */
 	struct cede_verdict (*may_evict)(void *self, const struct cede_cycle *c, cede_pod victim);
 	/* Among victims of one priority that may go alike, who goes first: larger goes first. */
@@ -137,8 +138,9 @@ struct cede_plugin {
 
 /* ---- what a plugin may ask ---- */
 
-cede_pod cede_cycle_pod(const struct cede_cycle *c); /* the waiting pod */
-int64_t cede_cycle_now(const struct cede_cycle *c);  /* nanoseconds since 1970 */
+/* The waiting pod, or CEDE_NOBODY; of nobody every question below has an answer: "", NULL, 0, INT64_MIN, UINT32_MAX. */
+cede_pod cede_cycle_pod(const struct cede_cycle *c);
+int64_t cede_cycle_now(const struct cede_cycle *c); /* nanoseconds since 1970 */
 
 /* The plugin's own state in this cycle. Memory from cede_alloc dies with the cycle, zeroed. */
 void cede_set_state(struct cede_cycle *c, const struct cede_plugin *p, void *state);

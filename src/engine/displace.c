@@ -109,7 +109,7 @@ static int by_importance(const void *a, const void *b, void *ctx)
 
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n)
 {
-	struct sort_ctx ctx = {c, plugins_judge(c)};
+	struct sort_ctx ctx = {c, plugins_judge(c->framework)};
 
 	qsort_r(pods, n, sizeof(*pods), by_importance, &ctx);
 }

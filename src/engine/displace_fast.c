@@ -34,7 +34,7 @@ bool displace_is_fast(const struct cede_cycle *c)
 		else if (!is_idle)
 			return false;
 	}
-	if (plugins_judge(c))
+	if (plugins_judge(c->framework))
 		return false;
 	return has_fit && !framework_args(c->framework)->n_ignored_resources &&
 	       !framework_args(c->framework)->n_ignored_groups;

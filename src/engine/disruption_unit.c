@@ -162,7 +162,7 @@ static struct gathering begin(const struct cede_cycle *c, const struct displace_
 {
 	return (struct gathering){.c = c,
 				  .o = o,
-				  .has_plugins = plugins_judge(c),
+				  .has_plugins = plugins_judge(c->framework),
 				  .v = arena_n(c->arena, n_pods + 1, struct disruption_unit),
 				  .alone = arena_n(c->arena, n_pods + 1, pod_id)};
 }

@@ -12,6 +12,7 @@
 #include "engine/queue_order.h"
 #include "engine/quota.h"
 #include "engine/session.h"
+#include "rules/plugin.h"
 
 struct engine *engine_new(struct cluster *c, const struct engine_config *config, const struct framework_plugin *extra,
 			  uint32_t n_extra, struct err *e)
@@ -55,6 +56,17 @@ static const char *scheduler_of(const struct engine *en, const struct pod *p)
 	const struct vocab *v = ledger_vocab(en->ledger);
 
 	return name_str(vocab_names(ledger_vocab(en->ledger)), shape_get(v, p->shape)->scheduler_name);
+}
+
+void engine_ask_plugins_for_nobody(struct engine *en, struct judge *j, struct cede_cycle *c, pod_id victim)
+{
+	struct framework *f = engine_framework(en, victim);
+
+	if (c->framework == f || (!c->framework && !plugins_judge(f)))
+		return;
+	cycle_end_aside(c);
+	cycle_begin_aside(c, f, en->arena, POD_NONE, j->now_ns);
+	judge_ask_plugins(j, c);
 }
 
 struct framework *engine_framework(struct engine *en, pod_id pod)

@@ -41,6 +41,11 @@ struct pod_list {
 /* Is it a pod of one of the schedulers we stand for? */
 bool engine_is_ours(const struct engine *en, const struct pod *p);
 /* What rules have to know of the configuration. */
+/*
+ * Before a judge for nobody (quota, stale gangs) looks at a victim: plugins are asked as the victim's own profile has
+ * them. c is all zero at first, and ended by cycle_end_aside.
+ */
+void engine_ask_plugins_for_nobody(struct engine *en, struct judge *j, struct cede_cycle *c, pod_id victim);
 struct rule_settings engine_rule_settings(const struct engine *en);
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gangs that run with less than their minimum and cannot get it back: after a while what is left of them goes too. */
+/*
+ * Gangs that run with less than their minimum and cannot get it back: after a while what is left of them goes too,
+ * unless a rule protects some of it: then all of it stays.
+ */
 #include <stdlib.h>
 
 #include "engine/gang.h"
@@ -39,36 +42,56 @@ static int by_name(const void *a, const void *b, void *ctx)
 			ledger_pod(l, ((const struct victim *)b)->pod)->name);
 }
 
-static void evict_all(struct engine *en, group_id group, int64_t now_ns, struct decisions *ret, struct decision *d)
-{
-	const struct group *g = ledger_group(en->ledger, group);
-	struct victim *v;
-	uint32_t n = 0;
+struct cleaning { /* all stale gangs, one after the other */
+	struct engine *en;
+	struct judge j;
+	struct cede_cycle plugins;
+	int64_t now_ns;
+	ARRAY(struct victim) v; /* of the present gang */
+};
 
-	for (podset_id s = g->first_podset; s < g->first_podset + g->n_podsets; s++)
-		n += ledger_podset(en->ledger, s)->n_placed;
-	v = arena_n(ret->arena, n + 1, struct victim);
-	n = 0;
+static bool evict_one(struct cleaning *c, pod_id pod)
+{
+	const struct pod *p = ledger_pod(c->en->ledger, pod);
+	struct rule_verdict says;
+	struct victim v = {.pod = pod, .node = p->node, .queue = p->queue, .lost_ns = lost_ns_of(p, c->now_ns)};
+
+	engine_ask_plugins_for_nobody(c->en, &c->j, &c->plugins, pod);
+	says = judge_victim(&c->j, pod);
+	if (says.answer == IS_PROTECTED)
+		return false;
+	v.overridden = says.answer == IS_SPARED ? (enum rule_id)says.rule : RULE_NONE;
+	array_push(&c->v, v);
+	ledger_evict(c->en->ledger, pod);
+	return true;
+}
+
+/* All that is left of it. False: a rule protects some of it, and nothing is done. */
+static bool evict_all(struct cleaning *c, group_id group)
+{
+	struct engine *en = c->en;
+	ledger_mark mark = ledger_get_mark(en->ledger);
+
+	c->v.n = 0;
 	for (pod_id i = cluster_group_first(en->cluster, group); i != POD_NONE;
 	     i = cluster_group_next(en->cluster, i)) {
 		const struct pod *p = ledger_pod(en->ledger, i);
 
-		if (p->group != group || p->state != POD_PLACED)
+		if (p->group != group || p->state != POD_PLACED || evict_one(c, i))
 			continue;
-		v[n++] =
-			(struct victim){.pod = i, .node = p->node, .queue = p->queue, .lost_ns = lost_ns_of(p, now_ns)};
-		ledger_evict(en->ledger, i);
+		ledger_rollback(en->ledger, mark);
+		return false;
 	}
-	qsort_r(v, n, sizeof(*v), by_name, en->ledger);
-	d->victims = v;
-	d->n_victims = n;
+	if (c->v.n)
+		qsort_r(c->v.v, c->v.n, sizeof(*c->v.v), by_name, en->ledger);
+	return c->v.n > 0;
 }
 
-static void clean_up(struct engine *en, group_id group, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+static void clean_up(struct cleaning *c, group_id group, uint32_t cycle, struct decisions *ret)
 {
 	struct decision d = {.pod = POD_NONE,
 			     .group = group,
-			     .queue = ledger_group(en->ledger, group)->queue,
+			     .queue = ledger_group(c->en->ledger, group)->queue,
 			     .outcome = OUTCOME_EVICTED,
 			     .action = ACTION_STALE_GANG,
 			     .node = NODE_NONE,
@@ -76,8 +99,14 @@ static void clean_up(struct engine *en, group_id group, int64_t now_ns, uint32_t
 			     .overdue = {.node = NODE_NONE},
 			     .cycle = cycle,
 			     .until_ns = TIME_NONE};
+	struct victim *v;
 
-	evict_all(en, group, now_ns, ret, &d);
+	if (!evict_all(c, group))
+		return;
+	v = arena_n(ret->arena, c->v.n, struct victim);
+	memcpy(v, c->v.v, c->v.n * sizeof(*v));
+	d.victims = v;
+	d.n_victims = c->v.n;
 	decisions_add(ret, &d);
 }
 
@@ -105,6 +134,8 @@ static int by_group_name(const void *a, const void *b, void *ctx)
 /* By name, in whatever order they were read. */
 void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
+	struct rule_settings settings = engine_rule_settings(en);
+	struct cleaning c = {.en = en, .now_ns = now_ns};
 	ARRAY(group_id) due = {0};
 
 	if (!profile_get(en->config->profile)->has_gangs || en->config->kai.staleness_grace_ns < 0)
@@ -114,7 +145,10 @@ void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct d
 			array_push(&due, i);
 	if (due.n)
 		qsort_r(due.v, due.n, sizeof(*due.v), by_group_name, en);
+	judge_init(&c.j, en->cluster, en->ledger, &settings, ACTION_STALE_GANG, POD_NONE, now_ns, &en->scratch);
 	for (uint32_t i = 0; i < due.n; i++)
-		clean_up(en, due.v[i], now_ns, cycle, ret);
+		clean_up(&c, due.v[i], cycle, ret);
+	cycle_end_aside(&c.plugins);
+	array_free(&c.v);
 	array_free(&due);
 }

@@ -22,6 +22,7 @@ struct rule_settings engine_rule_settings(const struct engine *en)
 				      .n_scheduler_names = c->n_scheduler_names,
 				      .scheduler_names = c->scheduler_names,
 				      .min_runtime = c->min_runtime,
+				      .moves_ignore_windows = !c->min_runtime_covers_consolidation,
 				      .thrash = c->thrash,
 				      .evictions_per_hour = c->evictions_per_hour,
 				      .eviction_history = en->eviction_history};
@@ -279,7 +280,7 @@ enum action attempt_own_action(const struct attempt *a)
 
 bool attempt_has_last_resort(const struct attempt *a)
 {
-	return a->en->config->opt_out != OPT_OUT_HARD || plugins_judge(&a->c);
+	return a->en->config->opt_out != OPT_OUT_HARD || plugins_judge(a->c.framework);
 }
 
 static bool victim_search_all(struct victim_search *h)

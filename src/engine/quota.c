@@ -55,23 +55,40 @@ void quota_share(const struct ledger *l, queue_id parent, queue_id child, const 
 
 /* ---- victims of a leaf ---- */
 
-struct quota_candidate {
-	pod_id pod;
-	const struct pod *p;
-	const struct res_list *usage;
-	int rank; /* 0 regular, 1 driver, 2 opted out */
+struct quota_candidate {     /* who goes together: a pod, or a group of disruptionMode all */
+	uint32_t first, n;   /* of shrinking.pods, by name */
+	const struct pod *p; /* the first */
+	struct res_vec usage;
+	int rank; /* by the soft rule that would keep one of them; 0: none would */
 	int64_t lost_work;
 };
 
-static int64_t holds(const struct quota_candidate *m, res_id r)
+struct shrinking { /* all queues, one after the other */
+	struct engine *en;
+	struct judge *j;
+	struct cede_cycle plugins;
+	int64_t now_ns;
+	ARRAY(struct victim) v; /* of the present queue */
+	ARRAY(pod_id) pods;	/* of the candidates of the present leaf */
+	struct bits seen;	/* groups of it that were looked at */
+};
+
+/* A soft rule that is asked earlier is given up later. */
+static int rank_of(const struct rule_verdict *says)
 {
-	return r == RES_PODS ? 1 : res_list_get(m->usage, r);
+	return says->answer == IS_SPARED ? RULE_COUNT - (int)says->rule : 0;
+}
+
+static struct rule_verdict verdict_of(struct shrinking *s, pod_id pod)
+{
+	engine_ask_plugins_for_nobody(s->en, s->j, &s->plugins, pod);
+	return judge_victim(s->j, pod);
 }
 
 static bool holds_any(const struct quota_candidate *m, const struct res_vec *target)
 {
 	for (uint64_t left = target->mask; left; left &= left - 1)
-		if (holds(m, (res_id)__builtin_ctzll(left)))
+		if (m->usage.v[__builtin_ctzll(left)])
 			return true;
 	return false;
 }
@@ -96,25 +113,90 @@ static int by_order(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(names, x->p->name, y->p->name);
 }
 
-static uint32_t gather(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
-		       struct quota_candidate *out)
+/* One pod more that goes with m. False: a rule protects it, and with it all of m. */
+static bool add_pod(struct shrinking *s, pod_id pod, struct quota_candidate *m)
+{
+	const struct pod *p = ledger_pod(s->en->ledger, pod);
+	const struct res_list *u = &shape_get(ledger_vocab(s->en->ledger), p->shape)->usage;
+	struct rule_verdict says = verdict_of(s, pod);
+	int rank = rank_of(&says);
+
+	m->usage.v[RES_PODS]++;
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->v[i].type != RES_PODS)
+			m->usage.v[u->v[i].type] += u->v[i].amount;
+	m->lost_work = res_add_sat(m->lost_work, lost_work_of(s->en->ledger, p, s->now_ns));
+	m->rank = rank > m->rank ? rank : m->rank;
+	return says.answer != IS_PROTECTED;
+}
+
+static bool goes_whole(const struct engine *en, const struct pod *p)
+{
+	return p->group != GROUP_NONE && ledger_group(en->ledger, p->group)->obj->goes_whole;
+}
+
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct ledger *l = ctx;
+
+	return name_cmp(vocab_names(ledger_vocab(l)), ledger_pod(l, *(const pod_id *)a)->name,
+			ledger_pod(l, *(const pod_id *)b)->name);
+}
+
+static void list_pods(struct shrinking *s, pod_id pod, struct quota_candidate *m)
+{
+	const struct engine *en = s->en;
+	group_id group = ledger_pod(en->ledger, pod)->group;
+
+	if (!goes_whole(en, ledger_pod(en->ledger, pod))) {
+		array_push(&s->pods, pod);
+		m->n = 1;
+		return;
+	}
+	for (pod_id i = cluster_group_first(en->cluster, group); i != POD_NONE;
+	     i = cluster_group_next(en->cluster, i)) {
+		const struct pod *p = ledger_pod(en->ledger, i);
+
+		if (p->group != group || p->state != POD_PLACED)
+			continue;
+		array_push(&s->pods, i);
+		m->n++;
+	}
+	qsort_r(s->pods.v + m->first, m->n, sizeof(*s->pods.v), by_name, en->ledger);
+}
+
+/* All that goes if this pod does. False: nothing may, or its group was looked at before. */
+static bool look_at(struct shrinking *s, pod_id pod, struct quota_candidate *m)
+{
+	const struct pod *p = ledger_pod(s->en->ledger, pod);
+
+	*m = (struct quota_candidate){.first = s->pods.n};
+	if (goes_whole(s->en, p)) {
+		if (bits_has(&s->seen, p->group))
+			return false;
+		bits_set(&s->seen, p->group);
+	}
+	list_pods(s, pod, m);
+	m->p = ledger_pod(s->en->ledger, s->pods.v[m->first]);
+	for (uint32_t i = 0; i < m->n; i++)
+		if (!add_pod(s, s->pods.v[m->first + i], m))
+			return false;
+	return true;
+}
+
+static uint32_t gather(struct shrinking *s, queue_id leaf, const struct res_vec *target, struct quota_candidate *out)
 {
 	uint32_t n, count = 0;
-	const pod_id *pods = ledger_queue_pods(en->ledger, leaf, &n);
+	const pod_id *pods = ledger_queue_pods(s->en->ledger, leaf, &n);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pod *p = ledger_pod(en->ledger, pods[i]);
-		struct quota_candidate m = {
-			.pod = pods[i], .p = p, .usage = &shape_get(ledger_vocab(en->ledger), p->shape)->usage};
-
-		if (p->state != POD_PLACED || !holds_any(&m, target) || judge_victim(j, pods[i]).answer == IS_PROTECTED)
-			continue;
-		m.lost_work = lost_work_of(en->ledger, p, j->now_ns);
-		m.rank = judge_opted_out(j, p) ? 2 : judge_is_driver(j, p) ? 1 : 0;
-		out[count++] = m;
-	}
+	s->pods.n = 0;
+	bits_reset(&s->seen);
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pod(s->en->ledger, pods[i])->state == POD_PLACED && look_at(s, pods[i], &out[count]) &&
+		    holds_any(&out[count], target))
+			count++;
 	if (count)
-		qsort_r(out, count, sizeof(*out), by_order, en);
+		qsort_r(out, count, sizeof(*out), by_order, s->en);
 	return count;
 }
 
@@ -129,89 +211,106 @@ static bool may_go(const struct ledger *l, const struct quota_candidate *m, cons
 	for (uint64_t types = left->mask; types; types &= types - 1) {
 		res_id r = (res_id)__builtin_ctzll(types);
 
-		if (holds(m, r) > left->v[r])
+		if (m->usage.v[r] > left->v[r])
 			return false;
-		for (queue_id q = m->p->queue; holds(m, r) && q != QUEUE_NONE; q = queue_get(t, q)->parent)
-			if (holds(m, r) > above_guarantee(l, q, r))
+		for (queue_id q = m->p->queue; m->usage.v[r] && q != QUEUE_NONE; q = queue_get(t, q)->parent)
+			if (m->usage.v[r] > above_guarantee(l, q, r))
 				return false;
 	}
 	return true;
 }
 
-struct catch
-{ /* victims found so far */
-	ARRAY(struct victim) v;
-};
-
 /* MR-10 on all of them: a podset that lost one inside its minimum runtime keeps its minimum. */
-static bool keeps_minimum(const struct ledger *l, struct judge *j, const struct pod *p, const struct catch *c)
+static bool keeps_minimum(struct shrinking *s, const struct pod *p)
 {
+	const struct ledger *l = s->en->ledger;
+
 	if (p->podset == PODSET_NONE || judge_can_spare(l, p->podset, 1))
 		return true;
-	for (uint32_t i = 0; i < c->v.n; i++) {
-		const struct pod *gone = ledger_pod(l, c->v.v[i].pod);
+	for (uint32_t i = 0; i < s->v.n; i++) {
+		const struct pod *gone = ledger_pod(l, s->v.v[i].pod);
 
-		if (gone->podset == p->podset && judge_window(j, gone).answer == IS_PROTECTED)
+		if (gone->podset == p->podset && judge_window(s->j, gone).answer == IS_PROTECTED)
 			return false;
 	}
 	return true;
 }
 
-static void take_from_leaf(struct engine *en, struct judge *j, queue_id leaf, const struct res_vec *target,
-			   int64_t now_ns, struct catch *c)
+/* Budgets, rates and the surplus of groups are spent by the evictions before this one: it is asked again. */
+static bool take_pod(struct shrinking *s, pod_id pod)
+{
+	const struct pod *p = ledger_pod(s->en->ledger, pod);
+	struct rule_verdict says = verdict_of(s, pod);
+	struct victim v = {.pod = pod,
+			   .node = p->node,
+			   .queue = p->queue,
+			   .lost_ns = lost_ns_of(p, s->now_ns),
+			   .goes_with_group = goes_whole(s->en, p),
+			   .overridden = says.answer == IS_SPARED ? (enum rule_id)says.rule : RULE_NONE};
+
+	if (says.answer == IS_PROTECTED || (!v.goes_with_group && !keeps_minimum(s, p)))
+		return false;
+	array_push(&s->v, v);
+	ledger_evict(s->en->ledger, pod);
+	return true;
+}
+
+static bool take(struct shrinking *s, const struct quota_candidate *m)
+{
+	ledger_mark mark = ledger_get_mark(s->en->ledger);
+	uint32_t n = s->v.n;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		if (!take_pod(s, s->pods.v[m->first + i])) {
+			ledger_rollback(s->en->ledger, mark);
+			s->v.n = n;
+			return false;
+		}
+	return true;
+}
+
+static void take_from_leaf(struct shrinking *s, queue_id leaf, const struct res_vec *target)
 {
 	struct quota_candidate *candidates;
 	struct res_vec left = *target;
 	uint32_t n;
 
-	ledger_queue_pods(en->ledger, leaf, &n);
+	ledger_queue_pods(s->en->ledger, leaf, &n);
 	candidates = mem_alloc((n + 1) * sizeof(*candidates));
-	n = gather(en, j, leaf, target, candidates);
+	n = gather(s, leaf, target, candidates);
 	for (uint32_t i = 0; i < n; i++) {
-		struct victim v = {.pod = candidates[i].pod, .node = candidates[i].p->node, .queue = leaf};
-
-		/* Budgets and the surplus of groups are spent by the evictions before this one. */
-		if (!may_go(en->ledger, &candidates[i], &left) ||
-		    judge_victim(j, candidates[i].pod).answer == IS_PROTECTED ||
-		    !keeps_minimum(en->ledger, j, candidates[i].p, c))
+		if (!may_go(s->en->ledger, &candidates[i], &left) || !take(s, &candidates[i]))
 			continue;
 		for (uint64_t types = left.mask; types; types &= types - 1)
-			left.v[__builtin_ctzll(types)] -= holds(&candidates[i], (res_id)__builtin_ctzll(types));
-		v.lost_ns = lost_ns_of(candidates[i].p, now_ns);
-		v.overridden = candidates[i].rank == 2	 ? RULE_OPT_OUT
-			       : candidates[i].rank == 1 ? RULE_DRIVER
-							 : RULE_NONE;
-		array_push(&c->v, v);
-		ledger_evict(en->ledger, candidates[i].pod);
+			left.v[__builtin_ctzll(types)] -= candidates[i].usage.v[__builtin_ctzll(types)];
 	}
 	mem_free(candidates);
 }
 
 /* Shares of all children are worked out before the first of them loses anything. */
-static void take_from(struct engine *en, struct judge *j, queue_id q, const struct res_vec *target, int64_t now_ns,
-		      struct catch *c)
+static void take_from(struct shrinking *s, queue_id q, const struct res_vec *target)
 {
-	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
+	const struct queue *queue = queue_get(ledger_queues(s->en->ledger), q);
 	struct res_vec *shares;
 
 	if (!queue->children.n) {
-		take_from_leaf(en, j, q, target, now_ns, c);
+		take_from_leaf(s, q, target);
 		return;
 	}
 	shares = mem_alloc((queue->children.n + 1) * sizeof(*shares));
 	for (uint32_t i = 0; i < queue->children.n; i++)
-		quota_share(en->ledger, q, queue->children.v[i], target, &shares[i]);
+		quota_share(s->en->ledger, q, queue->children.v[i], target, &shares[i]);
 	for (uint32_t i = 0; i < queue->children.n; i++)
 		if (shares[i].mask)
-			take_from(en, j, queue->children.v[i], &shares[i], now_ns, c);
+			take_from(s, queue->children.v[i], &shares[i]);
 	mem_free(shares);
 }
 
 /* ---- all queues ---- */
 
-static void record(struct engine *en, queue_id q, uint32_t cycle, const struct catch *c, struct decisions *ret)
+static void record(const struct shrinking *s, queue_id q, uint32_t cycle, struct decisions *ret)
 {
-	struct victim *v = arena_n(ret->arena, c->v.n + 1, struct victim);
+	struct victim *v = arena_n(ret->arena, s->v.n + 1, struct victim);
 	struct decision d = {.pod = POD_NONE,
 			     .overdue = {.node = NODE_NONE},
 			     .group = GROUP_NONE,
@@ -223,39 +322,41 @@ static void record(struct engine *en, queue_id q, uint32_t cycle, const struct c
 			     .cycle = cycle,
 			     .until_ns = TIME_NONE};
 
-	(void)en;
-	memcpy(v, c->v.v, c->v.n * sizeof(*v));
-	d.n_victims = c->v.n;
+	memcpy(v, s->v.v, s->v.n * sizeof(*v));
+	d.n_victims = s->v.n;
 	d.victims = v;
 	array_push(&ret->v, d);
 }
 
-static void run_queue(struct engine *en, struct judge *j, queue_id q, int64_t now_ns, uint32_t cycle,
-		      struct decisions *ret)
+static void run_queue(struct shrinking *s, queue_id q, uint32_t cycle, struct decisions *ret)
 {
-	const struct queue *queue = queue_get(ledger_queues(en->ledger), q);
+	const struct queue *queue = queue_get(ledger_queues(s->en->ledger), q);
 	struct res_vec target;
-	struct catch c = {0};
 
 	if ((queue->spec.sources & FROM_YUNIKORN) && queue->props.quota_delay_ns > 0) {
-		quota_target(en->ledger, q, &target);
+		s->v.n = 0;
+		quota_target(s->en->ledger, q, &target);
 		if (target.mask)
-			take_from(en, j, q, &target, now_ns, &c);
-		if (c.v.n)
-			record(en, q, cycle, &c, ret);
-		array_free(&c.v);
+			take_from(s, q, &target);
+		if (s->v.n)
+			record(s, q, cycle, ret);
 	}
 	for (uint32_t i = 0; i < queue->children.n; i++)
-		run_queue(en, j, queue->children.v[i], now_ns, cycle, ret);
+		run_queue(s, queue->children.v[i], cycle, ret);
 }
 
 void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
 	struct rule_settings settings = engine_rule_settings(en);
 	struct judge j;
+	struct shrinking s = {.en = en, .j = &j, .now_ns = now_ns};
 
 	if (!en->config->quota_is_on)
 		return;
 	judge_init(&j, en->cluster, en->ledger, &settings, ACTION_QUOTA, POD_NONE, now_ns, &en->scratch);
-	run_queue(en, &j, QUEUE_ROOT, now_ns, cycle, ret);
+	run_queue(&s, QUEUE_ROOT, cycle, ret);
+	cycle_end_aside(&s.plugins);
+	array_free(&s.v);
+	array_free(&s.pods);
+	bits_free(&s.seen);
 }

@@ -5,8 +5,8 @@
  *
  * For managed queues with quota.preemption.delay, where the partition switches it on. Never more is taken than what is
  * above the maximum, and never what lies below a guarantee on the queue's path; a parent's excess is divided among its
- * children by what each uses above its own guarantee. Regular pods go before drivers, drivers before opted-out ones;
- * then lower priority, then who loses less work, then the younger.
+ * children by what each uses above its own guarantee. Whom no soft rule keeps goes first, then drivers, then opted-out
+ * pods; then lower priority, then who loses less work, then the younger. A group of disruptionMode all goes as a whole.
  */
 #pragma once
 

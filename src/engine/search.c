@@ -95,6 +95,12 @@ int by_eviction_order(const void *a, const void *b, void *ctx)
 		return x->is_spared ? -1 : 1;
 	if (g->has_opinions && x->v.p->priority == y->v.p->priority)
 		d = plugins_cmp(g->s->c, x->v.pod, y->v.pod);
+	if (x->is_opted_out != y->is_opted_out)
+		return x->is_opted_out ? -1 : 1;
+	if (x->is_driver != y->is_driver)
+		return x->is_driver ? -1 : 1;
+	if (x->is_thrashing != y->is_thrashing)
+		return x->is_thrashing ? -1 : 1;
 	if (g->s->j->action == ACTION_DISPLACE && x->v.p->priority == y->v.p->priority) {
 		if (d)
 			return d;
@@ -102,12 +108,6 @@ int by_eviction_order(const void *a, const void *b, void *ctx)
 			return x->start < y->start ? -1 : 1;
 		goto names;
 	}
-	if (x->is_opted_out != y->is_opted_out)
-		return x->is_opted_out ? -1 : 1;
-	if (x->is_driver != y->is_driver)
-		return x->is_driver ? -1 : 1;
-	if (x->is_thrashing != y->is_thrashing)
-		return x->is_thrashing ? -1 : 1;
 	if (x->v.p->priority != y->v.p->priority)
 		return x->v.p->priority > y->v.p->priority ? -1 : 1;
 	if (d)
@@ -449,7 +449,8 @@ void search_scratch_free(struct search_scratch *s)
 
 static void begin(struct node_search *g, struct search *s)
 {
-	*g = (struct node_search){.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = plugins_judge(s->c)};
+	*g = (struct node_search){
+		.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = plugins_judge(s->c->framework)};
 	want_of(s->c, &g->want);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.follows_ledger = !g->is_fast;

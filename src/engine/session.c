@@ -342,7 +342,8 @@ static uint32_t signature_for(struct session *s, struct session_build *c, pod_id
 	for (uint32_t r = 0; r < KAI_RES; r++)
 		f->share[r] = (double)f->ask[r];
 	f->is_tiny = f->ask[KAI_CPU] < 10 && f->ask[KAI_MEMORY] < (10 << 20) && f->ask[KAI_GPU] == 0 && !sh->has_claims;
-	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0;
+	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0 ||
+			  (sh->n_spreads > 0 && !profile_get(s->en->config->profile)->ignores_spread);
 	return s->n_signatures++;
 }
 

@@ -54,11 +54,12 @@ struct member {
 	uint32_t evicted_by; /* the move of the present transaction that evicted it; NONE */
 	uint32_t hint;	     /* the node it was nominated to in an earlier cycle */
 	uint8_t status;
-	bool is_virtual;   /* its status is of the present transaction only */
-	bool is_core;	   /* counts as not preemptible */
-	bool was_running;  /* when the cycle began */
-	uint32_t batch;	   /* of the search */
-	uint64_t recorded; /* = search stamp: fixed by an earlier step of the search */
+	bool is_virtual;    /* its status is of the present transaction only */
+	bool is_core;	    /* counts as not preemptible */
+	bool was_running;   /* when the cycle began */
+	uint8_t overridden; /* enum rule_id: the soft rule it moves against */
+	uint32_t batch;	    /* of the search */
+	uint64_t recorded;  /* = search stamp: fixed by an earlier step of the search */
 };
 
 struct session_podset {
@@ -168,9 +169,10 @@ struct session {
 	ARRAY(struct session_move) moves; /* of the present transaction */
 	ARRAY(struct session_move) done;  /* of those that stand */
 	ARRAY(struct transaction) transactions;
-	bool is_for_moves;   /* consolidation in profile default: nominations hold, all rules are asked */
-	struct judge *judge; /* for it */
-	bool is_mirrored;    /* filters look at other pods: the ledger follows every move */
+	bool is_for_moves;	   /* consolidation in profile default: nominations hold, all rules are asked */
+	struct judge *judge;	   /* for it */
+	struct cede_cycle plugins; /* in which it asks them; begun if framework is there */
+	bool is_mirrored;	   /* filters look at other pods: the ledger follows every move */
 	uint64_t stamp, room_stamp;
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;

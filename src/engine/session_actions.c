@@ -3,6 +3,7 @@
 #include "engine/limits.h"
 #include "engine/search.h"
 #include "engine/session.h"
+#include "rules/plugin.h"
 
 /* ---- who is considered ---- */
 
@@ -90,10 +91,11 @@ bool session_is_protected(const struct session *s, enum action action, uint32_t 
 struct preemptor {
 	enum action action;
 	uint32_t workload;
+	bool with_spared; /* nothing else works: what soft rules keep may move too */
 };
 
-/* All of it runs, and no rule has a word against it. */
-static bool may_move(struct session *s, uint32_t workload)
+/* All of it runs, and no rule has a word against it; with_spared: no hard one. */
+static bool may_move(struct session *s, uint32_t workload, bool with_spared)
 {
 	const struct workload *u = &s->workloads[workload];
 	uint32_t first = s->podsets[u->first_podset].first;
@@ -101,8 +103,13 @@ static bool may_move(struct session *s, uint32_t workload)
 	for (uint32_t i = first; i < first + u->n_members; i++) {
 		const struct member *m = &s->members[i];
 
-		if (m->status == IS_NOMINATED || m->status == IS_BOUND ||
-		    (m->status == IS_RUNNING && judge_victim(s->judge, m->pod).answer != MAY_GO))
+		enum rule_answer says = MAY_GO;
+
+		if (m->status == IS_NOMINATED || m->status == IS_BOUND)
+			return false;
+		if (m->status == IS_RUNNING)
+			says = judge_victim(s->judge, m->pod).answer;
+		if (says == IS_PROTECTED || (says == IS_SPARED && !with_spared))
 			return false;
 	}
 	return !u->is_semi;
@@ -118,13 +125,15 @@ static enum pick_of_workload may_lose(struct session *s, uint32_t victim, void *
 		return NO_MORE_WORKLOADS;
 	if (q->action == ACTION_PREEMPT && v->priority >= u->priority && !session_rule_is_off(s, RULE_PRIORITY))
 		return NO_MORE_WORKLOADS;
-	if (victim == q->workload || (!v->is_preemptible && !session_rule_is_off(s, RULE_PREEMPTIBILITY)))
+	if (victim == q->workload)
+		return PASS_WORKLOAD;
+	if (!s->is_for_moves && !v->is_preemptible && !session_rule_is_off(s, RULE_PREEMPTIBILITY))
 		return PASS_WORKLOAD;
 	if (q->action != ACTION_CONSOLIDATE && workload_is_elastic(s, v))
 		return TAKE_WORKLOAD;
-	if (session_is_protected(s, q->action, q->workload, victim, NULL))
-		return PASS_WORKLOAD;
-	return !s->is_for_moves || may_move(s, victim) ? TAKE_WORKLOAD : PASS_WORKLOAD;
+	if (s->is_for_moves)
+		return may_move(s, victim, q->with_spared) ? TAKE_WORKLOAD : PASS_WORKLOAD;
+	return session_is_protected(s, q->action, q->workload, victim, NULL) ? PASS_WORKLOAD : TAKE_WORKLOAD;
 }
 
 /* ---- allocate ---- */
@@ -217,13 +226,42 @@ static bool is_worth_a_try(struct session *s, enum action action, uint32_t workl
 	}
 }
 
-static void ask_for(struct session *s, uint32_t workload)
+/* A judge for the workload's next members. False: they do not move others. */
+static bool ask_for(struct session *s, uint32_t workload)
 {
 	struct rule_settings settings = engine_rule_settings(s->en);
+	pod_id pod;
 
 	session_next_members(s, workload, true);
-	judge_init(s->judge, s->en->cluster, s->ledger, &settings, ACTION_CONSOLIDATE,
-		   s->tasks.n > 0 ? s->members[s->tasks.v[0]].pod : POD_NONE, s->now_ns, &s->en->scratch);
+	if (s->tasks.n == 0)
+		return false;
+	pod = s->members[s->tasks.v[0]].pod;
+	judge_init(s->judge, s->en->cluster, s->ledger, &settings, ACTION_CONSOLIDATE, pod, s->now_ns, &s->en->scratch);
+	cycle_end_aside(&s->plugins);
+	if (plugins_judge(engine_framework(s->en, pod))) {
+		cycle_begin_aside(&s->plugins, engine_framework(s->en, pod), s->arena, pod, s->now_ns);
+		judge_ask_plugins(s->judge, &s->plugins);
+	}
+	return judge_preemptor(s->judge).rule == RULE_NONE;
+}
+
+/* What was found, first without those whom soft rules spare. */
+static bool solve_moves(struct session *s, struct preemptor *q)
+{
+	if (session_solve(s, q->action, q->workload, may_lose, q))
+		return true;
+	q->with_spared = true;
+	return session_solve(s, q->action, q->workload, may_lose, q);
+}
+
+static void note_overridden(struct session *s)
+{
+	for (uint32_t i = 0; i < s->moves.n; i++)
+		if (s->moves.v[i].kind == MOVE_EVICT && s->moves.v[i].is_valid) {
+			struct member *m = &s->members[s->moves.v[i].member];
+
+			m->overridden = (uint8_t)judge_overridden(s->judge, m->pod);
+		}
 }
 
 /*
@@ -258,13 +296,26 @@ static void run_search(struct session *s, enum action action)
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct preemptor q = {.action = action, .workload = item.workload};
 
-		if (s->is_for_moves)
-			ask_for(s, item.workload);
-		if (s->is_for_moves && is_over_limit(s))
-			continue;
 		if (is_worth_a_try(s, action, item.workload) && session_solve(s, action, item.workload, may_lose, &q))
 			session_commit(s, action, item.workload);
 	}
+}
+
+static void run_moves(struct session *s)
+{
+	struct order_item item;
+
+	begin_waiting(s, ACTION_CONSOLIDATE);
+	while (order_pop(s, ORDER_ACTION, &item)) {
+		struct preemptor q = {.action = ACTION_CONSOLIDATE, .workload = item.workload};
+
+		if (!ask_for(s, item.workload) || is_over_limit(s) || !is_worth_a_try(s, q.action, item.workload) ||
+		    !solve_moves(s, &q))
+			continue;
+		note_overridden(s);
+		session_commit(s, q.action, item.workload);
+	}
+	cycle_end_aside(&s->plugins);
 }
 
 /* ---- gangs below their minimum ---- */
@@ -327,6 +378,6 @@ void session_run_moves(struct session *s)
 	struct judge j;
 
 	s->judge = &j;
-	run_search(s, ACTION_CONSOLIDATE);
+	run_moves(s);
 	s->judge = NULL;
 }

@@ -42,17 +42,12 @@ static bool queue_allows(const struct session *s, uint32_t workload, const doubl
 
 /* ---- what filters other than room allow ---- */
 
-/* Room is counted here; KAI knows no spread constraints; and where a pod is bound now does not keep it from moving. */
-static const char *const plugins_left_out[] = {"NodeResourcesFit", "PodTopologySpread", "NodeName"};
-
-static void leave_out(struct cede_cycle *c)
+static void leave_out(struct cede_cycle *c, const char *plugin)
 {
-	for (size_t i = 0; i < sizeof(plugins_left_out) / sizeof(*plugins_left_out); i++) {
-		uint32_t at = framework_plugin_find(c->framework, plugins_left_out[i]);
+	uint32_t at = framework_plugin_find(c->framework, plugin);
 
-		if (at != UINT32_MAX)
-			c->skip_filter |= UINT64_C(1) << at;
-	}
+	if (at != UINT32_MAX)
+		c->skip_filter |= UINT64_C(1) << at;
 }
 
 static void ask_filters(struct session *s, struct signature *f, pod_id pod)
@@ -63,7 +58,10 @@ static void ask_filters(struct session *s, struct signature *f, pod_id pod)
 
 	bits_reset(&f->allowed);
 	cycle_begin(&c, engine_framework(s->en, pod), a, pod, s->now_ns);
-	leave_out(&c);
+	leave_out(&c, "NodeResourcesFit"); /* room is counted here */
+	leave_out(&c, "NodeName");	   /* where a pod is bound now does not keep it from moving */
+	if (profile_get(s->en->config->profile)->ignores_spread)
+		leave_out(&c, "PodTopologySpread");
 	has_node_set = c.has_node_set;
 	c.has_node_set = false; /* whoever restricted the nodes says it again for each */
 	for (uint32_t i = 0; status_is_success(&c.pre_filter) && i < s->n_nodes; i++) {

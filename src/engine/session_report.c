@@ -98,7 +98,7 @@ static uint32_t victims_of(struct decision_report *r, const struct transaction *
 		ret[n++] = (struct victim){.pod = m->pod,
 					   .node = p->node,
 					   .queue = p->queue,
-					   .overridden = RULE_NONE,
+					   .overridden = (enum rule_id)m->overridden,
 					   .lost_ns = lost_ns_of(p, s->now_ns)};
 	}
 	return n;

@@ -448,10 +448,34 @@ static bool minimums_stay(struct solver *v)
 	return true;
 }
 
+/* A group of disruptionMode all moves as a whole, or not at all. */
+static bool whole_groups_move(struct solver *v)
+{
+	struct session *s = v->s;
+
+	if (!s->is_for_moves)
+		return true;
+	solver_gone_workloads(v);
+	for (uint32_t i = 0; i < v->workloads.n; i++) {
+		const struct workload *u = &s->workloads[v->workloads.v[i]];
+		uint32_t first = s->podsets[u->first_podset].first, n_runs = 0, n_goes = 0;
+
+		if (u->group == GROUP_NONE || !ledger_group(s->ledger, u->group)->obj->goes_whole)
+			continue;
+		for (uint32_t k = first; k < first + u->n_members; k++) {
+			n_runs += s->members[k].was_running;
+			n_goes += s->members[k].was_running && solver_goes(s, k);
+		}
+		if (n_goes > 0 && n_goes < n_runs)
+			return false;
+	}
+	return true;
+}
+
 static bool is_lawful(struct solver *v)
 {
 	struct workload *u = &v->s->workloads[v->workload];
-	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && budgets_allow(v)
+	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && whole_groups_move(v) && budgets_allow(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);
 

@@ -292,8 +292,6 @@ const char *words_of_gates(struct words *w, pod_id pod)
 
 /* ---- who is protected ---- */
 
-enum { PROTECTED_MAX = 1000 };
-
 /* Shares keep a queue's work: it is not above its own, or the one that asks is above its. */
 static bool kept_by_share(struct session *s, uint32_t by, uint32_t victim, struct rule_verdict *ret)
 {

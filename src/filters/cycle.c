@@ -188,24 +188,42 @@ static void fill_static(struct cede_cycle *c)
 	c->static_verdicts = cache->verdicts;
 }
 
-void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
+static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
 {
-	assert(!f->cycle);
 	*c = (struct cede_cycle){
 		.framework = f, .cluster = f->cluster, .ledger = f->ledger, .arena = a, .pod = pod, .now_ns = now_ns};
 	c->vocab = ledger_vocab(f->ledger);
 	c->names = vocab_names(ledger_vocab(f->ledger));
+	c->states = arena_n(a, f->plugins.n + 1, void *);
+	c->pre_filter = success();
+	c->nodes = framework_nodes(f, &c->n_nodes);
+	if (pod == POD_NONE)
+		return;
 	c->p = ledger_pod(f->ledger, pod);
 	c->shape = shape_get(c->vocab, c->p->shape);
 	c->labelset = labelset_get(c->vocab, c->p->labelset);
 	c->priority = c->p->priority;
-	c->states = arena_n(a, f->plugins.n + 1, void *);
-	c->pre_filter = success();
-	c->nodes = framework_nodes(f, &c->n_nodes);
 	topologies_trim(&f->topologies, f->ledger);
 	run_pre_filters(c);
+}
+
+void cycle_begin(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
+{
+	assert(!f->cycle);
+	set_up(c, f, a, pod, now_ns);
 	fill_static(c);
 	f->cycle = c;
+}
+
+void cycle_begin_aside(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
+{
+	set_up(c, f, a, pod, now_ns);
+}
+
+void cycle_end_aside(struct cede_cycle *c)
+{
+	bits_free(&c->node_set);
+	*c = (struct cede_cycle){0};
 }
 
 void cycle_end(struct cede_cycle *c)

@@ -76,14 +76,20 @@ static const struct pod *pod_at(const struct cede_cycle *c, cede_pod pod)
 	return ledger_pod(c->ledger, pod);
 }
 
+/* Where nobody waits, cede_cycle_pod is nobody; a plugin that asks about him is told nothing. */
+static bool is_nobody(cede_pod pod)
+{
+	return pod == CEDE_NOBODY;
+}
+
 const char *cede_pod_name(const struct cede_cycle *c, cede_pod pod)
 {
-	return name_str(c->names, pod_at(c, pod)->name);
+	return is_nobody(pod) ? "" : name_str(c->names, pod_at(c, pod)->name);
 }
 
 const char *cede_pod_namespace(const struct cede_cycle *c, cede_pod pod)
 {
-	return name_str(c->names, labelset_get(c->vocab, pod_at(c, pod)->labelset)->ns);
+	return is_nobody(pod) ? "" : name_str(c->names, labelset_get(c->vocab, pod_at(c, pod)->labelset)->ns);
 }
 
 static const char *label_of(const struct cede_cycle *c, labelset_id labelset, const char *key)
@@ -97,17 +103,17 @@ static const char *label_of(const struct cede_cycle *c, labelset_id labelset, co
 
 const char *cede_pod_label(const struct cede_cycle *c, cede_pod pod, const char *key)
 {
-	return label_of(c, pod_at(c, pod)->labelset, key);
+	return is_nobody(pod) ? NULL : label_of(c, pod_at(c, pod)->labelset, key);
 }
 
 int32_t cede_pod_priority(const struct cede_cycle *c, cede_pod pod)
 {
-	return pod_at(c, pod)->priority;
+	return is_nobody(pod) ? 0 : pod_at(c, pod)->priority;
 }
 
 const char *cede_pod_queue(const struct cede_cycle *c, cede_pod pod)
 {
-	queue_id q = pod_at(c, pod)->queue;
+	queue_id q = is_nobody(pod) ? QUEUE_NONE : pod_at(c, pod)->queue;
 
 	return q == QUEUE_NONE ? "" : name_str(c->names, queue_get(ledger_queues(c->ledger), q)->path);
 }
@@ -121,22 +127,23 @@ int64_t cede_pod_request(const struct cede_cycle *c, cede_pod pod, const char *n
 {
 	res_id r = resource(c, name);
 
-	return r == RES_NONE ? 0 : res_list_get(&shape_get(c->vocab, pod_at(c, pod)->shape)->request, r);
+	return r == RES_NONE || is_nobody(pod) ? 0
+					       : res_list_get(&shape_get(c->vocab, pod_at(c, pod)->shape)->request, r);
 }
 
 int64_t cede_pod_started(const struct cede_cycle *c, cede_pod pod)
 {
-	return pod_at(c, pod)->started_ns;
+	return is_nobody(pod) ? TIME_NONE : pod_at(c, pod)->started_ns;
 }
 
 int64_t cede_pod_checkpointed(const struct cede_cycle *c, cede_pod pod)
 {
-	return pod_at(c, pod)->obj->checkpointed_ns;
+	return is_nobody(pod) ? TIME_NONE : pod_at(c, pod)->obj->checkpointed_ns;
 }
 
 cede_node cede_pod_node(const struct cede_cycle *c, cede_pod pod)
 {
-	return pod_at(c, pod)->node;
+	return is_nobody(pod) ? NODE_NONE : pod_at(c, pod)->node;
 }
 
 /* ---- nodes ---- */

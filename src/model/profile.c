@@ -77,6 +77,7 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.reclaim_by = RECLAIM_FAIR_SHARE,
 			.start = START_STAMP,
 			.has_only_kai_queues = true,
+			.ignores_spread = true,
 		},
 };
 

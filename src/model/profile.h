@@ -35,6 +35,7 @@ struct profile_data {
 	enum search_mode search_mode;
 	enum waiting_order order;
 	enum reclaim_by reclaim_by;
+	bool ignores_spread;	   /* topology spread constraints keep nobody from a node */
 	bool has_group_priorities; /* a group that goes as a whole has a priority of its own */
 	bool has_gangs;		   /* where queues decide: groups start together, and go as a whole */
 	/* how objects are read */

@@ -23,27 +23,27 @@
 #define RULE_TABLE(X) \
 	X(FOREIGN, foreign, "foreign", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN) | RULE_IN(KAI), 0, BY_ANY, "", "") \
 	X(DAEMONSET, daemonset, "daemonset", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
-	X(NEVER, never, "never", RULE_IN(DEFAULT) | RULE_IN(KUBERNETES) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
+	X(NEVER, never, "never", RULE_IN(DEFAULT) | RULE_IN(KUBERNETES) | RULE_IN(YUNIKORN), 0, BY_SOMEBODY, "", "") \
 	X(DELAY, delay, "delay", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "", "") \
-	X(KAI_QUOTA, kai_quota, "kai-quota", RULE_IN(DEFAULT), 0, BY_ANY, "", "") \
+	X(KAI_QUOTA, kai_quota, "kai-quota", RULE_IN(DEFAULT), 0, BY_SOMEBODY, "", "") \
 	X(SAME_CYCLE, same_cycle, "same-cycle", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY, "", "") \
-	X(APPLICATION, application, "application", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY & ~BY(QUOTA), "", "") \
+	X(APPLICATION, application, "application", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_SOMEBODY, "", "") \
 	X(FENCE, fence, "fence", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "", "") \
 	X(POLICY, policy, "policy", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY & ~BY(REQUIRED_NODE), "", "") \
 	X(PRIORITY, priority, "priority", RULE_IN_ALL, 0, BY(RECLAIM) | BY(PREEMPT) | BY(DISPLACE) | BY(REQUIRED_NODE), \
 	  "", "") \
 	X(PREEMPTIBILITY, preemptibility, "preemptibility", RULE_IN(DEFAULT) | RULE_IN(KAI), 0, BY_ANY, \
 	  "threshold reach", "") \
-	X(MIN_RUNTIME, min_runtime, "min-runtime", RULE_IN(DEFAULT) | RULE_IN(KAI), 0, BY_ANY & ~BY(CONSOLIDATE), \
+	X(MIN_RUNTIME, min_runtime, "min-runtime", RULE_IN(DEFAULT) | RULE_IN(KAI), 0, BY_ANY & ~BY(STALE_GANG), \
 	  "consolidation", "") \
 	X(GUARANTEE, guarantee, "guarantee", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "types", "") \
 	X(FAIR_SHARE, fair_share, "fair-share", RULE_IN(KAI), 0, BY(RECLAIM), "", "") \
 	X(BUDGET, budget, "budget", RULE_IN(DEFAULT), RULE_IN(KUBERNETES), BY_ANY, "", "against a disruption budget") \
 	X(EVICTION_RATE, eviction_rate, "eviction-rate", RULE_IN(DEFAULT), 0, BY_ANY & ~BY(REQUIRED_NODE), "perHour", "") \
-	X(OPT_OUT, opt_out, "opt-out", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY & ~BY(DISPLACE), "mode", \
+	X(OPT_OUT, opt_out, "opt-out", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY, "mode", \
 	  "though it opted out") \
 	X(PLUGIN, plugin, "plugin", RULE_IN_ALL, 0, BY_ANY, "", "though a plugin would spare it") \
-	X(DRIVER, driver, "driver", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY & ~BY(DISPLACE), "", \
+	X(DRIVER, driver, "driver", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY, "", \
 	  "though it is a driver") \
 	X(THRASH, thrash, "thrash", 0, RULE_IN(DEFAULT), BY_ANY, "soft hard window protection", \
 	  "though it was evicted before")
@@ -55,6 +55,9 @@
 /* Actions that take running pods away. */
 #define BY_ANY \
 	(BY(RECLAIM) | BY(PREEMPT) | BY(DISPLACE) | BY(REQUIRED_NODE) | BY(CONSOLIDATE) | BY(QUOTA) | BY(STALE_GANG))
+
+/* Those of them for which somebody waits. */
+#define BY_SOMEBODY (BY_ANY & ~BY(QUOTA) & ~BY(STALE_GANG))
 
 #define X(id, ...) RULE_##id,
 enum rule_id {

@@ -89,9 +89,10 @@ void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l
 
 void judge_ask_plugins(struct judge *j, const struct cede_cycle *c)
 {
+	const uint64_t plugin = UINT64_C(1) << RULE_PLUGIN;
+
 	j->cycle = c;
-	if (plugins_judge(c))
-		j->on |= rules_on(j) & UINT64_C(1) << RULE_PLUGIN;
+	j->on = (j->on & ~plugin) | (plugins_judge(c->framework) ? rules_on(j) & plugin : 0);
 }
 
 struct rule_verdict judge_preemptor(const struct judge *j)
@@ -141,10 +142,13 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 
 bool judge_is_by_priority(const struct judge *j, int64_t *ret_below)
 {
-	const uint64_t of_preemptor = UINT64_C(1) << RULE_NEVER | UINT64_C(1) << RULE_DELAY;
+	uint64_t of_victims = 0;
 
+	for (uint64_t left = j->on; left; left &= left - 1)
+		if (rules[__builtin_ctzll(left)]->judge)
+			of_victims |= left & -left;
 	*ret_below = j->p->priority;
-	return j->action == ACTION_DISPLACE && (j->on & ~of_preemptor) == UINT64_C(1) << RULE_PRIORITY;
+	return j->action == ACTION_DISPLACE && of_victims == UINT64_C(1) << RULE_PRIORITY;
 }
 
 enum rule_id judge_overridden(struct judge *j, pod_id victim)
@@ -245,7 +249,7 @@ struct victim_queue *judge_queue(struct judge *j, queue_id q)
 	o->ancestor = j->p && j->p->queue != QUEUE_NONE ? queue_lca(j->tree, j->p->queue, q) : QUEUE_ROOT;
 	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
 	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
-	o->has_window = false;
+	o->has_window[0] = o->has_window[1] = false;
 	o->judged = 0;
 	o->n_guards = 0;
 	for (; q != o->ancestor; q = queue_get(j->tree, q)->parent)

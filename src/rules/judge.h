@@ -34,6 +34,7 @@ struct rule_settings {
 	uint32_t n_scheduler_names;
 	const char *const *scheduler_names; /* whose pods are ours; none: all */
 	struct min_runtime_settings min_runtime;
+	bool moves_ignore_windows; /* consolidation goes by no minimum runtime */
 	struct thrash_settings thrash;
 	uint32_t evictions_per_hour;			 /* of one queue; 0: as many as it takes */
 	const struct eviction_history *eviction_history; /* NULL: nothing is known */
@@ -60,8 +61,8 @@ struct victim_queue {
 	uint32_t distance;
 	uint32_t n_guards; /* queues of the victim's branch that guarantee anything, from the leaf up */
 	queue_id guards[QUEUE_DEPTH_MAX];
-	bool has_window; /* known once the min-runtime rule was asked */
-	struct min_runtime window;
+	bool has_window[2]; /* known once the min-runtime rule was asked: preempt, reclaim */
+	struct min_runtime window[2];
 };
 
 struct judge_scratch {			    /* memory that judges use one after the other; zero-initialised */
@@ -98,7 +99,7 @@ struct judge {
 void judge_init(struct judge *j, const struct cluster *c, const struct ledger *l, const struct rule_settings *s,
 		enum action action, pod_id pod, int64_t now_ns, struct judge_scratch *scratch);
 
-/* Lets plugins of the cycle's framework speak too: the rule `plugin`. Needed once, after judge_init. */
+/* Lets plugins of the cycle's framework speak too: the rule `plugin`. To be called after judge_init. */
 void judge_ask_plugins(struct judge *j, const struct cede_cycle *c);
 /* What holds back the waiting pod itself: never, delay (with until), or RULE_NONE. */
 struct rule_verdict judge_preemptor(const struct judge *j);

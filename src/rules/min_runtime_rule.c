@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Work inside its minimum runtime is not interrupted. Inside one leaf the preempt window counts, between leaves the
- * reclaim window; a lowered maximum is the leaf's own affair. At start + window it may go.
+ * reclaim window; a lowered maximum is the leaf's own affair; a move must be outside both. At start + window it may go.
  *
  * Of a group that runs more pods than its minimum the surplus may go at any time: what has to stay while the window
  * runs is the minimum, of each podset. Pods on their way out do not count as staying, whoever sent them, so many small
@@ -45,27 +45,32 @@ static bool is_own_leaf(const struct judge *j, const struct pod *v)
 	return !j->p || j->p->queue == v->queue;
 }
 
-static struct min_runtime window_of(struct judge *j, const struct pod *v)
+/* The reclaim window depends on who waits. Where nobody does there is none. */
+static struct min_runtime find_window(const struct judge *j, int which, queue_id q)
+{
+	if (which == PREEMPT_WINDOW)
+		return min_runtime_preempt(j->tree, &j->settings.min_runtime, q);
+	return min_runtime_reclaim(j->tree, &j->settings.min_runtime, q == QUEUE_NONE ? QUEUE_NONE : j->p->queue, q);
+}
+
+static struct min_runtime window_of(struct judge *j, int which, const struct pod *v)
 {
 	struct victim_queue *o;
 
 	if (v->queue == QUEUE_NONE)
-		return is_own_leaf(j, v)
-			       ? min_runtime_preempt(j->tree, &j->settings.min_runtime, QUEUE_NONE)
-			       : min_runtime_reclaim(j->tree, &j->settings.min_runtime, QUEUE_NONE, QUEUE_NONE);
+		return find_window(j, which, QUEUE_NONE);
 	o = judge_queue(j, v->queue);
-	if (!o->has_window) {
-		o->window = is_own_leaf(j, v)
-				    ? min_runtime_preempt(j->tree, &j->settings.min_runtime, v->queue)
-				    : min_runtime_reclaim(j->tree, &j->settings.min_runtime, j->p->queue, v->queue);
-		o->has_window = true;
+	if (!o->has_window[which]) {
+		o->window[which] = find_window(j, which, v->queue);
+		o->has_window[which] = true;
 	}
-	return o->window;
+	return o->window[which];
 }
 
 /*
  * Since when it runs. A group's stamp from the future is not believed: no engine writes one, and who can write the
- * group's annotations must not get protection without end by it. The pod's own times are the cluster's.
+ * group's annotations must not get protection without end by it. The pod's own times are the cluster's: clocks differ
+ * by seconds, so one that is ahead of ours says that it has only just started.
  */
 static int64_t start_of(const struct judge *j, const struct pod *v)
 {
@@ -74,9 +79,40 @@ static int64_t start_of(const struct judge *j, const struct pod *v)
 	if (v->started_ns <= j->now_ns || profile_get(j->settings.profile)->start == START_STAMP)
 		return v->started_ns;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (own[i] != TIME_NONE && own[i] <= j->now_ns)
-			return own[i];
+		if (own[i] != TIME_NONE)
+			return own[i] < j->now_ns ? own[i] : j->now_ns;
 	return j->now_ns;
+}
+
+static struct rule_verdict inside(struct judge *j, int which, const struct pod *v)
+{
+	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_MIN_RUNTIME);
+	struct min_runtime window = window_of(j, which, v);
+	int64_t start = start_of(j, v);
+
+	says.until_ns = res_add_sat(start, window.ns);
+	if (window.ns <= 0 || j->now_ns >= says.until_ns)
+		return rule_may_go();
+	says.reason = (uint8_t)which;
+	says.queue = window.queue;
+	says.podset = is_elastic(j->ledger, v->podset) ? v->podset : PODSET_NONE;
+	says.num[0] = window.ns;
+	says.num[1] = res_sub_sat(j->now_ns, start);
+	says.num[2] = says.podset != PODSET_NONE ? ledger_podset(j->ledger, v->podset)->n_placed : 0;
+	return says;
+}
+
+/* A move must be outside both windows; told is the one that ends later. */
+static struct rule_verdict inside_any(struct judge *j, const struct pod *v)
+{
+	struct rule_verdict preempt = inside(j, PREEMPT_WINDOW, v), reclaim;
+
+	if (!j->p || j->settings.moves_ignore_windows)
+		return j->p ? rule_may_go() : preempt;
+	reclaim = inside(j, RECLAIM_WINDOW, v);
+	return reclaim.answer == IS_PROTECTED && (preempt.answer != IS_PROTECTED || reclaim.until_ns > preempt.until_ns)
+		       ? reclaim
+		       : preempt;
 }
 
 /* Kubernetes and YuniKorn know no minimum runtime; a gang that is broken anyway has nothing to finish. */
@@ -87,26 +123,11 @@ static bool is_off(const struct judge *j)
 
 struct rule_verdict judge_window(struct judge *j, const struct pod *v)
 {
-	struct rule_verdict says = rule_says(IS_PROTECTED, RULE_MIN_RUNTIME);
-	struct min_runtime window;
-	int64_t start;
-
 	if (is_off(j) || v->started_ns == TIME_NONE)
 		return rule_may_go();
-	window = window_of(j, v);
-	if (window.ns <= 0)
-		return rule_may_go();
-	start = start_of(j, v);
-	says.until_ns = res_add_sat(start, window.ns);
-	if (j->now_ns >= says.until_ns)
-		return rule_may_go();
-	says.reason = is_own_leaf(j, v) ? PREEMPT_WINDOW : RECLAIM_WINDOW;
-	says.queue = window.queue;
-	says.podset = is_elastic(j->ledger, v->podset) ? v->podset : PODSET_NONE;
-	says.num[0] = window.ns;
-	says.num[1] = res_sub_sat(j->now_ns, start);
-	says.num[2] = says.podset != PODSET_NONE ? ledger_podset(j->ledger, v->podset)->n_placed : 0;
-	return says;
+	if (j->action == ACTION_CONSOLIDATE)
+		return inside_any(j, v);
+	return inside(j, is_own_leaf(j, v) ? PREEMPT_WINDOW : RECLAIM_WINDOW, v);
 }
 
 /* ---- the rule ---- */
@@ -116,6 +137,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	struct rule_verdict says = judge_window(j, v);
 
 	(void)victim;
+	if (j->action == ACTION_CONSOLIDATE) /* whoever moves is interrupted, surplus or not */
+		return says;
 	return says.answer == IS_PROTECTED && judge_can_spare(j->ledger, v->podset, 1) ? rule_may_go() : says;
 }
 

@@ -6,20 +6,20 @@
  */
 #include "rules/plugin.h"
 
-static const struct framework_plugin *at_work(const struct cede_cycle *c, uint32_t plugin)
+static const struct framework_plugin *at_work(const struct framework *f, uint32_t plugin)
 {
-	const struct framework_plugin *p = framework_plugin(c->framework, plugin);
+	const struct framework_plugin *p = framework_plugin(f, plugin);
 
 	return p->is_disabled ? NULL : p;
 }
 
-bool plugins_judge(const struct cede_cycle *c)
+bool plugins_judge(const struct framework *f)
 {
 	uint32_t n;
-	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
+	const uint32_t *order = framework_point(f, POINT_POST_FILTER, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct framework_plugin *p = at_work(c, order[i]);
+		const struct framework_plugin *p = at_work(f, order[i]);
 
 		if (p && (p->table->may_evict || p->table->victim_order))
 			return true;
@@ -38,7 +38,7 @@ static struct rule_verdict says(const struct cede_plugin *t, struct cede_verdict
 
 static struct rule_verdict ask(const struct cede_cycle *c, uint32_t plugin, pod_id victim)
 {
-	const struct framework_plugin *p = at_work(c, plugin);
+	const struct framework_plugin *p = at_work(c->framework, plugin);
 	struct cede_verdict v;
 
 	if (!p || !p->table->may_evict)
@@ -93,7 +93,7 @@ int plugins_cmp(const struct cede_cycle *c, pod_id a, pod_id b)
 	const uint32_t *order = framework_point(c->framework, POINT_POST_FILTER, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct framework_plugin *p = at_work(c, order[i]);
+		const struct framework_plugin *p = at_work(c->framework, order[i]);
 		int64_t x, y;
 
 		if (!p || !p->table->victim_order)

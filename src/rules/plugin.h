@@ -9,6 +9,6 @@
 #include "rules/judge.h"
 
 /* Does any plugin have a say? If not, nothing has to be asked. */
-bool plugins_judge(const struct cede_cycle *c);
+bool plugins_judge(const struct framework *f);
 /* Two that may go alike: <0 if a stays rather than b, by the first plugin that tells them apart. */
 int plugins_cmp(const struct cede_cycle *c, pod_id a, pod_id b);

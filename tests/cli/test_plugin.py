@@ -152,6 +152,34 @@ def test_opinions(s):
     s.equal("and the plan is made", victims(found)[0], "nominated")
 
 
+def test_every_action(s):
+    """A plugin's word holds where groups are given room by moving others, and where nobody waits."""
+    gang = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
+            "spec": {"minMember": 1, "priorityClassName": "train"}}
+    want = pod("w", cpu=4)
+    want["metadata"]["annotations"] = {"pod-group-name": "g"}
+    moves = [node("m", 4), node("n", 4), pod("a", "m", cpu=2, priority=100, opinion="keep"), pod("b", "n", cpu=2, priority=100, opinion="keep"), gang, want]
+    queues = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "yunikorn-configs", "namespace": "yunikorn"}, "data": {"queues.yaml": json.dumps(
+        {"partitions": [{"name": "default", "preemption": {"enabled": True, "quotapreemptionenabled": True}, "queues": [{"name": "root", "queues": [
+            {"name": "q", "resources": {"max": {"vcore": "1"}}, "properties": {"quota.preemption.delay": "1s"}}]}]}]})}}
+    shrinks = [queues, node("n", 4), pod("a", "n", opinion="keep"), pod("b", "n", start="2026-11-15T06:00:00Z")]
+    for p in shrinks[2:]:
+        p["metadata"].setdefault("labels", {})["queue"] = "root.q"
+    broken = json.loads(json.dumps(gang))
+    broken["metadata"]["annotations"] = {"kai.scheduler/stale-podgroup-timestamp": "2026-11-15T11:00:00Z"}
+    broken["spec"]["minMember"] = 3
+    left = [node("n", 4), broken, pod("a", "n", opinion="keep"), pod("b", "n")]
+    for p in left[2:]:
+        p["metadata"]["annotations"] = {"pod-group-name": "g"}
+    for action, objects, without, kept in (("consolidate", moves, 1, 0), ("quota", shrinks, 1, 1), ("stale-gang", left, 2, 0)):
+        def gone(found):
+            return [v["pod"] for d in found.decisions if d.get("action") == action for v in d["victims"]]
+        plain, ruled = gone(plan(objects, [], profile="default")), gone(plan(objects, ["plugin-opinions.so"], profile="default"))
+        s.equal(f"{action}: without it somebody goes", len(plain), without)
+        s.equal(f"{action}: who is kept stays", (len(ruled), "ns/a" in ruled), (kept, False))
+    s.equal("quota: without it the kept one would go", "ns/a" in [v["pod"] for d in plan(shrinks, [], profile="default").decisions for v in d["victims"]], True)
+
+
 # ---- bad plugins ----
 
 SMALL = [node("m"), node("n"), pod("w")]
@@ -329,6 +357,7 @@ def main():
     test_example(s)
     test_example_as_told(s)
     test_opinions(s)
+    test_every_action(s)
     test_bad(s)
     s.end()
 

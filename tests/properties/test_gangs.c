@@ -677,20 +677,32 @@ static void broken_gangs_are_cleaned_up_after_a_while(void **state)
 	static const struct {
 		const char *sentence;
 		int64_t ago;
-		const char *waiting, *line;
+		const char *waiting, *line, *words, *config;
 	} rows[] = {
-		{"a minute is over", 60, NULL, "stale-gang stale-gang [g-0 g-1]"},
-		{"it is not", 59, NULL, ""},
-		{"the missing one comes back in time", 100, "group g", "back placed n1"},
-		{"it does not fit", 100, "group g big", "back waiting; stale-gang stale-gang [g-0 g-1]"},
+		{"a minute is over", 60, NULL, "stale-gang stale-gang [g-0 g-1]", "", NULL},
+		{"it is not", 59, NULL, "", "", NULL},
+		{"the missing one comes back in time", 100, "group g", "back placed n1", "", NULL},
+		{"it does not fit", 100, "group g big", "back waiting; stale-gang stale-gang [g-0 g-1]", "", NULL},
+		{"a wish keeps nobody: there is no other way", 60, NULL, "stale-gang stale-gang [g-0 g-1]", "opted-out",
+		 NULL},
+		{"a budget does, and who stays keeps the others", 60, NULL, "", "budget none", NULL},
+		{"one disruption is not enough for two", 60, NULL, "", "budget one", NULL},
+		{"an hour's allowance neither", 60, NULL, "", "", "rules: {eviction-rate: {perHour: 1}}"},
+		{"other schedulers' pods are not ours", 60, NULL, "", "", "schedulerNames: [mine]"},
 	};
 	struct story s;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char words[64];
+
 		begin(&s, 4);
+		s.config = rows[i].config;
+		story_budget(&s, "none", 0);
+		story_budget(&s, "one", 1);
 		stale_group(&s, rows[i].ago);
-		running(&s, "g", NULL, 2, 1, "n1", "group g");
+		snprintf(words, sizeof(words), "group g %s", rows[i].words);
+		running(&s, "g", NULL, 2, 1, "n1", words);
 		if (rows[i].waiting)
 			story_pod(&s, "back", NULL, story_word(rows[i].waiting, "big") ? 9 : 1, NULL, rows[i].waiting);
 		expect(&s, rows[i].sentence, rows[i].line);

@@ -255,6 +255,56 @@ static void GQ_2_queues_give_back_what_is_above_a_lowered_maximum(void **state)
 		run_row(&rows[i]);
 }
 
+/* Two of a group, one unit each, and one pod alone, in a queue that has one or two units too many. */
+static void ONE_1_a_lowered_maximum_takes_groups_that_go_whole_as_a_whole(void **state)
+{
+	static const struct {
+		const char *sentence, *mode;
+		int max;
+		const char *line;
+	} rows[] = {
+		{"two units too many: the group, which loses least", "{all: {}}", 1, "quota quota [g-0 g-1]"},
+		{"one unit too many: half a group is none", "{all: {}}", 2, "quota quota [old]"},
+		{"each for itself", "{single: {}}", 2, "quota quota [g-0]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+		struct text got = {0};
+
+		story_begin(&s);
+		text_printf(
+			&s.objects,
+			"partitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: true}\n"
+			"  queues: [{name: root, queues: [{name: q, resources: {max: {" STORY_UNIT ": %d}}, " QUOTA
+			"}]}]\n",
+			rows[i].max);
+		text_printf(
+			&s.objects,
+			"---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: {namespace: d, name: "
+			"g}\nspec: {schedulingPolicy: {gang: {minCount: 2}}, disruptionMode: %s, priority: 0}\n",
+			rows[i].mode);
+		story_node(&s, "n1", 9);
+		for (int k = 0; k < 2; k++)
+			text_printf(
+				&s.objects,
+				"---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: g-%d, labels: {queue: "
+				"root.q}}\nspec: {nodeName: n1, schedulingGroup: {podGroupName: g}, containers: "
+				"[{name: c, resources: {requests: {" STORY_UNIT
+				": \"1\"}}}]}\nstatus: {phase: Running, startTime: \"2027-01-15T07:59:00Z\"}\n",
+				k);
+		story_pod(&s, "old", "root.q", 1, "n1", "age 900");
+		story_plan(&s);
+		story_line(&s, &got);
+		if (!str_eq(text_str(&got), rows[i].line))
+			print_error("%s\n", rows[i].sentence);
+		assert_string_equal(text_str(&got), rows[i].line);
+		text_free(&got);
+		story_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +312,7 @@ int main(void)
 		cmocka_unit_test(GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5),
 		cmocka_unit_test(GQ_4_what_a_shared_parent_guarantees_is_not_asked_for),
 		cmocka_unit_test(GQ_2_queues_give_back_what_is_above_a_lowered_maximum),
+		cmocka_unit_test(ONE_1_a_lowered_maximum_takes_groups_that_go_whole_as_a_whole),
 	};
 
 	return cmocka_run_group_tests_name("gq_types", tests, NULL, NULL);

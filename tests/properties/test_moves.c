@@ -71,10 +71,98 @@ static void whom_rules_keep_does_not_move(void **state)
 	}
 	struct story s;
 
-	halves(&s, "priority 100 opted-out", "priority 100 budget none");
+	halves(&s, "priority 100 budget none", "priority 100 budget none");
 	story_budget(&s, "none", 0);
 	want_group(&s);
 	expect(&s, "both are kept", "want waiting");
+}
+
+static void GQ_1_soft_rules_give_way_where_nothing_else_moves(void **state)
+{
+	struct story s;
+
+	halves(&s, "priority 100 opted-out", "priority 100 budget none");
+	story_budget(&s, "none", 0);
+	want_group(&s);
+	expect_line(&s, "the other may not go at all", "want consolidate n1 [a]; a consolidate n2");
+	assert_int_equal(s.plan.v.v[0].victims[0].overridden, RULE_OPT_OUT);
+	story_end(&s);
+}
+
+static void KF_11_who_never_preempts_moves_nobody(void **state)
+{
+	struct story s;
+
+	halves(&s, "priority 100", "priority 100");
+	story_pod(&s, "want", NULL, 4, NULL, "group g never");
+	expect(&s, "a move is an interruption", "want waiting (never)");
+}
+
+/* ---- filters and groups ---- */
+
+static void running(struct story *s, const char *name, const char *node, const char *spec)
+{
+	text_printf(&s->objects,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: %s, labels: {app: x}}\n"
+		    "spec: {priority: 100, nodeName: %s, %s, containers: [{name: c, resources: {requests: {" STORY_UNIT
+		    ": \"2\"}}}]}\nstatus: {phase: Running, startTime: \"2027-01-15T07:00:00Z\"}\n",
+		    name, node, spec);
+}
+
+#define SPREAD(when)                                                                                             \
+	"topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: " when \
+	", labelSelector: {matchLabels: {app: x}}}]"
+
+static void KF_7_nobody_moves_against_a_spread_constraint(void **state)
+{
+	static const struct {
+		const char *sentence, *spec, *line;
+	} rows[] = {
+		{"two of two on one node are too many", SPREAD("DoNotSchedule"), "want waiting"},
+		{"a wish is no constraint", SPREAD("ScheduleAnyway"), "want consolidate n2 [b]; b consolidate n1"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		story_node(&s, "n1", 4);
+		story_node(&s, "n2", 4);
+		running(&s, "a", "n1", rows[i].spec);
+		running(&s, "b", "n2", rows[i].spec);
+		group(&s);
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
+static void ONE_1_a_group_that_goes_whole_moves_whole_or_not_at_all(void **state)
+{
+	static const struct {
+		const char *sentence, *mode, *line;
+	} rows[] = {
+		{"one of two would be enough, and may not", "{all: {}}", "want waiting"},
+		{"each for itself", "{single: {}}", "want consolidate n2 [b]; b consolidate n1"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		story_node(&s, "n1", 4);
+		story_node(&s, "n2", 4);
+		text_printf(
+			&s.objects,
+			"---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: {namespace: d, name: "
+			"whole}\nspec: {schedulingPolicy: {gang: {minCount: 2}}, disruptionMode: %s, priority: "
+			"100}\n",
+			rows[i].mode);
+		running(&s, "a", "n1", "schedulingGroup: {podGroupName: whole}");
+		running(&s, "b", "n2", "schedulingGroup: {podGroupName: whole}");
+		group(&s);
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
 }
 
 /* MR-14: both run since five minutes. */
@@ -137,6 +225,10 @@ int main(void)
 		cmocka_unit_test(a_group_gets_room_by_moving_others),
 		cmocka_unit_test(a_pod_without_a_group_moves_nobody),
 		cmocka_unit_test(whom_rules_keep_does_not_move),
+		cmocka_unit_test(GQ_1_soft_rules_give_way_where_nothing_else_moves),
+		cmocka_unit_test(KF_11_who_never_preempts_moves_nobody),
+		cmocka_unit_test(KF_7_nobody_moves_against_a_spread_constraint),
+		cmocka_unit_test(ONE_1_a_group_that_goes_whole_moves_whole_or_not_at_all),
 		cmocka_unit_test(MR_14_nothing_inside_a_window_moves_in_profile_default_too),
 		cmocka_unit_test(nobody_moves_where_not_all_find_a_place),
 		cmocka_unit_test(room_reserved_for_others_is_not_moved_into),

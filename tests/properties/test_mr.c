@@ -338,6 +338,14 @@ static void MR_8_nothing_a_tenant_writes_moves_the_clock(void **state)
 	kai_pod(&s, "run-0", "run", 1, "n1", "age 300");
 	want(&s, "a");
 	expect(&s, "its pods still have their own start", "want waiting");
+
+	story_begin(&s);
+	kai_queue(&s, "a", "", 4, "");
+	kai_queue(&s, "b", "", 0, "reclaim 10m");
+	kai_node(&s, "n1", 1);
+	kai_pod(&s, "ahead", NULL, 1, "n1", "queue b age -1");
+	want(&s, "a");
+	expect(&s, "a clock that is a second ahead does not end a window", "want waiting");
 }
 
 static void MR_8_work_without_a_group_has_its_own_start(void **state)
