@@ -103,6 +103,7 @@ struct decision {
 	enum rule_id own_rule;	   /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
 	enum tie_break tie;	      /* why this node */
+	const char *tie_words;	      /* TIE_COST: what is better about its set of victims; NULL: the node's name */
 	node_id runner_up;	      /* NODE_NONE if none */
 	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
 	struct overdue overdue;	      /* why it looked again, or what it still waits for */

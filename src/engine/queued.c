@@ -192,6 +192,13 @@ static void mark_overridden(struct attempt *a, struct victim *v, struct judge *j
 		v[i].overridden = judge_overridden(j, v[i].pod);
 }
 
+static const char *better_words(const struct search_result *r)
+{
+	enum cost c = r->second == NODE_NONE ? COSTS : set_cost_difference(&r->cost, &r->second_cost);
+
+	return c == COSTS ? NULL : cost_text(c);
+}
+
 static void carry_out(struct attempt *a, const struct search_result *r, struct judge *j)
 {
 	struct victim *v = attempt_take_victims(a, r->victims, r->n_victims);
@@ -201,6 +208,7 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 		v[i].goes_with_group = r->with_group[i];
 	a->d->runner_up = r->second;
 	a->d->tie = r->second == NODE_NONE ? TIE_ONLY_ONE : TIE_COST;
+	a->d->tie_words = better_words(r);
 	for (uint32_t i = 0; i < r->n_victims; i++)
 		ledger_evict(a->c.ledger, r->victims[i]);
 	reserve(a, r->node, j->action);

@@ -20,16 +20,33 @@
 #include "engine/displace_internal.h"
 #include "rules/victim_set.h"
 
+/* What a set of victims costs: criteria in the order they are asked, with the words for what was better. */
+#define COST_LIST(X)                                                                          \
+	X(OPTED_OUT, "fewest opted-out pods")                                                 \
+	X(DRIVERS, "fewest drivers")                                                          \
+	X(THRASHING, "fewest pods that were evicted before")                                  \
+	X(BELOW, "no queue below its guarantee in other types")                               \
+	X(HIGHEST, "lowest highest priority")                                                 \
+	X(RANK, "a plugin's order") /* on one node alone */                                   \
+	X(LOST, "least lost work")  /* displace: smallest sum of priorities */                \
+	X(DISTANCE, "nearest queues")                                                         \
+	X(COUNT, "fewest victims")                                                            \
+	X(EARLIEST, "youngest victims") /* minus the start of the victim that runs longest */ \
+	X(OLDEST, "latest created")	/* minus the creation of the oldest */
+
+#define X(id, words) COST_##id,
+enum cost { COST_LIST(X) COSTS };
+#undef X
+
 struct set_cost {
-	uint32_t n_opted_out, n_drivers, n_thrashing, n_below;
-	int64_t highest;
-	uint32_t rank; /* of the victim a plugin would rather keep than all others; only between sets of one node */
-	int64_t lost_work;
-	uint32_t distance, n;
-	int64_t earliest; /* start of the victim that runs longest: later is better */
-	int64_t oldest;	  /* when the oldest was made, if starts are equal */
+	int64_t v[COSTS]; /* smaller is better; a set never costs less with one victim more */
 };
-#define SET_COST_NONE ((struct set_cost){.highest = INT64_MIN, .earliest = INT64_MAX, .oldest = INT64_MAX})
+extern const struct set_cost set_cost_none; /* of the empty set */
+/* <0: a is better. */
+int set_cost_cmp(const struct set_cost *a, const struct set_cost *b);
+/* What tells them apart; COSTS: nothing. */
+enum cost set_cost_difference(const struct set_cost *a, const struct set_cost *b);
+const char *cost_text(enum cost c);
 
 struct search_result {
 	node_id node; /* NODE_NONE: no lawful set anywhere */
@@ -80,5 +97,3 @@ int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage);
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
 /* The same in seconds, times the share of the cluster that it holds in millionths, added up over types. */
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns);
-/* <0: a is better. */
-int set_cost_cmp(const struct set_cost *a, const struct set_cost *b);

@@ -129,11 +129,11 @@ static bool costs_less(const struct candidate *x, const struct candidate *y)
  */
 static bool is_proven(const struct node_search *g, const struct best_set *best)
 {
-	uint32_t m = best->cost.n;
+	uint32_t m = best->cost.v[COST_COUNT];
 	const struct candidate *next, *dearest;
 
-	if (g->was_refused || g->has_rest || best->cost.n_below || best->cost.n_opted_out || best->cost.n_drivers ||
-	    best->cost.n_thrashing || !g->is_fast)
+	if (g->was_refused || g->has_rest || best->cost.v[COST_BELOW] || best->cost.v[COST_OPTED_OUT] ||
+	    best->cost.v[COST_DRIVERS] || best->cost.v[COST_THRASHING] || !g->is_fast)
 		return false;
 	if (m == 1)
 		return true;
@@ -145,7 +145,7 @@ static bool is_proven(const struct node_search *g, const struct best_set *best)
 		if (costs_less(dearest, &g->candidates[i]))
 			dearest = &g->candidates[i];
 	next = g->n > m ? &g->candidates[g->n - m - 1] : NULL;
-	if (next && next->v.p->priority == best->cost.highest && costs_less(next, dearest))
+	if (next && next->v.p->priority == best->cost.v[COST_HIGHEST] && costs_less(next, dearest))
 		return false;
 	return least_victims(g) == m;
 }
@@ -196,20 +196,21 @@ static int64_t least_lost(const struct node_search *g, uint64_t n, int64_t highe
 /* No set of this node costs less, whatever rules and filters say. */
 static struct set_cost lower_bound(const struct node_search *g)
 {
-	struct set_cost least = SET_COST_NONE;
+	struct set_cost least = set_cost_none;
 	uint32_t first = first_needed(g);
 	uint64_t n = least_victims(g);
 
 	if (first == g->n)
 		return least;
-	least.n_opted_out = g->candidates[first].is_opted_out;
-	least.n_drivers = !least.n_opted_out && g->candidates[first].is_driver;
-	least.n_thrashing = !least.n_opted_out && !least.n_drivers && g->candidates[first].is_thrashing;
-	if (least.n_opted_out || least.n_drivers || least.n_thrashing)
+	least.v[COST_OPTED_OUT] = g->candidates[first].is_opted_out;
+	least.v[COST_DRIVERS] = !least.v[COST_OPTED_OUT] && g->candidates[first].is_driver;
+	least.v[COST_THRASHING] =
+		!least.v[COST_OPTED_OUT] && !least.v[COST_DRIVERS] && g->candidates[first].is_thrashing;
+	if (least.v[COST_OPTED_OUT] || least.v[COST_DRIVERS] || least.v[COST_THRASHING])
 		return least;
-	least.highest = g->candidates[first].v.p->priority;
-	least.n = (uint32_t)n;
-	least.lost_work = least_lost(g, n, least.highest);
+	least.v[COST_HIGHEST] = g->candidates[first].v.p->priority;
+	least.v[COST_COUNT] = (uint32_t)n;
+	least.v[COST_LOST] = least_lost(g, n, least.v[COST_HIGHEST]);
 	return least;
 }
 
@@ -247,7 +248,7 @@ bool node_search_find_set(struct node_search *g, struct best_set *best, struct s
 		g->spares_rest = false;
 		try_greedily(g, best);
 	}
-	if (best->is_found && best->cost.n_below)
+	if (best->is_found && best->cost.v[COST_BELOW])
 		try_keeping_guarantees(g, best);
 	if (!best->is_found && !g->was_refused && g->is_fast)
 		return false;
@@ -257,8 +258,8 @@ bool node_search_find_set(struct node_search *g, struct best_set *best, struct s
 		return false;
 	take_set(g, best);
 	*ret = best->cost;
-	ret->rank = 0;
-	return ret->n > 0;
+	ret->v[COST_RANK] = 0;
+	return ret->v[COST_COUNT] > 0;
 }
 
 void node_search_tell_refused_sets(struct node_search *g)

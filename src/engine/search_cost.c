@@ -187,60 +187,68 @@ int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns
 	return share_of_cluster(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
 }
 
+const struct set_cost set_cost_none = {
+	{[COST_HIGHEST] = INT64_MIN, [COST_EARLIEST] = -INT64_MAX, [COST_OLDEST] = -INT64_MAX}};
+
+static void at_least(int64_t *v, int64_t least)
+{
+	*v = *v < least ? least : *v;
+}
+
 void set_cost_add(struct set_cost *to, const struct candidate *m, enum action action)
 {
-	int64_t priority = m->v.p->priority;
+	int64_t priority = m->v.p->priority, start = res_sub_sat(0, m->start);
 
-	to->n += m->v.n_pods;
-	to->n_opted_out += m->n_opted_out;
-	to->n_drivers += m->n_drivers;
-	to->n_thrashing += m->n_thrashing;
-	to->lost_work = res_add_sat(to->lost_work, m->lost_work);
-	to->distance += m->distance;
+	to->v[COST_OPTED_OUT] += m->n_opted_out;
+	to->v[COST_DRIVERS] += m->n_drivers;
+	to->v[COST_THRASHING] += m->n_thrashing;
+	to->v[COST_LOST] = res_add_sat(to->v[COST_LOST], m->lost_work);
+	to->v[COST_DISTANCE] += m->distance;
+	to->v[COST_COUNT] += m->v.n_pods;
 	/* KF-6 asks for the start of the most important victims alone. */
-	if (action == ACTION_DISPLACE && priority != to->highest)
-		to->earliest = priority > to->highest ? m->start : to->earliest;
-	else
-		to->earliest = m->start < to->earliest ? m->start : to->earliest;
-	to->oldest = m->created < to->oldest ? m->created : to->oldest;
-	to->highest = priority > to->highest ? priority : to->highest;
-	to->rank = m->rank > to->rank ? m->rank : to->rank;
+	if (action == ACTION_DISPLACE && priority > to->v[COST_HIGHEST])
+		to->v[COST_EARLIEST] = start;
+	else if (action != ACTION_DISPLACE || priority == to->v[COST_HIGHEST])
+		at_least(&to->v[COST_EARLIEST], start);
+	at_least(&to->v[COST_OLDEST], res_sub_sat(0, m->created));
+	at_least(&to->v[COST_HIGHEST], priority);
+	at_least(&to->v[COST_RANK], m->rank);
 }
 
 struct set_cost node_search_cost(struct node_search *g)
 {
-	struct set_cost cost = SET_COST_NONE;
+	struct set_cost cost = set_cost_none;
 
 	for (uint32_t i = 0; i < g->n; i++) {
 		if (!g->candidates[i].goes)
 			continue;
 		set_cost_add(&cost, &g->candidates[i], g->s->j->action);
-		cost.n_below |= victim_set_takes_below(&g->set, &g->candidates[i].v);
+		cost.v[COST_BELOW] |= victim_set_takes_below(&g->set, &g->candidates[i].v);
 	}
 	return cost;
 }
 
+enum cost set_cost_difference(const struct set_cost *a, const struct set_cost *b)
+{
+	enum cost c = 0;
+
+	while (c < COSTS && a->v[c] == b->v[c])
+		c++;
+	return c;
+}
+
 int set_cost_cmp(const struct set_cost *a, const struct set_cost *b)
 {
-	if (a->n_opted_out != b->n_opted_out)
-		return a->n_opted_out < b->n_opted_out ? -1 : 1;
-	if (a->n_drivers != b->n_drivers)
-		return a->n_drivers < b->n_drivers ? -1 : 1;
-	if (a->n_thrashing != b->n_thrashing)
-		return a->n_thrashing < b->n_thrashing ? -1 : 1;
-	if (a->n_below != b->n_below)
-		return a->n_below < b->n_below ? -1 : 1;
-	if (a->highest != b->highest)
-		return a->highest < b->highest ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->lost_work != b->lost_work)
-		return a->lost_work < b->lost_work ? -1 : 1;
-	if (a->distance != b->distance)
-		return a->distance < b->distance ? -1 : 1;
-	if (a->n != b->n)
-		return a->n < b->n ? -1 : 1;
-	if (a->earliest != b->earliest)
-		return a->earliest > b->earliest ? -1 : 1;
-	return (a->oldest < b->oldest) - (a->oldest > b->oldest);
+	enum cost c = set_cost_difference(a, b);
+
+	return c == COSTS ? 0 : a->v[c] < b->v[c] ? -1 : 1;
+}
+
+const char *cost_text(enum cost c)
+{
+#define X(id, words) [COST_##id] = (words),
+	static const char *const texts[] = {COST_LIST(X)};
+#undef X
+
+	return texts[c];
 }

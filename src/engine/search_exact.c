@@ -212,15 +212,15 @@ static bool is_level(const struct exact *x, const struct set_cost *c)
 {
 	const struct set_cost *best = &x->best->cost;
 
-	return c->n_opted_out == best->n_opted_out && c->n_drivers == best->n_drivers &&
-	       c->n_thrashing == best->n_thrashing && best->n_below == x->least_below;
+	return c->v[COST_OPTED_OUT] == best->v[COST_OPTED_OUT] && c->v[COST_DRIVERS] == best->v[COST_DRIVERS] &&
+	       c->v[COST_THRASHING] == best->v[COST_THRASHING] && best->v[COST_BELOW] == x->least_below;
 }
 
 /* Would a set with it be dearer than the best for a reason that comes before lost work? */
 static bool is_too_dear(const struct exact *x, const struct set_cost *c, const struct candidate *m)
 {
 	return x->best->is_found && is_level(x, c) &&
-	       (m->is_opted_out || m->is_driver || m->is_thrashing || m->v.p->priority > x->best->cost.highest);
+	       (m->is_opted_out || m->is_driver || m->is_thrashing || m->v.p->priority > x->best->cost.v[COST_HIGHEST]);
 }
 
 static bool is_open(const struct exact *x, uint32_t i, uint32_t n, const struct set_cost *c)
@@ -283,8 +283,8 @@ static bool is_hopeless(const struct exact *x, uint32_t n, const struct set_cost
 		bound = cheapest(x, a, n, c);
 		more = bound > more ? bound : more;
 	}
-	least.n_below = x->least_below;
-	least.lost_work = res_add_sat(least.lost_work, more);
+	least.v[COST_BELOW] = x->least_below;
+	least.v[COST_LOST] = res_add_sat(least.v[COST_LOST], more);
 	return set_cost_cmp(&least, &x->best->cost) >= 0;
 }
 
@@ -476,7 +476,7 @@ void search_exact(struct node_search *g, struct best_set *best)
 {
 	struct best_set own = *best;
 	struct exact x = {.g = g, .best = best, .n = g->n};
-	struct set_cost none = SET_COST_NONE;
+	struct set_cost none = set_cost_none;
 
 	if (g->n > DEPTH_MAX) {
 		g->is_bounded = true;
@@ -485,7 +485,7 @@ void search_exact(struct node_search *g, struct best_set *best)
 	x.items = arena_n(g->s->c->arena, g->n + 1, struct item);
 	for (uint32_t i = 0; i < g->n; i++)
 		x.items[i] = item_of(g, &g->candidates[i]);
-	x.least_below = best->is_found && !g->set.keeps_all_types ? best->cost.n_below : 0;
+	x.least_below = best->is_found && !g->set.keeps_all_types ? best->cost.v[COST_BELOW] : 0;
 	find_amounts(&x);
 	if (!g->is_fast)
 		ask_filters(&x);

@@ -51,7 +51,8 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 		text_add(out, "room is being freed there anyway");
 		break;
 	case TIE_COST:
-		text_printf(out, "the cheapest way within the rules (next best %s)", node_text(v, d->runner_up));
+		text_printf(out, "%s within the rules (next best %s)",
+			    d->tie_words ? d->tie_words : "the first by name of equals", node_text(v, d->runner_up));
 		break;
 	case TIE_FULLEST:
 		text_add(out, "the fullest node that fits");
