@@ -12,6 +12,14 @@ void heap_free(struct heap *h)
 	array_free(&h->where);
 }
 
+void heap_clear(struct heap *h)
+{
+	for (uint32_t i = 0; i < h->items.n; i++)
+		h->where.v[h->items.v[i].id] = 0;
+	h->items.n = 0;
+	h->next_seq = 0;
+}
+
 static bool comes_before(const struct heap *h, struct heap_item a, struct heap_item b)
 {
 	int c = h->cmp(h->ctx, a.id, b.id);

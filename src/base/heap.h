@@ -27,6 +27,7 @@ struct heap {
 
 void heap_init(struct heap *h, int (*cmp)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
 void heap_free(struct heap *h);
+void heap_clear(struct heap *h);	     /* takes everything out; its memory stays */
 void heap_push(struct heap *h, uint32_t id); /* asserts that id is not in it */
 uint32_t heap_peek(const struct heap *h);    /* asserts not empty */
 uint32_t heap_pop(struct heap *h);

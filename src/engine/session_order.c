@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
+
 uint8_t workload_state(const struct session *s, const struct workload *u)
 {
 	bool is_above = false;
@@ -290,14 +292,14 @@ struct order_node {	      /* one queue */
 	uint32_t at, n;
 	const struct order_item *extra; /* leaf: sorted */
 	uint32_t extra_at, n_extra;
-	ARRAY(struct order_item) pushed; /* leaf: a heap */
-	ARRAY(uint32_t) children;	 /* a heap of queues */
-	bool is_in_parent;
+	struct heap pushed;	/* leaf: in order.pushed */
+	struct heap children;	/* queues */
 	bool may_sink;		/* what stands at its head changed since its place among its siblings was looked at */
 	double popped[KAI_RES]; /* what victims popped so far hold */
 };
 
 struct order {
+	struct session *s;
 	bool is_victims;
 	order_filter filter;
 	void *ctx;
@@ -305,19 +307,30 @@ struct order {
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
 	/* the leaf popped last, if by that a workload was passed over, and what that asked for */
 	uint32_t passed, kind;
+	ARRAY(struct order_item) pushed; /* since it began */
 	ARRAY(struct victim_entry) entries;
 	struct arena *arena; /* of entries */
 };
 
+static int by_share(const void *order, uint32_t a, uint32_t b);
+static int by_item(const void *order, uint32_t a, uint32_t b);
+
 static struct order *order_of(struct session *s, enum order_role role)
 {
-	if (s->orders[role] == NULL) {
-		s->orders[role] = mem_alloc(sizeof(struct order));
-		s->orders[role]->nodes = mem_alloc((s->n_queues + 1) * sizeof(struct order_node));
-		s->orders[role]->is_victims = role == ORDER_VICTIMS;
-		s->orders[role]->arena = arena_new(1 << 14);
+	struct order *o = s->orders[role];
+
+	if (o != NULL)
+		return o;
+	s->orders[role] = o = mem_alloc(sizeof(*o));
+	o->s = s;
+	o->is_victims = role == ORDER_VICTIMS;
+	o->arena = arena_new(1 << 14);
+	o->nodes = mem_alloc((s->n_queues + 1) * sizeof(*o->nodes));
+	for (uint32_t i = 0; i <= s->n_queues; i++) {
+		heap_init(&o->nodes[i].pushed, by_item, o);
+		heap_init(&o->nodes[i].children, by_share, o);
 	}
-	return s->orders[role];
+	return o;
 }
 
 void order_free(struct session *s)
@@ -328,9 +341,10 @@ void order_free(struct session *s)
 		if (o == NULL)
 			continue;
 		for (uint32_t k = 0; k <= s->n_queues; k++) {
-			array_free(&o->nodes[k].pushed);
-			array_free(&o->nodes[k].children);
+			heap_free(&o->nodes[k].pushed);
+			heap_free(&o->nodes[k].children);
 		}
+		array_free(&o->pushed);
 		array_free(&o->entries);
 		arena_free(o->arena);
 		mem_free(o->nodes);
@@ -345,6 +359,15 @@ static bool item_before(const struct session *s, const struct order *o, const st
 	if (a->workload == b->workload)
 		return false;
 	return comes_before(s, o->is_victims, a->workload, a->state, b->workload, b->state);
+}
+
+static int by_item(const void *order, uint32_t a, uint32_t b)
+{
+	const struct order *o = order;
+
+	if (item_before(o->s, o, &o->pushed.v[a], &o->pushed.v[b]))
+		return -1;
+	return item_before(o->s, o, &o->pushed.v[b], &o->pushed.v[a]);
 }
 
 /* The head of the list, passing over workloads that do not belong. */
@@ -379,9 +402,13 @@ static enum head leaf_head(struct session *s, struct order *o, struct order_node
 		*ret = n->extra[n->extra_at];
 		which = HEAD_EXTRA;
 	}
-	if (n->pushed.n > 0 && (which == HEAD_NONE || item_before(s, o, &n->pushed.v[0], ret))) {
-		*ret = n->pushed.v[0];
-		which = HEAD_PUSHED;
+	if (n->pushed.items.n > 0) {
+		const struct order_item *first = &o->pushed.v[heap_peek(&n->pushed)];
+
+		if (which == HEAD_NONE || item_before(s, o, first, ret)) {
+			*ret = *first;
+			which = HEAD_PUSHED;
+		}
 	}
 	return which;
 }
@@ -401,8 +428,8 @@ static void sibling_of(struct session *s, struct order *o, uint32_t queue, doubl
 	uint32_t q = queue;
 	struct order_item item;
 
-	while (o->nodes[q].children.n > 0)
-		q = o->nodes[q].children.v[0];
+	while (o->nodes[q].children.items.n > 0)
+		q = heap_peek(&o->nodes[q].children);
 	*ret = (struct share_sibling){o->is_victims ? &s->settled[queue] : &s->shares[queue], nothing, nothing};
 	if (leaf_head(s, o, &o->nodes[q], &item) == HEAD_NONE)
 		return;
@@ -421,44 +448,18 @@ static void sibling_of(struct session *s, struct order *o, uint32_t queue, doubl
 	ret->taken = sum;
 }
 
-static bool queue_before(struct session *s, struct order *o, uint32_t a, uint32_t b)
+/* For the heaps of siblings. */
+static int by_share(const void *order, uint32_t a, uint32_t b)
 {
+	struct order *o = (struct order *)order;
 	double sum_a[KAI_RES], sum_b[KAI_RES];
 	struct share_sibling x, y;
+	int d;
 
-	sibling_of(s, o, a, sum_a, &x);
-	sibling_of(s, o, b, sum_b, &y);
-	return (share_order(&x, &y, s->total) < 0) != o->is_victims;
-}
-
-static void sift_down(struct session *s, struct order *o, struct order_node *p, uint32_t i)
-{
-	for (;;) {
-		uint32_t best = i, l = 2 * i + 1;
-
-		if (l < p->children.n && queue_before(s, o, p->children.v[l], p->children.v[best]))
-			best = l;
-		if (l + 1 < p->children.n && queue_before(s, o, p->children.v[l + 1], p->children.v[best]))
-			best = l + 1;
-		if (best == i)
-			return;
-		uint32_t t = p->children.v[i];
-
-		p->children.v[i] = p->children.v[best];
-		p->children.v[best] = t;
-		i = best;
-	}
-}
-
-static void sift_up(struct session *s, struct order *o, struct order_node *p, uint32_t i)
-{
-	while (i > 0 && queue_before(s, o, p->children.v[i], p->children.v[(i - 1) / 2])) {
-		uint32_t t = p->children.v[i];
-
-		p->children.v[i] = p->children.v[(i - 1) / 2];
-		p->children.v[(i - 1) / 2] = t;
-		i = (i - 1) / 2;
-	}
+	sibling_of(o->s, o, a, sum_a, &x);
+	sibling_of(o->s, o, b, sum_b, &y);
+	d = share_order(&x, &y, o->s->total);
+	return o->is_victims ? -d : d;
 }
 
 static struct order_node *parent_node(const struct session *s, struct order *o, uint32_t queue)
@@ -475,8 +476,9 @@ static void node_reset(struct order *o, struct order_node *n)
 	n->at = n->n = 0;
 	n->extra = NULL;
 	n->extra_at = n->n_extra = 0;
-	n->pushed.n = n->children.n = 0;
-	n->is_in_parent = n->may_sink = false;
+	heap_clear(&n->pushed);
+	heap_clear(&n->children);
+	n->may_sink = false;
 	memset(n->popped, 0, sizeof(n->popped));
 }
 
@@ -530,7 +532,7 @@ static bool is_empty(struct session *s, struct order *o, struct order_node *n)
 {
 	struct order_item item;
 
-	return n->children.n == 0 && leaf_head(s, o, n, &item) == HEAD_NONE;
+	return n->children.items.n == 0 && leaf_head(s, o, n, &item) == HEAD_NONE;
 }
 
 /* Children stand after their parents, so from the end on each queue is complete when it is reached. */
@@ -548,13 +550,8 @@ static void link_queues(struct session *s, struct order *o)
 		p = parent_node(s, o, i);
 		if (p->stamp != o->stamp)
 			node_reset(o, p);
-		for (uint32_t k = n->children.n / 2; k-- > 0;)
-			sift_down(s, o, n, k);
-		array_push(&p->children, i);
-		n->is_in_parent = true;
+		heap_push(&p->children, i);
 	}
-	for (uint32_t k = root->children.n / 2; k-- > 0;)
-		sift_down(s, o, root, k);
 }
 
 void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
@@ -567,7 +564,7 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 	o->filter = role == ORDER_ACTION ? NULL : filter;
 	o->ctx = ctx;
 	o->passed = NONE;
-	o->entries.n = 0;
+	o->entries.n = o->pushed.n = 0;
 	arena_reset(o->arena);
 	if (role == ORDER_ACTION)
 		o->filter = filter;
@@ -580,7 +577,7 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 }
 
 /*
- * The leaf whose turn it is. A queue that lost its head may belong further down; that is looked at from the top, and
+ * The leaf that comes first. A queue that lost its head may belong further down; that is looked at from the top, and
  * only when the queue stands there. As in KAI, a parent is compared by the head of the child that was first until now,
  * before its children are put in order again: this decides between departments.
  */
@@ -589,13 +586,13 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 	struct order_node *p = &o->nodes[s->n_queues];
 
 	for (;;) {
-		uint32_t q = p->children.v[0];
+		uint32_t q = heap_peek(&p->children);
 		struct order_node *n = &o->nodes[q];
 
 		if (n->may_sink) {
-			sift_down(s, o, p, 0);
+			heap_update(&p->children, q);
 			n->may_sink = false;
-		} else if (n->children.n == 0) {
+		} else if (n->children.items.n == 0) {
 			return q;
 		} else {
 			p = n;
@@ -607,38 +604,6 @@ static void note_change(const struct session *s, struct order *o, uint32_t queue
 {
 	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
 		o->nodes[q].may_sink = true;
-}
-
-static void pop_child(struct session *s, struct order *o, struct order_node *p)
-{
-	o->nodes[p->children.v[0]].is_in_parent = false;
-	p->children.v[0] = p->children.v[p->children.n - 1];
-	p->children.n--;
-	if (p->children.n > 1)
-		sift_down(s, o, p, 0);
-}
-
-static void heap_pop(const struct session *s, const struct order *o, struct order_node *n)
-{
-	struct order_item *v = n->pushed.v;
-	uint32_t i = 0;
-
-	v[0] = v[--n->pushed.n];
-	for (;;) {
-		uint32_t best = i, l = 2 * i + 1;
-
-		if (l < n->pushed.n && item_before(s, o, &v[l], &v[best]))
-			best = l;
-		if (l + 1 < n->pushed.n && item_before(s, o, &v[l + 1], &v[best]))
-			best = l + 1;
-		if (best == i)
-			return;
-		struct order_item t = v[i];
-
-		v[i] = v[best];
-		v[best] = t;
-		i = best;
-	}
 }
 
 /* Where an item of the trial comes in among the workloads that only wait. */
@@ -661,7 +626,7 @@ static uint32_t place_in_list(const struct session *s, const struct order_node *
 /*
  * In a trial, workloads of the list are passed over. As long as they ask for the same the queues compare the same:
  * where the second one stands first all the same, all of them up to the next that asks for something else, or that
- * takes podset, are passed over at once.
+ * comes in between, are passed over at once.
  */
 static uint32_t after_alike(const struct session *s, struct order *o, const struct order_node *leaf, uint32_t queue)
 {
@@ -685,7 +650,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	struct order_node *leaf;
 	uint32_t q;
 
-	if (o->nodes[s->n_queues].children.n == 0)
+	if (o->nodes[s->n_queues].children.items.n == 0)
 		return false;
 	q = first_leaf(s, o);
 	leaf = &o->nodes[q];
@@ -698,7 +663,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 		o->passed = NONE;
 		break;
 	case HEAD_PUSHED:
-		heap_pop(s, o, leaf);
+		heap_pop(&leaf->pushed);
 		break;
 	case HEAD_NONE:
 		return false;
@@ -710,7 +675,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 			leaf->popped[r] += held[r];
 	}
 	while (q != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[q])) {
-		pop_child(s, o, parent_node(s, o, q));
+		heap_pop(&parent_node(s, o, q)->children);
 		q = s->shares[q].parent;
 	}
 	note_change(s, o, q);
@@ -721,24 +686,11 @@ void order_push(struct session *s, enum order_role role, struct order_item item)
 {
 	struct order *o = order_of(s, role);
 	uint32_t q = s->workloads[item.workload].queue;
-	struct order_node *n = &o->nodes[q];
-	uint32_t i = n->pushed.n;
 
-	array_push(&n->pushed, item);
-	while (i > 0 && item_before(s, o, &n->pushed.v[i], &n->pushed.v[(i - 1) / 2])) {
-		struct order_item t = n->pushed.v[i];
-
-		n->pushed.v[i] = n->pushed.v[(i - 1) / 2];
-		n->pushed.v[(i - 1) / 2] = t;
-		i = (i - 1) / 2;
-	}
-	for (; q != SHARE_NO_QUEUE && !o->nodes[q].is_in_parent; q = s->shares[q].parent) {
-		struct order_node *p = parent_node(s, o, q);
-
-		array_push(&p->children, q);
-		o->nodes[q].is_in_parent = true;
-		sift_up(s, o, p, p->children.n - 1);
-	}
+	array_push(&o->pushed, item);
+	heap_push(&o->nodes[q].pushed, o->pushed.n - 1);
+	for (; q != SHARE_NO_QUEUE && !heap_has(&parent_node(s, o, q)->children, q); q = s->shares[q].parent)
+		heap_push(&parent_node(s, o, q)->children, q);
 	note_change(s, o, s->workloads[item.workload].queue);
 }
 

@@ -146,6 +146,24 @@ static void it_agrees_with_a_list(void **state)
 
 static const int same[2];
 
+static void a_cleared_heap_is_as_good_as_new(void **state)
+{
+	static const int keys[4];
+	struct heap h;
+
+	heap_init(&h, by_key, keys);
+	for (uint32_t i = 0; i < 4; i++)
+		heap_push(&h, i);
+	heap_clear(&h);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_false(heap_has(&h, i));
+	heap_push(&h, 3);
+	heap_push(&h, 1);
+	assert_int_equal(heap_pop(&h), 3); /* equal keys: the first that came, after the clearing */
+	assert_int_equal(heap_pop(&h), 1);
+	heap_free(&h);
+}
+
 static void push_twice(void)
 {
 	struct heap h;
@@ -183,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_changed_key_keeps_its_place_among_equals),
 		cmocka_unit_test(ids_may_be_far_apart),
 		cmocka_unit_test(it_agrees_with_a_list),
+		cmocka_unit_test(a_cleared_heap_is_as_good_as_new),
 		cmocka_unit_test(misuse_aborts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
