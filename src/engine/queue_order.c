@@ -3,9 +3,9 @@
 
 #include "base/heap.h"
 #include "base/map.h"
+#include "engine/entitled_work.h"
 #include "engine/gang.h"
 #include "engine/queue_order_yunikorn.h"
-#include "engine/turn_entitled.h"
 
 /* Pods of one leaf that ask for the same: alike in shape, group and whether room is reserved for them. */
 struct kind {

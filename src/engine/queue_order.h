@@ -2,14 +2,14 @@
 /*
  * queue_order.h - the order of waiting work where queues count.
  *
- * Entitled work (turn_entitled.h) comes before all other, so that nobody takes free room that somebody within his
+ * Entitled work (entitled_work.h) comes before all other, so that nobody takes free room that somebody within his
  * guarantee waits for. Inside each of the two: top-down from the root, among siblings with such work the one that is
  * furthest below its guarantee; in the leaf by priority, age and name. As if worked out anew after each decision,
  * because a placement changes who is entitled and who is furthest below. Profile yunikorn has an order of its own
  * (queue_order_yunikorn.h).
  *
- * Cost: a turn looks again only at what the decisions since the last one touched (ledger_touched_queues). Pods of a
- * leaf that ask for the same are of one kind and are asked about once; a kind that was found not to be entitled is
+ * Cost: the next choice looks again only at what the decisions since the last one touched (ledger_touched_queues). Pods
+ * of a leaf that ask for the same are of one kind and are asked about once; a kind that was found not to be entitled is
  * asked again only when a queue with a guarantee above it uses less than before. Siblings and kinds are kept in heaps.
  */
 #pragma once

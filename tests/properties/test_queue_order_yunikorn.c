@@ -204,5 +204,5 @@ int main(void)
 		cmocka_unit_test(applications_share_fairly),
 	};
 
-	return cmocka_run_group_tests_name("turn_yunikorn", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("queue_order_yunikorn", tests, NULL, NULL);
 }

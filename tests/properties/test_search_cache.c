@@ -252,5 +252,5 @@ int main(void)
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
 
-	return cmocka_run_group_tests_name("survey", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("search_cache", tests, NULL, NULL);
 }

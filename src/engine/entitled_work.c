@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/turn_entitled.h"
+#include "engine/entitled_work.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ void work_of_pod(const struct ledger *l, pod_id pod, struct work *ret)
 	add_pod(l, ledger_pod(l, pod), ret);
 }
 
-/* As gangs choose them: who was promised room first, then the oldest, then by name. */
+/* As gangs choose them: nominated ones first, then the oldest, then by name. */
 static int by_age(const void *a, const void *b, void *ctx)
 {
 	const struct ledger *l = ctx;

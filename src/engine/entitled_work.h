@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn_entitled.h - is waiting work within the guarantees of its queues?
+ * entitled_work.h - is waiting work within the guarantees of its queues?
  *
  * Entitled is work with which every queue on its path stays within its guarantee in every type it asks for; of each of
  * them somebody on the path must guarantee something. Slots (pods) count where a queue guarantees them, and are asked
