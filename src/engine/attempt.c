@@ -6,7 +6,9 @@
 #include <inttypes.h>
 
 #include "engine/attempt.h"
+
 #include "engine/disruption_unit.h"
+#include <stdlib.h>
 
 const char *attempt_keep_text(struct attempt *a, struct text *t)
 {
@@ -206,6 +208,20 @@ static uint32_t potential_nodes(struct attempt *a, node_id *ret)
 	return n;
 }
 
+/* By node and name: in which order pods came to a node must not be visible. */
+static int by_place(const void *a, const void *b, void *ctx)
+{
+	const struct cede_cycle *c = ctx;
+	const struct protected_pod *x = a, *y = b;
+	const struct pod *px = ledger_pod(c->ledger, x->pod), *py = ledger_pod(c->ledger, y->pod);
+	int d = name_cmp(c->names, ledger_node(c->ledger, x->node)->name, ledger_node(c->ledger, y->node)->name);
+
+	if (!d)
+		d = name_cmp(c->names, labelset_get(c->vocab, px->labelset)->ns,
+			     labelset_get(c->vocab, py->labelset)->ns);
+	return d ? d : name_cmp(c->names, px->name, py->name);
+}
+
 static void judge_of(const struct attempt *a, struct judge *j)
 {
 	struct rule_settings settings = engine_rule_settings(a->en);
@@ -247,6 +263,8 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	judge_of(a, &j);
 	o.spoke = &spoke;
 	displace_all(&a->c, nodes, n, &o, tried);
+	if (spoke.v.n)
+		qsort_r(spoke.v.v, spoke.v.n, sizeof(*spoke.v.v), by_place, &a->c);
 	decision_keep_protected(a->d, &spoke, a->keep);
 	protected_free(&spoke);
 	*ret_tried = tried;

@@ -93,7 +93,7 @@ struct decision {
 	group_id group;
 	queue_id queue;
 	enum outcome outcome;
-	enum action action; /* ACTION_NONE while waiting, unless others have to go for it and a third took the room */
+	enum action action; /* ACTION_NONE while waiting */
 	node_id node;
 	uint32_t cycle; /* from 1 */
 	uint32_t n_victims, n_protected, n_nodes;

@@ -210,7 +210,6 @@ static void count_workloads(struct session *s, struct session_build *c)
 							.is_preemptible = x->preemptibility == PREEMPTIBLE ||
 									  x->preemptibility == SEMI_PREEMPTIBLE,
 							.is_semi = x->preemptibility == SEMI_PREEMPTIBLE,
-							.started_ns = x->started_ns,
 							.stale_ns = x->obj->stale_ns,
 							.n_podsets = x->n_podsets},
 				     x->queue);
@@ -228,7 +227,6 @@ static void count_workloads(struct session *s, struct session_build *c)
 							.pod = p,
 							.priority = x->priority,
 							.is_preemptible = x->preemptibility != NON_PREEMPTIBLE,
-							.started_ns = TIME_NONE,
 							.stale_ns = TIME_NONE,
 							.n_podsets = 1},
 				     x->queue);
@@ -627,18 +625,6 @@ static void rank_workloads(struct session *s)
 	}
 }
 
-/* Where starts are those of pods, a workload is as young as the youngest that runs of it. */
-static void start_workloads(struct session *s)
-{
-	for (uint32_t i = 0; i < s->n_members; i++) {
-		struct workload *u = &s->workloads[s->members[i].workload];
-		int64_t start = ledger_pod(s->ledger, s->members[i].pod)->started_ns;
-
-		if (s->members[i].was_running && start > u->started_ns)
-			u->started_ns = start;
-	}
-}
-
 /* Room that other schedulers' pods use is nobody's to share; and whom they do not bear stays away. */
 static void subtract_foreign(struct session *s, const struct session_build *c)
 {
@@ -680,8 +666,6 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	make_podsets(s);
 	take_members(s, &c);
 	rank_workloads(s);
-	if (is_for_moves)
-		start_workloads(s);
 	count_members(s);
 	subtract_foreign(s, &c);
 	share_divide(s->shares, s->n_queues, s->total, s->settings->k_value);
@@ -700,6 +684,7 @@ void session_free(struct session *s)
 	for (uint32_t i = 0; i < s->n_signatures; i++)
 		bits_free(&s->signatures[i].allowed);
 	order_free(s);
+	session_judge_end(s);
 	share_scratch_free(&s->share_scratch);
 	array_free(&s->copies);
 	array_free(&s->moves);

@@ -78,7 +78,8 @@ struct workload {
 	uint32_t rank; /* by creation and uid; no two alike */
 	uint32_t first_podset, n_podsets, n_members;
 	bool is_preemptible, is_semi;
-	int64_t started_ns, stale_ns;
+	bool has_started; /* in this cycle */
+	int64_t stale_ns;
 	uint32_t count[STATUSES];
 	double allocated[KAI_RES], listed_allocated[KAI_RES]; /* now; and without the present transaction */
 	bool knows_request;				      /* what it asks for next */
@@ -98,6 +99,10 @@ struct workload {
 	enum rule_id refused_rule;
 	struct share_verdict refusal;
 	bool hit_bound;
+	bool is_refused; /* by the rule above, before any victim was looked for */
+	/* what the rules say of it as a victim of the present preemptor */
+	uint64_t judged; /* = session.judge_stamp: known */
+	uint8_t verdict; /* enum workload_verdict */
 };
 
 /* What workloads ask for next, each different request once. */
@@ -142,6 +147,21 @@ struct transaction { /* one decision that stands */
 	uint32_t first_move, n_moves; /* in session.done */
 };
 
+/* Preemptors for whom the rules say the same of every victim. */
+struct judge_key {
+	enum action action; /* ACTION_NONE: none yet */
+	uint32_t queue, n_starts;
+	int32_t priority;
+	uint32_t workload; /* NONE: whoever it is */
+};
+
+/* Whom the rules protected from preemptors of one kind, noted when they were asked. */
+struct protected_memo {
+	struct judge_key key;
+	struct protected_list list;
+	const struct protected_pod *kept; /* of the list, in the plan's arena; NULL: not yet */
+};
+
 struct session {
 	struct engine *en;
 	struct ledger *ledger;
@@ -169,10 +189,16 @@ struct session {
 	ARRAY(struct session_move) moves; /* of the present transaction */
 	ARRAY(struct session_move) done;  /* of those that stand */
 	ARRAY(struct transaction) transactions;
-	bool is_for_moves;	   /* consolidation in profile default: nominations hold, all rules are asked */
-	struct judge *judge;	   /* for it */
-	struct cede_cycle plugins; /* in which it asks them; begun if framework is there */
-	bool is_mirrored;	   /* filters look at other pods: the ledger follows every move */
+	bool is_for_moves; /* consolidation in profile default: nominations hold */
+	/* who may go for the present preemptor (session_judge.c) */
+	struct judge judge;
+	struct judge_key judged_for;
+	uint64_t judge_stamp;
+	struct cede_cycle plugins; /* in which they are asked; begun if framework is there */
+	uint32_t n_starts;	   /* workloads that started in this cycle: their windows began */
+	ARRAY(struct protected_memo *) memos;
+	struct protected_memo *memo; /* for those like the present preemptor; NULL: there are too many kinds */
+	bool is_mirrored;	     /* filters look at other pods: the ledger follows every move */
 	uint64_t stamp, room_stamp;
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
@@ -183,10 +209,6 @@ struct session {
 	uint64_t steps;		      /* of the present search */
 };
 
-static inline bool session_rule_is_off(const struct session *s, enum rule_id rule)
-{
-	return s->en->config->rules_off >> rule & 1;
-}
 static inline uint32_t podset_count(const struct session_podset *p, enum status_set set)
 {
 	uint32_t n = 0;
@@ -297,16 +319,26 @@ bool session_solve(struct session *s, enum action action, uint32_t workload, ord
 void session_run(struct session *s);
 /* Profile default: groups that wait get room by moving others. */
 void session_run_moves(struct session *s);
-/* Is the workload inside a window for this action? */
-bool session_is_protected(const struct session *s, enum action action, uint32_t by, uint32_t victim,
-			  int64_t *ret_until_ns);
-static inline bool workload_is_elastic(const struct session *s, const struct workload *u)
-{
-	for (uint32_t i = 0; i < u->n_podsets; i++)
-		if ((uint32_t)s->podsets[u->first_podset + i].min < s->podsets[u->first_podset + i].n)
-			return true;
-	return false;
-}
+
+/* ---- session_judge.c ---- */
+enum workload_verdict {
+	WORKLOAD_MAY_GO,
+	WORKLOAD_KEEPS_MINIMUM, /* what is above it may go */
+	WORKLOAD_IS_SPARED,	/* goes if nothing else works */
+	WORKLOAD_STAYS,
+	WORKLOAD_IS_TOO_HIGH, /* stays, by its priority, and so do all above it */
+};
+/* From now on victims are judged for this workload. False: a rule holds back the workload itself. */
+bool session_judge_for(struct session *s, enum action action, uint32_t workload);
+/* Whom rules protect from the present preemptor is noted: the first of a kind asks of everybody, oldest first. */
+void session_note_protected(struct session *s, uint32_t by);
+enum workload_verdict session_verdict(struct session *s, uint32_t victim);
+/* May all that is left of a gang go, for nobody? */
+bool session_may_clean_up(struct session *s, uint32_t workload);
+/* A finished scenario was refused by shares: whoever would have been lost is protected by them. */
+void session_note_refused(struct session *s, uint32_t member, const struct share_verdict *why);
+struct rule_verdict session_share_verdict(const struct session *s, const struct share_verdict *v);
+void session_judge_end(struct session *s);
 
 /* ---- session_report.c ---- */
 /* Into the ledger, and decisions. */

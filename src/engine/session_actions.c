@@ -3,7 +3,6 @@
 #include "engine/limits.h"
 #include "engine/search.h"
 #include "engine/session.h"
-#include "rules/plugin.h"
 
 /* ---- who is considered ---- */
 
@@ -44,96 +43,33 @@ static void begin_waiting(struct session *s, enum action action)
 	order_begin(s, ORDER_ACTION, may_ask, &l, NULL, 0);
 }
 
-/* ---- windows ---- */
-
-static struct min_runtime window(const struct session *s, bool is_preempt, uint32_t by, uint32_t victim)
-{
-	const struct queue_tree *t = ledger_queues(s->ledger);
-	const struct min_runtime_settings *c = &s->en->config->min_runtime;
-	queue_id v = s->queues[s->workloads[victim].queue].id;
-
-	return is_preempt ? min_runtime_preempt(t, c, v)
-			  : min_runtime_reclaim(t, c, s->queues[s->workloads[by].queue].id, v);
-}
-
-static bool is_inside(const struct session *s, const struct workload *v, struct min_runtime w, int64_t *ret_until_ns)
-{
-	if (v->started_ns == TIME_NONE || s->now_ns - v->started_ns >= w.ns)
-		return false;
-	if (ret_until_ns != NULL)
-		*ret_until_ns = v->started_ns + w.ns;
-	return true;
-}
-
-bool session_is_protected(const struct session *s, enum action action, uint32_t by, uint32_t victim,
-			  int64_t *ret_until_ns)
-{
-	const struct workload *v = &s->workloads[victim];
-
-	if (session_rule_is_off(s, RULE_MIN_RUNTIME))
-		return false;
-	switch (action) {
-	case ACTION_PREEMPT:
-		return is_inside(s, v, window(s, true, by, victim), ret_until_ns);
-	case ACTION_RECLAIM:
-		return is_inside(s, v, window(s, false, by, victim), ret_until_ns);
-	case ACTION_CONSOLIDATE:
-		return s->en->config->min_runtime_covers_consolidation &&
-		       (is_inside(s, v, window(s, true, by, victim), ret_until_ns) ||
-			is_inside(s, v, window(s, false, by, victim), ret_until_ns));
-	default:
-		return false;
-	}
-}
-
 /* ---- whom an action looks at ---- */
 
 struct preemptor {
 	enum action action;
 	uint32_t workload;
-	bool with_spared; /* nothing else works: what soft rules keep may move too */
+	bool with_spared; /* nothing else works: what soft rules keep may go too */
 };
-
-/* All of it runs, and no rule has a word against it; with_spared: no hard one. */
-static bool may_move(struct session *s, uint32_t workload, bool with_spared)
-{
-	const struct workload *u = &s->workloads[workload];
-	uint32_t first = s->podsets[u->first_podset].first;
-
-	for (uint32_t i = first; i < first + u->n_members; i++) {
-		const struct member *m = &s->members[i];
-
-		enum rule_answer says = MAY_GO;
-
-		if (m->status == IS_NOMINATED || m->status == IS_BOUND)
-			return false;
-		if (m->status == IS_RUNNING)
-			says = judge_victim(s->judge, m->pod).answer;
-		if (says == IS_PROTECTED || (says == IS_SPARED && !with_spared))
-			return false;
-	}
-	return !u->is_semi;
-}
 
 static enum pick_of_workload may_lose(struct session *s, uint32_t victim, void *ctx)
 {
 	struct preemptor *q = ctx;
-	const struct workload *v = &s->workloads[victim], *u = &s->workloads[q->workload];
+	bool is_own_leaf = s->workloads[victim].queue == s->workloads[q->workload].queue;
 
-	/* lowest priority first: what comes after one that is too high is too high as well */
-	if ((v->queue == u->queue) != (q->action == ACTION_PREEMPT) && q->action != ACTION_CONSOLIDATE)
-		return NO_MORE_WORKLOADS;
-	if (q->action == ACTION_PREEMPT && v->priority >= u->priority && !session_rule_is_off(s, RULE_PRIORITY))
+	if (is_own_leaf != (q->action == ACTION_PREEMPT) && q->action != ACTION_CONSOLIDATE)
 		return NO_MORE_WORKLOADS;
 	if (victim == q->workload)
 		return PASS_WORKLOAD;
-	if (!s->is_for_moves && !v->is_preemptible && !session_rule_is_off(s, RULE_PREEMPTIBILITY))
+	switch (session_verdict(s, victim)) {
+	case WORKLOAD_IS_TOO_HIGH: /* lowest priority first: what comes after it is too high as well */
+		return NO_MORE_WORKLOADS;
+	case WORKLOAD_STAYS:
 		return PASS_WORKLOAD;
-	if (q->action != ACTION_CONSOLIDATE && workload_is_elastic(s, v))
+	case WORKLOAD_IS_SPARED:
+		return q->with_spared ? TAKE_WORKLOAD : PASS_WORKLOAD;
+	default:
 		return TAKE_WORKLOAD;
-	if (s->is_for_moves)
-		return may_move(s, victim, q->with_spared) ? TAKE_WORKLOAD : PASS_WORKLOAD;
-	return session_is_protected(s, q->action, q->workload, victim, NULL) ? PASS_WORKLOAD : TAKE_WORKLOAD;
+	}
 }
 
 /* ---- allocate ---- */
@@ -150,6 +86,16 @@ static bool must_wait(const struct session *s, const struct workload *u)
 	return false;
 }
 
+/* MR-8. Its window begins: what was said of it as a victim may be different now. */
+static void start(struct session *s, struct workload *u)
+{
+	if (u->group == GROUP_NONE)
+		return;
+	u->has_started = true;
+	ledger_set_group_started(s->ledger, u->group, s->now_ns);
+	s->n_starts++;
+}
+
 static void allocate_one(struct session *s, uint32_t workload)
 {
 	struct workload *u = &s->workloads[workload];
@@ -163,7 +109,7 @@ static void allocate_one(struct session *s, uint32_t workload)
 		session_bound_to_nominated(s, workload);
 	session_commit(s, ACTION_ALLOCATE, workload);
 	if (!waits && !had_any)
-		u->started_ns = s->now_ns; /* MR-8 */
+		start(s, u);
 	if (u->count[IS_PENDING] > 0)
 		order_push(s, ORDER_ACTION, (struct order_item){workload, NONE, workload_state(s, u)});
 }
@@ -209,7 +155,7 @@ static bool has_core(const double request[KAI_RES])
 /* What can be said without looking for victims. */
 static bool is_worth_a_try(struct session *s, enum action action, uint32_t workload)
 {
-	const struct workload *u = &s->workloads[workload];
+	struct workload *u = &s->workloads[workload];
 	double core[KAI_RES];
 
 	switch (action) {
@@ -217,50 +163,34 @@ static bool is_worth_a_try(struct session *s, enum action action, uint32_t workl
 		return free_gpus(s) >= workload_request(s, workload)[KAI_GPU];
 	case ACTION_RECLAIM:
 		core_request(s, workload, core);
-		return session_rule_is_off(s, RULE_FAIR_SHARE) ||
-		       share_can_reclaim(&s->shares[u->queue], workload_request(s, workload),
-					 !u->is_preemptible || (u->is_semi && has_core(core)));
+		u->is_refused = judge_asks(&s->judge, RULE_FAIR_SHARE) &&
+				!share_can_reclaim(s->shares, u->queue, workload_request(s, workload),
+						   !u->is_preemptible || (u->is_semi && has_core(core)), &u->refusal);
+		return !u->is_refused;
 	default:
 		core_request(s, workload, core);
 		return !session_core_over_quota(s, workload, core);
 	}
 }
 
-/* A judge for the workload's next members. False: they do not move others. */
-static bool ask_for(struct session *s, uint32_t workload)
-{
-	struct rule_settings settings = engine_rule_settings(s->en);
-	pod_id pod;
-
-	session_next_members(s, workload, true);
-	if (s->tasks.n == 0)
-		return false;
-	pod = s->members[s->tasks.v[0]].pod;
-	judge_init(s->judge, s->en->cluster, s->ledger, &settings, ACTION_CONSOLIDATE, pod, s->now_ns, &s->en->scratch);
-	cycle_end_aside(&s->plugins);
-	if (plugins_judge(engine_framework(s->en, pod))) {
-		cycle_begin_aside(&s->plugins, engine_framework(s->en, pod), s->arena, pod, s->now_ns);
-		judge_ask_plugins(s->judge, &s->plugins);
-	}
-	return judge_preemptor(s->judge).rule == RULE_NONE;
-}
-
-/* What was found, first without those whom soft rules spare. */
-static bool solve_moves(struct session *s, struct preemptor *q)
+/* First without those whom soft rules spare. */
+static bool solve(struct session *s, struct preemptor *q)
 {
 	if (session_solve(s, q->action, q->workload, may_lose, q))
 		return true;
+	if (!judge_has_soft_rules(&s->judge))
+		return false;
 	q->with_spared = true;
 	return session_solve(s, q->action, q->workload, may_lose, q);
 }
 
 static void note_overridden(struct session *s)
 {
-	for (uint32_t i = 0; i < s->moves.n; i++)
+	for (uint32_t i = 0; judge_has_soft_rules(&s->judge) && i < s->moves.n; i++)
 		if (s->moves.v[i].kind == MOVE_EVICT && s->moves.v[i].is_valid) {
 			struct member *m = &s->members[s->moves.v[i].member];
 
-			m->overridden = (uint8_t)judge_overridden(s->judge, m->pod);
+			m->overridden = (uint8_t)judge_overridden(&s->judge, m->pod);
 		}
 }
 
@@ -296,26 +226,15 @@ static void run_search(struct session *s, enum action action)
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct preemptor q = {.action = action, .workload = item.workload};
 
-		if (is_worth_a_try(s, action, item.workload) && session_solve(s, action, item.workload, may_lose, &q))
-			session_commit(s, action, item.workload);
-	}
-}
-
-static void run_moves(struct session *s)
-{
-	struct order_item item;
-
-	begin_waiting(s, ACTION_CONSOLIDATE);
-	while (order_pop(s, ORDER_ACTION, &item)) {
-		struct preemptor q = {.action = ACTION_CONSOLIDATE, .workload = item.workload};
-
-		if (!ask_for(s, item.workload) || is_over_limit(s) || !is_worth_a_try(s, q.action, item.workload) ||
-		    !solve_moves(s, &q))
+		if (!session_judge_for(s, action, item.workload) || (s->is_for_moves && is_over_limit(s)) ||
+		    !is_worth_a_try(s, action, item.workload))
+			continue;
+		session_note_protected(s, item.workload);
+		if (!solve(s, &q))
 			continue;
 		note_overridden(s);
-		session_commit(s, q.action, item.workload);
+		session_commit(s, action, item.workload);
 	}
-	cycle_end_aside(&s->plugins);
 }
 
 /* ---- gangs below their minimum ---- */
@@ -340,7 +259,7 @@ static void run_stale_gang(struct session *s)
 		struct workload *u = &s->workloads[s->by_rank[i]];
 		int64_t since = u->stale_ns == TIME_NONE ? s->now_ns : u->stale_ns;
 
-		if (!is_stale(s, u) || s->now_ns - since < grace)
+		if (!is_stale(s, u) || s->now_ns - since < grace || !session_may_clean_up(s, s->by_rank[i]))
 			continue;
 		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 			for (uint32_t k = s->podsets[p].first; k < s->podsets[p].first + s->podsets[p].n; k++)
@@ -375,9 +294,5 @@ void session_run(struct session *s)
 
 void session_run_moves(struct session *s)
 {
-	struct judge j;
-
-	s->judge = &j;
-	run_moves(s);
-	s->judge = NULL;
+	run_search(s, ACTION_CONSOLIDATE);
 }

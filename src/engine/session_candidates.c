@@ -259,12 +259,7 @@ static void push_back(struct solver *v, uint32_t entry)
 
 bool solver_keeps_core(const struct solver *v, uint32_t workload)
 {
-	const struct workload *u = &v->s->workloads[workload];
-
-	if (u->is_semi && !session_rule_is_off(v->s, RULE_PREEMPTIBILITY))
-		return true;
-	return v->action != ACTION_CONSOLIDATE && workload_is_elastic(v->s, u) &&
-	       session_is_protected(v->s, v->action, v->workload, workload, NULL);
+	return session_verdict(v->s, workload) == WORKLOAD_KEEPS_MINIMUM;
 }
 
 /* A workload of one member, all of which goes at once: most are. */

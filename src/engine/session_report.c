@@ -7,12 +7,6 @@
 
 /* ---- into the ledger ---- */
 
-static void start_workload(struct session *s, const struct workload *u)
-{
-	if (u->group != GROUP_NONE && ledger_group(s->ledger, u->group)->started_ns != u->started_ns)
-		ledger_set_group_started(s->ledger, u->group, u->started_ns);
-}
-
 static void carry_member(struct session *s, const struct member *m)
 {
 	const struct pod *p = ledger_pod(s->ledger, m->pod);
@@ -27,7 +21,8 @@ static void carry_member(struct session *s, const struct member *m)
 	if (m->status == IS_BOUND) {
 		ledger_place(s->ledger, m->pod, s->nodes[m->node].id);
 		ledger_set_started(s->ledger, m->pod, s->now_ns);
-		start_workload(s, &s->workloads[m->workload]);
+		if (s->workloads[m->workload].has_started)
+			ledger_set_group_started(s->ledger, s->workloads[m->workload].group, s->now_ns);
 	} else if (m->status == IS_NOMINATED) {
 		ledger_reserve(s->ledger, s->nodes[m->node].id, m->pod);
 	} else if (p->nomination != NOMINATION_NONE) {
@@ -43,6 +38,7 @@ struct decision_report {
 	uint32_t cycle;
 	uint32_t *placed_by;   /* for each member: the transaction its room is told with; NONE */
 	bool *is_told;	       /* has a decision */
+	uint32_t *victim_of;   /* for each member: the last transaction that took it away; NONE */
 	uint32_t first;	       /* decision of this cycle */
 	uint32_t *workload_of; /* for each decision of this cycle */
 	/* decisions: of each workload the first, of each transaction its own; NONE */
@@ -83,9 +79,10 @@ static struct decision *new_decision(struct decision_report *r, uint32_t member,
 	return &array_last(&r->ret->v);
 }
 
-static uint32_t victims_of(struct decision_report *r, const struct transaction *st, struct victim *ret)
+static uint32_t victims_of(struct decision_report *r, uint32_t transaction, struct victim *ret)
 {
 	struct session *s = r->s;
+	const struct transaction *st = &s->transactions.v[transaction];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < st->n_moves; i++) {
@@ -93,7 +90,8 @@ static uint32_t victims_of(struct decision_report *r, const struct transaction *
 		const struct member *m = &s->members[move->member];
 		const struct pod *p = ledger_pod(s->ledger, m->pod);
 
-		if (move->kind != MOVE_EVICT || !m->was_running)
+		/* who had to move and then had to go again stands with the last */
+		if (move->kind != MOVE_EVICT || !m->was_running || r->victim_of[move->member] != transaction)
 			continue;
 		ret[n++] = (struct victim){.pod = m->pod,
 					   .node = p->node,
@@ -120,11 +118,23 @@ static void tell_room(struct decision_report *r, uint32_t transaction, bool of_w
 	}
 }
 
+/* For whom a transaction was: the first that waited of its workload. POD_NONE: nobody waits. */
+static pod_id first_waiting(const struct session *s, const struct transaction *st)
+{
+	const struct workload *u = &s->workloads[st->workload];
+	uint32_t first = s->podsets[u->first_podset].first;
+
+	for (uint32_t i = first; st->action != ACTION_STALE_GANG && i < first + u->n_members; i++)
+		if (!s->members[i].was_running && ledger_pod(s->ledger, s->members[i].pod)->state == POD_WAITING)
+			return s->members[i].pod;
+	return POD_NONE;
+}
+
 static struct decision *tell_eviction(struct decision_report *r, const struct transaction *st)
 {
 	const struct workload *u = &r->s->workloads[st->workload];
 
-	array_push(&r->ret->v, ((struct decision){.pod = POD_NONE,
+	array_push(&r->ret->v, ((struct decision){.pod = first_waiting(r->s, st),
 						  .group = u->group,
 						  .queue = u->queue == NONE ? QUEUE_NONE : r->s->queues[u->queue].id,
 						  .outcome = OUTCOME_EVICTED,
@@ -134,6 +144,7 @@ static struct decision *tell_eviction(struct decision_report *r, const struct tr
 						  .cycle = r->cycle,
 						  .until_ns = TIME_NONE,
 						  .overdue = {.node = NODE_NONE}}));
+	r->workload_of[r->ret->v.n - 1 - r->first] = st->workload;
 	return &array_last(&r->ret->v);
 }
 
@@ -154,9 +165,7 @@ static void tell_transaction(struct decision_report *r, uint32_t i)
 	tell_room(r, i, false);
 }
 
-/*
- * A decision for the workload that tells of nothing else: made by the same action, or it waits after all. NONE: none.
- */
+/* A decision by which the workload got room by the same action. NONE: none. */
 static uint32_t first_for(const struct decision_report *r, const struct transaction *st)
 {
 	uint32_t n = r->first_of_workload[st->workload] == NONE ? 0 : r->ret->v.n;
@@ -165,20 +174,21 @@ static uint32_t first_for(const struct decision_report *r, const struct transact
 		const struct decision *d = &r->ret->v.v[i];
 
 		if (d->pod != POD_NONE && r->workload_of[i - r->first] == st->workload &&
-		    (d->action == ACTION_NONE || d->action == st->action))
+		    d->outcome != OUTCOME_WAITING && d->action == st->action)
 			return i;
 	}
 	return NONE;
 }
 
 /*
- * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload, or for themselves.
+ * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload that got some by the
+ * same action, else in a decision that says no more than for whom they went: who waits has neither action nor victims.
  */
 static void tell_victims(struct decision_report *r, uint32_t i)
 {
 	const struct transaction *st = &r->s->transactions.v[i];
 	struct victim *victims = arena_n(r->ret->arena, st->n_moves + 1, struct victim);
-	uint32_t n = victims_of(r, st, victims), at = r->told_at[i];
+	uint32_t n = victims_of(r, i, victims), at = r->told_at[i];
 	struct decision *d;
 
 	if (n == 0)
@@ -229,7 +239,6 @@ static void tell_reasons(struct decision_report *r)
 		struct decision *d = &r->ret->v.v[i];
 		uint32_t workload = r->workload_of[i - r->first];
 		bool waits = d->outcome == OUTCOME_WAITING;
-		const struct protected_memo *protected;
 
 		if (d->pod != POD_NONE && d->outcome == OUTCOME_GATED)
 			d->message = words_of_gates(w, d->pod);
@@ -237,9 +246,7 @@ static void tell_reasons(struct decision_report *r)
 			continue;
 		if (waits)
 			d->message = words_of_workload(w, workload);
-		protected = words_protected(w, workload, d->pod, waits ? ACTION_NONE : d->action);
-		d->protected = protected->v;
-		d->n_protected = protected->n;
+		words_protected(w, workload, d);
 	}
 	words_free(w);
 }
@@ -273,12 +280,15 @@ static void find_transactions(struct decision_report *r)
 	const struct session *s = r->s;
 
 	memset(r->placed_by, 0xff, (s->n_members + 1) * sizeof(*r->placed_by));
+	memset(r->victim_of, 0xff, (s->n_members + 1) * sizeof(*r->victim_of));
 	for (uint32_t i = 0; i < s->transactions.n; i++)
 		for (uint32_t k = 0; k < s->transactions.v[i].n_moves; k++) {
 			const struct session_move *move = &s->done.v[s->transactions.v[i].first_move + k];
 			const struct member *m = &s->members[move->member];
 			uint32_t *by = &r->placed_by[move->member];
 
+			if (move->kind == MOVE_EVICT)
+				r->victim_of[move->member] = i;
 			if ((move->kind == MOVE_BIND || move->kind == MOVE_NOMINATE) &&
 			    (m->was_running || m->workload == s->transactions.v[i].workload || *by == NONE))
 				*by = i;
@@ -291,6 +301,7 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 
 	r.placed_by = arena_n(s->arena, s->n_members + 1, uint32_t);
 	r.is_told = arena_n(s->arena, s->n_members + 1, bool);
+	r.victim_of = arena_n(s->arena, s->n_members + 1, uint32_t);
 	r.workload_of = arena_n(s->arena, s->n_members + s->transactions.n + 1, uint32_t);
 	r.first_of_workload = arena_n(s->arena, s->n_workloads + 1, uint32_t);
 	r.told_at = arena_n(s->arena, s->transactions.n + 1, uint32_t);
@@ -299,10 +310,10 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 	find_transactions(&r);
 	for (uint32_t i = 0; i < s->transactions.n; i++)
 		tell_transaction(&r, i);
-	if (!s->is_for_moves)
-		tell_rest(&r);
 	for (uint32_t i = 0; i < s->transactions.n; i++)
 		tell_victims(&r, i);
+	if (!s->is_for_moves)
+		tell_rest(&r);
 	for (uint32_t i = 0; i < s->n_members; i++)
 		if (!s->is_for_moves || r.placed_by[i] != NONE)
 			carry_member(s, &s->members[i]);

@@ -8,6 +8,8 @@
 
 #include "engine/session_solver.h"
 
+enum { REFUSALS_NOTED = 64 }; /* of one search: by then everybody who matters was named */
+
 /* ---- taking away ---- */
 
 /* Whoever lost only some members may place the others: then nothing can be said about all of them at once. */
@@ -272,7 +274,7 @@ static bool budgets_allow(struct solver *v)
 			continue;
 		k = k == MAP_NONE ? 1 : k + 1;
 		map_put(&lost, p->queue, k);
-		is_ok = k <= judge_rate(s->judge, p->queue).left;
+		is_ok = k <= judge_rate(&s->judge, p->queue).left;
 		for (uint32_t b = 0; b < n; b++) {
 			const struct pdb *x = ledger_pdb(s->ledger, ids[b]);
 			uint32_t so_far = map_get(&spent, ids[b]);
@@ -385,6 +387,18 @@ static void gather_shares(struct solver *v)
 	sort_shares(v);
 }
 
+/* Whoever of the side that is named would be lost. */
+static void note_refused(struct solver *v, const struct share_verdict *why)
+{
+	struct session *s = v->s;
+
+	if (s->memo == NULL || s->workloads[v->workload].n_refused >= REFUSALS_NOTED)
+		return;
+	for (uint32_t i = 0; i < v->gone.n; i++)
+		if (is_lost(s, v->gone.v[i]))
+			session_note_refused(s, v->gone.v[i], why);
+}
+
 static bool shares_allow(struct solver *v)
 {
 	struct session *s = v->s;
@@ -392,7 +406,7 @@ static bool shares_allow(struct solver *v)
 	struct share_verdict why;
 	bool is_core = false;
 
-	if (session_rule_is_off(s, RULE_FAIR_SHARE))
+	if (!judge_asks(&s->judge, RULE_FAIR_SHARE))
 		return true;
 	gather_shares(v);
 	for (uint32_t i = 0; i < v->n_step; i++)
@@ -402,6 +416,7 @@ static bool shares_allow(struct solver *v)
 		return true;
 	u->refusal = why;
 	u->refused_rule = RULE_FAIR_SHARE;
+	note_refused(v, &why);
 	return false;
 }
 

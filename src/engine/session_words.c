@@ -4,12 +4,19 @@
 
 #include "engine/session_words.h"
 
+/* What two actions have to say, in one list. */
+struct protected_pair {
+	const struct protected_memo *a, *b;
+	const struct protected_pod *v;
+	uint32_t n;
+};
+
 struct words {
 	struct session *s;
 	struct arena *keep;
 	const char **of_signature; /* for each signature: Kubernetes' sentence */
 	const char **of_workload;  /* the whole message */
-	ARRAY(struct protected_memo) protected;
+	ARRAY(struct protected_pair) pairs;
 };
 
 struct words *words_new(struct session *s, struct arena *keep)
@@ -25,7 +32,7 @@ struct words *words_new(struct session *s, struct arena *keep)
 
 void words_free(struct words *w)
 {
-	array_free(&w->protected);
+	array_free(&w->pairs);
 	mem_free(w->of_signature);
 	mem_free(w->of_workload);
 	mem_free(w);
@@ -162,18 +169,6 @@ static const char *fit_sentence(struct words *w, uint32_t signature, pod_id pod)
 	return w->of_signature[signature];
 }
 
-static struct rule_verdict share_words(const struct session *s, const struct share_verdict *v)
-{
-	struct rule_verdict ret = rule_says(IS_PROTECTED, RULE_FAIR_SHARE);
-
-	ret.reason = (uint8_t)v->refusal;
-	ret.queue = v->queue == SHARE_NO_QUEUE ? QUEUE_NONE : s->queues[v->queue].id;
-	ret.type = s->amount_type[v->res] == RES_NONE ? RES_PODS : s->amount_type[v->res];
-	ret.num[0] = (int64_t)floor(v->used);
-	ret.num[1] = (int64_t)floor(v->share);
-	return ret;
-}
-
 /* What the searches came to. */
 static void add_search(const struct session *s, const struct workload *u, struct text *out)
 {
@@ -183,7 +178,7 @@ static void add_search(const struct session *s, const struct workload *u, struct
 	if (u->n_refused > 0) {
 		text_printf(out, ", %u refused by %s", u->n_refused, rule_text(u->refused_rule));
 		if (u->refused_rule == RULE_FAIR_SHARE) {
-			struct rule_verdict v = share_words(s, &u->refusal);
+			struct rule_verdict v = session_share_verdict(s, &u->refusal);
 
 			text_add(out, ": ");
 			rule_verdict_text(s->en->cluster, &v, out);
@@ -196,35 +191,14 @@ static void add_search(const struct session *s, const struct workload *u, struct
 			    s->settings->search_steps);
 }
 
-/* The first of its fair shares that it would pass. */
-static bool mine_above(struct session *s, uint32_t workload, struct share_verdict *ret)
-{
-	const struct workload *u = &s->workloads[workload];
-	const double *request = workload_request(s, workload);
-
-	for (enum kai_res r = 0; u->queue != NONE && r < KAI_RES; r++) {
-		const struct share *x = &s->shares[u->queue].r[r];
-
-		if (x->allocated + request[r] <= x->fair)
-			continue;
-		*ret = (struct share_verdict){.refusal = SHARE_MINE_ABOVE,
-					      .queue = u->queue,
-					      .res = r,
-					      .used = x->allocated + request[r],
-					      .share = x->fair};
-		return true;
-	}
-	return false;
-}
-
 static void add_own_share(struct session *s, uint32_t workload, struct text *out)
 {
-	struct share_verdict v;
+	const struct workload *u = &s->workloads[workload];
 	struct rule_verdict says;
 
-	if (s->workloads[workload].n_scenarios > 0 || !mine_above(s, workload, &v))
+	if (u->n_scenarios > 0 || !u->is_refused)
 		return;
-	says = share_words(s, &v);
+	says = session_share_verdict(s, &u->refusal);
 	text_add(out, " It reclaims nothing: ");
 	rule_verdict_text(s->en->cluster, &says, out);
 	text_add_char(out, '.');
@@ -292,95 +266,70 @@ const char *words_of_gates(struct words *w, pod_id pod)
 
 /* ---- who is protected ---- */
 
-/* Shares keep a queue's work: it is not above its own, or the one that asks is above its. */
-static bool kept_by_share(struct session *s, uint32_t by, uint32_t victim, struct rule_verdict *ret)
+/* What was noted for those like the workload, by one action: the last word of the cycle. */
+static struct protected_memo *memo_of(const struct session *s, uint32_t workload, enum action action)
 {
-	const struct workload *u = &s->workloads[by], *v = &s->workloads[victim];
-	struct share_verdict why = {.refusal = SHARE_FINE};
-
-	if (mine_above(s, by, &why)) {
-		*ret = share_words(s, &why);
-		return true;
-	}
-	if (share_reclaimable(
-		    s->shares, s->n_queues, u->queue, workload_request(s, by), !u->is_preemptible,
-		    &(struct share_batch){.queue = v->queue, .r = {v->allocated[0], v->allocated[1], v->allocated[2]}},
-		    1, s->settings->saturation, &s->share_scratch, &why))
-		return false;
-	*ret = share_words(s, &why);
-	return true;
-}
-
-static bool is_kept(struct session *s, struct judge *j, uint32_t by, uint32_t member, struct rule_verdict *ret)
-{
-	const struct member *m = &s->members[member];
-
-	*ret = judge_victim(j, m->pod);
-	if (ret->answer == IS_PROTECTED)
-		return true;
-	return j->action == ACTION_RECLAIM && kept_by_share(s, by, m->workload, ret);
-}
-
-static void look_at_workload(struct words *w, struct protected_memo *l, struct judge *j, uint32_t by, uint32_t victim)
-{
-	struct session *s = w->s;
-	const struct workload *v = &s->workloads[victim];
-	uint32_t first = s->podsets[v->first_podset].first;
-
-	for (uint32_t i = first; i < first + v->n_members && l->n < PROTECTED_MAX; i++) {
-		const struct member *m = &s->members[i];
-		struct rule_verdict says;
-
-		if (m->status != IS_RUNNING || m->node == NONE || !is_kept(s, j, by, i, &says))
-			continue;
-		l->v[l->n++] = (struct protected_pod){
-			.pod = m->pod, .node = s->nodes[m->node].id, .queue = s->queues[v->queue].id, .verdict = says};
-	}
-}
-
-/* Oldest first. */
-static void look_through(struct words *w, struct protected_memo *l, uint32_t by, pod_id pod, enum action action)
-{
-	struct session *s = w->s;
-	struct rule_settings settings = engine_rule_settings(s->en);
-	struct judge j;
-
-	judge_init(&j, s->en->cluster, s->ledger, &settings, action, pod, s->now_ns, &s->en->scratch);
-	for (uint32_t i = 0; i < s->n_workloads && l->n < PROTECTED_MAX; i++) {
-		const struct workload *v = &s->workloads[s->by_rank[i]];
-
-		if (v->queue != NONE && s->by_rank[i] != by &&
-		    (v->queue == s->workloads[by].queue) == (action == ACTION_PREEMPT))
-			look_at_workload(w, l, &j, by, s->by_rank[i]);
-	}
-}
-
-const struct protected_memo *words_protected(struct words *w, uint32_t workload, pod_id pod, enum action action)
-{
-	static const struct protected_memo nobody;
-	struct session *s = w->s;
 	const struct workload *u = &s->workloads[workload];
-	struct protected_memo l = {
-		.queue = u->queue, .priority = u->priority, .is_core = !u->is_preemptible, .action = action};
-	struct share_verdict why;
 
-	if (u->queue == NONE || action == ACTION_ALLOCATE || action == ACTION_CONSOLIDATE)
-		return &nobody;
-	l.is_above = mine_above(s, workload, &why);
-	for (uint32_t i = 0; i < w->protected.n; i++) {
-		const struct protected_memo *x = &w->protected.v[i];
+	for (uint32_t i = s->memos.n; i-- > 0;) {
+		struct protected_memo *m = s->memos.v[i];
 
-		if (x->queue == l.queue && x->priority == l.priority && x->is_core == l.is_core &&
-		    x->is_above == l.is_above && x->action == action)
-			return x;
+		if (m->key.action == action && m->key.queue == u->queue && m->key.priority == u->priority &&
+		    (m->key.workload == NONE || m->key.workload == workload))
+			return m;
 	}
-	if (w->protected.n >= 64)
-		return &nobody;
-	l.v = arena_n(w->keep, PROTECTED_MAX, struct protected_pod);
-	if (action != ACTION_PREEMPT)
-		look_through(w, &l, workload, pod, ACTION_RECLAIM);
-	if (action != ACTION_RECLAIM)
-		look_through(w, &l, workload, pod, ACTION_PREEMPT);
-	array_push(&w->protected, l);
-	return &array_last(&w->protected);
+	return NULL;
+}
+
+static const struct protected_pod *keep(struct words *w, struct protected_memo *m)
+{
+	struct protected_pod *v;
+
+	if (m->kept == NULL) {
+		v = arena_n(w->keep, m->list.v.n + 1, struct protected_pod);
+		if (m->list.v.n > 0)
+			memcpy(v, m->list.v.v, m->list.v.n * sizeof(*v));
+		m->kept = v;
+	}
+	return m->kept;
+}
+
+/* Both lists in one, once for all that have the same two. */
+static const struct protected_pair *pair_of(struct words *w, struct protected_memo *a, struct protected_memo *b)
+{
+	struct protected_list all = {.max = PROTECTED_MAX};
+	struct protected_pair p = {.a = a, .b = b};
+	struct decision d = {0};
+
+	for (uint32_t i = 0; i < w->pairs.n; i++)
+		if (w->pairs.v[i].a == a && w->pairs.v[i].b == b)
+			return &w->pairs.v[i];
+	protected_merge(&all, &a->list);
+	protected_merge(&all, &b->list);
+	decision_keep_protected(&d, &all, w->keep);
+	protected_free(&all);
+	p.v = d.protected;
+	p.n = d.n_protected;
+	array_push(&w->pairs, p);
+	return &array_last(&w->pairs);
+}
+
+void words_protected(struct words *w, uint32_t workload, struct decision *d)
+{
+	bool waits = d->outcome == OUTCOME_WAITING;
+	struct protected_memo *reclaim = memo_of(w->s, workload, ACTION_RECLAIM),
+			      *preempt = memo_of(w->s, workload, ACTION_PREEMPT), *one;
+	const struct protected_pair *p;
+
+	if (waits && reclaim && preempt) {
+		p = pair_of(w, reclaim, preempt);
+		d->protected = p->v;
+		d->n_protected = p->n;
+		return;
+	}
+	one = waits ? (reclaim ? reclaim : preempt) : memo_of(w->s, workload, d->action);
+	if (one == NULL)
+		return;
+	d->protected = keep(w, one);
+	d->n_protected = one->list.v.n;
 }

@@ -16,13 +16,5 @@ void words_free(struct words *w);
 const char *words_of_workload(struct words *w, uint32_t workload);
 const char *words_of_gates(struct words *w, pod_id pod);
 
-struct protected_memo {
-	/* for whom: workloads that say the same here see the same */
-	uint32_t queue;
-	int32_t priority;
-	bool is_core, is_above;
-	enum action action; /* ACTION_NONE: of all that were tried */
-	struct protected_pod *v;
-	uint32_t n;
-};
-const struct protected_memo *words_protected(struct words *w, uint32_t workload, pod_id pod, enum action action);
+/* Into the decision: whom the rules protected from it, by its action, or while it waits by all that were tried. */
+void words_protected(struct words *w, uint32_t workload, struct decision *d);

@@ -71,7 +71,8 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.actions = A(ALLOCATE) | A(CONSOLIDATE) | A(RECLAIM) | A(PREEMPT) | A(STALE_GANG),
 			.hard = RULES(KAI_HARD),
 			.soft = RULES(KAI_SOFT),
-			.unasked = {[ACTION_RECLAIM] = R(PRIORITY)}, /* between queues shares decide */
+			.unasked = {[ACTION_RECLAIM] = R(PRIORITY), /* between queues shares decide */
+				    [ACTION_STALE_GANG] = R(PREEMPTIBILITY)},
 			.search_mode = MODE_SCENARIOS,
 			.order = ORDER_FAIR_SHARE,
 			.reclaim_by = RECLAIM_FAIR_SHARE,

@@ -240,15 +240,24 @@ void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES]
 
 /* ---- reclaim ---- */
 
-bool share_can_reclaim(const struct share_queue *q, const double request[KAI_RES], bool is_core)
+bool share_can_reclaim(const struct share_queue *q, uint32_t me, const double request[KAI_RES], bool is_core,
+		       struct share_verdict *ret)
 {
-	for (int r = 0; r < KAI_RES; r++) {
-		const struct share *s = &q->r[r];
+	for (enum kai_res r = 0; r < KAI_RES; r++) {
+		const struct share *s = &q[me].r[r];
+		bool is_mine = is_above(s->allocated + request[r], s->fair),
+		     is_quota = is_core && is_above(s->allocated_core + request[r], s->deserved);
 
-		if (is_above(s->allocated + request[r], s->fair))
-			return false;
-		if (is_core && is_above(s->allocated_core + request[r], s->deserved))
-			return false;
+		if (!is_mine && !is_quota)
+			continue;
+		if (ret)
+			*ret = (struct share_verdict){.refusal = is_mine ? SHARE_MINE_ABOVE : SHARE_CORE_OVER_QUOTA,
+						      .queue = me,
+						      .other = me,
+						      .res = r,
+						      .used = (is_mine ? s->allocated : s->allocated_core) + request[r],
+						      .share = is_mine ? s->fair : s->deserved};
+		return false;
 	}
 	return true;
 }

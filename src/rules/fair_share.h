@@ -40,9 +40,6 @@ void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES]
 /* What a queue may have: the larger of quota and fair share, up to its limit; its limit if it deserves without end. */
 double share_allocatable(const struct share *s);
 
-/* May work of the queue (a leaf) ask others for this much: within fair share, and if it is core work within quota. */
-bool share_can_reclaim(const struct share_queue *q, const double request[KAI_RES], bool is_core);
-
 /* What goes with one victim pod, or with a gang that goes whole. Batches of one queue follow one another. */
 struct share_batch {
 	uint32_t queue;
@@ -65,6 +62,13 @@ struct share_verdict {
 	enum kai_res res;
 	double used, share, other_used, other_share; /* of queue, of other */
 };
+
+/*
+ * May work of the queue (q[me], a leaf) ask others for this much: within fair share, and if it is core work within
+ * quota? ret: why not, may be NULL.
+ */
+bool share_can_reclaim(const struct share_queue *q, uint32_t me, const double request[KAI_RES], bool is_core,
+		       struct share_verdict *ret);
 
 struct share_scratch { /* memory used again and again; zero-initialised */
 	uint64_t stamp;

@@ -151,6 +151,18 @@ bool judge_is_by_priority(const struct judge *j, int64_t *ret_below)
 	return j->action == ACTION_DISPLACE && of_victims == UINT64_C(1) << RULE_PRIORITY;
 }
 
+bool judge_has_soft_rules(const struct judge *j)
+{
+	return j->on & (profile_get(j->settings.profile)->soft | UINT64_C(1) << RULE_PLUGIN);
+}
+
+bool judge_keeps_minimum(struct judge *j, const struct pod *v)
+{
+	if (judge_asks(j, RULE_PREEMPTIBILITY) && v->preemptibility == SEMI_PREEMPTIBLE)
+		return true;
+	return judge_asks(j, RULE_MIN_RUNTIME) && judge_window(j, v).keeps_minimum;
+}
+
 enum rule_id judge_overridden(struct judge *j, pod_id victim)
 {
 	struct rule_verdict says = judge_victim(j, victim);

@@ -115,8 +115,15 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim);
  * go, and judge_victim needs not be asked of each.
  */
 bool judge_is_by_priority(const struct judge *j, int64_t *ret_below);
+/* Could any rule spare a victim, so that a second look may find more? */
+bool judge_has_soft_rules(const struct judge *j);
 /* The soft rule that a victim goes against, as judge_victim tells it; RULE_NONE. */
 enum rule_id judge_overridden(struct judge *j, pod_id victim);
+/* Is a rule asked by this judge? */
+static inline bool judge_asks(const struct judge *j, enum rule_id r)
+{
+	return j->on >> r & 1;
+}
 /* The soft rules alone: is it opted out, is it a driver? */
 bool judge_opted_out(const struct judge *j, const struct pod *v);
 bool judge_is_driver(const struct judge *j, const struct pod *v);
@@ -128,6 +135,8 @@ struct victim_queue *judge_queue(struct judge *j, queue_id victim_queue);
  * an elastic group, of which the surplus may go all the same (MR-10).
  */
 struct rule_verdict judge_window(struct judge *j, const struct pod *v);
+/* Does a rule keep the minimum of the pod's podset, though what is above it may go: semi-preemptible work, windows? */
+bool judge_keeps_minimum(struct judge *j, const struct pod *v);
 /* Could so many placed pods of a podset go and leave its minimum? Of PODSET_NONE nothing can. */
 bool judge_can_spare(const struct ledger *l, podset_id s, uint32_t n);
 /* Its own word, its class's or its group's: preemptionPolicy: Never. */

@@ -67,6 +67,14 @@ static struct min_runtime window_of(struct judge *j, int which, const struct pod
 	return o->window[which];
 }
 
+/* TIME_NONE: it does not say. Where stamps alone count, a pod runs since its group started. */
+static int64_t stamp_of(const struct judge *j, const struct pod *v)
+{
+	if (profile_get(j->settings.profile)->start != START_STAMP)
+		return v->started_ns;
+	return v->group == GROUP_NONE ? TIME_NONE : ledger_group(j->ledger, v->group)->started_ns;
+}
+
 /*
  * Since when it runs. A group's stamp from the future is not believed: no engine writes one, and who can write the
  * group's annotations must not get protection without end by it. The pod's own times are the cluster's: clocks differ
@@ -76,7 +84,9 @@ static int64_t start_of(const struct judge *j, const struct pod *v)
 {
 	const int64_t own[] = {v->obj->started_ns, v->obj->scheduled_ns, v->obj->created_ns};
 
-	if (v->started_ns <= j->now_ns || profile_get(j->settings.profile)->start == START_STAMP)
+	if (profile_get(j->settings.profile)->start == START_STAMP)
+		return stamp_of(j, v);
+	if (v->started_ns <= j->now_ns)
 		return v->started_ns;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (own[i] != TIME_NONE)
@@ -91,11 +101,12 @@ static struct rule_verdict inside(struct judge *j, int which, const struct pod *
 	int64_t start = start_of(j, v);
 
 	says.until_ns = res_add_sat(start, window.ns);
-	if (window.ns <= 0 || j->now_ns >= says.until_ns)
+	if (j->now_ns >= says.until_ns)
 		return rule_may_go();
 	says.reason = (uint8_t)which;
 	says.queue = window.queue;
 	says.podset = is_elastic(j->ledger, v->podset) ? v->podset : PODSET_NONE;
+	says.keeps_minimum = says.podset != PODSET_NONE && j->action != ACTION_CONSOLIDATE;
 	says.num[0] = window.ns;
 	says.num[1] = res_sub_sat(j->now_ns, start);
 	says.num[2] = says.podset != PODSET_NONE ? ledger_podset(j->ledger, v->podset)->n_placed : 0;
@@ -123,7 +134,7 @@ static bool is_off(const struct judge *j)
 
 struct rule_verdict judge_window(struct judge *j, const struct pod *v)
 {
-	if (is_off(j) || v->started_ns == TIME_NONE)
+	if (is_off(j) || stamp_of(j, v) == TIME_NONE)
 		return rule_may_go();
 	if (j->action == ACTION_CONSOLIDATE)
 		return inside_any(j, v);

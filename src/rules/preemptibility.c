@@ -59,7 +59,10 @@ static pod_id find_last(struct judge *j, const struct pod *v)
 		if (p->podset == v->podset && p->state == POD_PLACED)
 			members[count++] = pods[i];
 	}
-	assert(count);
+	if (!count) { /* what has no place yet is no core */
+		mem_free(members);
+		return POD_NONE;
+	}
 	qsort_r(members, count, sizeof(*members), by_seniority, j);
 	last = members[(int64_t)count < min ? count - 1 : (uint32_t)min - 1];
 	mem_free(members);
@@ -72,6 +75,8 @@ static bool is_core(struct judge *j, pod_id victim, const struct pod *v)
 
 	if (last == MAP_NONE) {
 		last = find_last(j, v);
+		if (last == POD_NONE)
+			return false;
 		map_put(&j->scratch->cores, v->podset, last);
 	}
 	return by_seniority(&victim, &last, j) <= 0;
@@ -91,6 +96,7 @@ static struct rule_verdict semi(struct judge *j, pod_id victim, const struct pod
 		return rule_may_go();
 	says.reason = IS_CORE;
 	says.podset = v->podset;
+	says.keeps_minimum = true;
 	says.num[0] = judge_minimum(j->ledger, v->podset);
 	says.num[1] = ledger_podset(j->ledger, v->podset)->n_placed;
 	return says;

@@ -32,6 +32,7 @@ struct rule_verdict {
 	uint32_t queue;		    /* the queue it speaks of, QUEUE_NONE if none */
 	uint32_t type;		    /* the resource type it speaks of */
 	podset_id podset;	    /* the part of a group it speaks of; only where the rule says so */
+	bool keeps_minimum;	    /* it protects the minimum of that podset: what is above it may go all the same */
 	int64_t until_ns;	    /* where time decides, else TIME_NONE */
 	int64_t num[3];		    /* the rule's numbers, for its sentence */
 	const char *plugin, *words; /* RULE_PLUGIN: its name, and its sentence (NULL: none); good while it is loaded */

@@ -177,6 +177,17 @@ def test_every_action(s):
         plain, ruled = gone(plan(objects, [], profile="default")), gone(plan(objects, ["plugin-opinions.so"], profile="default"))
         s.equal(f"{action}: without it somebody goes", len(plain), without)
         s.equal(f"{action}: who is kept stays", (len(ruled), "ns/a" in ruled), (kept, False))
+    gangs = [{"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "q"}, "spec": {"resources": {
+        r: {"quota": -1, "limit": -1} for r in ("cpu", "memory", "gpu")}}}, node("n", 2)]
+    for name, priority, on in (("a", "train", "n"), ("b", "train", "n"), ("w", "build-preemptible", None)):
+        group = json.loads(json.dumps(gang))
+        group["metadata"]["name"] = "g" + name
+        group["spec"].update(queue="q", priorityClassName=priority)
+        one = pod(name, on, opinion="keep" if name == "b" else None)
+        one["metadata"]["annotations"] = {"pod-group-name": "g" + name}
+        gangs += [group, one]
+    s.equal("kai: preempt: who is kept stays", [victims(plan(gangs, p, profile="kai")) for p in ([], ["plugin-opinions.so"])],
+            [("nominated", "n", ["ns/b"]), ("nominated", "n", ["ns/a"])])
     s.equal("quota: without it the kept one would go", "ns/a" in [v["pod"] for d in plan(shrinks, [], profile="default").decisions for v in d["victims"]], True)
 
 

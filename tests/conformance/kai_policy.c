@@ -326,7 +326,7 @@ static bool is_reclaimable(struct fact *f, const struct tree *call, const struct
 
 	amounts(tree_get(call, "required"), request);
 	if (str_eq(tree_text(tree_get(call, "fn"), ""), "CanReclaimResources"))
-		return share_can_reclaim(&q->v[me], request, is_core);
+		return share_can_reclaim(q->v, me, request, is_core, NULL);
 	n = read_batches(f, q, tree_get(call, "victims"), &batches);
 	answer = !f->diff.n && share_reclaimable(q->v, q->n, me, request, is_core, batches, n,
 						 number(tree_get(call, "multiplier")), &scratch, NULL);

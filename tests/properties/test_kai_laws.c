@@ -246,9 +246,32 @@ static const char *core_goes(const struct kr *w, const struct story *s, const st
 	return NULL;
 }
 
+/* Every decision says one thing: who waits took nothing, and a victim stands in one. */
+static const char *is_told_twice(const struct story *s)
+{
+	struct bits seen = {0};
+	const char *broken = NULL;
+
+	for (uint32_t i = 0; i < s->plan.v.n; i++) {
+		const struct decision *d = &s->plan.v.v[i];
+
+		if (d->outcome == OUTCOME_WAITING && (d->action != ACTION_NONE || d->n_victims))
+			broken = "who waits has an action or victims";
+		for (uint32_t k = 0; k < d->n_victims; k++) {
+			if (bits_has(&seen, d->victims[k].pod))
+				broken = "a victim stands in two decisions";
+			bits_set(&seen, d->victims[k].pod);
+		}
+	}
+	bits_free(&seen);
+	return broken;
+}
+
 static void check(const struct kr *w, uint64_t seed, const struct story *s, const struct fates *f)
 {
 	const char *broken = node_is_full(w, s, f);
+
+	broken = broken ? broken : is_told_twice(s);
 
 	broken = broken ? broken : minimum_is_broken(w, s, f);
 	broken = broken ? broken : core_goes(w, s, f);

@@ -631,18 +631,25 @@ static bool is_victim_of(const struct decision *d, pod_id pod)
 	return false;
 }
 
+/* Room that was got by moving others who then had to go for good: they stand with the last who took them. */
 static uint32_t moved_and_taken(const struct story *s)
 {
+	bool moves = false, takes = false;
 	uint32_t n = 0;
 
-	for (pod_id p = 0; p < ledger_pod_limit(cluster_ledger(s->cluster)); p++) {
-		unsigned by = 0;
+	for (uint32_t k = 0; k < s->plan.v.n; k++) {
+		const struct decision *d = &s->plan.v.v[k];
 
-		for (uint32_t k = 0; k < s->plan.v.n; k++)
-			by |= is_victim_of(&s->plan.v.v[k], p) ? 1u << s->plan.v.v[k].action : 0;
-		n += by >> ACTION_CONSOLIDATE & 1 && by >> ACTION_RECLAIM & 1;
+		moves |= d->action == ACTION_CONSOLIDATE && d->n_victims == 0;
+		takes |= d->action == ACTION_RECLAIM && d->n_victims > 0;
 	}
-	return n;
+	for (pod_id p = 0; p < ledger_pod_limit(cluster_ledger(s->cluster)); p++) {
+		n = 0;
+		for (uint32_t k = 0; k < s->plan.v.n; k++)
+			n += is_victim_of(&s->plan.v.v[k], p);
+		assert_true(n <= 1);
+	}
+	return moves && takes;
 }
 
 /* Nodes on which small pods of b leave a gap each, which b's `big` gets by a move; then work of a reclaims. */

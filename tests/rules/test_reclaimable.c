@@ -55,7 +55,7 @@ static void who_may_ask_others(void **state)
 		q.r[KAI_GPU].allocated_core = rows[i].core;
 		q.r[KAI_CPU].fair = rows[i].cpu_fair;
 		q.r[KAI_CPU].allocated = rows[i].cpu_allocated;
-		if (share_can_reclaim(&q, request, rows[i].is_core) != rows[i].want)
+		if (share_can_reclaim(&q, 0, request, rows[i].is_core, NULL) != rows[i].want)
 			fail_msg("%s", rows[i].sentence);
 	}
 }
