@@ -11,6 +11,38 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define TIME_NONE INT64_MIN /* "not set", for every int64_t time in cede */
+#define TIME_FIRST (INT64_MIN + 1)
+#define TIME_LAST INT64_MAX
+
+/*
+ * The arithmetic of times and durations: sums, differences and multiples end at the first and the last time there is,
+ * so that a window without end never ends instead of ending at once. Nothing else adds to, subtracts from or multiplies
+ * what is called _ns (tools/check-time). No argument may be TIME_NONE, and no result is.
+ */
+static inline int64_t time_add(int64_t time, int64_t duration)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(time, duration, &sum) || sum == TIME_NONE)
+		return duration < 0 ? TIME_FIRST : TIME_LAST;
+	return sum;
+}
+static inline int64_t time_since(int64_t now, int64_t then)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(now, then, &difference) || difference == TIME_NONE)
+		return now < then ? TIME_FIRST : TIME_LAST;
+	return difference;
+}
+static inline int64_t time_multiply(int64_t duration, int64_t by)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(duration, by, &product) || product == TIME_NONE)
+		return (duration < 0) != (by < 0) ? TIME_FIRST : TIME_LAST;
+	return product;
+}
 
 struct clock {
 	int64_t (*now_ns)(void *ctx);

@@ -239,8 +239,6 @@ static enum err_code load(struct cli_input *in, const struct whatif *w, struct c
 
 	TRY(configure(in, w, c, e));
 	options = engine_config_cluster_options(c->config, c->now_ns);
-	/* kube-scheduler knows pods of nodes that are gone, and looks past them. */
-	options.is_strict = !profile_get(c->config->profile)->keeps_ghosts;
 	TRY(manifest_build(c->manifest, &options, &c->cluster, e));
 	return w ? whatif_apply(w, c->manifest, c->cluster, e) : ERR_OK;
 }

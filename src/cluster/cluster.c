@@ -180,7 +180,7 @@ void cluster_resolve_pod(struct cluster *c, pod_id id)
 	bool is_where_it_says =
 		pod_is_on_node(entry.state) && ledger_node(c->ledger, entry.node)->name == p->obj->node_name;
 	if (is_where_it_says)
-		entry.started_ns = resolve_start(c, p->obj, entry.group);
+		entry.started_ns = resolve_start(c, p->obj, entry.group, &complaints);
 	if (complaints != 0)
 		bits_set(&c->told.pods, id);
 	cluster_apply_entry(c, id, &entry);
@@ -283,6 +283,8 @@ void cluster_drop_node(struct cluster *c, const char *name)
 
 	if (n == NODE_NONE || !ledger_node(c->ledger, n)->is_live)
 		return;
+	for (uint32_t i = 0; i < ledger_node(c->ledger, n)->pods.n; i++)
+		bits_set(&c->told.pods, ledger_node(c->ledger, n)->pods.v[i]);
 	ledger_node_drop(c->ledger, n);
 	cluster_keep(c, mark);
 }
@@ -297,7 +299,7 @@ static node_id live_node(const struct cluster *c, name_id name)
 }
 
 /* Where the object says it is. */
-static enum err_code place_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, struct err *e)
+static void place_entry(struct cluster *c, const struct obj_pod *o, struct pod_entry *entry, uint32_t *complaints)
 {
 	*entry = (struct pod_entry){.state = resolve_state(o),
 				    .node = NODE_NONE,
@@ -306,17 +308,14 @@ static enum err_code place_entry(struct cluster *c, const struct obj_pod *o, str
 				    .started_ns = TIME_NONE};
 	if (pod_is_on_node(entry->state)) {
 		entry->node = live_node(c, o->node_name);
-		if (entry->node == NODE_NONE && c->options.is_strict)
-			return err_fail(e, ERR_NOTFOUND, "pod %s/%s: there is no node %s",
-					name_str(c->names, ns_of(c, o->labelset)), name_str(c->names, o->name),
-					name_str(c->names, o->node_name));
-		if (entry->node == NODE_NONE)
+		if (entry->node == NODE_NONE) {
 			entry->node = ledger_node_ghost(c->ledger, o->node_name);
+			*complaints |= LOST_NODE;
+		}
 	} else if (entry->state == POD_WAITING) {
 		entry->nominated_node = live_node(c, o->nominated_node);
 		entry->nomination = entry->nominated_node != NODE_NONE ? NOMINATION_ADVISORY : NOMINATION_NONE;
 	}
-	return ERR_OK;
 }
 
 static void keep_place(struct pod_entry *entry, const struct pod *p)
@@ -349,13 +348,10 @@ static void keep_moves(const struct pod *p, const struct obj_pod *o, struct pod_
 	}
 }
 
-static enum err_code make_entry(struct cluster *c, const struct obj_pod *o, pod_id old, struct pod_entry *entry,
-				uint32_t *complaints, struct err *e)
+static void make_entry(struct cluster *c, const struct obj_pod *o, pod_id old, struct pod_entry *entry,
+		       uint32_t *complaints)
 {
-	enum err_code code = place_entry(c, o, entry, e);
-
-	if (code != ERR_OK)
-		return code;
+	place_entry(c, o, entry, complaints);
 	node_id said = entry->node;
 	if (old != POD_NONE) {
 		keep_moves(ledger_pod(c->ledger, old), o, entry);
@@ -363,8 +359,7 @@ static enum err_code make_entry(struct cluster *c, const struct obj_pod *o, pod_
 	}
 	resolve_entry(c, o, entry, complaints);
 	if (said != NODE_NONE)
-		entry->started_ns = resolve_start(c, o, entry->group);
-	return ERR_OK;
+		entry->started_ns = resolve_start(c, o, entry->group, complaints);
 }
 
 static void index_pod(struct cluster *c, pod_id id)
@@ -392,11 +387,10 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 	uint32_t complaints = 0;
 	struct pod_entry entry;
 
-	enum err_code code = make_entry(c, o, id, &entry, &complaints, e);
+	make_entry(c, o, id, &entry, &complaints);
 	queue_id old_queue = id != POD_NONE ? ledger_pod(c->ledger, id)->queue : QUEUE_NONE;
-	if (code == ERR_OK)
-		code = id == POD_NONE ? ledger_pod_add(c->ledger, o, &entry, &id, e)
-				      : ledger_pod_set(c->ledger, id, o, &entry, e);
+	enum err_code code = id == POD_NONE ? ledger_pod_add(c->ledger, o, &entry, &id, e)
+					    : ledger_pod_set(c->ledger, id, o, &entry, e);
 	if (code != ERR_OK) {
 		ledger_rollback(c->ledger, mark);
 		return code;

@@ -28,7 +28,6 @@ struct cluster_options { /* what resolving depends on */
 	enum profile profile;
 	int32_t preemptibility_threshold; /* 100 */
 	enum preemptibility_reach reach;
-	bool is_strict; /* a pod on an unknown node is an error instead of a ghost node */
 	int64_t now_ns; /* for pods that run without saying since when; TIME_NONE: such pods have no start */
 };
 struct cluster_options cluster_options_default(void);

@@ -179,24 +179,32 @@ static bool has_same_podsets(const struct obj_group *a, const struct obj_group *
  * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news
  * (another leader started it again).
  */
-static int64_t start_of_group(const struct group *old, int64_t said)
+static int64_t start_of_group(const struct cluster *c, const struct group *old, int64_t said)
 {
-	bool is_stamped = old->started_ns != old->obj->started_ns;
+	bool is_stamped = old->started_ns != resolve_believed(c, old->obj->started_ns);
 
 	return is_stamped && old->started_ns > said ? old->started_ns : said;
+}
+
+static void set_start(struct cluster *c, group_id id, int64_t started_ns)
+{
+	if (ledger_group(c->ledger, id)->started_ns != started_ns)
+		ledger_set_group_started(c->ledger, id, started_ns);
+	if (resolve_believed(c, ledger_group(c->ledger, id)->obj->started_ns) !=
+	    ledger_group(c->ledger, id)->obj->started_ns)
+		bits_set(&c->told.groups, id);
 }
 
 static void set_group(struct cluster *c, group_id id, struct obj_group *o)
 {
 	const struct group *g = ledger_group(c->ledger, id);
-	int64_t started = start_of_group(g, o->started_ns);
+	int64_t started = start_of_group(c, g, resolve_believed(c, o->started_ns));
 
 	if (!has_same_podsets(g->obj, o))
 		detach_group(c, id);
 	g = ledger_group(c->ledger, id);
 	ledger_group_set(c->ledger, id, o, g->queue, g->priority, g->preemptibility);
-	if (ledger_group(c->ledger, id)->started_ns != started)
-		ledger_set_group_started(c->ledger, id, started);
+	set_start(c, id, started);
 }
 
 enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct err *e)
@@ -205,10 +213,12 @@ enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct e
 	ledger_mark mark = ledger_get_mark(c->ledger);
 	group_id id = ledger_group_find(c->ledger, o->ns, o->name);
 
-	if (id == GROUP_NONE)
+	if (id == GROUP_NONE) {
 		id = ledger_group_add(c->ledger, o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
-	else
+		set_start(c, id, resolve_believed(c, ledger_group(c->ledger, id)->obj->started_ns));
+	} else {
 		set_group(c, id, o);
+	}
 	cluster_find_speaker(c, id);
 	cluster_settle_group(c, id);
 	resolve_members(c, id);

@@ -8,6 +8,8 @@
 
 #include <stdarg.h>
 
+#include "units/timestamp.h"
+
 #define PENDING_MAX 10000
 #define REMEMBERED_MAX 65536
 
@@ -84,6 +86,24 @@ static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t compla
 	}
 }
 
+static void tell_start(struct cluster *c, const char *what, const char *ns, const char *name, int64_t start_ns)
+{
+	struct text when = {0};
+
+	timestamp_text(start_ns, &when);
+	cluster_warn(c, "%s %s/%s: a start at %s %s", what, ns, name, text_str(&when),
+		     resolve_believed(c, start_ns) == TIME_NONE ? "cannot be and counts as not given"
+								: "is in the future and counts as now");
+	text_free(&when);
+}
+
+static void tell_node(struct cluster *c, const struct obj_pod *o)
+{
+	cluster_warn(c, "pod %s/%s: its node %s is not there: it counts in its queue and takes nobody's room",
+		     name_str(c->names, ns_of(c, o->labelset)), name_str(c->names, o->name),
+		     name_str(c->names, o->node_name));
+}
+
 static void look_at_pod(struct cluster *c, pod_id id)
 {
 	if (id >= ledger_pod_limit(c->ledger) || ledger_pod(c->ledger, id)->state == POD_FREE)
@@ -95,6 +115,13 @@ static void look_at_pod(struct cluster *c, pod_id id)
 	int32_t priority = resolve_priority(c, p->obj, group, p->queue, &complaints);
 	resolve_preemptibility(c, p->obj, group, p->queue, priority, &complaints);
 	tell_pod(c, p->obj, complaints);
+	if (!pod_is_on_node(p->state))
+		return;
+	if (resolve_odd_start(c, p->obj, group) != TIME_NONE)
+		tell_start(c, "pod", name_str(c->names, ns_of(c, p->obj->labelset)), name_str(c->names, p->name),
+			   resolve_odd_start(c, p->obj, group));
+	if (!ledger_node(c->ledger, p->node)->is_live)
+		tell_node(c, p->obj);
 }
 
 static void look_at_group(struct cluster *c, group_id id)
@@ -107,6 +134,8 @@ static void look_at_group(struct cluster *c, group_id id)
 	if (complaints & UNKNOWN_CLASS)
 		cluster_warn(c, "group %s/%s: unknown priority class %s", name_str(c->names, g->ns),
 			     name_str(c->names, g->name), name_str(c->names, g->priority_class));
+	if (resolve_believed(c, g->started_ns) != g->started_ns)
+		tell_start(c, "group", name_str(c->names, g->ns), name_str(c->names, g->name), g->started_ns);
 }
 
 /* Looks at one that somebody found fault with. False: there is none. */

@@ -318,20 +318,59 @@ bool cluster_is_kai_world(const struct cluster *c, pod_id pod)
 
 /* ---- when it started ---- */
 
-int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group)
-{
-	const struct cluster_options *opt = &c->options;
-	int64_t stamp = group != GROUP_NONE ? ledger_group(c->ledger, group)->started_ns : TIME_NONE;
+#define YEAR_2000_NS (INT64_C(946684800) * NS_PER_S)
 
-	if (profile_get(opt->profile)->start == START_STAMP)
-		return stamp;
-	if (profile_get(opt->profile)->start == START_STATUS)
-		return o->started_ns != TIME_NONE ? o->started_ns : opt->now_ns;
-	if (stamp != TIME_NONE)
-		return stamp;
-	if (o->started_ns != TIME_NONE)
-		return o->started_ns;
-	if (o->scheduled_ns != TIME_NONE)
-		return o->scheduled_ns;
-	return o->created_ns != TIME_NONE ? o->created_ns : opt->now_ns;
+int64_t resolve_believed(const struct cluster *c, int64_t start_ns)
+{
+	const struct cluster_options *o = &c->options;
+
+	if (profile_get(o->profile)->start != START_ANY || start_ns == TIME_NONE)
+		return start_ns;
+	if (start_ns < YEAR_2000_NS)
+		return TIME_NONE;
+	return o->now_ns != TIME_NONE && start_ns > o->now_ns ? o->now_ns : start_ns;
+}
+
+/* The first of its times that can be; *ret_odd: the first before it, or it, that is not as it was said. */
+static int64_t first_believed(const struct cluster *c, const struct obj_pod *o, int64_t stamp, int64_t *ret_odd)
+{
+	const int64_t said[] = {stamp, o->started_ns, o->scheduled_ns, o->created_ns};
+	int64_t believed = TIME_NONE;
+
+	*ret_odd = TIME_NONE;
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said) && believed == TIME_NONE; i++) {
+		believed = resolve_believed(c, said[i]);
+		if (believed != said[i] && *ret_odd == TIME_NONE)
+			*ret_odd = said[i];
+	}
+	return believed != TIME_NONE ? believed : c->options.now_ns;
+}
+
+static int64_t stamp_of(const struct cluster *c, group_id group)
+{
+	return group != GROUP_NONE ? ledger_group(c->ledger, group)->started_ns : TIME_NONE;
+}
+
+int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, uint32_t *complaints)
+{
+	enum start_source source = profile_get(c->options.profile)->start;
+	int64_t start, odd;
+
+	if (source == START_STAMP)
+		return stamp_of(c, group);
+	if (source == START_STATUS)
+		return o->started_ns != TIME_NONE ? o->started_ns : c->options.now_ns;
+	start = first_believed(c, o, stamp_of(c, group), &odd);
+	if (odd != TIME_NONE)
+		*complaints |= ODD_START;
+	return start;
+}
+
+int64_t resolve_odd_start(const struct cluster *c, const struct obj_pod *o, group_id group)
+{
+	int64_t odd = TIME_NONE;
+
+	if (profile_get(c->options.profile)->start == START_ANY)
+		first_believed(c, o, stamp_of(c, group), &odd);
+	return odd;
 }

@@ -25,6 +25,8 @@ enum complaint {
 	BAD_POD_LABEL = 1 << 2,
 	BAD_OWNER_LABEL = 1 << 3,
 	UNKNOWN_GROUP = 1 << 4,
+	ODD_START = 1 << 5, /* in the future, or before there was anything to start it */
+	LOST_NODE = 1 << 6, /* it is on a node that is not there */
 };
 
 enum pod_state resolve_state(const struct obj_pod *o);
@@ -77,7 +79,14 @@ int32_t resolve_priority(const struct cluster *c, const struct obj_pod *o, group
 			 uint32_t *complaints);
 enum preemptibility resolve_preemptibility(const struct cluster *c, const struct obj_pod *o, group_id group,
 					   queue_id queue, int32_t priority, uint32_t *complaints);
-int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group);
+int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, uint32_t *complaints);
+/*
+ * What a time of start is taken for, where clocks of others are not believed blindly: in the future for now, before 2000
+ * for TIME_NONE.
+ */
+int64_t resolve_believed(const struct cluster *c, int64_t start_ns);
+/* The first odd one of a pod's times of start, up to the one that counts; TIME_NONE: none. */
+int64_t resolve_odd_start(const struct cluster *c, const struct obj_pod *o, group_id group);
 
 /* Of a group as a whole; its speaker may be NULL (no members). */
 int32_t resolve_group_priority(const struct cluster *c, const struct obj_group *g, const struct obj_pod *speaker,

@@ -312,16 +312,20 @@ void attempt_report(struct attempt *a, const struct displace_node *tried, uint32
 
 /* ---- the attempt ---- */
 
-/* The leaf of pods that name no queue. */
-bool attempt_in_default_queue(const struct attempt *a, queue_id q)
+bool engine_is_default_queue(const struct engine *en, queue_id q)
 {
-	const struct queue_tree *t = ledger_queues(a->c.ledger);
+	const struct queue_tree *t = ledger_queues(en->ledger);
 	const char *path;
 
 	if (q == QUEUE_NONE || !queue_is_leaf(t, q))
 		return false;
-	path = name_str(a->c.names, queue_get(t, q)->path);
+	path = name_str(vocab_names(ledger_vocab(en->ledger)), queue_get(t, q)->path);
 	return str_eq(path, "root.default") || str_eq(path, "root.default.default");
+}
+
+bool attempt_in_default_queue(const struct attempt *a, queue_id q)
+{
+	return engine_is_default_queue(a->en, q);
 }
 
 /* In profile kubernetes everybody; in the default profile pods without a queue, among themselves. */
@@ -466,6 +470,8 @@ void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run
 	*a = (struct attempt){.en = en, .keep = keep, .d = d};
 	*d = attempt_decision(en, pod);
 	cycle_begin(&a->c, engine_framework(en, pod), en->arena, pod, run->now_ns);
+	a->c.leaving_make_room = profile_get(en->config->profile)->search_mode == MODE_QUEUES;
+	a->c.patience_ns = en->config->patience_ns;
 }
 
 void attempt_end(struct attempt *a)

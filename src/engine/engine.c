@@ -36,6 +36,14 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	return en;
 }
 
+static void forget_history(struct engine *en)
+{
+	if (en->own_history)
+		eviction_history_free(en->own_history);
+	mem_free(en->own_history);
+	en->own_history = NULL;
+}
+
 void engine_free(struct engine *en)
 {
 	if (!en)
@@ -46,6 +54,7 @@ void engine_free(struct engine *en)
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
 	judge_scratch_free(&en->scratch);
+	forget_history(en);
 	arena_free(en->arena);
 	text_free(&en->complaints);
 	mem_free(en);
@@ -83,6 +92,11 @@ const char *engine_complaints(struct engine *en)
 	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
 		text_add(&en->complaints, framework_complaints(en->frameworks[i]));
 	return text_str(&en->complaints);
+}
+
+static bool has_queues(const struct engine *en)
+{
+	return profile_get(en->config->profile)->search_mode == MODE_QUEUES;
 }
 
 /* ---- who is waiting ---- */
@@ -136,6 +150,21 @@ static void collect_waiting(struct engine *en, struct pod_list *out)
 		qsort_r(out->v, out->n, sizeof(*out->v), by_queue_sort, en);
 }
 
+/*
+ * Where queues count, room that was made for a pod is kept for it against everybody (GQ-10); but in the queue of those
+ * without one, where Kubernetes' default preemption decides, a higher priority may still take it (KF-9).
+ */
+static void reserve_nominated(struct engine *en, const struct pod_list *waiting)
+{
+	for (uint32_t i = 0; i < waiting->n; i++) {
+		const struct pod *p = ledger_pod(en->ledger, waiting->v[i]);
+
+		if (p->nomination == NOMINATION_ADVISORY && p->queue != QUEUE_NONE &&
+		    !engine_is_default_queue(en, p->queue))
+			ledger_reserve(en->ledger, p->node, waiting->v[i]);
+	}
+}
+
 /* ---- the plan ---- */
 
 /* All of its group that waits. */
@@ -182,16 +211,12 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc;
 
+	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	ledger_begin_cycle(en->ledger);
 	rc = try_one(gangs, run, pod, 1, ret, e);
 	gangs_free(gangs);
 	return rc;
-}
-
-static bool has_queues(const struct engine *en)
-{
-	return profile_get(en->config->profile)->search_mode == MODE_QUEUES;
 }
 
 /* By priority and age alone, or by queues. */
@@ -221,15 +246,38 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	return rc;
 }
 
+/* Who was evicted by this run and is gone now counts like those before it: for rates, and for work that thrashes. */
+static void remember_eviction(struct engine *en, const struct pod *p, int64_t now_ns)
+{
+	const struct queue_tree *tree = ledger_queues(en->ledger);
+	struct names *names = vocab_names(ledger_vocab(en->ledger));
+	struct text workload = {0};
+
+	if (!p->is_evicted || p->obj->deleted_ns != TIME_NONE)
+		return;
+	if (!en->own_history) {
+		en->own_history = mem_alloc(sizeof(*en->own_history));
+		eviction_history_init(en->own_history, names);
+		eviction_history_copy(en->own_history, en->eviction_history);
+		en->eviction_history = en->own_history;
+	}
+	eviction_history_workload(en->cluster, p, &workload);
+	eviction_history_add(en->own_history, now_ns, text_str(&workload),
+			     p->queue == QUEUE_NONE ? "" : name_str(names, queue_get(tree, p->queue)->path));
+	text_free(&workload);
+}
+
 /* Between cycles: whoever was leaving is gone. Nobody updates budgets meanwhile: what was spent stays spent. */
-static void let_go(struct engine *en)
+static void let_go(struct engine *en, int64_t now_ns)
 {
 	for (pdb_id i = 0; i < ledger_pdb_limit(en->ledger); i++)
 		if (ledger_pdb(en->ledger, i)->is_live && ledger_pdb(en->ledger, i)->spent > 0)
 			ledger_pdb_lower(en->ledger, i, ledger_pdb(en->ledger, i)->spent);
 	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++)
-		if (ledger_pod(en->ledger, i)->state == POD_LEAVING)
+		if (ledger_pod(en->ledger, i)->state == POD_LEAVING) {
+			remember_eviction(en, ledger_pod(en->ledger, i), now_ns);
 			ledger_pod_drop(en->ledger, i);
+		}
 }
 
 /* A pod counts once in the summary: by its last decision if it waited, and as a victim however many asked for it. */
@@ -294,6 +342,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 {
 	enum err_code rc = ERR_OK;
 
+	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};
@@ -301,7 +350,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 		ledger_begin_cycle(en->ledger);
 		if (cycle > 1)
-			let_go(en);
+			let_go(en, run->now_ns);
 		if (profile_get(en->config->profile)->search_mode == MODE_SCENARIOS) {
 			run_session(en, run->now_ns, cycle, ret);
 			continue;
@@ -309,6 +358,8 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		if (has_queues(en))
 			quota_run(en, run->now_ns, cycle, ret);
 		collect_waiting(en, &waiting);
+		if (has_queues(en))
+			reserve_nominated(en, &waiting);
 		if (engine_uses_shares(en->config))
 			shares = fair_guarantee_begin(en, run->now_ns);
 		rc = try_all(en, run, &waiting, cycle, ret, e);

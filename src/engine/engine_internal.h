@@ -24,6 +24,7 @@ struct engine {
 	struct search_cache *search_cache;		 /* the same where queues count */
 	struct judge_scratch scratch;			 /* of one search after the other */
 	const struct eviction_history *eviction_history; /* of the present run */
+	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
 	struct text complaints;
 };
 
@@ -40,6 +41,8 @@ struct pod_list {
 
 /* Is it a pod of one of the schedulers we stand for? */
 bool engine_is_ours(const struct engine *en, const struct pod *p);
+/* The leaf of pods that name no queue. */
+bool engine_is_default_queue(const struct engine *en, queue_id q);
 /* What rules have to know of the configuration. */
 /*
  * Before a judge for nobody (quota, stale gangs) looks at a victim: plugins are asked as the victim's own profile has

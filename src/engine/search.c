@@ -9,13 +9,6 @@
 
 /* ---- who may go ---- */
 
-/* The deletion timestamp is when a pod should be gone, its grace period over. */
-bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns)
-{
-	return p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE &&
-	       res_sub_sat(now_ns, p->obj->deleted_ns) > patience_ns;
-}
-
 static bool is_stuck(const struct node_search *g, pod_id pod)
 {
 	return pod_is_stuck(ledger_pod(g->s->c->ledger, pod), g->s->c->now_ns, g->s->patience_ns);

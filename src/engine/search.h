@@ -89,8 +89,6 @@ uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
 uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
 		       res_id *ret_type);
-/* Leaving, and should have gone longer ago than one has patience: its room is not counted on. */
-bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
 /* Share of the cluster that so much is, in millionths, added up over types: what a second of it is worth. */
 int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */

@@ -135,7 +135,8 @@ static void filter_look(struct filter_memory *m, struct cede_cycle *c, uint32_t 
 
 	m->statuses[i] = cycle_fits(c, c->nodes[i]);
 	m->has_leaving[i] = ledger_node_leaving(c->ledger, c->nodes[i])[RES_PODS] != 0;
-	m->entries[i] = (struct filter_entry){n->generation, c->nodes[i]};
+	/* who is patient no longer gives another answer: that depends on the time */
+	m->entries[i] = (struct filter_entry){n->nominated.n && m->has_leaving[i] ? 0 : n->generation, c->nodes[i]};
 }
 
 static bool can_be_kept(const struct cede_cycle *c)

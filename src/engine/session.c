@@ -49,6 +49,12 @@ static void take_node(struct session *s, uint32_t i, node_id id)
 		s->total[r] += (double)s->capacity[i * s->n_amounts + r];
 }
 
+/* Its node is not there, so it takes nobody's room and cannot be moved. */
+static bool is_on_lost_node(const struct session *s, const struct pod *p)
+{
+	return (p->state == POD_PLACED || p->state == POD_LEAVING) && !ledger_node(s->ledger, p->node)->is_live;
+}
+
 /* Where each node of the ledger stands among the session's. */
 static uint32_t *take_nodes(struct session *s)
 {
@@ -218,7 +224,7 @@ static void count_workloads(struct session *s, struct session_build *c)
 		const struct pod *x = ledger_pod(s->ledger, p);
 
 		c->of_pod[p] = NONE;
-		if (x->state == POD_FREE || !engine_is_ours(s->en, x))
+		if (x->state == POD_FREE || !engine_is_ours(s->en, x) || is_on_lost_node(s, x))
 			continue;
 		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_workloads;
 		if (x->group == GROUP_NONE)
@@ -632,7 +638,8 @@ static void subtract_foreign(struct session *s, const struct session_build *c)
 		const struct pod *p = ledger_pod(s->ledger, i);
 		const struct shape *sh;
 
-		if (c->of_pod[i] != NONE || (p->state != POD_PLACED && p->state != POD_LEAVING))
+		if (c->of_pod[i] != NONE || (p->state != POD_PLACED && p->state != POD_LEAVING) ||
+		    is_on_lost_node(s, p))
 			continue;
 		sh = shape_get(ledger_vocab(s->ledger), p->shape);
 		s->is_mirrored |= sh->anti_affinity.n > 0; /* it minds ours, by their labels */

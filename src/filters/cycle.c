@@ -320,6 +320,17 @@ static bool has_holders(const struct cede_cycle *c, const struct ledger_node *n)
 	return false;
 }
 
+static void let_leaving_go(struct cede_cycle *c, const struct ledger_node *n)
+{
+	for (uint32_t i = n->pods.n; i-- > 0;) {
+		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
+
+		if (p->state == POD_LEAVING && !pod_is_stuck(p, c->now_ns, c->patience_ns))
+			ledger_vacate(c->ledger, n->pods.v[i]);
+	}
+}
+
+/* Beside those the node was nominated for, in the end; and as it is now. */
 struct status cycle_fits(struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
@@ -329,6 +340,8 @@ struct status cycle_fits(struct cede_cycle *c, node_id node)
 	if (!has_holders(c, n))
 		return cycle_filter(c, node);
 	mark = ledger_get_mark(c->ledger);
+	if (c->leaving_make_room)
+		let_leaving_go(c, n);
 	for (uint32_t i = 0; i < n->nominated.n;) {
 		pod_id q = n->nominated.v[i];
 

@@ -113,6 +113,12 @@ struct cede_cycle {
 	struct cycle_value *values; /* cede_write */
 	const node_id *nodes;	    /* all live nodes in the order of their names */
 	uint32_t n_nodes;
+	/*
+	 * Where queues count: room that leaving pods free goes to those it was reserved for, so what is free beside it
+	 * can be used now. Pods that should have gone longer ago than the patience are not counted on.
+	 */
+	bool leaving_make_room;
+	int64_t patience_ns;
 	const uint8_t *static_verdicts; /* by node id: STATIC_OK, or STATIC_REFUSED + index of the plugin */
 };
 enum { STATIC_UNKNOWN, STATIC_OK, STATIC_REFUSED };

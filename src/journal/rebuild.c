@@ -31,15 +31,6 @@ static enum err_code read_recorded(const struct journal_run *run, struct manifes
 	return rc;
 }
 
-/* Pods on nodes that are gone are in the state only where they were looked past. */
-static struct cluster_options options_of(const struct engine_config *config, int64_t now_ns, enum profile recorded)
-{
-	struct cluster_options o = engine_config_cluster_options(config, now_ns);
-
-	o.is_strict = !profile_get(recorded)->keeps_ghosts;
-	return o;
-}
-
 enum err_code rebuild_run(const struct journal_run *run, struct manifest *m, struct engine_config *config,
 			  struct cluster **ret, struct err *e)
 {
@@ -55,6 +46,6 @@ enum err_code rebuild_run(const struct journal_run *run, struct manifest *m, str
 		config->profile = recorded;
 	config->reclaim_is_off = run->reclaim_is_off;
 	config->quota_is_on = run->quota_is_on;
-	options = options_of(config, run->now_ns, recorded);
+	options = engine_config_cluster_options(config, run->now_ns);
 	return manifest_build(m, &options, ret, e);
 }

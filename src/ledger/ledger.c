@@ -350,3 +350,9 @@ void ledger_unlisten(struct ledger *l, void *ctx)
 			array_remove(&l->listeners, i - 1);
 	}
 }
+
+bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns)
+{
+	return p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE &&
+	       res_sub_sat(now_ns, p->obj->deleted_ns) > patience_ns;
+}

@@ -160,6 +160,11 @@ const struct podset *ledger_podset(const struct ledger *l, podset_id id);
 uint32_t ledger_pdb_limit(const struct ledger *l);
 const struct pdb *ledger_pdb(const struct ledger *l, pdb_id id);
 const struct queue_tree *ledger_queues(const struct ledger *l);
+/*
+ * Leaving, and should have gone longer ago than one has patience: its room is not counted on. The deletion timestamp is
+ * when a pod should be gone, its grace period over.
+ */
+bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
 /* Waiting pods that hold reserved room and have required anti-affinity, ascending: the first from id on; POD_NONE. */
 pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /*

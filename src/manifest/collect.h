@@ -26,9 +26,8 @@ union any_object {
 struct record { /* one object, read and not yet built */
 	const struct object_kind *kind;
 	struct place at;
-	uint32_t node_line, node_col; /* of a pod's spec.nodeName; 0: it has none */
-	bool is_added;		      /* by manifest_add */
-	void *obj;		      /* heap; NULL after it was moved into a cluster */
+	bool is_added; /* by manifest_add */
+	void *obj;     /* heap; NULL after it was moved into a cluster */
 };
 
 /* How one kind of object is read, named, put into a cluster and let go. */

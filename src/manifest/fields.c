@@ -207,6 +207,15 @@ enum err_code get_time(const struct reader *r, const struct at *up, const char *
 	return ERR_OK;
 }
 
+void get_time_or_note(const struct reader *r, const struct at *up, const char *key, int64_t *ret_ns)
+{
+	struct at a = at_field(up, key);
+	struct err why;
+
+	if (get_time(r, up, key, ret_ns, &why))
+		at_note(r, &a, "not a time such as 2026-11-15T12:00:00Z, taken as not set");
+}
+
 enum err_code at_quantity(const struct reader *r, const struct at *a, struct quantity *ret, struct err *e)
 {
 	struct err why;
@@ -233,8 +242,10 @@ static enum err_code resource_at(const struct reader *r, const struct at *a, str
 		return ERR_OK;
 	if (q.nano < 0)
 		return at_expected(r, a, e, "a quantity that is not negative");
-	if (res_types_add(vocab_res(r->vocab), a->key, len, &type, &why))
-		return at_fail(r, a, e, "%s", why.msg);
+	if (res_types_add(vocab_res(r->vocab), a->key, len, &type, &why)) {
+		at_note(r, a, "%s; it is not counted", why.msg);
+		return ERR_OK;
+	}
 	if (res_amount_of(type, &q, &amount, &why))
 		return at_expected(r, a, e,
 				   type == RES_CPU ? "a quantity below 2^63 thousandths" : "a quantity below 2^63");

@@ -78,6 +78,11 @@ enum err_code get_int(const struct reader *r, const struct at *up, const char *k
 enum err_code get_int32(const struct reader *r, const struct at *up, const char *key, int32_t *ret, struct err *e);
 enum err_code get_double(const struct reader *r, const struct at *up, const char *key, double *ret, struct err *e);
 enum err_code get_time(const struct reader *r, const struct at *up, const char *key, int64_t *ret_ns, struct err *e);
+/*
+ * The same for times that tenants or other machines' clocks write: an unreadable one is noted and as good as none,
+ * because nobody must stop the reading of everybody's objects with it.
+ */
+void get_time_or_note(const struct reader *r, const struct at *up, const char *key, int64_t *ret_ns);
 /* A number or a string. */
 enum err_code at_quantity(const struct reader *r, const struct at *a, struct quantity *ret, struct err *e);
 /* A map of resource amounts: names checked, no negative amounts, no overflow. Types are added to the vocab. */

@@ -79,19 +79,6 @@ static enum err_code subgroups(const struct reader *r, const struct at *spec, st
 	return rc;
 }
 
-/*
- * An unreadable annotation is as good as none:
- * it is written by machines, and tenants must not stop the reading with it.
- */
-static void annotated_time(const struct reader *r, const struct at *annotations, const char *key, int64_t *ret)
-{
-	struct at a = at_field(annotations, key);
-	struct err why;
-
-	if (get_time(r, annotations, key, ret, &why))
-		at_note(r, &a, "not a time such as 2026-11-15T12:00:00Z, taken as not set");
-}
-
 static void kai_group_slips(const struct reader *r, const struct at *spec)
 {
 	static const char *const keys[] = {"minMember",
@@ -132,8 +119,8 @@ static enum err_code kai_group(const struct reader *r, const struct at *root, st
 		at_note(r, &preemptibility,
 			"\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set", text);
 	TRY(at_want(r, &annotations, TREE_MAP, e));
-	annotated_time(r, &annotations, "kai.scheduler/last-start-timestamp", &o->started_ns);
-	annotated_time(r, &annotations, "kai.scheduler/stale-podgroup-timestamp", &o->stale_ns);
+	get_time_or_note(r, &annotations, "kai.scheduler/last-start-timestamp", &o->started_ns);
+	get_time_or_note(r, &annotations, "kai.scheduler/stale-podgroup-timestamp", &o->stale_ns);
 	return subgroups(r, &spec, o, e);
 }
 

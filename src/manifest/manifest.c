@@ -135,25 +135,39 @@ static void put_record(struct manifest *m, uint32_t place, const struct record *
 	*old = *r;
 }
 
+/* One pod that asks for more than can be counted must not keep all others from being planned. */
+static void note_lost_pod(struct manifest *m, const struct err *why)
+{
+	text_printf(&m->notes, "%s; the pod is looked past\n", why->msg);
+}
+
 enum err_code manifest_take_object(struct manifest *m, const struct object_kind *k, const struct tree *t, struct err *e)
 {
 	struct object_source src = source_of(m);
 	struct place at = place_of(m, t);
-	const struct tree *node_name = tree_path(t, "spec.nodeName");
 	union any_object o;
 	struct record r = {.kind = k, .at = at, .is_added = m->is_adding};
 	bool is_pod = str_eq(k->kind, "Pod");
+	enum err_code rc;
 	uint32_t place;
+	struct err why;
 
-	TRY(k->read(m->vocab, &src, is_pod ? drain_pod(m, t) : t, &o, e));
+	rc = k->read(m->vocab, &src, is_pod ? drain_pod(m, t) : t, &o, &why);
+	if (rc == ERR_LIMIT && is_pod) {
+		note_lost_pod(m, &why);
+		return ERR_OK;
+	}
+	if (rc) {
+		if (e)
+			*e = why;
+		return rc;
+	}
 	if (str_eq(k->kind, "Node"))
 		drain_node(m, &o.node);
 	if (find_place(m, k, &o, at, &place, e)) {
 		k->drop(m->vocab, &o);
 		return ERR_INPUT;
 	}
-	r.node_line = node_name ? node_name->line : 0;
-	r.node_col = node_name ? node_name->col : 0;
 	r.obj = mem_alloc(k->size);
 	memcpy(r.obj, &o, k->size);
 	put_record(m, place, &r);
@@ -518,30 +532,30 @@ static enum err_code build_queues(struct manifest *m, struct cluster *c, struct 
 	return ERR_OK;
 }
 
-/* What a cluster does not find is the node of a pod. */
-static enum err_code put_failed(const struct manifest *m, const struct record *r, struct err *e)
+/* Only pods can be too much: all together ask for more than can be counted. False: it is an error. */
+static bool looks_past(struct manifest *m, struct record *r, const struct err *why)
 {
-	const struct names *names = vocab_names(m->vocab);
-	const struct obj_pod *pod = r->obj;
-
-	if (!e || e->code != ERR_NOTFOUND || !r->node_line)
-		err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
-	else
-		err_fail(e, ERR_INPUT, "%s:%u:%u: Pod %s/%s: spec.nodeName: there is no node \"%s\"", r->at.file,
-			 r->node_line, r->node_col, name_str(names, labelset_get(m->vocab, pod->labelset)->ns),
-			 name_str(names, pod->name), name_str(names, pod->node_name));
-	return ERR_INPUT;
+	if (why->code != ERR_LIMIT || !str_eq(r->kind->kind, "Pod"))
+		return false;
+	manifest_note_at(m, r->at, "%s; the pod is looked past", why->msg);
+	r->kind->drop(m->vocab, r->obj);
+	return true;
 }
 
 static enum err_code build_objects(struct manifest *m, struct cluster *c, uint32_t rank, struct err *e)
 {
 	for (uint32_t i = 0; i < m->records.n; i++) {
 		struct record *r = &m->records.v[i];
+		struct err why;
 
 		if (r->kind->rank != rank)
 			continue;
-		if (r->kind->put(c, r->obj, e))
-			return put_failed(m, r, e);
+		if (r->kind->put(c, r->obj, &why) && !looks_past(m, r, &why)) {
+			if (e)
+				*e = why;
+			err_wrap(e, "%s:%u:%u: ", r->at.file, r->at.line, r->at.col);
+			return ERR_INPUT;
+		}
 		mem_free(r->obj);
 		r->obj = NULL;
 	}

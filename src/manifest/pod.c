@@ -66,7 +66,7 @@ static enum err_code condition(const struct reader *r, const struct at *c, struc
 	if (str_eq(type, "DisruptionTarget"))
 		o->is_preempted = str_eq(status, "True") && str_eq(reason, "PreemptionByScheduler");
 	if (str_eq(type, "PodScheduled") && str_eq(status, "True"))
-		TRY(get_time(r, c, "lastTransitionTime", &o->scheduled_ns, e));
+		get_time_or_note(r, c, "lastTransitionTime", &o->scheduled_ns);
 	return ERR_OK;
 }
 
@@ -86,7 +86,7 @@ static enum err_code status_fields(const struct reader *r, const struct at *stat
 	}
 	if (!is_known)
 		return at_expected(r, &phase, e, "Pending, Running, Succeeded, Failed or Unknown");
-	TRY(get_time(r, status, "startTime", &o->started_ns, e));
+	get_time_or_note(r, status, "startTime", &o->started_ns);
 	TRY(get_name(r, status, "nominatedNodeName", &o->nominated_node, e));
 	TRY(at_want(r, &conditions, TREE_LIST, e));
 	for (uint32_t i = 0; i < at_count(&conditions); i++) {
@@ -146,11 +146,6 @@ enum tristate allow_preemption(const char *s)
 	return !s ? UNSET : str_eq(s, "false") ? NO : str_eq(s, "true") ? YES : UNSET;
 }
 
-static enum err_code checkpoint(const struct reader *r, const struct at *annotations, struct obj_pod *o, struct err *e)
-{
-	return get_time(r, annotations, "cede.dev/checkpointed-at", &o->checkpointed_ns, e);
-}
-
 static enum err_code tags(const struct reader *r, const struct at *metadata, struct obj_pod *o, struct err *e)
 {
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL};
@@ -159,7 +154,7 @@ static enum err_code tags(const struct reader *r, const struct at *metadata, str
 	const char *preemptibility = map_text(labels.t, "kai.scheduler/preemptibility"), *user, *app, *queue;
 
 	TRY(at_want(r, &annotations, TREE_MAP, e));
-	TRY(checkpoint(r, &annotations, o, e));
+	get_time_or_note(r, &annotations, "cede.dev/checkpointed-at", &o->checkpointed_ns);
 	app = first_text(labels.t, annotations.t, "yunikorn.apache.org/app-id", app_labels);
 	queue = first_text(labels.t, annotations.t, "yunikorn.apache.org/queue", queue_labels);
 	o->app = names_hold_str(r->names, app);

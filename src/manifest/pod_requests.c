@@ -6,6 +6,23 @@
 
 #include "manifest/config_fields.h"
 
+/*
+ * Any pod may ask for anything, and the API server takes it: who asks for more than can be counted is looked past
+ * (manifest.c), and does not keep all others from being planned.
+ */
+static enum err_code beyond_counting(struct err *e)
+{
+	if (e)
+		e->code = ERR_LIMIT;
+	return ERR_LIMIT;
+}
+
+static enum err_code too_large(const struct reader *r, const struct at *a, const char *expected, struct err *e)
+{
+	at_expected(r, a, e, expected);
+	return beyond_counting(e);
+}
+
 static enum err_code req_set(const struct reader *r, const struct at *a, struct req_set *ret, struct err *e)
 {
 	TRY(at_want(r, a, TREE_MAP, e));
@@ -28,9 +45,9 @@ static enum err_code req_set(const struct reader *r, const struct at *a, struct 
 		if (entry->q.nano < 0)
 			return at_expected(r, &v, e, "a quantity that is not negative");
 		if (entry->q.is_saturated || !quantity_fits_value(&entry->q))
-			return at_expected(r, &v, e, "a quantity below 2^63");
+			return too_large(r, &v, "a quantity below 2^63", e);
 		if (str_eq(f->key, "cpu") && !quantity_fits_milli(&entry->q))
-			return at_expected(r, &v, e, "a quantity below 2^63 thousandths");
+			return too_large(r, &v, "a quantity below 2^63 thousandths", e);
 	}
 	return ERR_OK;
 }
@@ -167,12 +184,30 @@ static int by_type(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Exact quantities to sorted amounts of the types that are counted. */
+static enum err_code type_of(const struct reader *r, const char *name, res_id *ret, struct err *e)
+{
+	struct res_types *types = vocab_res(r->vocab);
+
+	if (types->n >= RES_MAX_OF_PODS && res_types_find(types, name, strlen(name)) == RES_NONE)
+		return err_fail(e, ERR_LIMIT, "is one too many: pods may bring in at most %d types of resources",
+				RES_MAX_OF_PODS);
+	return res_types_add(types, name, strlen(name), ret, e);
+}
+
+static enum err_code cannot_count(const struct reader *r, const struct at *spec, const char *name, const char *why,
+				  struct err *e)
+{
+	at_fail(r, spec, e, "%s %s", name, why);
+	return beyond_counting(e);
+}
+
+/* Exact quantities to sorted amounts of the types that are counted. Of a pod that has a node what can be is counted. */
 static enum err_code amounts(const struct reader *r, const struct at *pod, const struct req_set *set,
 			     struct res_list *ret, struct err *e)
 {
 	struct res_amount *v = arena_n(r->scratch, set->n + 1, struct res_amount);
-	struct at spec = at_field(pod, "spec");
+	struct at spec = at_field(pod, "spec"), node = at_field(&spec, "nodeName");
+	bool has_node = node.t && node.t->kind == TREE_STRING && node.t->n;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -181,10 +216,18 @@ static enum err_code amounts(const struct reader *r, const struct at *pod, const
 
 		if (!res_name_is_counted(name, strlen(name)))
 			continue;
-		if (res_types_add(vocab_res(r->vocab), name, strlen(name), &v[n].type, &why))
-			return at_fail(r, &spec, e, "%s: %s", name, why.msg);
-		if (res_amount_of(v[n].type, &set->v[i].q, &v[n].amount, &why))
-			return at_fail(r, &spec, e, "%s of all containers together %s", name, why.msg);
+		if (type_of(r, name, &v[n].type, &why)) {
+			if (!has_node)
+				return cannot_count(r, &spec, name, why.msg, e);
+			at_note(r, &spec, "%s %s; it is not counted", name, why.msg);
+			continue;
+		}
+		if (res_amount_of(v[n].type, &set->v[i].q, &v[n].amount, &why)) {
+			if (!has_node)
+				return cannot_count(r, &spec, name, "of all containers together is too large", e);
+			at_note(r, &spec, "%s of all containers together %s", name, why.msg);
+			v[n].amount = RES_AMOUNT_MAX;
+		}
 		n++;
 	}
 	qsort(v, n, sizeof(*v), by_type);

@@ -50,7 +50,6 @@ static const struct profile_data profiles[PROFILE_COUNT] = {
 			.start = START_STATUS,
 			.has_no_queues = true,
 			.ignores_kai_groups = true,
-			.keeps_ghosts = true,
 		},
 	[PROFILE_YUNIKORN] =
 		{

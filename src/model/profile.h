@@ -43,7 +43,6 @@ struct profile_data {
 	bool has_no_queues;	  /* all pods are in root.default */
 	bool has_only_kai_queues; /* names of queues are those of Queue objects; YuniKorn's words do not count */
 	bool ignores_kai_groups;
-	bool keeps_ghosts; /* a pod on a node that is not there is no error */
 };
 
 const struct profile_data *profile_get(enum profile p);

@@ -25,6 +25,7 @@
 
 enum { RES_CPU, RES_MEMORY, RES_EPHEMERAL, RES_PODS, RES_FIXED };
 #define RES_MAX 64
+#define RES_MAX_OF_PODS 48 /* pods bring in no type beyond: tenants make them, and nodes and queues must find room */
 #define RES_NONE UINT32_MAX
 #define RES_UNLIMITED INT64_MAX
 #define RES_AMOUNT_MAX (INT64_C(1) << 56)

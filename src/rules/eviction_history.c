@@ -37,6 +37,15 @@ void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char 
 	array_push(&h->v, e);
 }
 
+void eviction_history_copy(struct eviction_history *to, const struct eviction_history *from)
+{
+	const struct names *names = from ? from->bag.names : NULL;
+
+	for (uint32_t i = 0; from && i < from->v.n; i++)
+		eviction_history_add(to, from->v.v[i].at_ns, name_str(names, from->v.v[i].workload),
+				     from->v.v[i].queue == NAME_NONE ? "" : name_str(names, from->v.v[i].queue));
+}
+
 static struct eviction_count count(const struct eviction_history *h, const struct map *m, name_id key, int64_t since_ns,
 				   bool by_queue)
 {

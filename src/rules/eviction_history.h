@@ -28,6 +28,7 @@ void eviction_history_init(struct eviction_history *h, struct names *names);
 void eviction_history_free(struct eviction_history *h);
 /* In order of time: at_ns is not before the last. */
 void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char *workload, const char *queue);
+void eviction_history_copy(struct eviction_history *to, const struct eviction_history *from); /* adds all; NULL: none */
 
 struct eviction_count {
 	uint32_t n;

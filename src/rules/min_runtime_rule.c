@@ -75,23 +75,12 @@ static int64_t stamp_of(const struct judge *j, const struct pod *v)
 	return v->group == GROUP_NONE ? TIME_NONE : ledger_group(j->ledger, v->group)->started_ns;
 }
 
-/*
- * Since when it runs. A group's stamp from the future is not believed: no engine writes one, and who can write the
- * group's annotations must not get protection without end by it. The pod's own times are the cluster's: clocks differ
- * by seconds, so one that is ahead of ours says that it has only just started.
- */
+/* Since when it runs. A start in the future counts as now; profile kai goes by what is written. */
 static int64_t start_of(const struct judge *j, const struct pod *v)
 {
-	const int64_t own[] = {v->obj->started_ns, v->obj->scheduled_ns, v->obj->created_ns};
+	int64_t start = stamp_of(j, v);
 
-	if (profile_get(j->settings.profile)->start == START_STAMP)
-		return stamp_of(j, v);
-	if (v->started_ns <= j->now_ns)
-		return v->started_ns;
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (own[i] != TIME_NONE)
-			return own[i] < j->now_ns ? own[i] : j->now_ns;
-	return j->now_ns;
+	return start <= j->now_ns || profile_get(j->settings.profile)->start == START_STAMP ? start : j->now_ns;
 }
 
 static struct rule_verdict inside(struct judge *j, int which, const struct pod *v)

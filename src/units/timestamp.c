@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
+
 #define NANOS INT64_C(1000000000)
 
 enum {
@@ -163,9 +165,7 @@ enum err_code timestamp_parse(const char *s, size_t len, int64_t *ret_ns, struct
 		return bad(&r, ERR_INPUT, "expected Z or an offset like +02:00 at the end");
 
 	__int128 ns = (__int128)(days * DAY_SECONDS + seconds - offset) * NANOS + fraction;
-	if (ns < INT64_MIN || ns > INT64_MAX)
-		return bad(&r, ERR_LIMIT, "only years from 1678 to 2261 are known");
-	*ret_ns = (int64_t)ns;
+	*ret_ns = ns < TIME_FIRST ? TIME_FIRST : ns > TIME_LAST ? TIME_LAST : (int64_t)ns;
 	return ERR_OK;
 }
 

@@ -13,8 +13,8 @@
 
 /*
  * Strict RFC 3339 as Go writes it: upper-case T and Z, two-digit fields, real calendar days, offsets up to 23:59, any
- * number of fraction digits after a point (cut after nine), no leap second 60; anything else is ERR_INPUT. Outside what
- * int64_t nanoseconds hold is ERR_LIMIT, so also Go's zero time 0001-01-01T00:00:00Z.
+ * number of fraction digits after a point (cut after nine), no leap second 60; anything else is ERR_INPUT. Times before
+ * TIME_FIRST (in 1677) and after TIME_LAST (in 2262) are taken for these.
  */
 enum err_code timestamp_parse(const char *s, size_t len, int64_t *ret_ns, struct err *e);
 

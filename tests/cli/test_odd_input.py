@@ -114,11 +114,11 @@ def documents(t):
 
 
 def numbers(t):
-    is_said(t, "cpu that is too large is told at its field", run("show", [pod("p", "1E")]), 2,
-            'Pod ns/p: spec.containers[0].resources.requests.cpu: expected a quantity below 2^63 thousandths, found "1E"')
+    is_said(t, "cpu that is too large is told at its field", run("show", [pod("p", "1E")]), 0,
+            'Pod ns/p: spec.containers[0].resources.requests.cpu: expected a quantity below 2^63 thousandths, found "1E"; the pod is looked past')
     lots = pod("p")
     lots["spec"]["containers"] = [{"name": f"c{i}", "resources": {"requests": {"cpu": "8P"}}} for i in range(3)]
-    is_said(t, "and cpu that is too large together", run("show", [lots]), 2, "Pod ns/p: spec: cpu of all containers together is too large")
+    is_said(t, "and cpu that is too large together", run("show", [lots]), 0, "Pod ns/p: spec: cpu of all containers together is too large; the pod is looked past")
     less = {**NODE, "status": {"allocatable": {"cpu": "-4"}}}
     is_said(t, "a node with less than nothing", run("show", [less]), 2,
             'Node n: status.allocatable.cpu: expected a quantity that is not negative, found "-4"')
@@ -245,9 +245,79 @@ def unread(t):
         t.equal(f"nothing to note: {name}", run("show", objects).err, "")
 
 
+# ---- what a tenant may write, and what a live cluster may hold ----
+
+PROFILES = ("default", "kubernetes", "yunikorn", "kai")
+
+
+def looked_past(t):
+    """Odd objects are noted and looked past, never a reason to refuse the rest."""
+    others = [NODE, dict(NODE, metadata={"name": "m"}), pod("new")]
+    rubbish = pod("rubbish", on="n")
+    rubbish["metadata"]["annotations"] = {"cede.dev/checkpointed-at": "rubbish"}
+    bad_start = pod("bad", on="n", start="yesterday")
+    types = [pod(f"t{i:02}", **{"containers": [{"name": "c", "resources": {"requests": {f"example.com/r{i}": "1"}}}]}) for i in range(65)]
+    wide = pod("wide", on="m", containers=[{"name": "c", "resources": {"requests": {f"example.com/r{i}": "1" for i in range(65)}}}])
+    huge = [pod(f"huge{i:02}", cpu="9000000000000000") for i in range(70)]
+    rows = (("a terminating pod on a node that is gone", [deleted(pod("old", on="spot-7"))],
+             ["pod ns/old: its node spot-7 is not there: it counts in its queue and takes nobody's room"]),
+            ("a pod that a tenant bound to a node that never was", [pod("ghost", on="gone")], ["pod ns/ghost: its node gone is not there"]),
+            ("a checkpoint that is no time", [rubbish], ["annotations.cede.dev/checkpointed-at: not a time such as"]),
+            ("a start that is no time", [bad_start], ["status.startTime: not a time such as"]),
+            ("65 types of resources", types, ["Pod ns/t44: spec: example.com/r44 is one too many: pods may bring in at most 48 types of resources; the pod is looked past"]),
+            ("65 types in a pod that runs", [wide], ["example.com/r44 is one too many: pods may bring in at most 48 types of resources; it is not counted"]),
+            ("pods that ask for more together than can be counted", huge, ["the sum over all pods would pass 2^62; the pod is looked past"]))
+    for name, objects, notes in rows:
+        for profile in PROFILES:
+            found = run("plan", [*others, *objects], "-o", "json", "--profile", profile)
+            placed = found.code == 0 and [d["outcome"] for d in json.loads(found.out)["decisions"] if d["pod"] == "ns/new"] == ["placed"]
+            t.true(f"{name}: noted, and the rest is planned ({profile})",
+                   placed and all(f"cede: note: " in found.err and n in found.err for n in notes), f"exit code {found.code}\n{found.err[:600]}")
+    node = dict(NODE, status={"allocatable": {"cpu": "4", "pods": "10", **{f"example.com/r{i}": "1" for i in range(70)}}})
+    is_said(t, "a node with 70 types: those that cannot be counted are noted", run("plan", [node]), 0, "is one too many: a cluster has at most 64 types; it is not counted")
+
+
+def starts(t):
+    """A start in the future counts as now; one that cannot be as not given; both are noted. No window protects where none is set."""
+    window = [{"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": n},
+               "spec": {"resources": {r: {"quota": q if r == "cpu" else -1, "limit": -1, "overQuotaWeight": 1} for r in ("cpu", "memory", "gpu")}, **more}}
+              for n, q, more in (("d", 4000, {}), ("a", 0, {"parentQueue": "d", "reclaimMinRuntime": "10m"}), ("b", 4000, {"parentQueue": "d"}))]
+
+    def victims(start):
+        old = pod("old", cpu="4", on="n", labels={"kai.scheduler/queue": "a"}, start=start)
+        new = pod("new", cpu="4", labels={"kai.scheduler/queue": "b"})
+        found = run("plan", [NODE, *window, old, new], "-o", "json")
+        d = [d for d in json.loads(found.out)["decisions"] if d["pod"] == "ns/new"][-1]
+        return len(d["victims"]), [p.get("until") for p in d.get("protected", [])], found.err
+
+    for name, start, expected in (
+            ("MR_1 a start long ago: its window is over", "2026-11-15T11:00:00Z", (1, [], "")),
+            ("MR_1 a start one second ahead of our clock counts as now", "2026-11-15T12:00:01Z",
+             (0, ["2026-11-15T12:10:00Z"], "cede: note: pod ns/old: a start at 2026-11-15T12:00:01Z is in the future and counts as now\n")),
+            ("MR_1 as does one a century ahead", "2126-11-15T12:00:01Z",
+             (0, ["2026-11-15T12:10:00Z"], "cede: note: pod ns/old: a start at 2126-11-15T12:00:01Z is in the future and counts as now\n")),
+            ("MR_1 one before 2000 counts as not given", "1700-01-01T00:00:00Z",
+             (0, ["2026-11-15T12:10:00Z"], "cede: note: pod ns/old: a start at 1700-01-01T00:00:00Z cannot be and counts as not given\n"))):
+        t.equal(name, victims(start), expected)
+    stamp = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 1, "priorityClassName": "train"}}
+
+    def moved(when):
+        nodes = [dict(NODE, metadata={"name": n}) for n in ("n1", "n2")]
+        groups = [{**stamp, "metadata": {"name": g, "namespace": "ns", "annotations": {"kai.scheduler/last-start-timestamp": when} if g != "want" else {}}} for g in ("ga", "gb", "want")]
+        pods = [pod("a", cpu="2", on="n1"), pod("b", cpu="2", on="n2"), pod("want", cpu="4")]
+        for one, g in zip(pods, ("ga", "gb", "want")):
+            one["metadata"]["annotations"] = {"pod-group-name": g}
+        found = run("plan", [*nodes, *groups, *pods], "-o", "json")
+        return sum(len(d["victims"]) for d in json.loads(found.out)["decisions"]), "group ns/ga: a start at " in found.err
+
+    for name, when, expected in (("MR_14 a stamp of the past", "2026-11-15T10:00:00Z", (1, False)), ("MR_14 a stamp of the future", "2026-11-15T13:00:00Z", (1, True)),
+                                 ("MR_14 a stamp of 1700", "1700-01-01T00:00:00Z", (1, True))):
+        t.equal(f"{name} protects from nothing where no window is set", moved(when), expected)
+
+
 def main():
     t = Suite()
-    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words, unread):
+    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
         part(t)
     t.end()
 

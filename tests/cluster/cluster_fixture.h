@@ -77,7 +77,9 @@ static inline labelset_id hold_labelset(struct fix *f, const char *ns, const cha
 	return labelset;
 }
 
-#define SAID(t) ((t) != 0 ? (t) : TIME_NONE) /* times in tests are never 0 */
+#define AT(t) (INT64_C(1800000000) * NS_PER_S + (t)) /* times in tests are counted from here */
+#define TOO_EARLY (INT64_C(-1700000000) * NS_PER_S)  /* in 1973 */
+#define SAID(t) ((t) != 0 ? AT(t) : TIME_NONE)	     /* and are never 0 */
 #define OR(s, otherwise) ((s) != NULL ? (s) : (otherwise))
 
 /* ---- pods ---- */

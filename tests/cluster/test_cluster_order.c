@@ -262,7 +262,7 @@ static void put_profile(struct fix *f, struct rng *r)
 
 	o.profile = rng_below(r, 2) == 0 ? PROFILE_DEFAULT : (enum profile)rng_below(r, 4);
 	o.reach = (enum preemptibility_reach)rng_below(r, 3);
-	o.now_ns = 7777;
+	o.now_ns = AT(7777);
 	cluster_set_options(f->c, &o);
 }
 

@@ -542,9 +542,7 @@ static void GQ_14_a_pod_that_is_refused_leaves_no_queue(void **state)
 	(void)state;
 	struct fix f;
 	struct err e = {0};
-	struct cluster_options o = cluster_options_default();
-	o.is_strict = true;
-	fix_init_as(&f, o);
+	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_YUNIKORN, {.path = "root"});
 	put_rules(&f, {PROVIDED, CREATE});
 	put_pod(&f, (struct pod_is){.name = "in", .yunikorn_queue = "root.x"});

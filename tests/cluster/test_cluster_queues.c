@@ -48,6 +48,7 @@ static void run_refused(const struct refused_row *rows, size_t n)
 		struct err e = {0};
 		fix_init(&f, PROFILE_DEFAULT);
 		put_queues(&f, FROM_KAI, {.kai = "old"});
+		put_node(&f, "n");
 		put_pod(&f, (struct pod_is){.name = "p", .kai_queue = "old", .node = "n"});
 		enum err_code code = try_queues(&f, FROM_YUNIKORN, r->yunikorn, count(r->yunikorn), &e);
 		uint64_t before = ledger_digest(f.l);
@@ -250,6 +251,7 @@ static void a_moved_queue_takes_its_pods_along(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_KAI, {.kai = "a"}, {.kai = "b"}, {.kai = "x", .parent = "a"}, {.kai = "y", .parent = "x"});
+	put_node(&f, "n");
 	put_pod(&f, (struct pod_is){.name = "p", .kai_queue = "y", .node = "n"});
 	queue_id x = find_queue(&f, "root.a.x"), y = find_queue(&f, "root.a.x.y");
 	put_queues(&f, FROM_KAI, {.kai = "a"}, {.kai = "b"}, {.kai = "x", .parent = "b"}, {.kai = "y", .parent = "x"});
@@ -296,6 +298,7 @@ static void a_name_may_pass_from_one_queue_to_another(void **state)
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.b.x"});
 	put_queues(&f, FROM_KAI, {.kai = "a"}, {.kai = "b"}, {.kai = "x", .parent = "a"});
+	put_node(&f, "n");
 	put_pod(&f, (struct pod_is){.name = "p", .kai_queue = "x", .node = "n"});
 	assert_string_equal(queue_path(&f, "p"), "root.a.x");
 	uint64_t before = ledger_digest(f.l);
@@ -315,6 +318,7 @@ static void a_queue_without_a_source_is_drained(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_KAI, {.kai = "dept"}, {.kai = "a", .parent = "dept"}, {.kai = "b"});
+	put_node(&f, "n");
 	put_pod(&f, (struct pod_is){.name = "run", .kai_queue = "a", .node = "n"});
 	put_pod(&f, (struct pod_is){.name = "wait", .kai_queue = "a"});
 	put_pod(&f, (struct pod_is){.name = "done", .kai_queue = "a", .node = "n", .phase = PHASE_SUCCEEDED});
@@ -344,6 +348,7 @@ static void a_parent_is_a_leaf_again_when_its_children_are_drained(void **state)
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a.b"});
+	put_node(&f, "n");
 	put_pod(&f, (struct pod_is){.name = "inner", .yunikorn_queue = "root.a.b", .node = "n"});
 	put_pod(&f, (struct pod_is){.name = "outer", .yunikorn_queue = "a"});
 	put_queues(&f, FROM_YUNIKORN, {.path = "root.a"});
@@ -411,6 +416,7 @@ static void a_department_called_default_has_a_leaf_for_them(void **state)
 	(void)state;
 	struct fix f;
 	fix_init(&f, PROFILE_DEFAULT);
+	put_node(&f, "n");
 	put_pod(&f, (struct pod_is){.name = "p", .node = "n"});
 	put_pod(&f, (struct pod_is){.name = "named", .kai_queue = "default"});
 	put_pod(&f, (struct pod_is){.name = "member", .group = "g"});

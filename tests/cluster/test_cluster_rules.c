@@ -574,29 +574,36 @@ static void MR_8_when_a_pod_started(void **state)
 		{"then the PodScheduled condition", PROFILE_DEFAULT, {.node = "n", .scheduled = 3, .created = 2}, 0, 3},
 		{"then its creation", PROFILE_DEFAULT, {.node = "n", .created = 2}, 0, 2},
 		{"then now", PROFILE_DEFAULT, {.node = "n"}, 0, 100},
-		{"a waiting pod has not started", PROFILE_DEFAULT, {.started = 4, .created = 2}, 5, TIME_NONE},
+		{"a waiting pod has not started", PROFILE_DEFAULT, {.started = 4, .created = 2}, 5, 0},
 		{"yunikorn: as default", PROFILE_YUNIKORN, {.node = "n", .scheduled = 3, .created = 2}, 0, 3},
 		{"kubernetes: status.startTime", PROFILE_KUBERNETES, {.node = "n", .started = 4, .created = 2}, 5, 4},
 		{"kubernetes: else now", PROFILE_KUBERNETES, {.node = "n", .scheduled = 3, .created = 2}, 5, 100},
 		{"kai: the stamp", PROFILE_KAI, {.node = "n", .started = 4}, 5, 5},
-		{"kai: nothing else",
-		 PROFILE_KAI,
-		 {.node = "n", .started = 4, .scheduled = 3, .created = 2},
+		{"kai: nothing else", PROFILE_KAI, {.node = "n", .started = 4, .scheduled = 3, .created = 2}, 0, 0},
+		{"a stamp of the future counts as now", PROFILE_DEFAULT, {.node = "n", .started = 4}, 101, 100},
+		{"a start of the future counts as now",
+		 PROFILE_DEFAULT,
+		 {.node = "n", .started = 999, .created = 2},
 		 0,
-		 TIME_NONE},
+		 100},
+		{"yunikorn: the same", PROFILE_YUNIKORN, {.node = "n", .started = 999, .created = 2}, 0, 100},
+		{"a stamp that cannot be is none", PROFILE_DEFAULT, {.node = "n", .started = 4}, TOO_EARLY, 4},
+		{"nor is a start", PROFILE_DEFAULT, {.node = "n", .started = TOO_EARLY, .created = 2}, 0, 2},
+		{"kai: what is written", PROFILE_KAI, {.node = "n", .started = 4}, 101, 101},
+		{"kubernetes: what is written", PROFILE_KUBERNETES, {.node = "n", .started = 999}, 0, 999},
 	};
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct fix f;
 		struct cluster_options o = cluster_options_default();
 		o.profile = rows[i].profile;
-		o.now_ns = 100;
+		o.now_ns = AT(100);
 		fix_init_as(&f, o);
 		struct pod_is pod = rows[i].pod;
 		pod.name = "p";
 		pod.group = "g";
 		put_pod(&f, pod);
 		put_group(&f, (struct group_is){.name = "g", .started = rows[i].stamp});
-		if (pod_of(&f, "p")->started_ns != rows[i].expected)
+		if (pod_of(&f, "p")->started_ns != SAID(rows[i].expected))
 			fail_msg("%s: %lld", rows[i].says, (long long)pod_of(&f, "p")->started_ns);
 		fix_free(&f);
 	}

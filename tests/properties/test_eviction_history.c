@@ -195,6 +195,32 @@ static void one_decision_and_one_cycle_keep_the_allowance_too(void **state)
 	end(&s, &p);
 }
 
+static void the_allowance_is_one_over_all_cycles_of_a_plan(void **state)
+{
+	struct story s;
+	struct eviction_history p;
+
+	prod_and_test(&s, "rules: {eviction-rate: {perHour: 1}}");
+	story_pod(&s, "one", "root.prod", 1, NULL, "age 63");
+	story_pod(&s, "two", "root.prod", 1, NULL, "age 62");
+	s.cycles = 3;
+	story_load(&s);
+	eviction_history_init(&p, vocab_names(s.vocab));
+	expect(&s, &p, "who is gone after the first cycle counts in the others",
+	       "one reclaim n1 [b]; two waiting; one placed n1; two waiting; two waiting");
+	end(&s, &p);
+
+	prod_and_test(&s, "rules: {eviction-rate: {perHour: 2}}");
+	story_pod(&s, "one", "root.prod", 1, NULL, "age 63");
+	story_pod(&s, "two", "root.prod", 1, NULL, "age 62");
+	s.cycles = 2;
+	story_load(&s);
+	eviction_history_init(&p, vocab_names(s.vocab));
+	evicted(&p, "d/z", 30);
+	expect(&s, &p, "with what was before the plan", "one reclaim n1 [b]; two waiting; one placed n1; two waiting");
+	end(&s, &p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +228,7 @@ int main(void)
 		cmocka_unit_test(from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_time),
 		cmocka_unit_test(a_queue_loses_no_more_than_its_allowance_within_an_hour),
 		cmocka_unit_test(one_decision_and_one_cycle_keep_the_allowance_too),
+		cmocka_unit_test(the_allowance_is_one_over_all_cycles_of_a_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

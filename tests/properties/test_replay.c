@@ -188,7 +188,6 @@ static void make_cluster(struct rng *r, struct world *w)
 	assert_int_equal(manifest_configure(w->manifest, w->config, &e), ERR_OK);
 	w->config->profile = profile;
 	o = engine_config_cluster_options(w->config, NOW_NS);
-	o.is_strict = profile != PROFILE_KUBERNETES;
 	if (manifest_build(w->manifest, &o, &w->cluster, &e))
 		fail_msg("%s", e.msg);
 	text_free(&text);

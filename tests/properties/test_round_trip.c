@@ -101,7 +101,6 @@ static struct cluster_options random_options(struct rng *r)
 	o.profile = (enum profile)rng_below(r, 4);
 	o.reach = (enum preemptibility_reach)rng_below(r, 3);
 	o.preemptibility_threshold = (int32_t)rng_below(r, 150);
-	o.is_strict = rng_below(r, 2);
 	o.now_ns = rng_below(r, 3) ? INT64_C(1800000000) * NS_PER_S : TIME_NONE;
 	return o;
 }
@@ -159,7 +158,7 @@ static void one_cluster(uint64_t seed)
 	struct gen g;
 	struct cluster *c;
 
-	gen_file(&g, rng_next(&r), !o.is_strict);
+	gen_file(&g, rng_next(&r), rng_below(&r, 2));
 	c = read_cluster(v, "random", &g.out, &o, seed);
 	round_trip(v, c, &o, false, seed);
 	move_things(&r, cluster_ledger(c));
@@ -190,7 +189,6 @@ static void check_path(const char *path)
 	struct cluster *c = NULL;
 	struct err e = {0};
 
-	o.is_strict = true;
 	o.now_ns = INT64_C(1800000000) * NS_PER_S;
 	if (manifest_read(m, path, &e) || manifest_build(m, &o, &c, &e))
 		fail_msg("%s", e.msg);
