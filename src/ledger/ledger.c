@@ -37,6 +37,8 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_QUEUE_SWAP] = {undo_queue_swap, settle_queue_swap},
 	[ENTRY_QUEUE_MOVE] = {undo_queue_move, NULL},
 	[ENTRY_QUEUE_DRAIN] = {undo_queue_drain, NULL},
+	[ENTRY_ASSUME] = {undo_assume, NULL},
+	[ENTRY_UNASSUME] = {undo_unassume, settle_unassume},
 };
 
 struct ledger *ledger_new(struct vocab *v)
@@ -64,6 +66,7 @@ void ledger_free(struct ledger *l)
 	queues_free(l);
 	touched_free(&l->touched_queues);
 	touched_free(&l->touched_groups);
+	assumptions_free(l);
 	array_free(&l->journal);
 	array_free(&l->listeners);
 	names_drop(l->names, l->default_name);

@@ -165,7 +165,10 @@ const struct queue_tree *ledger_queues(const struct ledger *l);
  * when a pod should be gone, its grace period over.
  */
 bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
-/* Waiting pods that hold reserved room and have required anti-affinity, ascending: the first from id on; POD_NONE. */
+/*
+ * Waiting pods that hold reserved room and have required anti-affinity or volumes, ascending: the first from id on;
+ * POD_NONE.
+ */
 pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /*
  * Budgets whose selector matches pods of a label set, ascending ids. An empty selector matches all pods of its
@@ -219,7 +222,7 @@ void ledger_evict(struct ledger *l, pod_id pod);	       /* placed -> leaving; sp
 void ledger_unevict(struct ledger *l, pod_id pod);	       /* leaving -> placed */
 /* waiting; replaces an older one */
 void ledger_set_nomination(struct ledger *l, pod_id pod, node_id node, enum nomination kind);
-void ledger_clear_nomination(struct ledger *l, pod_id pod);
+void ledger_clear_nomination(struct ledger *l, pod_id pod); /* and what was decided about its volumes */
 static inline void ledger_nominate(struct ledger *l, pod_id pod, node_id node)
 {
 	ledger_set_nomination(l, pod, node, NOMINATION_ADVISORY);
@@ -235,6 +238,28 @@ void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 /* A waiting pod's, as if it had been written so: for asking "what if". */
 void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority);
 void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_ns);
+
+/*
+ * ---- volumes ----
+ * What was decided about claims that are not bound yet, before the objects say it: this claim gets that volume, or has
+ * one made on that node. Whoever looks for a volume later sees it (VO-2). It is said for a pod, and holds as long as
+ * the pod is on a node or holds reserved room; to vacate it in a dry run does not touch it, as in Kubernetes. Several
+ * pods may say the same of one claim; that two say different things of one volume is a bug (assert).
+ */
+struct assumption {
+	pod_id pod;	   /* for whom; POD_NONE: the id is not in use, or no longer */
+	name_id ns, claim; /* held, like the rest */
+	name_id volume;	   /* NAME_NONE: to be provisioned */
+	name_id node;	   /* where */
+};
+void ledger_assume(struct ledger *l, const struct assumption *a); /* once more by the same pod: nothing happens */
+void ledger_unassume(struct ledger *l, pod_id pod);		  /* everything it said */
+void ledger_unassume_claim(struct ledger *l, name_id ns, name_id claim);
+void ledger_unassume_volume(struct ledger *l, name_id volume);
+/* NULL: nobody said anything. Of a claim the i-th thing said, in no meaningful order. */
+const struct assumption *ledger_volume_assumed(const struct ledger *l, name_id volume);
+const struct assumption *ledger_claim_assumed(const struct ledger *l, name_id ns, name_id claim, uint32_t i);
+const struct assumption *ledger_pod_assumed(const struct ledger *l, pod_id pod, uint32_t i);
 
 /*
  * ---- the journal ----

@@ -159,8 +159,8 @@ static enum err_code check_fields(struct recount *c, pod_id id)
 	if (p->is_evicted != bits_has(&l->evicted, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the evicted is wrong about it",
 				pod_text(c, id));
-	if ((p->nomination == NOMINATION_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0) !=
-	    bits_has(&l->wary, id))
+	bool has_say = shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || o->volumes != NULL;
+	if ((p->nomination == NOMINATION_RESERVED && has_say) != bits_has(&l->wary, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the wary is wrong about it", pod_text(c, id));
 	if (ledger_pod_find(l, labelset_get(l->vocab, p->labelset)->ns, p->name) != id)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not found by its name", pod_text(c, id));
@@ -473,7 +473,7 @@ static enum err_code recount_all(struct recount *c)
 	}
 	if ((code = check_groups(c)) != ERR_OK || (code = check_budgets(c)) != ERR_OK)
 		return code;
-	if ((code = check_all_ids(c)) != ERR_OK)
+	if ((code = assumptions_check(l, c->e)) != ERR_OK || (code = check_all_ids(c)) != ERR_OK)
 		return code;
 	return check_sums(c);
 }

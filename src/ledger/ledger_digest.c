@@ -189,7 +189,8 @@ uint64_t ledger_digest(const struct ledger *l)
 		h = mix_queue(l, h, q);
 	h = mix_ids(h, l->tree.free_ids.v, l->tree.free_ids.n);
 	h = mix_groups(l, h);
-	return mix_budgets(l, h);
+	h = mix_budgets(l, h);
+	return mix_free(assumptions_mix(l, h), &l->assumption_ids);
 }
 
 /* What the allocator takes besides, for a block that is not tiny. */

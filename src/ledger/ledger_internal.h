@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/map.h"
+#include "ledger/id_index.h"
 #include "ledger/ledger.h"
 
 enum entry_kind {
@@ -43,6 +44,8 @@ enum entry_kind {
 	ENTRY_QUEUE_SWAP,
 	ENTRY_QUEUE_MOVE,
 	ENTRY_QUEUE_DRAIN,
+	ENTRY_ASSUME,
+	ENTRY_UNASSUME,
 	ENTRY_KINDS
 };
 
@@ -123,7 +126,7 @@ struct ledger {
 	struct ids pod_ids;
 	struct map pod_by_name;
 	struct bits evicted; /* pods that are is_evicted */
-	struct bits wary;    /* pods that hold reserved room and stay away from others */
+	struct bits wary;    /* pods that hold reserved room and stay away from others, or have volumes */
 	uint32_t n_wary;
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
@@ -157,6 +160,11 @@ struct ledger {
 	struct ids pdb_ids;
 	struct map pdb_by_name;
 	ARRAY(struct labelset_use) labelsets;
+
+	ARRAY(struct assumption) assumptions;
+	struct ids assumption_ids;
+	uint32_t n_assumptions; /* that hold */
+	struct id_index assumed_by_pod, assumed_by_claim, assumed_by_volume;
 
 	ARRAY(struct journal_entry) journal;
 	uint32_t n_held; /* entries that have something to settle */
@@ -295,3 +303,11 @@ void labelset_leave(struct ledger *l, labelset_id labelset);
 void budgets_spend(struct ledger *l, const struct pod *p, int32_t by);
 bool pdb_matches(const struct ledger *l, const struct obj_pdb *o, labelset_id labelset);
 bool pdb_lists(const struct obj_pdb *o, name_id pod_name); /* as disrupted */
+
+/* ledger_volumes.c */
+void undo_assume(struct ledger *l, const struct journal_entry *e);
+void undo_unassume(struct ledger *l, const struct journal_entry *e);
+void settle_unassume(struct ledger *l, const struct journal_entry *e);
+enum err_code assumptions_check(const struct ledger *l, struct err *e);
+uint64_t assumptions_mix(const struct ledger *l, uint64_t h);
+void assumptions_free(struct ledger *l);

@@ -219,7 +219,8 @@ static void stay(struct ledger *l, pod_id id)
 
 static bool is_wary(const struct ledger *l, const struct pod *p)
 {
-	return p->nomination == NOMINATION_RESERVED && shape_get(l->vocab, p->shape)->anti_affinity.n > 0;
+	return p->nomination == NOMINATION_RESERVED &&
+	       (shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || p->obj->volumes != NULL);
 }
 
 static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)
@@ -503,9 +504,11 @@ void pod_to_waiting(struct ledger *l, pod_id id)
 	assert(p->state == POD_WAITING);
 }
 
+/* What was decided about its volumes stays decided. */
 void ledger_place(struct ledger *l, pod_id pod, node_id node)
 {
-	ledger_clear_nomination(l, pod);
+	if (pod_in(l, pod, POD_WAITING)->nomination != NOMINATION_NONE)
+		pod_clear_nomination(l, pod);
 	pod_place(l, pod, node, POS_LAST);
 	l->pods.v[pod].placed_in = l->cycle;
 }
@@ -550,14 +553,17 @@ void ledger_unevict(struct ledger *l, pod_id pod)
 
 void ledger_set_nomination(struct ledger *l, pod_id pod, node_id node, enum nomination kind)
 {
-	ledger_clear_nomination(l, pod);
+	if (pod_in(l, pod, POD_WAITING)->nomination != NOMINATION_NONE)
+		pod_clear_nomination(l, pod);
 	pod_nominate(l, pod, node, kind, POS_LAST);
 }
 
 void ledger_clear_nomination(struct ledger *l, pod_id pod)
 {
-	if (pod_in(l, pod, POD_WAITING)->nomination != NOMINATION_NONE)
-		pod_clear_nomination(l, pod);
+	if (pod_in(l, pod, POD_WAITING)->nomination == NOMINATION_NONE)
+		return;
+	pod_clear_nomination(l, pod);
+	ledger_unassume(l, pod);
 }
 
 /* Start times decide who is protected, so they are content of the node. */

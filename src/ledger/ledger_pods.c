@@ -209,6 +209,8 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	swap(l, pod, &to, POS_LAST);
 	ledger_moved(l);
 	settle_in(l, pod, entry, &was);
+	if (!is_on_node(entry->state) && entry->nomination != NOMINATION_RESERVED)
+		ledger_unassume(l, pod);
 	return ERR_OK;
 }
 
@@ -232,6 +234,7 @@ void settle_pod_swap(struct ledger *l, const struct journal_entry *e)
 void ledger_pod_drop(struct ledger *l, pod_id pod)
 {
 	assert(pod < l->pod_ids.limit && l->pods.v[pod].state != POD_FREE);
+	ledger_unassume(l, pod);
 	pod_to_waiting(l, pod);
 	struct pod *p = &l->pods.v[pod];
 	journal_hold(l, ENTRY_POD_GONE, pod, p->obj)->pos = p->queue_pos;

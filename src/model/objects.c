@@ -47,6 +47,7 @@ void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user, o->user_groups);
 	labelset_drop(v, o->labelset);
 	shape_drop(v, o->shape);
+	pod_volumes_drop(vocab_names(v), o->volumes);
 	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
 }
 

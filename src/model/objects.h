@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "model/res.h"
 #include "model/shape.h"
+#include "model/storage.h"
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
 enum tristate { UNSET = 0, YES, NO };
@@ -58,6 +59,11 @@ struct obj_pod {
 	name_id user_groups;		    /* of the same, joined by commas */
 	enum tristate allows_preemption;    /* annotation yunikorn.apache.org/allow-preemption */
 	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
+	/*
+	 * What it mounts that filters look at; NULL: nothing. Not part of the shape: each pod of a StatefulSet has claims of
+	 * its own, and all of them are one shape.
+	 */
+	struct pod_volumes *volumes;
 };
 
 struct obj_image {
