@@ -28,6 +28,7 @@ struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o)
 	c->ledger = ledger_new(v);
 	c->options = *o;
 	cluster_objects_init(c);
+	c->storage = storage_new(c->names);
 	c->preemptibility_key = names_hold_str(c->names, "kai.scheduler/preemptibility");
 	c->default_name = names_hold_str(c->names, "default");
 	return c;
@@ -39,6 +40,7 @@ void cluster_free(struct cluster *c)
 		return;
 	ledger_free(c->ledger);
 	cluster_objects_free(c);
+	storage_free(c->storage, c->vocab);
 	id_index_free(&c->by_group);
 	id_index_free(&c->by_owner);
 	id_index_free(&c->by_nomination);
@@ -101,6 +103,7 @@ static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
 		names_keep(c->names, held[i]);
 	labelset_keep(c->vocab, o->labelset);
 	shape_keep(c->vocab, o->shape);
+	pod_volumes_keep(o->volumes);
 	return *o;
 }
 

@@ -10,7 +10,7 @@
  * Every cluster_* call that fails leaves everything as it was. A call that succeeds is committed, unless the ledger's
  * journal was not empty when it came: then somebody outside holds a mark, and committing is his. Who rolls the ledger
  * back over calls made here calls cluster_resync afterwards, and keeps to pods, groups, nodes and budgets: classes,
- * namespaces, owners, sets of queues and placement rules are not in the journal.
+ * namespaces, owners, objects of storage, sets of queues and placement rules are not in the journal.
  *
  * What the engine moved since an object was written (placed here and not bound there yet; evicted and not deleted yet;
  * a nomination) outlives a new version of the object that does not contradict it. A pod of the same name with another
@@ -50,6 +50,23 @@ enum err_code cluster_put_pdb(struct cluster *c, struct obj_pdb *o, struct err *
 enum err_code cluster_put_class(struct cluster *c, struct obj_class *o, struct err *e);
 enum err_code cluster_put_namespace(struct cluster *c, struct obj_namespace *o, struct err *e);
 enum err_code cluster_put_owner(struct cluster *c, struct obj_owner *o, struct err *e);
+
+/* Of storage (cluster/storage.h). They never fail. */
+enum err_code cluster_put_pv(struct cluster *c, struct obj_pv *o, struct err *e);
+enum err_code cluster_put_pvc(struct cluster *c, struct obj_pvc *o, struct err *e);
+enum err_code cluster_put_storage_class(struct cluster *c, struct obj_storage_class *o, struct err *e);
+enum err_code cluster_put_csi_node(struct cluster *c, struct obj_csi_node *o, struct err *e);
+enum err_code cluster_put_csi_driver(struct cluster *c, struct obj_csi_driver *o, struct err *e);
+enum err_code cluster_put_csi_capacity(struct cluster *c, struct obj_csi_capacity *o, struct err *e);
+enum err_code cluster_put_attachment(struct cluster *c, struct obj_attachment *o, struct err *e);
+
+void cluster_drop_pv(struct cluster *c, const char *name);
+void cluster_drop_pvc(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_storage_class(struct cluster *c, const char *name);
+void cluster_drop_csi_node(struct cluster *c, const char *name);
+void cluster_drop_csi_driver(struct cluster *c, const char *name);
+void cluster_drop_csi_capacity(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_attachment(struct cluster *c, const char *name);
 
 void cluster_drop_node(struct cluster *c, const char *name);
 void cluster_drop_pod(struct cluster *c, const char *ns, const char *name);

@@ -75,6 +75,7 @@ struct cluster {
 	ARRAY(queue_id) vacated;  /* dynamic queues that may be empty */
 	struct bits stale_leaves; /* dynamic ones, of which other namespaces may speak */
 	struct told told;
+	struct storage *storage;
 };
 
 /* ---- cluster.c ---- */
@@ -132,6 +133,10 @@ void cluster_leave_group(struct cluster *c, group_id g, pod_id pod); /* it was a
 void cluster_objects_init(struct cluster *c);
 void cluster_objects_free(struct cluster *c);
 const struct obj_owner *cluster_top_owner(const struct cluster *c, const struct obj_pod *pod); /* NULL */
+
+/* ---- storage.c ---- */
+struct storage *storage_new(const struct names *names);
+void storage_free(struct storage *s, struct vocab *v);
 
 /* ---- cluster_warn.c ---- */
 void cluster_warn(struct cluster *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

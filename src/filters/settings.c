@@ -14,5 +14,6 @@ void plugin_args_default(struct plugin_args *a)
 		.balanced_resources = cpu_and_memory,
 		.min_candidate_percentage = 10,
 		.min_candidate_absolute = 100,
+		.bind_timeout_seconds = 600,
 	};
 }

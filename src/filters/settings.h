@@ -76,6 +76,7 @@ struct plugin_args {
 	uint32_t n_default_spreads;
 	const struct default_spread *default_spreads;
 	int32_t min_candidate_percentage, min_candidate_absolute; /* 10, 100: read and kept; cede looks at all nodes */
+	int64_t bind_timeout_seconds; /* 600: how long who binds a pod waits for its volumes; plans do not wait */
 	/* Feature gates a fact may switch. */
 	bool toleration_bounds;		/* TaintTolerationComparisonOperators on */
 	bool spread_ignores_match_keys; /* MatchLabelKeysInPodTopologySpread off */

@@ -21,6 +21,13 @@ union any_object {
 	struct obj_pdb pdb;
 	struct obj_owner owner;
 	struct obj_group group;
+	struct obj_pv pv;
+	struct obj_pvc pvc;
+	struct obj_storage_class storage_class;
+	struct obj_csi_node csi_node;
+	struct obj_csi_driver csi_driver;
+	struct obj_csi_capacity csi_capacity;
+	struct obj_attachment attachment;
 };
 
 struct record { /* one object, read and not yet built */

@@ -32,6 +32,13 @@ DEFINE_KIND(class, NAME_NONE)
 DEFINE_KIND(pdb, o->ns)
 DEFINE_KIND(owner, labelset_get(v, o->labelset)->ns)
 DEFINE_KIND(group, o->ns)
+DEFINE_KIND(pv, NAME_NONE)
+DEFINE_KIND(pvc, o->ns)
+DEFINE_KIND(storage_class, NAME_NONE)
+DEFINE_KIND(csi_node, NAME_NONE)
+DEFINE_KIND(csi_driver, NAME_NONE)
+DEFINE_KIND(csi_capacity, o->ns)
+DEFINE_KIND(attachment, NAME_NONE)
 
 #define ROW(kind_text, api_text, rank_, stem)                                                               \
 	{                                                                                                   \
@@ -44,6 +51,13 @@ const struct object_kind object_kinds[] = {
 	ROW("Namespace", "v1", 0, namespace),
 	ROW("PriorityClass", "scheduling.k8s.io/", 1, class),
 	ROW("Node", "v1", 2, node),
+	ROW("PersistentVolume", "v1", 2, pv),
+	ROW("PersistentVolumeClaim", "v1", 2, pvc),
+	ROW("StorageClass", "storage.k8s.io/", 2, storage_class),
+	ROW("CSINode", "storage.k8s.io/", 2, csi_node),
+	ROW("CSIDriver", "storage.k8s.io/", 2, csi_driver),
+	ROW("CSIStorageCapacity", "storage.k8s.io/", 2, csi_capacity),
+	ROW("VolumeAttachment", "storage.k8s.io/", 2, attachment),
 	ROW("Service", "v1", 3, owner),
 	ROW("ReplicationController", "v1", 3, owner),
 	ROW("Deployment", "apps/", 3, owner),

@@ -313,16 +313,19 @@ static enum err_code topology_spread(const struct args_reader *ar, const struct 
 	return constraints(ar, &list, e);
 }
 
-/* ---- volumes and devices: checked only, cede has no use for them ---- */
+/* ---- volumes; devices are checked only, cede has no use for them ---- */
 
+/* The score by free storage is behind a gate that is off, and then Kubernetes refuses its shape. */
 static enum err_code volume_binding(const struct args_reader *ar, const struct at *a, struct err *e)
 {
-	struct at list;
-	int64_t seconds = 0;
+	struct at shape;
 
-	TRY(get_int(ar->r, a, "bindTimeoutSeconds", 0, INT64_MAX, &seconds, e));
-	TRY(get_list(ar->r, a, "shape", &list, e));
-	return shape_points(ar, &list, arena_n(ar->config->arena, at_count(&list) + 1, struct shape_point), e);
+	TRY(get_int(ar->r, a, "bindTimeoutSeconds", 0, INT64_MAX, &ar->ret->bind_timeout_seconds, e));
+	TRY(get_list(ar->r, a, "shape", &shape, e));
+	if (shape.t)
+		return at_fail(ar->r, &shape, e,
+			       "nodes are not scored by free storage (StorageCapacityScoring is off)");
+	return ERR_OK;
 }
 
 static enum err_code check_timeout(const struct args_reader *ar, const struct at *up, const char *key, struct err *e)

@@ -609,6 +609,38 @@ static void note_namespaces(struct manifest *m)
 			name_str(vocab_names(m->vocab), ((const struct obj_pod *)first->obj)->name));
 }
 
+static bool has_claims(const struct pod_volumes *v)
+{
+	for (uint32_t i = 0; v && i < v->n; i++)
+		if (pod_volume_is_claim(&v->v[i]))
+			return true;
+	return false;
+}
+
+/* Claims are as easily forgotten, and then every pod that has one waits. */
+static void note_claims(struct manifest *m)
+{
+	const struct record *first = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->records.n; i++) {
+		const struct record *r = &m->records.v[i];
+		const struct obj_pod *pod = r->obj;
+
+		if (str_eq(r->kind->kind, "PersistentVolumeClaim"))
+			return;
+		if (!pod || !str_eq(r->kind->kind, "Pod") || pod->node_name || !has_claims(pod->volumes))
+			continue;
+		first = first ? first : r;
+		n++;
+	}
+	if (first)
+		manifest_note_at(m, first->at,
+				 "Pod %s: it has claims, but no PersistentVolumeClaim was read: it waits%s",
+				 name_str(vocab_names(m->vocab), ((const struct obj_pod *)first->obj)->name),
+				 n > 1 ? ", and so do others" : "");
+}
+
 /* "cpu 6 of 4", for every type of which the pods on the node take more than it has. */
 static void overbooked_text(const struct manifest *m, const struct ledger *l, node_id id, struct text *out)
 {
@@ -680,6 +712,7 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 	const char *warning;
 
 	note_namespaces(m); /* building takes the pods */
+	note_claims(m);
 	rc = build_all(m, c, e);
 	if (rc) {
 		cluster_free(c);

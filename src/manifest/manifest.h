@@ -108,6 +108,20 @@ enum err_code manifest_owner(struct vocab *v, const struct object_source *src, c
 			     struct obj_owner *ret, struct err *e);
 enum err_code manifest_group(struct vocab *v, const struct object_source *src, const struct tree *t,
 			     struct obj_group *ret, struct err *e);
+enum err_code manifest_pv(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pv *ret,
+			  struct err *e);
+enum err_code manifest_pvc(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pvc *ret,
+			   struct err *e);
+enum err_code manifest_storage_class(struct vocab *v, const struct object_source *src, const struct tree *t,
+				     struct obj_storage_class *ret, struct err *e);
+enum err_code manifest_csi_node(struct vocab *v, const struct object_source *src, const struct tree *t,
+				struct obj_csi_node *ret, struct err *e);
+enum err_code manifest_csi_driver(struct vocab *v, const struct object_source *src, const struct tree *t,
+				  struct obj_csi_driver *ret, struct err *e);
+enum err_code manifest_csi_capacity(struct vocab *v, const struct object_source *src, const struct tree *t,
+				    struct obj_csi_capacity *ret, struct err *e);
+enum err_code manifest_attachment(struct vocab *v, const struct object_source *src, const struct tree *t,
+				  struct obj_attachment *ret, struct err *e);
 
 /* A document with `partitions:`: every rule of YuniKorn's own validation. Paths and names live in arena a. */
 struct yunikorn_config {

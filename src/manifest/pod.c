@@ -5,6 +5,7 @@
 #include "manifest/manifest.h"
 #include "manifest/object.h"
 #include "manifest/pod_spec.h"
+#include "manifest/storage.h"
 
 static const struct {
 	const char *text;
@@ -237,6 +238,7 @@ static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj
 	o->owner_name = names_hold_str(r->names, owner.name);
 	o->owner_uid = names_hold_str(r->names, owner.uid);
 	TRY(shape_of(r, &root, o, e));
+	TRY(pod_volumes(r, &spec, name, &o->volumes, e));
 	TRY(get_name(r, &spec, "nodeName", &o->node_name, e));
 	TRY(get_name(r, &spec, "priorityClassName", &o->priority_class, e));
 	TRY(get_int32(r, &spec, "priority", &o->priority, e));

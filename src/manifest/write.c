@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cluster/storage.h"
 #include "manifest/manifest.h"
+#include "manifest/write_storage.h"
 
 /* ---- objects ---- */
 
@@ -339,13 +341,6 @@ static void write_pdb(struct writer *w, uint32_t id)
 
 /* ---- order ---- */
 
-struct sorted {
-	name_id ns, name;
-	uint32_t id;
-};
-
-typedef ARRAY(struct sorted) sorted_list;
-
 static int by_namespace_and_name(const void *pa, const void *pb, void *names)
 {
 	const struct sorted *a = pa, *b = pb;
@@ -354,10 +349,15 @@ static int by_namespace_and_name(const void *pa, const void *pb, void *names)
 	return cmp ? cmp : name_cmp(names, a->name, b->name);
 }
 
-static void write_sorted(struct writer *w, sorted_list *list, void (*write)(struct writer *w, uint32_t id))
+static void sort_list(const struct writer *w, sorted_list *list)
 {
 	if (list->n)
 		qsort_r(list->v, list->n, sizeof(*list->v), by_namespace_and_name, w->names);
+}
+
+static void write_sorted(struct writer *w, sorted_list *list, void (*write)(struct writer *w, uint32_t id))
+{
+	sort_list(w, list);
 	for (uint32_t i = 0; i < list->n; i++)
 		write(w, list->v[i].id);
 	list->n = 0;
@@ -369,6 +369,17 @@ static void write_nodes(struct writer *w, sorted_list *list)
 		if (ledger_node(w->l, id)->is_live)
 			array_push(list, ((struct sorted){NAME_NONE, ledger_node(w->l, id)->name, id}));
 	write_sorted(w, list, write_node);
+}
+
+static void write_storage(struct writer *w, sorted_list *list)
+{
+	for (uint32_t kind = 0; kind < STORAGE_KINDS; kind++) {
+		storage_list(w, kind, list);
+		sort_list(w, list);
+		for (uint32_t i = 0; i < list->n; i++)
+			storage_write(w, kind, list->v[i].id);
+		list->n = 0;
+	}
 }
 
 static void write_groups(struct writer *w, sorted_list *list)
@@ -414,6 +425,7 @@ static void write_objects(struct writer *w)
 	for (uint32_t i = 0; i < cluster_class_count(w->c); i++)
 		write_class(w, cluster_class_at(w->c, i));
 	write_nodes(w, &list);
+	write_storage(w, &list);
 	for (uint32_t i = 0; i < cluster_owner_count(w->c); i++)
 		write_owner(w, cluster_owner_at(w->c, i));
 	write_groups(w, &list);

@@ -37,6 +37,13 @@ struct writer {
 	uint32_t n_objects;
 };
 
+/* What is written in the order of its names: its id in the ledger, or its slot. */
+struct sorted {
+	name_id ns, name;
+	uint32_t id;
+};
+typedef ARRAY(struct sorted) sorted_list;
+
 struct emit *part_open(struct writer *w, struct write_part *p); /* what to write to */
 void part_end(struct writer *w, struct write_part *p);
 
@@ -57,6 +64,7 @@ void write_labels(struct writer *w, const char *key, const struct labels *l, con
 /* A selector that matches nothing is left out; one that matches everything is {}. */
 void write_selector(struct writer *w, const char *key, const struct selector *s);
 void write_plain_selector(struct writer *w, const char *key, const struct selector *s); /* a map, as services have it */
+void write_values(struct writer *w, const struct requirement *r);			/* "values" of a requirement */
 void write_node_term(struct writer *w, const char *key, const struct node_term *t);
 /* One name per type, those that every node has first. An empty set is {}. */
 void write_amounts(struct writer *w, const char *key, const struct res_list *l);

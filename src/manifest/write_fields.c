@@ -105,7 +105,7 @@ static int by_name(const void *a, const void *b, void *names)
 	return name_cmp(names, *(const name_id *)a, *(const name_id *)b);
 }
 
-static void values(struct writer *w, const struct requirement *r)
+void write_values(struct writer *w, const struct requirement *r)
 {
 	w->ids.n = 0;
 	for (uint32_t i = 0; i < r->n_values; i++)
@@ -132,7 +132,7 @@ static void requirement(struct writer *w, const struct requirement *r)
 	emit_object(w->e, NULL);
 	emit_str(w->e, "key", str(w, r->key));
 	emit_str(w->e, "operator", words[r->op]);
-	values(w, r);
+	write_values(w, r);
 	emit_end(w->e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pod: what its object said, where it stands now. */
-#include "manifest/write.h"
+#include "manifest/write_storage.h"
 
 /* ---- where it stands ---- */
 
@@ -175,6 +175,7 @@ static void spec(struct writer *w, const struct pod *p)
 		write_name(w, "podGroupName", o->group);
 		emit_end(w->e);
 	}
+	write_pod_volumes(w, o->volumes, shape_get(w->v, o->shape)->has_claims);
 	write_shape(w, shape_get(w->v, o->shape));
 	emit_end(w->e);
 }

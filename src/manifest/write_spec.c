@@ -144,21 +144,6 @@ static void gates(struct writer *w, const struct shape *s)
 	part_end(w, &list);
 }
 
-/* Which claims is forgotten; that there are some is not. */
-static void claims(struct writer *w, const struct shape *s)
-{
-	if (!s->has_claims)
-		return;
-	emit_list(w->e, "volumes");
-	emit_object(w->e, NULL);
-	emit_str(w->e, "name", "claim");
-	emit_object(w->e, "persistentVolumeClaim");
-	emit_str(w->e, "claimName", "claim");
-	emit_end(w->e);
-	emit_end(w->e);
-	emit_end(w->e);
-}
-
 /* ---- containers ---- */
 
 static const struct res_amount *find_amount(const struct res_list *l, res_id type)
@@ -284,6 +269,5 @@ void write_shape(struct writer *w, const struct shape *s)
 	tolerations(w, s);
 	spreads(w, s);
 	gates(w, s);
-	claims(w, s);
 	containers(w, s);
 }

@@ -246,6 +246,8 @@ static void refuses_arguments_that_are_not_right(void **state)
 		    ".defaultConstraints[1].topologyKey: a second constraint for \"z\" that is DoNotSchedule"},
 		{"a negative timeout", ARGS("VolumeBinding", "{bindTimeoutSeconds: -1}"),
 		 AT "32: " PC ".bindTimeoutSeconds: expected a number from 0 to 9223372036854775807, found -1"},
+		{"a shape for scores that are off", ARGS("VolumeBinding", "{shape: [{utilization: 1, score: 2}]}"),
+		 AT "19: " PC ".shape: nodes are not scored by free storage (StorageCapacityScoring is off)"},
 		{"a timeout without unit", ARGS("DynamicResources", "{filterTimeout: '10'}"),
 		 AT "27: " PC ".filterTimeout: bad duration '10': a number without a unit"},
 		{"the same plugin twice",
@@ -330,9 +332,10 @@ static void reads_arguments_of_resources_and_spread(void **state)
 		"      defaultConstraints:\n"
 		"      - {maxSkew: 3, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n"
 		"      - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}\n"
-		"  - {name: VolumeBinding, args: {bindTimeoutSeconds: 5, shape: [{utilization: 1, score: 2}]}}\n"
+		"  - {name: VolumeBinding, args: {bindTimeoutSeconds: 5}}\n"
 		"  - {name: DynamicResources, args: {filterTimeout: 10s, bindingTimeout: 1m}}\n");
 
+	assert_int_equal(a->bind_timeout_seconds, 5);
 	assert_int_equal(a->n_ignored_resources, 2);
 	assert_string_equal(a->ignored_resources[1], "y");
 	assert_string_equal(a->ignored_groups[0], "acme.com");
