@@ -22,6 +22,10 @@
 	X(node_affinity_plugin, 2)       \
 	X(node_ports_plugin, 0)          \
 	X(resources_fit_plugin, 1)       \
+	X(volume_restrictions_plugin, 0) \
+	X(node_volume_limits_plugin, 0)  \
+	X(volume_binding_plugin, 0)      \
+	X(volume_zone_plugin, 0)         \
 	X(pod_topology_spread_plugin, 2) \
 	X(inter_pod_affinity_plugin, 2)  \
 	X(default_preemption_plugin, 0)  \

@@ -10,6 +10,7 @@
 
 #include "filters/builtin.h"
 #include "filters/framework_internal.h"
+#include "filters/volumes.h"
 
 static const char *const point_names[POINT_COUNT] = {
 	[POINT_MULTI] = "multiPoint",	  [POINT_PRE_ENQUEUE] = "preEnqueue",
@@ -171,6 +172,7 @@ static void on_add(void *ctx, const struct ledger *l, pod_id pod, node_id node)
 	struct framework *f = ctx;
 
 	roster_add(&f->roster, l, pod);
+	claim_users_add(&f->claim_users, l, pod, node);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, true);
 }
@@ -180,6 +182,7 @@ static void on_remove(void *ctx, const struct ledger *l, pod_id pod, node_id nod
 	struct framework *f = ctx;
 
 	roster_remove(&f->roster, l, pod);
+	claim_users_remove(&f->claim_users, l, pod, node);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, false);
 }
@@ -198,6 +201,7 @@ static void on_node(void *ctx, const struct ledger *l, node_id node)
 	struct framework *f = ctx;
 
 	f->nodes_are_known = false;
+	claim_users_node(&f->claim_users, l, node);
 	topologies_node_changed(&f->topologies, l, node);
 	for (uint32_t i = 0; i < f->n_cached; i++)
 		if (node < f->cached[i].n)
@@ -207,8 +211,9 @@ static void on_node(void *ctx, const struct ledger *l, node_id node)
 static enum err_code check(void *ctx, const struct ledger *l, struct err *e)
 {
 	const struct framework *f = ctx;
+	enum err_code rc = roster_check(&f->roster, l, e);
 
-	return roster_check(&f->roster, l, e);
+	return rc != ERR_OK ? rc : claim_users_check(&f->claim_users, l, e);
 }
 
 /* Plugins from files come created; whoever loaded them destroys them. */
@@ -252,6 +257,9 @@ struct framework *framework_new(struct cluster *c, const struct kube_profile *pr
 		framework_free(f);
 		return NULL;
 	}
+	for (node_id n = 0; n < ledger_node_limit(f->ledger); n++)
+		if (ledger_node(f->ledger, n)->is_live)
+			bits_set(&f->claim_users.live, n);
 	ledger_listen(f->ledger, &listener);
 	f->is_listening = true;
 	return f;
@@ -275,6 +283,7 @@ void framework_free(struct framework *f)
 	array_free(&f->plugins);
 	array_free(&f->nodes);
 	roster_free(&f->roster);
+	claim_users_free(&f->claim_users);
 	topologies_free(&f->topologies, f->ledger);
 	text_free(&f->complaints);
 	mem_free(f);
@@ -319,6 +328,11 @@ bool framework_preempts(const struct framework *f)
 const struct roster *framework_roster(const struct framework *f)
 {
 	return &f->roster;
+}
+
+const struct claim_users *framework_claim_users(const struct framework *f)
+{
+	return &f->claim_users;
 }
 
 const struct topology *framework_topology(struct framework *f, name_id key)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "filters/claim_users.h"
 #include "filters/framework.h"
 #include "filters/roster.h"
 #include "filters/topology.h"
@@ -33,6 +34,7 @@ struct framework {
 	bool is_listening, nodes_are_known;
 	ARRAY(node_id) nodes;
 	struct roster roster;
+	struct claim_users claim_users;
 	struct topologies topologies;
 	uint32_t n_cached, next_victim;
 	struct static_cache cached[STATIC_SHAPES];

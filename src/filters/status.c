@@ -63,7 +63,7 @@ static void framework_reason_text(const struct framework *f, const struct cede_v
 bool status_reason(const struct cede_cycle *c, const struct status *s, size_t i, struct text *out)
 {
 	const struct framework_plugin *p;
-	char words[512];
+	char words[1024];
 
 	if (s->plugin == PLUGIN_FRAMEWORK) {
 		if (i || s->verdict.reason == FW_NONE)

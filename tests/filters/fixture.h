@@ -369,6 +369,8 @@ struct pod_text {
 	bool is_leaving;	   /* somebody deleted it, */
 	bool is_preempted;	   /* a scheduler did */
 	const struct shape *shape; /* to start from; NULL: empty */
+	const char *uid;
+	const char *volumes; /* see volumes_in */
 };
 
 static inline void draft_amounts(struct shape *s, const char *asks)
@@ -407,6 +409,54 @@ static inline shape_id shape_of(const struct pod_text *t)
 	return shape_hold(f.vocab, &s);
 }
 
+/*
+ * "claim:c ephemeral:v gce:disk ebs:vol iscsi:iqn rbd:image@pool@monitor@monitor csi:driver", each with "!" behind it if
+ * it is read only. The claim of an ephemeral volume is called after the pod and the volume.
+ */
+static inline struct pod_volumes *volumes_in(const char *s, const char *pod)
+{
+	static const char *const words[VOLUME_SOURCES] = {
+		[VOLUME_CLAIM] = "claim",   [VOLUME_EPHEMERAL] = "ephemeral",
+		[VOLUME_CSI] = "csi",	    [VOLUME_ISCSI] = "iscsi",
+		[VOLUME_RBD] = "rbd",	    [VOLUME_EBS] = "ebs",
+		[VOLUME_GCE] = "gce",	    [VOLUME_AZURE_DISK] = "azure",
+		[VOLUME_CINDER] = "cinder", [VOLUME_PORTWORX] = "portworx",
+	};
+	struct pod_volume *v = arena_n(f.arena, count_words(s) + 1, struct pod_volume);
+	name_id *monitors = arena_n(f.arena, s ? strlen(s) + 1 : 1, name_id);
+	uint32_t n = 0, n_monitors = 0;
+	char *w, *id, *more;
+
+	for (; (w = next_word(&s)); n++) {
+		struct text handle = {0};
+
+		v[n] = (struct pod_volume){.is_read_only = cut(w, '!') != NULL};
+		id = cut(w, ':');
+		while (!words[v[n].source] || !str_eq(words[v[n].source], w))
+			v[n].source++;
+		more = cut(id, '@');
+		if (more) {
+			char *monitor = cut(more, '@');
+
+			v[n].pool = name_of(more);
+			v[n].first_monitor = n_monitors;
+			for (; monitor; v[n].n_monitors++) {
+				char *next = cut(monitor, '@');
+
+				monitors[n_monitors++] = name_of(monitor);
+				monitor = next;
+			}
+		}
+		v[n].name = name_of(id);
+		v[n].id =
+			v[n].source == VOLUME_EPHEMERAL ? name_of(arena_printf(f.arena, "%s-%s", pod, id)) : v[n].name;
+		if (v[n].source >= VOLUME_EBS && volume_handle(v[n].source, id, "", &handle))
+			v[n].handle = name_of(text_str(&handle));
+		text_free(&handle);
+	}
+	return pod_volumes_new(f.names, v, n, monitors, n_monitors);
+}
+
 static inline struct obj_pod pod_object(struct pod_text t)
 {
 	struct labels labels = labels_of(t.labels);
@@ -429,6 +479,8 @@ static inline struct obj_pod pod_object(struct pod_text t)
 		.deleted_ns = t.is_leaving || t.is_preempted ? NS_PER_S : TIME_NONE,
 		.is_preempted = t.is_preempted,
 		.checkpointed_ns = TIME_NONE,
+		.uid = names_hold_str(f.names, t.uid),
+		.volumes = volumes_in(t.volumes, t.name),
 	};
 }
 

@@ -7,11 +7,15 @@ static void KF_1_built_in_plugins_in_the_order_and_with_the_weights_of_kube_sche
 		const char *name;
 		int32_t weight;
 	} want[] = {
-		{"SchedulingGates", 0},	  {"PrioritySort", 0},	    {"NodeName", 0},
-		{"NodeUnschedulable", 0}, {"TaintToleration", 3},   {"NodeAffinity", 2},
-		{"NodePorts", 0},	  {"NodeResourcesFit", 1},  {"PodTopologySpread", 2},
-		{"InterPodAffinity", 2},  {"DefaultPreemption", 0}, {"NodeResourcesBalancedAllocation", 1},
-		{"ImageLocality", 1},	  {"DefaultBinder", 0},
+		{"SchedulingGates", 0},	   {"PrioritySort", 0},
+		{"NodeName", 0},	   {"NodeUnschedulable", 0},
+		{"TaintToleration", 3},	   {"NodeAffinity", 2},
+		{"NodePorts", 0},	   {"NodeResourcesFit", 1},
+		{"VolumeRestrictions", 0}, {"NodeVolumeLimits", 0},
+		{"VolumeBinding", 0},	   {"VolumeZone", 0},
+		{"PodTopologySpread", 2},  {"InterPodAffinity", 2},
+		{"DefaultPreemption", 0},  {"NodeResourcesBalancedAllocation", 1},
+		{"ImageLocality", 1},	   {"DefaultBinder", 0},
 	};
 
 	assert_int_equal(builtin_plugin_count, COUNT(want));

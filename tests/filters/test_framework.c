@@ -238,8 +238,9 @@ static const char *order_text(enum plugin_point point)
 	return ret;
 }
 
-#define FILTERS                                                                                                 \
-	"NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit PodTopologySpread " \
+#define FILTERS                                                                               \
+	"NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit " \
+	"VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "     \
 	"InterPodAffinity"
 #define SCORES                                                                                        \
 	"TaintToleration=3 NodeAffinity=2 NodeResourcesFit=1 PodTopologySpread=2 InterPodAffinity=2 " \
@@ -255,18 +256,22 @@ static void KF_1_plugins_of_a_point(void **state)
 		{"filters by default", "", "", "", "", POINT_FILTER, FILTERS},
 		{"scores by default", "", "", "", "", POINT_SCORE, SCORES},
 		{"one off everywhere", "", "NodeName", "", "", POINT_FILTER,
-		 "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit PodTopologySpread "
+		 "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+		 "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
 		 "InterPodAffinity"},
 		{"one off at a point", "", "", "", "NodeName", POINT_FILTER,
-		 "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit PodTopologySpread "
+		 "NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+		 "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
 		 "InterPodAffinity"},
 		{"is on at others", "", "", "", "NodeAffinity", POINT_FILTER,
-		 "NodeName NodeUnschedulable TaintToleration NodePorts NodeResourcesFit PodTopologySpread "
+		 "NodeName NodeUnschedulable TaintToleration NodePorts NodeResourcesFit "
+		 "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
 		 "InterPodAffinity"},
 		{"all off at a point", "", "", "", "*", POINT_FILTER, ""},
 		{"all off but one", "", "", "NodePorts", "*", POINT_FILTER, "NodePorts"},
 		{"a point's own list comes first", "", "", "NodePorts NodeName", "", POINT_FILTER,
-		 "NodePorts NodeName NodeUnschedulable TaintToleration NodeAffinity NodeResourcesFit PodTopologySpread "
+		 "NodePorts NodeName NodeUnschedulable TaintToleration NodeAffinity NodeResourcesFit "
+		 "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
 		 "InterPodAffinity"},
 		{"another weight", "NodeAffinity=7", "", "", "", POINT_SCORE,
 		 "TaintToleration=3 NodeAffinity=7 NodeResourcesFit=1 PodTopologySpread=2 InterPodAffinity=2 "
