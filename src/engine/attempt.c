@@ -7,8 +7,10 @@
 
 #include "engine/attempt.h"
 
-#include "engine/disruption_unit.h"
 #include <stdlib.h>
+
+#include "engine/disruption_unit.h"
+#include "engine/volumes.h"
 
 const char *attempt_keep_text(struct attempt *a, struct text *t)
 {
@@ -128,6 +130,7 @@ void attempt_place(struct attempt *a, node_id node)
 	started = stamp_group(a);
 	ledger_place(a->c.ledger, a->c.pod, node);
 	ledger_set_started(a->c.ledger, a->c.pod, started);
+	decision_take_volumes(a->d, a->c.ledger, a->keep);
 }
 
 /* ---- preemption ---- */

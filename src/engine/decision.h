@@ -88,6 +88,11 @@ struct overdue {
 	int64_t for_ns; /* all of them for at least so long */
 };
 
+struct decided_volume { /* what an unbound claim gets */
+	name_id ns, claim;
+	name_id volume; /* NAME_NONE: one is made for it */
+};
+
 struct decision {
 	pod_id pod; /* POD_NONE for quota and stale-gang */
 	group_id group;
@@ -96,11 +101,12 @@ struct decision {
 	enum action action; /* ACTION_NONE while waiting */
 	node_id node;
 	uint32_t cycle; /* from 1 */
-	uint32_t n_victims, n_protected, n_nodes;
+	uint32_t n_victims, n_protected, n_nodes, n_volumes;
 	const struct victim *victims;
 	const struct protected_pod *protected;
-	struct node_report *nodes; /* in scheduling order; only if reports were asked for */
-	enum rule_id own_rule;	   /* what holds back the pod itself: delay, never */
+	const struct decided_volume *volumes; /* of a pod that is placed or has reserved room */
+	struct node_report *nodes;	      /* in scheduling order; only if reports were asked for */
+	enum rule_id own_rule;		      /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
 	enum tie_break tie;	      /* why this node */
 	const char *tie_words;	      /* TIE_COST: what is better about its set of victims; NULL: the node's name */

@@ -308,6 +308,7 @@ static void run_session(struct engine *en, int64_t now_ns, uint32_t cycle, struc
 	struct session *s = session_new(en, now_ns, false);
 
 	session_run(s);
+	session_keep_volumes(s);
 	ledger_rollback(en->ledger, mark); /* what it tried out there */
 	session_report(s, cycle, ret);
 	session_free(s);
@@ -333,6 +334,7 @@ static void moves(struct engine *en, int64_t now_ns, uint32_t cycle, struct deci
 	struct session *s = session_new(en, now_ns, true);
 
 	session_run_moves(s);
+	session_keep_volumes(s);
 	ledger_rollback(en->ledger, mark);
 	session_report(s, cycle, ret);
 	session_free(s);

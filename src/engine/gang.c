@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "engine/attempt.h"
+#include "engine/volumes.h"
 #include "rules/words.h"
 
 struct loss {
@@ -166,7 +167,8 @@ static void too_few(struct gang_attempt *g, podset_id s, uint32_t has)
 static bool is_alike(const struct ledger *l, pod_id a, pod_id b)
 {
 	return ledger_pod(l, a)->shape == ledger_pod(l, b)->shape &&
-	       ledger_pod(l, a)->labelset == ledger_pod(l, b)->labelset;
+	       ledger_pod(l, a)->labelset == ledger_pod(l, b)->labelset && !pod_has_volumes(l, a) &&
+	       !pod_has_volumes(l, b);
 }
 
 static void note_losses(struct gang_attempt *g, uint32_t member)
@@ -210,6 +212,8 @@ static enum err_code try_member(struct gang_attempt *g, uint32_t at)
 	g->has_last_resort = attempt_has_last_resort(&a);
 	g->own_action = attempt_own_action(&a);
 	rc = attempt_member(&a, g->run->report == pod, g->e);
+	if (!rc && d->outcome != OUTCOME_WAITING)
+		volumes_assume(&a.c, d->node);
 	attempt_end(&a);
 	if (d->n_nodes) {
 		g->n_nodes = d->n_nodes;
@@ -389,9 +393,13 @@ static void reserve_all(struct gang_attempt *g)
 	for (uint32_t i = 0; i < g->losses.n; i++)
 		ledger_evict(l, g->losses.v[i].v.pod);
 	for (uint32_t i = 0; i < g->members.n; i++) {
-		g->d[i].outcome = OUTCOME_NOMINATED;
-		g->d[i].action = action;
-		ledger_reserve(l, g->d[i].node, g->members.v[i]);
+		uint32_t m = g->order[i]; /* volumes are chosen in the order in which room was found */
+
+		g->d[m].outcome = OUTCOME_NOMINATED;
+		g->d[m].action = action;
+		engine_assume(g->en, g->members.v[m], g->d[m].node, g->run->now_ns);
+		ledger_reserve(l, g->d[m].node, g->members.v[m]);
+		decision_take_volumes(&g->d[m], l, g->keep);
 	}
 	list_victims(g, &g->d[0]);
 	list_protected(g, &g->protected, &g->d[0]);
@@ -420,6 +428,7 @@ static bool place_all(struct gang_attempt *g)
 		attempt_begin(&a, g->en, g->run, g->members.v[m], g->keep, &d);
 		attempt_place(&a, g->d[m].node);
 		attempt_end(&a);
+		decision_take_volumes(&g->d[m], g->en->ledger, g->keep);
 		if (d.outcome == OUTCOME_PLACED)
 			continue;
 		ledger_rollback(g->en->ledger, g->mark);

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "engine/disruption_unit.h"
 #include "engine/gang_kube.h"
+#include "filters/volumes.h"
 
 struct preemption_domain {
 	struct kube_gang *g;
@@ -82,6 +83,8 @@ static bool seat_holds(struct preemption_domain *d, const struct gang_pod *m)
 
 	begin(d->g, &c, m, d->g->en->arena);
 	s = cycle_fits(&c, m->seat);
+	if (status_is_success(&s))
+		volumes_assume(&c, m->seat);
 	cycle_end(&c);
 	arena_reset(d->g->en->arena);
 	return status_is_success(&s);

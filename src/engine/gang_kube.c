@@ -5,6 +5,7 @@
 
 #include "engine/attempt.h"
 #include "engine/disruption_unit.h"
+#include "filters/volumes.h"
 
 /* ---- who belongs together ---- */
 
@@ -205,6 +206,8 @@ static enum err_code seat_one(struct kube_gang *g, struct gang_pod *m, struct er
 	cycle_begin(&a.c, engine_framework(g->en, m->pod), g->en->arena, m->pod, g->run->now_ns);
 	rc = choose(g, &a, m, e);
 	m->is_plain = displace_is_fast(&a.c);
+	if (!rc && m->seat != NODE_NONE)
+		volumes_assume(&a.c, m->seat);
 	cycle_end(&a.c);
 	arena_reset(g->en->arena);
 	if (!rc && m->seat != NODE_NONE)

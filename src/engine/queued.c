@@ -8,6 +8,7 @@
 #include "engine/gang.h"
 #include "engine/limits.h"
 #include "engine/search_cache.h"
+#include "engine/volumes.h"
 #include "rules/plugin.h"
 
 struct rule_settings engine_rule_settings(const struct engine *en)
@@ -106,7 +107,9 @@ static void reserve(struct attempt *a, node_id node, enum action action)
 	a->d->outcome = OUTCOME_NOMINATED;
 	a->d->action = action;
 	a->d->node = node;
+	volumes_assume(&a->c, node);
 	ledger_reserve(a->c.ledger, node, a->c.pod);
+	decision_take_volumes(a->d, a->c.ledger, a->keep);
 }
 
 /* One more of a group that waits to start together waits with it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session is made from the ledger: nodes, queues with their shares, workloads with their members. */
 #include "engine/session.h"
+#include "engine/volumes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,9 +336,10 @@ static uint32_t signature_for(struct session *s, struct session_build *c, pod_id
 	const struct shape *sh = shape_get(v, shape);
 	struct signature *f;
 
-	if (c->signature_of[shape] != NONE)
+	if (c->signature_of[shape] != NONE && !pod_has_volumes(s->ledger, pod))
 		return c->signature_of[shape];
-	c->signature_of[shape] = s->n_signatures;
+	if (!pod_has_volumes(s->ledger, pod))
+		c->signature_of[shape] = s->n_signatures;
 	f = &s->signatures[s->n_signatures];
 	*f = (struct signature){.shape = shape, .example = pod, .ask = arena_n(s->arena, s->n_amounts, int64_t)};
 	for (uint32_t a = 0; a < s->n_amounts; a++)
@@ -347,7 +349,8 @@ static uint32_t signature_for(struct session *s, struct session_build *c, pod_id
 		f->share[r] = (double)f->ask[r];
 	f->is_tiny = f->ask[KAI_CPU] < 10 && f->ask[KAI_MEMORY] < (10 << 20) && f->ask[KAI_GPU] == 0 && !sh->has_claims;
 	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0 ||
-			  (sh->n_spreads > 0 && !profile_get(s->en->config->profile)->ignores_spread);
+			  (sh->n_spreads > 0 && !profile_get(s->en->config->profile)->ignores_spread) ||
+			  pod_has_volumes(s->ledger, pod);
 	return s->n_signatures++;
 }
 
@@ -498,13 +501,17 @@ static void sort_members(struct session *s, const struct session_build *c)
 
 static void take_members(struct session *s, struct session_build *c)
 {
-	uint32_t pods = ledger_pod_limit(s->ledger), shapes = 0;
+	uint32_t pods = ledger_pod_limit(s->ledger), shapes = 0, with_volumes = 0;
 
-	for (pod_id p = 0; p < pods; p++)
-		if (c->of_pod[p] != NONE && ledger_pod(s->ledger, p)->shape >= shapes)
+	for (pod_id p = 0; p < pods; p++) {
+		if (c->of_pod[p] == NONE)
+			continue;
+		if (ledger_pod(s->ledger, p)->shape >= shapes)
 			shapes = ledger_pod(s->ledger, p)->shape + 1;
+		with_volumes += pod_has_volumes(s->ledger, p);
+	}
 	s->members = arena_n(s->arena, pods + 1, struct member);
-	s->signatures = arena_n(s->arena, shapes + 1, struct signature);
+	s->signatures = arena_n(s->arena, shapes + with_volumes + 1, struct signature);
 	c->signature_of = arena_n(s->arena, shapes + 1, uint32_t);
 	memset(c->signature_of, 0xff, (shapes + 1) * sizeof(*c->signature_of));
 	for (pod_id p = 0; p < pods; p++)

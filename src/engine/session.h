@@ -35,7 +35,7 @@ static inline bool is_in(enum member_status s, enum status_set set)
 /* Amounts: the first are those of enum kai_res, then pods, then every other type that somebody asks for. */
 enum { AMOUNT_PODS = KAI_RES, AMOUNTS_FIXED };
 
-struct signature { /* what members of one shape ask */
+struct signature { /* what members of one shape ask; a member with volumes has one of its own */
 	shape_id shape;
 	pod_id example;
 	int64_t *ask;	       /* n_amounts */
@@ -44,6 +44,8 @@ struct signature { /* what members of one shape ask */
 	bool is_asked;	       /* allowed is known */
 	struct bits allowed;   /* nodes that filters other than room let it use; by index */
 	uint64_t no_room;      /* = session.room_stamp: no node of the present set had room */
+	uint32_t n_volumes;    /* what was decided for its claims when the searches ended */
+	struct assumption *volumes;
 };
 
 struct member {
@@ -341,5 +343,7 @@ struct rule_verdict session_share_verdict(const struct session *s, const struct 
 void session_judge_end(struct session *s);
 
 /* ---- session_report.c ---- */
+/* Remembers what was decided for claims, before what the searches tried in the ledger is taken back. */
+void session_keep_volumes(struct session *s);
 /* Into the ledger, and decisions. */
 void session_report(struct session *s, uint32_t cycle, struct decisions *ret);

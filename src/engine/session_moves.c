@@ -4,6 +4,7 @@
  * ends: the room there is free only when it is really gone.
  */
 #include "engine/session.h"
+#include "engine/volumes.h"
 
 /* ---- accounting ---- */
 
@@ -94,14 +95,22 @@ static void mirror_gone(struct session *s, uint32_t member)
 {
 	enum pod_state state = ledger_pod(s->ledger, s->members[member].pod)->state;
 
-	if (s->is_mirrored && (state == POD_PLACED || state == POD_LEAVING))
-		ledger_vacate(s->ledger, s->members[member].pod);
+	if (!s->is_mirrored || (state != POD_PLACED && state != POD_LEAVING))
+		return;
+	ledger_vacate(s->ledger, s->members[member].pod);
+	if (!s->members[member].was_running)
+		ledger_unassume(s->ledger, s->members[member].pod);
 }
 
 static void mirror_there(struct session *s, uint32_t member, uint32_t node)
 {
-	if (s->is_mirrored && node != NONE && ledger_pod(s->ledger, s->members[member].pod)->state == POD_WAITING)
-		ledger_place(s->ledger, s->members[member].pod, s->nodes[node].id);
+	pod_id pod = s->members[member].pod;
+
+	if (!s->is_mirrored || node == NONE || ledger_pod(s->ledger, pod)->state != POD_WAITING)
+		return;
+	if (!s->members[member].was_running)
+		engine_assume(s->en, pod, s->nodes[node].id, s->now_ns);
+	ledger_place(s->ledger, pod, s->nodes[node].id);
 }
 
 /* ---- evictions ---- */

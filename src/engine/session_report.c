@@ -2,10 +2,34 @@
 /* What was decided: carried back into the ledger, and one decision for each pod that waited, moves, or has to go. */
 #include "engine/search.h"
 #include "engine/session_words.h"
+#include "engine/volumes.h"
 
 #include <string.h>
 
 /* ---- into the ledger ---- */
+
+void session_keep_volumes(struct session *s)
+{
+	for (uint32_t i = 0; i < s->n_members; i++) {
+		const struct member *m = &s->members[i];
+		struct signature *f = &s->signatures[m->signature];
+		const struct assumption *a;
+
+		if (m->was_running || !pod_has_volumes(s->ledger, m->pod))
+			continue;
+		f->volumes = arena_n(s->arena, ledger_pod(s->ledger, m->pod)->obj->volumes->n, struct assumption);
+		for (f->n_volumes = 0; (a = ledger_pod_assumed(s->ledger, m->pod, f->n_volumes)); f->n_volumes++)
+			f->volumes[f->n_volumes] = *a;
+	}
+}
+
+static void carry_volumes(struct session *s, const struct member *m)
+{
+	const struct signature *f = &s->signatures[m->signature];
+
+	for (uint32_t i = 0; pod_has_volumes(s->ledger, m->pod) && i < f->n_volumes; i++)
+		ledger_assume(s->ledger, &f->volumes[i]);
+}
 
 static void carry_member(struct session *s, const struct member *m)
 {
@@ -18,6 +42,9 @@ static void carry_member(struct session *s, const struct member *m)
 	}
 	if (p->state != POD_WAITING)
 		return;
+	ledger_unassume(s->ledger, m->pod);
+	if (m->status == IS_BOUND || m->status == IS_NOMINATED)
+		carry_volumes(s, m);
 	if (m->status == IS_BOUND) {
 		ledger_place(s->ledger, m->pod, s->nodes[m->node].id);
 		ledger_set_started(s->ledger, m->pod, s->now_ns);
@@ -317,6 +344,9 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 	for (uint32_t i = 0; i < s->n_members; i++)
 		if (!s->is_for_moves || r.placed_by[i] != NONE)
 			carry_member(s, &s->members[i]);
+	for (uint32_t i = r.first; i < ret->v.n; i++)
+		if (ret->v.v[i].outcome == OUTCOME_PLACED || ret->v.v[i].outcome == OUTCOME_NOMINATED)
+			decision_take_volumes(&ret->v.v[i], s->ledger, ret->arena);
 	if (s->is_for_moves)
 		forget_waiting(&r);
 	else

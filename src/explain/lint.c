@@ -294,6 +294,7 @@ void lint_cluster(struct lint *l, struct cluster *c)
 	for (pod_id i = 0; i < ledger_pod_limit(ledger); i++)
 		check_pod(&a, i);
 	lint_together(&a);
+	lint_volumes(&a);
 	if (l->v.n > from)
 		qsort(l->v.v + from, l->v.n - from, sizeof(*l->v.v), by_subject);
 }

@@ -24,3 +24,5 @@ const char *lint_group(const struct look_at *a, const struct group *g); /* "grou
 
 /* ---- lint_together.c: rules that are fine one by one and useless together ---- */
 void lint_together(const struct look_at *a);
+/* ---- lint_volumes.c ---- */
+void lint_volumes(const struct look_at *a);

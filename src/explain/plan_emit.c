@@ -140,6 +140,25 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
+static void emit_volumes(const struct plan_view *v, struct emit *e, const struct decision *d)
+{
+	if (!d->n_volumes)
+		return;
+	emit_list(e, "volumes");
+	for (uint32_t i = 0; i < d->n_volumes; i++) {
+		const struct decided_volume *x = &d->volumes[i];
+
+		emit_object(e, NULL);
+		emit_strf(e, "claim", "%s/%s", name_str(names_of(v), x->ns), name_str(names_of(v), x->claim));
+		if (x->volume)
+			emit_str(e, "volume", name_str(names_of(v), x->volume));
+		else
+			emit_bool(e, "provision", true);
+		emit_end(e);
+	}
+	emit_end(e);
+}
+
 static void emit_overdue(const struct plan_view *v, struct emit *e, const struct overdue *o)
 {
 	if (o->node == NODE_NONE)
@@ -168,6 +187,7 @@ void plan_emit_decision(const struct plan_view *v, struct emit *e, const struct 
 	emit_some(e, "rule", rule_text(d->own_rule));
 	emit_time(e, "until", d->until_ns);
 	emit_overdue(v, e, &d->overdue);
+	emit_volumes(v, e, d);
 	emit_some(e, "message", d->message);
 	emit_end(e);
 }
