@@ -138,6 +138,18 @@ bool waits_with_group(const struct decision *d)
 	       d->action != ACTION_ALLOCATE;
 }
 
+void volumes_text(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(v->cluster)));
+
+	for (uint32_t i = 0; i < d->n_volumes; i++) {
+		const struct decided_volume *x = &d->volumes[i];
+
+		text_printf(out, "%s%s for %s/%s", i ? ", " : "", x->volume ? name_str(names, x->volume) : "a new one",
+			    name_str(names, x->ns), name_str(names, x->claim));
+	}
+}
+
 static void sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
 	pod_path(v, d->pod, out);
@@ -182,6 +194,11 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		break;
 	}
 	overdue_text(v, d, out);
+	if (d->n_volumes) {
+		text_add(out, " Volumes: ");
+		volumes_text(v, d, out);
+		text_add_char(out, '.');
+	}
 }
 
 /* ---- the table ---- */

@@ -342,6 +342,7 @@ static void emit_own(struct explanation *x, struct emit *e)
 		emit_str(e, "rule", rule_text(d->own_rule));
 	if (d->message)
 		emit_str(e, "message", d->message);
+	plan_emit_volumes(x->view, e, d);
 	plan_emit_protected(x->view, e, d);
 }
 

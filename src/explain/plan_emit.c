@@ -140,7 +140,7 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 }
 
-static void emit_volumes(const struct plan_view *v, struct emit *e, const struct decision *d)
+void plan_emit_volumes(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	if (!d->n_volumes)
 		return;
@@ -187,7 +187,7 @@ void plan_emit_decision(const struct plan_view *v, struct emit *e, const struct 
 	emit_some(e, "rule", rule_text(d->own_rule));
 	emit_time(e, "until", d->until_ns);
 	emit_overdue(v, e, &d->overdue);
-	emit_volumes(v, e, d);
+	plan_emit_volumes(v, e, d);
 	emit_some(e, "message", d->message);
 	emit_end(e);
 }

@@ -289,6 +289,14 @@ static void cell_when(const struct plan_view *v, struct table *t, const struct d
 		table_cell(t, TONE_PLAIN, "now");
 }
 
+static bool has_volumes(const struct plan_view *v)
+{
+	for (uint32_t i = 0; i < v->plan->v.n; i++)
+		if (v->plan->v.v[i].n_volumes)
+			return true;
+	return false;
+}
+
 static void running_pods(const struct plan_view *v, const struct bits *last, const struct look *look, bool is_wide,
 			 struct text *out)
 {
@@ -300,9 +308,10 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 	table_column(&t, "NODE", COLUMN_CUT);
 	table_column(&t, "WHEN", 0);
 	table_column(&t, is_wide ? "WHY THERE" : "", 0);
+	table_column(&t, is_wide && has_volumes(v) ? "VOLUMES" : "", 0);
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
-		struct text why = {0};
+		struct text why = {0}, volumes = {0};
 
 		if (waits(d) || !bits_has(last, i))
 			continue;
@@ -312,10 +321,14 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 		table_cell(&t, TONE_PLAIN, "%d", pod_of(v, d->pod)->priority);
 		table_cell(&t, TONE_PLAIN, "%s", node_text(v, d->node));
 		cell_when(v, &t, d);
-		if (is_wide)
+		if (is_wide) {
 			tie_text(v, d, &why);
+			volumes_text(v, d, &volumes);
+		}
 		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
+		table_cell(&t, TONE_FAINT, "%s", text_str(&volumes));
 		text_free(&why);
+		text_free(&volumes);
 	}
 	table_print(&t, look, out);
 	table_free(&t);

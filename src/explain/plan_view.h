@@ -41,10 +41,13 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out);
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
+/* "pv-1 for ml/data, a new one for ml/scratch"; nothing if there are none. */
+void volumes_text(const struct plan_view *v, const struct decision *d, struct text *out);
 
 /* "rule", "reason", "until". */
 void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct rule_verdict *says);
 /* "protected": who is protected, and why; nothing if there is nobody. */
+void plan_emit_volumes(const struct plan_view *v, struct emit *e, const struct decision *d);
 void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d);
 
 /*

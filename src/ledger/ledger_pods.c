@@ -201,6 +201,8 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	if (!totals_fit(l, was.shape, o->shape, &type))
 		return fail_limit(l, o, type, e);
 	ledger_fit_stride(l);
+	if (!is_on_node(entry->state) && entry->nomination != NOMINATION_RESERVED)
+		ledger_unassume(l, pod);
 	pod_to_waiting(l, pod);
 	struct pod *before = mem_alloc(sizeof(*before));
 	*before = l->pods.v[pod];
@@ -209,8 +211,6 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	swap(l, pod, &to, POS_LAST);
 	ledger_moved(l);
 	settle_in(l, pod, entry, &was);
-	if (!is_on_node(entry->state) && entry->nomination != NOMINATION_RESERVED)
-		ledger_unassume(l, pod);
 	return ERR_OK;
 }
 

@@ -24,8 +24,12 @@ struct m_list {
 	int n, v[PODS];
 };
 
+#define CLAIMS 3
+#define VOLUMES 4
+
 struct m_pod {
 	bool is_there, is_evicted;
+	int assumed[CLAIMS]; /* of each claim: the volume and 1, VOLUMES + 1: one is made; 0: nothing is decided */
 	enum pod_state state;
 	enum nomination nomination;
 	int node, queue, group, podset, app, priority;
@@ -238,10 +242,63 @@ static void move_clear_nomination(struct run *t, int i, int unused)
 	if (!p->is_there || p->state != POD_WAITING)
 		return;
 	ledger_clear_nomination(t->f.l, pod_of(t, i));
-	if (p->nomination != NOMINATION_NONE)
+	if (p->nomination != NOMINATION_NONE) {
 		list_take(&t->m.nodes[p->node].nominated, i);
+		memset(p->assumed, 0, sizeof(p->assumed));
+	}
 	p->nomination = NOMINATION_NONE;
 	p->node = NONE;
+}
+
+/* ---- volumes ---- */
+
+/* Somebody decided otherwise for this volume. */
+static bool is_at_odds(const struct run *t, int pod, int claim, int what)
+{
+	for (int i = 0; what <= VOLUMES && i < PODS; i++)
+		for (int c = 0; c < CLAIMS; c++)
+			if (t->m.pods[i].is_there && t->m.pods[i].assumed[c] == what &&
+			    (c != claim || strcmp(ns_of(i), ns_of(pod)) != 0))
+				return true;
+	return false;
+}
+
+static void move_assume(struct run *t, int i, int node)
+{
+	struct m_pod *p = &t->m.pods[i];
+	int claim = (int)below(t, CLAIMS), what = 1 + (int)below(t, VOLUMES + 1);
+	if (!p->is_there || p->state == POD_FINISHED || (p->assumed[claim] != 0 && p->assumed[claim] != what) ||
+	    is_at_odds(t, i, claim, what))
+		return;
+	name_id held[] = {fix_name(&t->f, ns_of(i)), fix_name(&t->f, text("claim", claim)),
+			  what <= VOLUMES ? fix_name(&t->f, text("volume", what)) : NAME_NONE,
+			  fix_name(&t->f, "somewhere")};
+	struct assumption a = {pod_of(t, i), held[0], held[1], held[2], held[3]};
+	ledger_assume(t->f.l, &a);
+	for (int k = 0; k < 4; k++)
+		names_drop(t->f.names, held[k]);
+	p->assumed[claim] = what;
+}
+
+static void move_unassume(struct run *t, int i, int kind)
+{
+	int claim = (int)below(t, CLAIMS), volume = 1 + (int)below(t, VOLUMES);
+	if (!t->m.pods[i].is_there)
+		return;
+	if (kind % 3 == 0)
+		ledger_unassume(t->f.l, pod_of(t, i));
+	else if (kind % 3 == 1)
+		ledger_unassume_claim(t->f.l, known(t, ns_of(i)), known(t, text("claim", claim)));
+	else if (known(t, text("volume", volume)) != NAME_NONE)
+		ledger_unassume_volume(t->f.l, known(t, text("volume", volume)));
+	for (int j = 0; j < PODS; j++)
+		for (int c = 0; c < CLAIMS; c++) {
+			int *what = &t->m.pods[j].assumed[c];
+			if ((kind % 3 == 0 && j == i) ||
+			    (kind % 3 == 1 && c == claim && strcmp(ns_of(i), ns_of(j)) == 0) ||
+			    (kind % 3 == 2 && *what == volume))
+				*what = 0;
+		}
 }
 
 static void move_started(struct run *t, int i, int ns)
@@ -340,6 +397,7 @@ static int model_take(struct run *t, int i)
 		list_take(list, i);
 	}
 	p->is_there = false;
+	memset(p->assumed, 0, sizeof(p->assumed));
 	return pos;
 }
 
@@ -357,6 +415,8 @@ static void pod_put(struct run *t, int i, int unused)
 	}
 	assert_int_equal(ledger_pod_set(t->f.l, pod_of(t, i), &o, &entry, NULL), ERR_OK);
 	p.is_evicted = was.is_evicted && p.state == POD_LEAVING;
+	if (on_node(&p) || p.nomination == NOMINATION_RESERVED)
+		memcpy(p.assumed, was.assumed, sizeof(p.assumed));
 	int pos = model_take(t, i);
 	bool keeps_place = was.node == p.node && on_node(&was) == on_node(&p);
 	model_put(t, i, &p, keeps_place ? pos : NONE);
@@ -390,8 +450,10 @@ static void node_drop(struct run *t, int unused, int i)
 	ledger_node_drop(t->f.l, node_of(t, i));
 	n->is_live = false;
 	for (; n->nominated.n > 0; n->nominated.n--) {
-		t->m.pods[n->nominated.v[n->nominated.n - 1]].nomination = NOMINATION_NONE;
-		t->m.pods[n->nominated.v[n->nominated.n - 1]].node = NONE;
+		struct m_pod *p = &t->m.pods[n->nominated.v[n->nominated.n - 1]];
+		p->nomination = NOMINATION_NONE;
+		p->node = NONE;
+		memset(p->assumed, 0, sizeof(p->assumed));
 	}
 }
 
@@ -554,4 +616,5 @@ static void (*const moves[])(struct run *t, int pod, int node) = {
 	node_put,      node_drop,    node_ghost,    group_put,	   group_drop,
 	group_started, pdb_put,	     pdb_put,	    pdb_drop,	   queue_put,
 	queue_put,     queue_move,   queue_drain,   queue_drop,	   type_add,
+	move_assume,   move_assume,  move_assume,   move_unassume,
 };

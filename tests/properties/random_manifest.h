@@ -538,6 +538,7 @@ static inline void gen_others(struct gen *g)
 			gen_class(g, gen_classes[i]);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		gen_node(g, i);
+	gen_storage(g);
 	for (uint32_t i = 0; i < 4; i++)
 		if (chance(g, 70))
 			gen_owner(g, i);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "properties/random_fields.h"
+#include "properties/random_storage.h"
 
 /* ---- pods: spec ---- */
 
@@ -243,6 +244,7 @@ static inline void gen_spec(struct gen *g, uint32_t n_init, uint32_t n_main)
 		emit_str(&g->e, NULL, "one");
 		emit_end(&g->e);
 	}
+	gen_volumes(g);
 	gen_containers(g, "initContainers", true, n_init);
 	gen_containers(g, "containers", false, n_main);
 	emit_end(&g->e);

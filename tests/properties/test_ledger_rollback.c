@@ -39,6 +39,21 @@ static void compare_pod(const struct run *t, int i)
 	same(p->group, m->group == NONE ? GROUP_NONE : group_of(t, m->group), "group of pod", i);
 }
 
+static void compare_volumes(const struct run *t, int i)
+{
+	const struct m_pod *m = &t->m.pods[i];
+	int64_t n = 0, n_model = 0;
+	for (; m->is_there && ledger_pod_assumed(t->f.l, pod_of(t, i), (uint32_t)n) != NULL; n++) {
+		const struct assumption *a = ledger_pod_assumed(t->f.l, pod_of(t, i), (uint32_t)n);
+		int claim = name_str(t->f.names, a->claim)[strlen("claim")] - '0';
+		same(a->volume == NAME_NONE ? VOLUMES + 1 : name_str(t->f.names, a->volume)[strlen("volume")] - '0',
+		     m->assumed[claim], "volume of a claim of pod", i);
+	}
+	for (int c = 0; m->is_there && c < CLAIMS; c++)
+		n_model += m->assumed[c] != 0;
+	same(n, n_model, "decided claims of pod", i);
+}
+
 static bool covers(const struct m_pdb *b, int pod, int app)
 {
 	if (!b->is_there || strcmp(ns_of(pod), "ns") != 0)
@@ -184,8 +199,10 @@ static void compare_pdb(const struct run *t, int i)
 
 static void compare(const struct run *t)
 {
-	for (int i = 0; i < PODS; i++)
+	for (int i = 0; i < PODS; i++) {
 		compare_pod(t, i);
+		compare_volumes(t, i);
+	}
 	for (int i = 0; i < NODES; i++)
 		compare_node(t, i);
 	for (int i = 0; i < QUEUES; i++)
