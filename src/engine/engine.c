@@ -276,6 +276,7 @@ static void let_go(struct engine *en, int64_t now_ns)
 	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++)
 		if (ledger_pod(en->ledger, i)->state == POD_LEAVING) {
 			remember_eviction(en, ledger_pod(en->ledger, i), now_ns);
+			ledger_settle_assumed(en->ledger, i); /* its claims are bound by now */
 			ledger_pod_drop(en->ledger, i);
 		}
 }

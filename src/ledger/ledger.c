@@ -39,6 +39,7 @@ const struct entry_ops entry_ops[ENTRY_KINDS] = {
 	[ENTRY_QUEUE_DRAIN] = {undo_queue_drain, NULL},
 	[ENTRY_ASSUME] = {undo_assume, NULL},
 	[ENTRY_UNASSUME] = {undo_unassume, settle_unassume},
+	[ENTRY_SETTLE_ASSUMED] = {undo_settle_assumed, NULL},
 };
 
 struct ledger *ledger_new(struct vocab *v)

@@ -247,13 +247,16 @@ void ledger_set_group_started(struct ledger *l, group_id group, int64_t started_
  * pods may say the same of one claim; that two say different things of one volume is a bug (assert).
  */
 struct assumption {
-	pod_id pod;	   /* for whom; POD_NONE: the id is not in use, or no longer */
+	pod_id pod;	   /* for whom; POD_NONE: it was carried out, and the pod is gone since */
 	name_id ns, claim; /* held, like the rest */
 	name_id volume;	   /* NAME_NONE: to be provisioned */
 	name_id node;	   /* where */
+	bool is_live;	   /* false: the id is not in use, or no longer */
 };
 void ledger_assume(struct ledger *l, const struct assumption *a); /* once more by the same pod: nothing happens */
 void ledger_unassume(struct ledger *l, pod_id pod);		  /* everything it said */
+/* It counts as carried out, whatever becomes of the pod: for who plays on and has nobody who writes objects. */
+void ledger_settle_assumed(struct ledger *l, pod_id pod);
 void ledger_unassume_claim(struct ledger *l, name_id ns, name_id claim);
 void ledger_unassume_volume(struct ledger *l, name_id volume);
 /* NULL: nobody said anything. Of a claim the i-th thing said, in no meaningful order. */

@@ -46,6 +46,7 @@ enum entry_kind {
 	ENTRY_QUEUE_DRAIN,
 	ENTRY_ASSUME,
 	ENTRY_UNASSUME,
+	ENTRY_SETTLE_ASSUMED,
 	ENTRY_KINDS
 };
 
@@ -307,6 +308,7 @@ bool pdb_lists(const struct obj_pdb *o, name_id pod_name); /* as disrupted */
 /* ledger_volumes.c */
 void undo_assume(struct ledger *l, const struct journal_entry *e);
 void undo_unassume(struct ledger *l, const struct journal_entry *e);
+void undo_settle_assumed(struct ledger *l, const struct journal_entry *e);
 void settle_unassume(struct ledger *l, const struct journal_entry *e);
 enum err_code assumptions_check(const struct ledger *l, struct err *e);
 uint64_t assumptions_mix(const struct ledger *l, uint64_t h);

@@ -10,11 +10,16 @@ static uint64_t claim_key(const struct assumption *a)
 	return map_key2(a->ns, a->claim);
 }
 
+static uint64_t pod_key(pod_id pod)
+{
+	return pod != POD_NONE ? (uint64_t)pod + 1 : 0;
+}
+
 static void enlist(struct ledger *l, uint32_t id)
 {
 	const struct assumption *a = &l->assumptions.v[id];
 
-	id_index_put(&l->assumed_by_pod, id, (uint64_t)a->pod + 1);
+	id_index_put(&l->assumed_by_pod, id, pod_key(a->pod));
 	id_index_put(&l->assumed_by_claim, id, claim_key(a));
 	id_index_put(&l->assumed_by_volume, id, a->volume);
 	l->n_assumptions++;
@@ -59,7 +64,7 @@ const struct assumption *ledger_claim_assumed(const struct ledger *l, name_id ns
 
 const struct assumption *ledger_pod_assumed(const struct ledger *l, pod_id pod, uint32_t i)
 {
-	return nth(l, &l->assumed_by_pod, (uint64_t)pod + 1, i);
+	return nth(l, &l->assumed_by_pod, pod_key(pod), i);
 }
 
 /* ---- moves ---- */
@@ -87,6 +92,7 @@ void ledger_assume(struct ledger *l, const struct assumption *a)
 	id = ids_take(&l->assumption_ids, &is_fresh);
 	array_cover(&l->assumptions, l->assumption_ids.limit);
 	l->assumptions.v[id] = *a;
+	l->assumptions.v[id].is_live = true;
 	count_names(l, a, names_keep);
 	enlist(l, id);
 	journal_add(l, ENTRY_ASSUME, id)->flag = is_fresh;
@@ -97,30 +103,28 @@ void undo_assume(struct ledger *l, const struct journal_entry *e)
 {
 	delist(l, e->id);
 	count_names(l, &l->assumptions.v[e->id], names_drop);
-	l->assumptions.v[e->id] = (struct assumption){.pod = POD_NONE};
+	l->assumptions.v[e->id] = (struct assumption){0};
 	ids_untake(&l->assumption_ids, e->id, e->flag);
 }
 
 static void take_back(struct ledger *l, uint32_t id)
 {
-	struct journal_entry *e = journal_hold(l, ENTRY_UNASSUME, id, NULL);
-
-	e->pos = l->assumptions.v[id].pod;
+	journal_hold(l, ENTRY_UNASSUME, id, NULL);
 	delist(l, id);
-	l->assumptions.v[id].pod = POD_NONE;
+	l->assumptions.v[id].is_live = false;
 	ledger_moved(l);
 }
 
 void undo_unassume(struct ledger *l, const struct journal_entry *e)
 {
-	l->assumptions.v[e->id].pod = e->pos;
+	l->assumptions.v[e->id].is_live = true;
 	enlist(l, e->id);
 }
 
 void settle_unassume(struct ledger *l, const struct journal_entry *e)
 {
 	count_names(l, &l->assumptions.v[e->id], names_drop);
-	l->assumptions.v[e->id] = (struct assumption){.pod = POD_NONE};
+	l->assumptions.v[e->id] = (struct assumption){0};
 	ids_give(&l->assumption_ids, e->id);
 }
 
@@ -132,7 +136,23 @@ static void take_back_all(struct ledger *l, const struct id_index *x, uint64_t k
 
 void ledger_unassume(struct ledger *l, pod_id pod)
 {
-	take_back_all(l, &l->assumed_by_pod, (uint64_t)pod + 1);
+	take_back_all(l, &l->assumed_by_pod, pod_key(pod));
+}
+
+void ledger_settle_assumed(struct ledger *l, pod_id pod)
+{
+	for (uint32_t id; l->n_assumptions > 0 && (id = id_index_first(&l->assumed_by_pod, pod_key(pod))) != ID_NONE;) {
+		journal_add(l, ENTRY_SETTLE_ASSUMED, id)->pos = pod;
+		l->assumptions.v[id].pod = POD_NONE;
+		id_index_put(&l->assumed_by_pod, id, 0);
+		ledger_moved(l);
+	}
+}
+
+void undo_settle_assumed(struct ledger *l, const struct journal_entry *e)
+{
+	l->assumptions.v[e->id].pod = e->pos;
+	id_index_put(&l->assumed_by_pod, e->id, pod_key(e->pos));
 }
 
 void ledger_unassume_claim(struct ledger *l, name_id ns, name_id claim)
@@ -164,11 +184,11 @@ static enum err_code check_one(const struct ledger *l, uint32_t id, struct err *
 {
 	const struct assumption *a = &l->assumptions.v[id], *b;
 
-	if (a->pod >= l->pod_ids.limit || !pod_may_assume(&l->pods.v[a->pod]))
+	if (a->pod != POD_NONE && (a->pod >= l->pod_ids.limit || !pod_may_assume(&l->pods.v[a->pod])))
 		return err_fail(e, ERR_INTERNAL, "volumes: claim %s: is decided for a pod that is not there",
 				name_str(l->names, a->claim));
-	if (!is_listed(&l->assumed_by_pod, (uint64_t)a->pod + 1, id) ||
-	    !is_listed(&l->assumed_by_claim, claim_key(a), id) || !is_listed(&l->assumed_by_volume, a->volume, id))
+	if (!is_listed(&l->assumed_by_pod, pod_key(a->pod), id) || !is_listed(&l->assumed_by_claim, claim_key(a), id) ||
+	    !is_listed(&l->assumed_by_volume, a->volume, id))
 		return err_fail(e, ERR_INTERNAL, "volumes: claim %s: is not found by its pod, name or volume",
 				name_str(l->names, a->claim));
 	b = a->volume != NAME_NONE ? ledger_volume_assumed(l, a->volume) : NULL;
@@ -184,7 +204,7 @@ enum err_code assumptions_check(const struct ledger *l, struct err *e)
 	uint32_t n = 0;
 
 	for (uint32_t id = 0; id < l->assumption_ids.limit; id++) {
-		if (l->assumptions.v[id].pod == POD_NONE)
+		if (!l->assumptions.v[id].is_live)
 			continue;
 		if (check_one(l, id, e) != ERR_OK)
 			return ERR_INTERNAL;
@@ -200,7 +220,7 @@ uint64_t assumptions_mix(const struct ledger *l, uint64_t h)
 	for (uint32_t id = 0; id < l->assumption_ids.limit; id++) {
 		const struct assumption *a = &l->assumptions.v[id];
 
-		if (a->pod == POD_NONE)
+		if (!a->is_live)
 			continue;
 		h = hash_mix(hash_mix(hash_mix(h, id), a->pod), claim_key(a));
 		h = hash_mix(h, map_key2(a->volume, a->node));
@@ -211,7 +231,7 @@ uint64_t assumptions_mix(const struct ledger *l, uint64_t h)
 void assumptions_free(struct ledger *l)
 {
 	for (uint32_t id = 0; id < l->assumption_ids.limit; id++)
-		if (l->assumptions.v[id].pod != POD_NONE)
+		if (l->assumptions.v[id].is_live)
 			count_names(l, &l->assumptions.v[id], names_drop);
 	array_free(&l->assumptions);
 	array_free(&l->assumption_ids.free);

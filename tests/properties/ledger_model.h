@@ -273,7 +273,8 @@ static void move_assume(struct run *t, int i, int node)
 	name_id held[] = {fix_name(&t->f, ns_of(i)), fix_name(&t->f, text("claim", claim)),
 			  what <= VOLUMES ? fix_name(&t->f, text("volume", what)) : NAME_NONE,
 			  fix_name(&t->f, "somewhere")};
-	struct assumption a = {pod_of(t, i), held[0], held[1], held[2], held[3]};
+	struct assumption a = {
+		.pod = pod_of(t, i), .ns = held[0], .claim = held[1], .volume = held[2], .node = held[3]};
 	ledger_assume(t->f.l, &a);
 	for (int k = 0; k < 4; k++)
 		names_drop(t->f.names, held[k]);
