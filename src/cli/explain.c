@@ -150,7 +150,7 @@ static void write_group(const struct explain_options *o, const struct planned *p
 		emit_init(&e, out, cli_emit_format(&o->output));
 		group_emit(&p->view, group, &e);
 	} else {
-		group_text(&p->view, group, &look, out);
+		group_text(&p->view, group, &look, o->output.format == OUTPUT_WIDE, out);
 	}
 }
 

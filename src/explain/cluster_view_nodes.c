@@ -225,12 +225,12 @@ static void total_row(const struct page *p, struct table *t, const bunch_list *l
 
 static void node_columns(const struct page *p, struct table *t, const id_list32 *types)
 {
-	table_column(t, "NODE (free/total)", COLUMN_CUT);
-	table_column(t, "TYPE", COLUMN_CUT);
+	table_column(t, "NODE (free/total)", COLUMN_LEFT);
+	table_column(t, "TYPE", COLUMN_LEFT);
 	table_column(t, "PODS", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < types->n; i++)
 		table_column(t, page_type_title(p, types->v[i]), COLUMN_LEFT);
-	table_column(t, "NOTES", COLUMN_CUT);
+	table_column(t, "NOTES", COLUMN_LEFT);
 }
 
 void page_nodes(const struct page *p)

@@ -252,8 +252,8 @@ static void queues(const struct page *p)
 	table_column(&t, "WAIT", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < types.n; i++)
 		table_column(&t, page_type_title(p, types.v[i]), COLUMN_LEFT);
-	table_column(&t, "STANDING", COLUMN_CUT);
-	table_column(&t, "SETTINGS", COLUMN_CUT);
+	table_column(&t, "STANDING", COLUMN_LEFT);
+	table_column(&t, "SETTINGS", COLUMN_LEFT);
 	for (uint32_t i = 0; i < p->v->queues.n; i++)
 		queue_row(p, &t, p->v->queues.v[i], &types);
 	if (p->v->n_stray[POD_PLACED] || p->v->n_stray[POD_WAITING])
@@ -317,10 +317,10 @@ static void note_waiting(const struct page *p, const struct pod *pod, struct tex
 /* What every list of pods says first. */
 static void pod_columns(struct table *t, const char *title, bool has_node)
 {
-	table_column(t, title, COLUMN_CUT);
+	table_column(t, title, COLUMN_LEFT);
 	if (has_node)
-		table_column(t, "NODE", COLUMN_CUT);
-	table_column(t, "QUEUE", COLUMN_CUT);
+		table_column(t, "NODE", COLUMN_LEFT);
+	table_column(t, "QUEUE", COLUMN_LEFT);
 	table_column(t, "PRIORITY", COLUMN_RIGHT);
 }
 
@@ -345,9 +345,9 @@ static void waiting_columns(const struct page *p, struct table *t)
 		table_column(t, "PREEMPTIBLE", COLUMN_LEFT);
 		table_column(t, "GROUP", COLUMN_LEFT);
 	}
-	table_column(t, "REQUESTS", COLUMN_CUT);
+	table_column(t, "REQUESTS", COLUMN_LEFT);
 	table_column(t, "AGE", COLUMN_RIGHT);
-	table_column(t, "NOTES", COLUMN_CUT);
+	table_column(t, "NOTES", COLUMN_LEFT);
 }
 
 static void waiting_row(const struct page *p, struct table *t, pod_id id)
@@ -372,7 +372,7 @@ static void leaving_columns(const struct page *p, struct table *t)
 {
 	(void)p;
 	pod_columns(t, "LEAVING POD", true);
-	table_column(t, "TAKES", COLUMN_CUT);
+	table_column(t, "TAKES", COLUMN_LEFT);
 	table_column(t, "DUE", COLUMN_LEFT);
 }
 
@@ -394,7 +394,7 @@ static void running_columns(const struct page *p, struct table *t)
 	pod_columns(t, "RUNNING POD", true);
 	table_column(t, "PREEMPTIBLE", COLUMN_LEFT);
 	table_column(t, "GROUP", COLUMN_LEFT);
-	table_column(t, "TAKES", COLUMN_CUT);
+	table_column(t, "TAKES", COLUMN_LEFT);
 	table_column(t, "RUNS FOR", COLUMN_RIGHT);
 }
 
@@ -491,8 +491,8 @@ static void groups(const struct page *p)
 	uint32_t n = p->v->groups.n, shown = p->is_wide || n < LINES_MAX ? n : LINES_MAX;
 	struct table t = {0};
 
-	table_column(&t, "GROUP", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "GROUP", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
 	table_column(&t, "PRIORITY", COLUMN_RIGHT);
 	table_column(&t, "PREEMPTIBLE", COLUMN_LEFT);
 	table_column(&t, "MIN", COLUMN_RIGHT);
@@ -500,7 +500,7 @@ static void groups(const struct page *p)
 	table_column(&t, "WAITING", COLUMN_RIGHT);
 	table_column(&t, "LEAVING", COLUMN_RIGHT);
 	table_column(&t, "RUNS FOR", COLUMN_RIGHT);
-	table_column(&t, "NOTES", COLUMN_CUT);
+	table_column(&t, "NOTES", COLUMN_LEFT);
 	for (uint32_t i = 0; i < shown; i++)
 		group_row(p, &t, p->v->groups.v[i]);
 	page_section(p, &t, n - shown);
@@ -549,10 +549,10 @@ static void budgets(const struct page *p)
 	struct table t = {0};
 
 	count_covered(p->v, covered);
-	table_column(&t, "BUDGET", COLUMN_CUT);
+	table_column(&t, "BUDGET", COLUMN_LEFT);
 	table_column(&t, "RUNNING", COLUMN_RIGHT);
 	table_column(&t, "MAY GO", COLUMN_RIGHT);
-	table_column(&t, "COVERS", COLUMN_CUT);
+	table_column(&t, "COVERS", COLUMN_LEFT);
 	for (uint32_t i = 0; i < shown; i++)
 		budget_row(p, &t, p->v->budgets.v[i], covered[p->v->budgets.v[i]]);
 	page_section(p, &t, n - shown);
@@ -570,19 +570,20 @@ static const char *plural(uint32_t n)
 static void summary(const struct page *p)
 {
 	const struct cluster_view *v = p->v;
-	struct text line = {0};
+	struct text line = {0}, broken = {0};
 
 	text_printf(&line, "%u node%s, %u pod%s: %u running, %u waiting, %u leaving, %u finished", v->nodes.n,
 		    plural(v->nodes.n), v->pods.n, plural(v->pods.n), v->n_pods[POD_PLACED], v->n_pods[POD_WAITING],
 		    v->n_pods[POD_LEAVING], v->n_pods[POD_FINISHED] - v->n_dropped);
 	if (v->n_dropped)
 		text_printf(&line, ", %u being deleted", v->n_dropped);
-	text_printf(&line, "; %u queue%s", v->queues.n, plural(v->queues.n));
-	text_add_toned(p->out, p->look, TONE_STRONG, text_str(&line));
-	text_reset(&line);
+	text_printf(&line, "; %u queue%s; at ", v->queues.n, plural(v->queues.n));
 	timestamp_text(v->now_ns / NS_PER_S * NS_PER_S, &line);
-	text_printf(p->out, "; at %s\n", text_str(&line));
+	text_add_wrapped(&broken, text_str(&line), 0, 0, p->look->width);
+	text_add_toned(p->out, p->look, TONE_STRONG, text_str(&broken));
+	text_add_char(p->out, '\n');
 	text_free(&line);
+	text_free(&broken);
 }
 
 void cluster_view_text(const struct cluster_view *v, const struct look *look, bool is_wide, struct text *out)

@@ -95,7 +95,7 @@ void own_rule_text(const struct plan_view *v, const struct decision *d, struct t
 	text_printf(out, " It takes room from nobody (%s)", rule_text(d->own_rule));
 	if (d->until_ns != TIME_NONE) {
 		text_add(out, " until ");
-		timestamp_text(d->until_ns, out);
+		until_text(v, d->until_ns, out);
 	}
 	text_add_char(out, '.');
 }
@@ -203,114 +203,138 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 
 /* ---- the table ---- */
 
-static void fate_cell(const struct plan_view *v, struct table *t, const struct node_report *r, const struct decision *d,
-		      const struct cede_cycle *words)
-{
-	struct text s = {0};
+struct node_row {	   /* nodes of which the same is to be said */
+	uint32_t first, n; /* first: in the decision's nodes */
+	enum tone tone;
+	const char *result;
+};
 
-	switch ((enum node_fate)r->fate) {
-	case FATE_FEASIBLE:
-		table_cell(t, TONE_GOOD, "fits");
-		break;
-	case FATE_CANDIDATE:
-		table_cell(t, r->node == d->node ? TONE_GOOD : TONE_PLAIN, "fits if %u %s", r->n_victims,
-			   r->n_victims == 1 ? "goes" : "go");
-		break;
-	case FATE_SOON:
-		table_cell(t, TONE_GOOD, "fits when leaving pods are gone");
-		break;
-	default:
-		status_message(words, &r->refusal, &s);
-		table_cell(t, TONE_WARN, "%s", text_str(&s));
-		break;
-	}
-	text_free(&s);
-	(void)v;
+struct node_rows {
+	struct arena *arena;
+	ARRAY(struct node_row) v;
+};
+
+static void victims_text(const struct plan_view *v, const struct node_report *r, bool is_wide, struct text *out)
+{
+	text_printf(out, "fits if %u %s: ", r->n_victims, r->n_victims == 1 ? "goes" : "go");
+	for (uint32_t i = 0; i < r->n_victims && list_goes_on(out, i, r->n_victims, is_wide); i++)
+		pod_path(v, r->victims[i], out);
+	if (r->n_violations)
+		text_printf(out, " (%u against a budget)", r->n_violations);
 }
 
-static void detail_cell(const struct plan_view *v, struct table *t, const struct node_report *r,
-			const struct decision *d, const struct cede_cycle *words, bool is_wide)
+static void refusal_text(const struct node_report *r, const struct cede_cycle *words, struct text *out)
 {
-	struct text s = {0};
-
-	if (r->fate == FATE_FEASIBLE) {
-		if (d->tie != TIE_ONLY_ONE && d->outcome != OUTCOME_NOMINATED)
-			text_printf(&s, "score %" PRId64, r->score);
-	} else if (r->fate == FATE_CANDIDATE) {
-		for (uint32_t i = 0; i < r->n_victims && list_goes_on(&s, i, r->n_victims, is_wide); i++)
-			pod_path(v, r->victims[i], &s);
-		if (r->n_violations)
-			text_printf(&s, " (%u against a budget)", r->n_violations);
-	} else if (r->fate == FATE_SPARED) {
-		text_add(&s, "not enough of its pods may go");
+	status_message(words, &r->refusal, out);
+	if (r->fate == FATE_SPARED) {
+		text_add(out, "; not enough of its pods may go");
 	} else if (r->fate == FATE_NO_HELP) {
-		text_add(&s, "evictions do not help: ");
-		status_message(words, &r->after, &s);
+		text_add(out, "; evictions do not help: ");
+		status_message(words, &r->after, out);
 	} else if (r->refusal.verdict.code == CEDE_UNRESOLVABLE) {
-		text_add(&s, "evictions cannot help");
+		text_add(out, "; evictions cannot help");
 	}
-	table_cell(t, TONE_FAINT, "%s", text_str(&s));
-	text_free(&s);
+}
+
+static void result_text(const struct plan_view *v, const struct node_report *r, const struct decision *d,
+			const struct cede_cycle *words, bool is_wide, struct text *out)
+{
+	switch ((enum node_fate)r->fate) {
+	case FATE_FEASIBLE:
+		text_add(out, "fits");
+		if (d->tie != TIE_ONLY_ONE && d->outcome != OUTCOME_NOMINATED)
+			text_printf(out, ", score %" PRId64, r->score);
+		break;
+	case FATE_CANDIDATE:
+		victims_text(v, r, is_wide, out);
+		break;
+	case FATE_SOON:
+		text_add(out, "fits when leaving pods are gone");
+		break;
+	default:
+		refusal_text(r, words, out);
+		break;
+	}
+}
+
+static enum tone result_tone(const struct node_report *r, const struct decision *d)
+{
+	if (r->fate == FATE_FEASIBLE || r->fate == FATE_SOON || (r->fate == FATE_CANDIDATE && r->node == d->node))
+		return TONE_GOOD;
+	return r->fate == FATE_CANDIDATE ? TONE_PLAIN : TONE_WARN;
+}
+
+/* The row that says the same; the chosen node stands alone. */
+static struct node_row *same_row(struct node_rows *rows, const struct decision *d, const char *result)
+{
+	for (uint32_t i = 0; i < rows->v.n; i++)
+		if (d->nodes[rows->v.v[i].first].node != d->node && str_eq(rows->v.v[i].result, result))
+			return &rows->v.v[i];
+	return NULL;
+}
+
+static struct node_rows group_nodes(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
+				    bool is_wide)
+{
+	struct node_rows rows = {.arena = arena_new(1 << 12)};
+	struct text result = {0};
+
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		const struct node_report *r = &d->nodes[i];
+		struct node_row *same = NULL;
+
+		text_reset(&result);
+		result_text(v, r, d, words, is_wide, &result);
+		if (!is_wide && r->node != d->node)
+			same = same_row(&rows, d, text_str(&result));
+		if (same)
+			same->n++;
+		else
+			array_push(&rows.v,
+				   ((struct node_row){i, 1, result_tone(r, d),
+						      arena_strndup(rows.arena, text_str(&result), result.n)}));
+	}
+	text_free(&result);
+	return rows;
 }
 
 static void node_table(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		       const struct look *look, bool is_wide, struct text *out)
 {
+	struct node_rows rows;
 	struct table t = {0};
 
 	if (!d->n_nodes)
 		return;
+	rows = group_nodes(v, d, words, is_wide);
 	text_add_char(out, '\n');
-	table_column(&t, "NODE", COLUMN_CUT);
-	table_column(&t, "RESULT", 0);
-	table_column(&t, "MORE", 0);
-	for (uint32_t i = 0; i < d->n_nodes; i++) {
+	table_column(&t, "NODE", COLUMN_LEFT);
+	table_column(&t, "RESULT", COLUMN_LEFT);
+	for (uint32_t i = 0; i < rows.v.n; i++) {
+		const struct node_row *r = &rows.v.v[i];
+		node_id node = d->nodes[r->first].node;
+
 		table_row(&t);
-		table_cell(&t, d->nodes[i].node == d->node ? TONE_STRONG : TONE_PLAIN, "%s",
-			   node_text(v, d->nodes[i].node));
-		fate_cell(v, &t, &d->nodes[i], d, words);
-		detail_cell(v, &t, &d->nodes[i], d, words, is_wide);
+		if (r->n > 1)
+			table_cell(&t, TONE_PLAIN, "%s and %u more", node_text(v, node), r->n - 1);
+		else
+			table_cell(&t, node == d->node ? TONE_STRONG : TONE_PLAIN, "%s", node_text(v, node));
+		table_cell(&t, r->tone, "%s", r->result);
 	}
 	table_print(&t, look, out);
 	table_free(&t);
+	array_free(&rows.v);
+	arena_free(rows.arena);
 }
 
-enum { SPARED_SHOWN = 20 };
-
-static void protected_row(const struct plan_view *v, struct table *t, const struct protected_pod *x)
+void add_sentence(const struct look *look, const char *s, struct text *out)
 {
-	struct text pod = {0}, why = {0};
+	struct text visible = {0};
 
-	pod_path(v, x->pod, &pod);
-	rule_verdict_text(v->cluster, &x->verdict, &why);
-	table_row(t);
-	table_cell(t, TONE_PLAIN, "%s", text_str(&pod));
-	table_cell(t, TONE_FAINT, "%s", queue_path(v, x->queue));
-	table_cell(t, TONE_PLAIN, "%s", node_text(v, x->node));
-	table_cell(t, TONE_PLAIN, "%s", rule_verdict_name(&x->verdict));
-	table_cell(t, TONE_FAINT, "%s", text_str(&why));
-	text_free(&pod);
-	text_free(&why);
-}
-
-void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
-{
-	struct table t = {0};
-
-	if (!d->n_protected)
-		return;
-	text_printf(out, "\nWho is left alone (%u)\n", d->n_protected);
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
-	table_column(&t, "RULE", 0);
-	table_column(&t, "BECAUSE", 0);
-	for (uint32_t i = 0; i < d->n_protected && i < SPARED_SHOWN; i++)
-		protected_row(v, &t, &d->protected[i]);
-	table_print(&t, look, out);
-	if (d->n_protected > SPARED_SHOWN)
-		text_printf(out, "and %u more: -o json\n", d->n_protected - SPARED_SHOWN);
-	table_free(&t);
+	text_add_visible(&visible, s);
+	text_add_wrapped(out, text_str(&visible), 0, 0, look->width);
+	text_add_char(out, '\n');
+	text_free(&visible);
 }
 
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
@@ -319,10 +343,9 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 	struct text s = {0};
 
 	sentence(v, d, &s);
-	text_add_visible(out, text_str(&s));
-	text_add_char(out, '\n');
+	add_sentence(look, text_str(&s), out);
 	text_free(&s);
 	if (words)
 		node_table(v, d, words, look, is_wide, out);
-	protected_table(v, d, look, out);
+	protected_table(v, d, look, is_wide, out);
 }

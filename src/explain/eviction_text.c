@@ -55,7 +55,7 @@ static void side_text(const struct plan_view *v, const struct queue_side *s, res
 		text_printf(out, " guaranteed %s", res_type_name(types, r));
 }
 
-static void reclaim_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
+void reclaim_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
 {
 	struct eviction_numbers n = eviction_numbers(v, d, x);
 

@@ -102,11 +102,11 @@ static void law_clause(const struct explanation *x, struct text *out)
 	int32_t theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 
 	pod_path(x->view, d->pod, out);
-	if (d->action == ACTION_RECLAIM)
-		text_printf(out, " needs its room; %s is below its %s and %s above its own.",
-			    queue_path(x->view, d->queue), x->view->by_fair_share ? "fair share" : "guarantee",
-			    queue_path(x->view, self(x)->queue));
-	else if (d->action == ACTION_REQUIRED_NODE)
+	if (d->action == ACTION_RECLAIM) {
+		text_add(out, " needs its room: ");
+		reclaim_text(x->view, d, as_victim(d, x->pod), out);
+		text_add_char(out, '.');
+	} else if (d->action == ACTION_REQUIRED_NODE)
 		text_add(out, " is a DaemonSet's pod and must run there.");
 	else if (self(x)->node != d->node && !as_victim(d, x->pod)->goes_with_group)
 		text_printf(out, " needs its room for its group and has the higher priority (%d, this pod has %d).",
@@ -204,33 +204,70 @@ static void stays_sentence(const struct explanation *x, struct text *out)
 		stronger_clause(x, out);
 }
 
+struct spared_row {
+	const struct decision *first;
+	const char *rule, *why;
+	uint32_t n;
+};
+
+struct spared_rows {
+	struct arena *arena;
+	ARRAY(struct spared_row) v;
+};
+
+/* Waiting pods of one queue that were told the same stand together. */
+static void add_spared(const struct explanation *x, struct spared_rows *rows, const struct decision *d)
+{
+	const struct rule_verdict *says = &as_protected(d, x->pod)->verdict;
+	struct spared_row row = {.first = d, .rule = rule_verdict_name(says), .n = 1};
+	struct text why = {0};
+
+	rule_verdict_text(x->view->cluster, says, &why);
+	row.why = arena_strndup(rows->arena, text_str(&why), why.n);
+	text_free(&why);
+	for (uint32_t i = 0; i < rows->v.n; i++) {
+		struct spared_row *r = &rows->v.v[i];
+
+		if (r->first->queue == d->queue && str_eq(r->rule, row.rule) && str_eq(r->why, row.why)) {
+			r->n++;
+			return;
+		}
+	}
+	array_push(&rows->v, row);
+}
+
 static void spared_table(const struct explanation *x, const struct look *look, struct text *out)
 {
 	const struct decisions *p = x->view->plan;
+	struct spared_rows rows = {.arena = arena_new(1 << 12)};
 	struct table t = {0};
 
-	text_add_char(out, '\n');
-	table_column(&t, "WHO MAY NOT TAKE IT", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "RULE", 0);
-	table_column(&t, "BECAUSE", 0);
-	for (uint32_t i = 0; i < p->v.n; i++) {
-		struct text pod = {0}, why = {0};
+	text_add_heading(out, look, "SPARED FROM", x->n_spared);
+	table_column(&t, "WAITING POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "RULE", COLUMN_LEFT);
+	table_column(&t, "BECAUSE", COLUMN_LEFT);
+	for (uint32_t i = 0; i < p->v.n; i++)
+		if (is_spared_from(x, &p->v.v[i]))
+			add_spared(x, &rows, &p->v.v[i]);
+	for (uint32_t i = 0; i < rows.v.n; i++) {
+		const struct spared_row *r = &rows.v.v[i];
+		struct text pod = {0};
 
-		if (!is_spared_from(x, &p->v.v[i]))
-			continue;
-		pod_path(x->view, p->v.v[i].pod, &pod);
-		rule_verdict_text(x->view->cluster, &as_protected(&p->v.v[i], x->pod)->verdict, &why);
+		pod_path(x->view, r->first->pod, &pod);
+		if (r->n > 1)
+			text_printf(&pod, " and %u more", r->n - 1);
 		table_row(&t);
 		table_cell(&t, TONE_PLAIN, "%s", text_str(&pod));
-		table_cell(&t, TONE_FAINT, "%s", queue_path(x->view, p->v.v[i].queue));
-		table_cell(&t, TONE_PLAIN, "%s", rule_verdict_name(&as_protected(&p->v.v[i], x->pod)->verdict));
-		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
+		table_cell(&t, TONE_FAINT, "%s", queue_path(x->view, r->first->queue));
+		table_cell(&t, TONE_PLAIN, "%s", r->rule);
+		table_cell(&t, TONE_FAINT, "%s", r->why);
 		text_free(&pod);
-		text_free(&why);
 	}
 	table_print(&t, look, out);
 	table_free(&t);
+	array_free(&rows.v);
+	arena_free(rows.arena);
 }
 
 static void foreign_sentence(const struct explanation *x, struct text *out)
@@ -252,7 +289,7 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 	if (is_own_last(x)) {
 		decision_text(x->view, x->own, x->has_words ? &x->words : NULL, look, is_wide, out);
 		if (x->has_remedies)
-			remedies_text(x->view, x->remedies, x->n_remedies, out);
+			remedies_text(x->view, x->remedies, x->n_remedies, look, out);
 		return;
 	}
 	if (x->taken)
@@ -261,8 +298,7 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 		foreign_sentence(x, &s);
 	else
 		stays_sentence(x, &s);
-	text_add_visible(out, text_str(&s));
-	text_add_char(out, '\n');
+	add_sentence(look, text_str(&s), out);
 	text_free(&s);
 	if (!x->taken && self(x)->state == POD_PLACED && x->n_spared)
 		spared_table(x, look, out);

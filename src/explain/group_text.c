@@ -170,50 +170,72 @@ static void sentence(const struct group_view *x, struct text *out)
 	fate_clause(x, out);
 }
 
-static void cell_fate(const struct group_view *x, struct table *t, uint32_t i)
+static const char *fate_of(const struct group_view *x, uint32_t i, enum tone *ret_tone)
 {
 	const struct decision *d = x->own[i];
 	const struct pod *p = pod_of(x, x->pods[i]);
 
-	if (d && d->outcome == OUTCOME_NOMINATED && p->state == POD_PLACED)
-		table_cell(t, TONE_WARN, "moves here");
-	else if (d && d->outcome == OUTCOME_NOMINATED)
-		table_cell(t, TONE_WARN, "promised");
-	else if (d)
-		table_cell(t, d->outcome == OUTCOME_PLACED ? TONE_GOOD : TONE_WARN, "%s", outcome_text(d->outcome));
-	else if (x->goes[i])
-		table_cell(t, TONE_BAD, "has to go");
-	else
-		table_cell(t, TONE_PLAIN, "%s",
-			   p->state == POD_PLACED    ? "runs"
-			   : p->state == POD_LEAVING ? "is leaving"
-						     : "finished");
+	*ret_tone = TONE_WARN;
+	if (d && d->outcome == OUTCOME_NOMINATED)
+		return p->state == POD_PLACED ? "moves here" : "nominated";
+	*ret_tone = d && d->outcome != OUTCOME_PLACED ? TONE_WARN : d ? TONE_GOOD : TONE_PLAIN;
+	if (d)
+		return outcome_text(d->outcome);
+	if (x->goes[i]) {
+		*ret_tone = TONE_BAD;
+		return "has to go";
+	}
+	return p->state == POD_PLACED ? "runs" : p->state == POD_LEAVING ? "is leaving" : "finished";
 }
 
-static void member_table(const struct group_view *x, const struct look *look, struct text *out)
+static node_id node_of(const struct group_view *x, uint32_t i)
+{
+	const struct decision *d = x->own[i];
+	const struct pod *p = pod_of(x, x->pods[i]);
+
+	return d && d->node != NODE_NONE ? d->node : p->state == POD_WAITING ? NODE_NONE : p->node;
+}
+
+/* How many from i on have the same sub-group, node and state: they stand in one line. */
+static uint32_t count_alike(const struct group_view *x, uint32_t i, bool is_wide)
+{
+	enum tone tone;
+	const char *fate = fate_of(x, i, &tone);
+	uint32_t n = 1;
+
+	while (!is_wide && i + n < x->n && pod_of(x, x->pods[i + n])->podset == pod_of(x, x->pods[i])->podset &&
+	       node_of(x, i + n) == node_of(x, i) && str_eq(fate_of(x, i + n, &tone), fate))
+		n++;
+	return n;
+}
+
+static void member_table(const struct group_view *x, const struct look *look, bool is_wide, struct text *out)
 {
 	const struct names *names = vocab_names(ledger_vocab(x->l));
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, x->g->n_podsets > 1 ? "SUB-GROUP" : "", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
-	table_column(&t, "STATE", 0);
-	for (uint32_t i = 0; i < x->n; i++) {
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, x->g->n_podsets > 1 ? "SUB-GROUP" : "", COLUMN_LEFT);
+	table_column(&t, "NODE", COLUMN_LEFT);
+	table_column(&t, "STATE", COLUMN_LEFT);
+	for (uint32_t i = 0, n; i < x->n; i += n) {
 		const struct pod *p = pod_of(x, x->pods[i]);
-		const struct decision *d = x->own[i];
-		node_id node = d && d->node != NODE_NONE ? d->node : p->state == POD_WAITING ? NODE_NONE : p->node;
 		struct text name = {0};
+		enum tone tone;
+		const char *fate = fate_of(x, i, &tone);
 
+		n = count_alike(x, i, is_wide);
 		pod_path(x->v, x->pods[i], &name);
+		if (n > 1)
+			text_printf(&name, " and %u more", n - 1);
 		table_row(&t);
 		table_cell(&t, TONE_PLAIN, "%s", text_str(&name));
 		table_cell(&t, TONE_FAINT, "%s",
 			   x->g->n_podsets > 1 && p->podset != PODSET_NONE
 				   ? name_str(names, ledger_podset(x->l, p->podset)->name)
 				   : "");
-		table_cell(&t, TONE_PLAIN, "%s", node_text(x->v, node));
-		cell_fate(x, &t, i);
+		table_cell(&t, TONE_PLAIN, "%s", node_text(x->v, node_of(x, i)));
+		table_cell(&t, tone, "%s", fate);
 		text_free(&name);
 	}
 	table_print(&t, look, out);
@@ -226,10 +248,10 @@ static void victim_table(const struct group_view *x, const struct look *look, st
 
 	if (!x->first || !x->first->n_victims)
 		return;
-	text_printf(out, "\nWho has to go or move for it (%u)\n", x->first->n_victims);
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
+	text_add_heading(out, look, "EVICTIONS", x->first->n_victims);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "NODE", COLUMN_LEFT);
 	table_column(&t, "LOST", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < x->first->n_victims; i++) {
 		const struct victim *y = &x->first->victims[i];
@@ -249,19 +271,19 @@ static void victim_table(const struct group_view *x, const struct look *look, st
 	table_free(&t);
 }
 
-void group_text(const struct plan_view *v, group_id g, const struct look *look, struct text *out)
+void group_text(const struct plan_view *v, group_id g, const struct look *look, bool is_wide, struct text *out)
 {
 	struct group_view x;
 	struct text s = {0};
 
 	group_view_init(&x, v, g);
 	sentence(&x, &s);
-	text_add_visible(out, text_str(&s));
-	text_add(out, "\n\n");
-	member_table(&x, look, out);
+	add_sentence(look, text_str(&s), out);
+	text_add_char(out, '\n');
+	member_table(&x, look, is_wide, out);
 	victim_table(&x, look, out);
 	if (x.waits)
-		protected_table(v, x.waits, look, out);
+		protected_table(v, x.waits, look, is_wide, out);
 	text_free(&s);
 	group_view_free(&x);
 }

@@ -7,6 +7,6 @@
 
 #include "explain/plan_view.h"
 
-void group_text(const struct plan_view *v, group_id g, const struct look *look, struct text *out);
+void group_text(const struct plan_view *v, group_id g, const struct look *look, bool is_wide, struct text *out);
 /* kind GroupExplanation. */
 void group_emit(const struct plan_view *v, group_id g, struct emit *e);

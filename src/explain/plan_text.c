@@ -34,15 +34,6 @@ static void cell_duration(struct table *t, int64_t ns)
 	text_free(&s);
 }
 
-static void heading(const struct look *look, struct text *out, const char *words, uint32_t n)
-{
-	struct text s = {0};
-
-	text_printf(&s, "\n%s (%u)\n", words, n);
-	text_add_toned(out, look, TONE_STRONG, text_str(&s));
-	text_free(&s);
-}
-
 /* ---- who has to go ---- */
 
 /* The law that let it go, and what else there is to know of it. */
@@ -90,11 +81,11 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 	struct table t = {0};
 	struct bits seen = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "NODE", COLUMN_LEFT);
 	table_column(&t, "LOST", COLUMN_RIGHT);
-	table_column(&t, "MAKES ROOM FOR", COLUMN_CUT);
+	table_column(&t, "MAKES ROOM FOR", COLUMN_LEFT);
 	table_column(&t, "WHY", 0);
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
@@ -190,12 +181,12 @@ static void victims_grouped(const struct plan_view *v, const struct look *look, 
 	struct table t = {0};
 
 	table_column(&t, "PODS", COLUMN_RIGHT);
-	table_column(&t, "NAMESPACE", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "NAMESPACE", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
 	table_column(&t, "PRIORITY", COLUMN_RIGHT);
 	table_column(&t, "NODES", COLUMN_RIGHT);
 	table_column(&t, "LOST", COLUMN_RIGHT);
-	table_column(&t, "MAKE ROOM FOR", COLUMN_CUT);
+	table_column(&t, "MAKE ROOM FOR", COLUMN_LEFT);
 	table_column(&t, "AGAINST A BUDGET", COLUMN_RIGHT);
 	for (uint32_t i = 0; i < n; i++) {
 		group_row(v, &t, &groups[i]);
@@ -243,6 +234,31 @@ static bool waits_alike(const struct decision *a, const struct decision *b)
 	       a->own_rule == b->own_rule && a->message && b->message && str_eq(a->message, b->message);
 }
 
+/* The sentence of its condition, and who had to be left for it. */
+static void why_waiting(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
+{
+	struct text why = {0}, visible = {0};
+	size_t n = d->message ? strlen(d->message) : 0;
+
+	if (d->n_protected && n && d->message[n - 1] == '.')
+		n--;
+	text_add_n(&why, n ? d->message : "", n);
+	if (d->n_protected) {
+		text_add(&why, n ? "; " : "");
+		protection_text(v, d, &why);
+		text_add_char(&why, '.');
+	}
+	own_rule_text(v, d, &why);
+	text_add_visible(&visible, text_str(&why));
+	if (visible.n) {
+		text_add(out, "    ");
+		text_add_wrapped(out, text_str(&visible), 4, 4, look->width);
+		text_add_char(out, '\n');
+	}
+	text_free(&why);
+	text_free(&visible);
+}
+
 static void waiting_pods(const struct plan_view *v, const struct bits *last, const struct look *look, struct text *out)
 {
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
@@ -262,12 +278,7 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 			text_printf(out, " and %u more of its group", n_more);
 		text_printf(out, "  %s  priority %d%s\n", queue_path(v, d->queue), pod_of(v, d->pod)->priority,
 			    d->outcome == OUTCOME_GATED ? "  gated" : "");
-		if (d->message) {
-			text_add(out, "    ");
-			text_add_visible(out, d->message);
-			own_rule_text(v, d, out);
-			text_add_char(out, '\n');
-		}
+		why_waiting(v, d, look, out);
 		text_free(&name);
 		text_free(&visible);
 	}
@@ -302,10 +313,10 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
 	table_column(&t, "PRIORITY", COLUMN_RIGHT);
-	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "NODE", COLUMN_LEFT);
 	table_column(&t, "WHEN", 0);
 	table_column(&t, is_wide ? "WHY THERE" : "", 0);
 	table_column(&t, is_wide && has_volumes(v) ? "VOLUMES" : "", 0);
@@ -350,15 +361,18 @@ static uint32_t count_sent_away(const struct plan_view *v)
 
 static void summary_line(const struct plan_view *v, uint32_t n_going, const struct look *look, struct text *out)
 {
-	struct text s = {0};
+	struct text s = {0}, line = {0};
 
 	text_add(&s, "Plan at ");
 	timestamp_text(v->now_ns - v->now_ns % NS_PER_S, &s);
-	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go\n",
+	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go",
 		    profile_text(v->profile), v->plan->placed, v->plan->nominated, v->plan->waiting, v->plan->gated,
 		    n_going, n_going == 1 ? "pod has" : "pods have");
-	text_add_toned(out, look, TONE_STRONG, text_str(&s));
+	text_add_wrapped(&line, text_str(&s), 0, 0, look->width);
+	text_add_toned(out, look, TONE_STRONG, text_str(&line));
+	text_add_char(out, '\n');
 	text_free(&s);
+	text_free(&line);
 }
 
 void plan_view_text(const struct plan_view *v, const struct look *look, bool is_wide, struct text *out)
@@ -368,18 +382,18 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 
 	summary_line(v, n_going, look, out);
 	if (n_going) {
-		heading(look, out, "Who has to go", n_going);
+		text_add_heading(out, look, "EVICTIONS", n_going);
 		if (n_going > GROUP_FROM && !is_wide)
 			victims_grouped(v, look, out);
 		else
 			victims_each(v, look, out);
 	}
 	if (count_outcome(v, true)) {
-		heading(look, out, "Who keeps waiting", count_outcome(v, true));
+		text_add_heading(out, look, "WAITING", count_outcome(v, true));
 		waiting_pods(v, &last, look, out);
 	}
 	if (count_outcome(v, false)) {
-		heading(look, out, "Who gets a place", count_outcome(v, false));
+		text_add_heading(out, look, "PLACEMENTS", count_outcome(v, false));
 		running_pods(v, &last, look, is_wide, out);
 	}
 	if (!v->plan->v.n)

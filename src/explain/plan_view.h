@@ -37,8 +37,15 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 struct cede_cycle;
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		   const struct look *look, bool is_wide, struct text *out);
-/* Who is protected, and why; nothing if there is nobody. */
-void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out);
+/* Who is protected, and why; nothing if there is nobody. Alike ones stand together unless is_wide. */
+void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
+		     struct text *out);
+/* In a few words: "4 pods protected by min-runtime, the first until 12:09:00; 2 by guarantee (law 5)"; or nothing. */
+void protection_text(const struct plan_view *v, const struct decision *d, struct text *out);
+/* A time, without its day if that is today. */
+void until_text(const struct plan_view *v, int64_t at_ns, struct text *out);
+/* A sentence on lines of its own, safe to print. */
+void add_sentence(const struct look *look, const char *s, struct text *out);
 /* Why the node won: "fewest victims (1, next best gpu-4 with 2)". */
 void tie_text(const struct plan_view *v, const struct decision *d, struct text *out);
 /* "pv-1 for ml/data, a new one for ml/scratch"; nothing if there are none. */
@@ -67,6 +74,8 @@ void group_clause(const struct plan_view *v, const struct decision *d, const str
  * root.research 20 of 8", "priority 10 below 100, though it opted out", "moves to gpu-3".
  */
 void eviction_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out);
+/* Of reclaim, the part that has the numbers. */
+void reclaim_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out);
 /* The numbers in it; type RES_NONE: there are none. d is a decision of the plan, x one of its victims. */
 struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct decision *d, const struct victim *x);
 

@@ -290,19 +290,32 @@ static void result_text(const struct plan_view *v, const struct remedy *r, struc
 		text_printf(out, "it gets %s (%s)", node_text(v, r->to), action_text(r->action));
 }
 
-void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, struct text *out)
+static void add_line(const struct look *look, const char *s, struct text *out)
 {
-	text_add(out, "\nWhat would it take\n");
+	text_add(out, "  ");
+	text_add_wrapped(out, s, 2, 6, look->width);
+	text_add_char(out, '\n');
+}
+
+void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, const struct look *look,
+		   struct text *out)
+{
+	text_add_char(out, '\n');
+	text_add_toned(out, look, TONE_STRONG, "WHAT WOULD IT TAKE");
+	text_add_char(out, '\n');
 	for (uint32_t i = 0; i < n; i++) {
-		text_add(out, "  ");
-		change_text(v, &r[i], out);
-		text_add(out, ": ");
-		result_text(v, &r[i], out);
-		text_add_char(out, '\n');
+		struct text line = {0};
+
+		change_text(v, &r[i], &line);
+		text_add(&line, ": ");
+		result_text(v, &r[i], &line);
+		add_line(look, text_str(&line), out);
+		text_free(&line);
 	}
 	if (n == 0)
-		text_add(out, "  No single change of a rule, a number of its queue, its priority or one node's room "
-			      "would do.\n");
+		add_line(look,
+			 "No single change of a rule, a number of its queue, its priority or one node's room would do.",
+			 out);
 }
 
 void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e)

@@ -41,5 +41,6 @@ struct remedy_question {
 
 /* How many were found. The ledger is as before. */
 uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX]);
-void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, struct text *out);
+void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, const struct look *look,
+		   struct text *out);
 void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e);

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-enum { GAP = 2, CUT_MIN = 12 };
+enum { GAP = 2, INDENT = 4, WRAP_LEAST = 12, WRAP_ENOUGH = 32 };
 
 void table_column(struct table *t, const char *title, unsigned flags)
 {
@@ -80,122 +80,207 @@ static uint32_t natural_width(const struct table *t, uint32_t column)
 	return width > 0 && width < title ? title : width;
 }
 
-static uint32_t line_width(const uint32_t *widths, uint32_t n)
-{
-	uint32_t sum = 0;
+/* ---- where columns stand ---- */
 
-	for (uint32_t i = 0; i < n; i++)
-		sum += widths[i] ? widths[i] + (sum ? GAP : 0) : 0;
-	return sum;
+struct layout {
+	uint32_t *widths; /* 0: left out */
+	uint32_t *at;	  /* the column of the line that it begins in */
+	bool *is_below;	  /* it begins a new line */
+	uint32_t last;	  /* the last that is shown */
+};
+
+static struct layout layout_new(const struct table *t)
+{
+	struct layout l = {.widths = mem_alloc((t->columns.n + 1) * sizeof(*l.widths)),
+			   .at = mem_alloc((t->columns.n + 1) * sizeof(*l.at)),
+			   .is_below = mem_alloc((t->columns.n + 1) * sizeof(*l.is_below))};
+
+	for (uint32_t i = 0; i < t->columns.n; i++) {
+		l.widths[i] = natural_width(t, i);
+		if (l.widths[i])
+			l.last = i;
+	}
+	return l;
 }
 
-/* Not below its heading, nor to where nothing can be recognised. */
-static bool may_cut(const struct table_column *c, uint32_t width)
+static void layout_free(struct layout *l)
 {
-	return c->flags & COLUMN_CUT && width > CUT_MIN && width > text_width(c->title);
+	mem_free(l->widths);
+	mem_free(l->at);
+	mem_free(l->is_below);
 }
 
-/* One column off the widest that may be cut, until the line fits or nothing more may be cut. */
-static void fit(const struct table *t, uint32_t *widths, uint32_t width)
+static bool may_wrap(const struct table *t, const struct layout *l, uint32_t i)
 {
-	while (width && line_width(widths, t->columns.n) > width) {
-		uint32_t widest = UINT32_MAX;
+	return i == l->last && !(t->columns.v[i].flags & COLUMN_RIGHT);
+}
 
-		for (uint32_t i = 0; i < t->columns.n; i++)
-			if (may_cut(&t->columns.v[i], widths[i]) &&
-			    (widest == UINT32_MAX || widths[i] > widths[widest]))
-				widest = i;
-		if (widest == UINT32_MAX)
-			return;
-		widths[widest]--;
+/* What a column must have beside the others: the last one can do with half of it, or with enough for a few words. */
+static uint32_t least_width(const struct table *t, const struct layout *l, uint32_t i)
+{
+	uint32_t title = (uint32_t)text_width(t->columns.v[i].title), least = (l->widths[i] + 1) / 2;
+
+	if (!may_wrap(t, l, i) || l->widths[i] <= WRAP_LEAST)
+		return l->widths[i];
+	least = least < WRAP_LEAST ? WRAP_LEAST : least > WRAP_ENOUGH ? WRAP_ENOUGH : least;
+	return least < title ? title : least;
+}
+
+static void lay_out(const struct table *t, struct layout *l, uint32_t width)
+{
+	uint32_t end = 0; /* of the line so far */
+
+	for (uint32_t i = 0; i < t->columns.n; i++) {
+		if (!l->widths[i])
+			continue;
+		l->at[i] = end ? end + GAP : 0;
+		l->is_below[i] = width && end && l->at[i] + least_width(t, l, i) > width;
+		if (l->is_below[i])
+			l->at[i] = INDENT;
+		if (width && may_wrap(t, l, i) && l->at[i] + l->widths[i] > width) {
+			uint32_t least = least_width(t, l, i), left = width > l->at[i] ? width - l->at[i] : 0;
+
+			l->widths[i] = left > least ? left : least;
+		}
+		end = l->at[i] + l->widths[i];
 	}
 }
 
-static const char *skip(const char *s, size_t n)
+/* ---- lines ---- */
+
+/* Bytes of the first line: up to the last blank within width, or the first one beyond it. */
+static size_t first_line(const char *s, uint32_t width)
 {
-	while (n-- > 0 && *s)
-		text_next(&s);
+	const char *p = s, *blank = NULL;
+
+	for (uint32_t n = 0; *p; n++) {
+		if (*p == ' ' && (n <= width || !blank))
+			blank = p;
+		if (n >= width && blank)
+			return (size_t)(blank - s);
+		text_next(&p);
+	}
+	return (size_t)(p - s);
+}
+
+static const char *next_line(const char *s, size_t n)
+{
+	s += n;
+	while (*s == ' ')
+		s++;
 	return s;
 }
 
-static void add_cut(struct text *out, const char *s, uint32_t width)
+void text_add_wrapped(struct text *out, const char *s, uint32_t at, uint32_t indent, uint32_t width)
 {
-	size_t n = text_width(s), front = width / 2, back = width - 1 - front;
+	uint32_t left = width > at ? width - at : 1;
 
-	if (n <= width) {
+	if (!width) {
 		text_add(out, s);
 		return;
 	}
-	text_add_n(out, s, (size_t)(skip(s, front) - s));
-	text_add(out, "…");
-	text_add(out, skip(s, n - back));
+	for (size_t n; *s; s = next_line(s, n)) {
+		n = first_line(s, left);
+		text_add_n(out, s, n);
+		if (!*next_line(s, n))
+			return;
+		text_add_char(out, '\n');
+		text_pad(out, ' ', indent);
+		left = width > indent ? width - indent : 1;
+	}
 }
 
-/* Blanks are owed until something follows them, so that no line ends in one. */
-struct table_line {
+/* Blanks are added when something follows them, so that no line ends in one. */
+struct line {
 	struct text *out;
 	const struct look *look;
-	size_t owed;
-	bool has_cells;
+	uint32_t at;
 };
 
-static void add_cell(struct table_line *l, const char *s, enum tone tone, unsigned flags, uint32_t width)
+static void line_break(struct line *l)
 {
-	struct text cut = {0};
+	text_add_char(l->out, '\n');
+	l->at = 0;
+}
+
+static void add_words(struct line *l, const char *s, size_t n, enum tone tone, uint32_t at)
+{
+	struct text words = {0};
+
+	if (!n)
+		return;
+	text_add_n(&words, s, n);
+	text_pad(l->out, ' ', at - l->at);
+	text_add_toned(l->out, l->look, tone, text_str(&words));
+	l->at = at + (uint32_t)text_width(text_str(&words));
+	text_free(&words);
+}
+
+static void add_cell(struct line *l, const struct layout *o, uint32_t i, const char *s, enum tone tone, unsigned flags)
+{
+	uint32_t width = o->widths[i], n_columns = (uint32_t)text_width(s);
 	size_t n;
 
 	if (!width)
 		return;
-	l->owed += l->has_cells ? GAP : 0;
-	l->has_cells = true;
-	add_cut(&cut, s, width);
-	n = text_width(text_str(&cut));
-	l->owed += flags & COLUMN_RIGHT ? width - n : 0;
-	if (n) {
-		text_pad(l->out, ' ', l->owed);
-		text_add_toned(l->out, l->look, tone, text_str(&cut));
-		l->owed = 0;
+	if (o->is_below[i])
+		line_break(l);
+	if (flags & COLUMN_RIGHT || n_columns <= width) {
+		add_words(l, s, strlen(s), tone, o->at[i] + (flags & COLUMN_RIGHT ? width - n_columns : 0));
+		return;
 	}
-	l->owed += flags & COLUMN_RIGHT ? 0 : width - n;
-	text_free(&cut);
+	for (; *s; s = next_line(s, n)) {
+		n = first_line(s, width);
+		add_words(l, s, n, tone, o->at[i]);
+		if (*next_line(s, n))
+			line_break(l);
+	}
 }
 
-static void add_titles(const struct table *t, const uint32_t *widths, const struct look *look, struct text *out)
+static void add_titles(const struct table *t, const struct layout *o, const struct look *look, struct text *out)
 {
-	struct table_line l = {.out = out, .look = look};
+	struct line l = {.out = out, .look = look};
 
 	for (uint32_t i = 0; i < t->columns.n; i++)
-		add_cell(&l, t->columns.v[i].title, TONE_STRONG, t->columns.v[i].flags, widths[i]);
+		add_cell(&l, o, i, t->columns.v[i].title, TONE_STRONG, t->columns.v[i].flags);
 	text_add_char(out, '\n');
 }
 
-static void add_row(const struct table *t, uint32_t row, const uint32_t *widths, const struct look *look,
+static bool is_empty_below(const struct table *t, uint32_t row, uint32_t i, const struct layout *o)
+{
+	for (; i < t->columns.n; i++)
+		if (o->widths[i] && *cell_words(t, cell_at(t, row, i)))
+			return false;
+	return true;
+}
+
+static void add_row(const struct table *t, uint32_t row, const struct layout *o, const struct look *look,
 		    struct text *out)
 {
-	struct table_line l = {.out = out, .look = look};
+	struct line l = {.out = out, .look = look};
 
 	for (uint32_t i = 0; i < t->columns.n; i++) {
 		const struct table_cell *c = cell_at(t, row, i);
 
-		add_cell(&l, cell_words(t, c), c->tone, t->columns.v[i].flags, widths[i]);
+		if (o->is_below[i] && is_empty_below(t, row, i, o))
+			break;
+		add_cell(&l, o, i, cell_words(t, c), c->tone, t->columns.v[i].flags);
 	}
 	text_add_char(out, '\n');
 }
 
 void table_print(const struct table *t, const struct look *look, struct text *out)
 {
-	uint32_t *widths;
+	struct layout o;
 
 	if (!t->n_rows)
 		return;
-	widths = mem_alloc((t->columns.n + 1) * sizeof(*widths));
-	for (uint32_t i = 0; i < t->columns.n; i++)
-		widths[i] = natural_width(t, i);
-	fit(t, widths, look->width);
-	add_titles(t, widths, look, out);
+	o = layout_new(t);
+	lay_out(t, &o, look->width);
+	add_titles(t, &o, look, out);
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		add_row(t, row, widths, look, out);
-	mem_free(widths);
+		add_row(t, row, &o, look, out);
+	layout_free(&o);
 }
 
 void text_add_toned(struct text *out, const struct look *look, enum tone tone, const char *s)
@@ -230,4 +315,15 @@ void text_add_visible(struct text *out, const char *s)
 		else
 			text_add_n(out, start, (size_t)(s - start));
 	}
+}
+
+void text_add_heading(struct text *out, const struct look *look, const char *words, uint32_t n)
+{
+	struct text s = {0};
+
+	text_printf(&s, "%s (%u)", words, n);
+	text_add_char(out, '\n');
+	text_add_toned(out, look, TONE_STRONG, text_str(&s));
+	text_add_char(out, '\n');
+	text_free(&s);
 }

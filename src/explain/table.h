@@ -4,7 +4,7 @@
  * line.
  *
  *	struct table t = {0};
- *	table_column(&t, "NODE", COLUMN_CUT);
+ *	table_column(&t, "NODE", COLUMN_LEFT);
  *	table_column(&t, "PODS", COLUMN_RIGHT);
  *	table_row(&t); table_cell(&t, TONE_PLAIN, "%s", name); table_cell(&t, TONE_BAD, "%u", n);
  *	table_print(&t, &look, &out);
@@ -22,11 +22,7 @@
 #include "base/array.h"
 #include "base/text.h"
 
-enum column_flags {
-	COLUMN_LEFT = 0,
-	COLUMN_RIGHT = 1,
-	COLUMN_CUT = 2 /* may be shortened where the line is too long */
-};
+enum column_flags { COLUMN_LEFT = 0, COLUMN_RIGHT = 1 };
 
 enum tone { TONE_PLAIN, TONE_STRONG, TONE_FAINT, TONE_GOOD, TONE_WARN, TONE_BAD };
 
@@ -57,8 +53,9 @@ void table_column(struct table *t, const char *title, unsigned flags); /* before
 void table_row(struct table *t); /* the cells left out of the row before stay empty */
 void table_cell(struct table *t, enum tone tone, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
- * Where lines are longer than look->width, COLUMN_CUT columns lose their middles ("train-…-0"), the widest first, none
- * below 12 columns or its title; a table that is still too wide is left so.
+ * Names are never cut. Where lines are longer than look->width the last column is broken between words, below itself; if
+ * there is too little room left for it, or the other columns do not fit either, a row goes on in the next line, four
+ * columns in, and so do the titles.
  */
 void table_print(const struct table *t, const struct look *look, struct text *out);
 void table_free(struct table *t);
@@ -67,3 +64,10 @@ void table_free(struct table *t);
 void text_add_toned(struct text *out, const struct look *look, enum tone tone, const char *s);
 /* The text with control characters, letters that turn the direction, and bytes that are not UTF-8 made visible. */
 void text_add_visible(struct text *out, const char *s);
+/*
+ * Words from column `at` of a line on, broken between words so that no line is longer than width (0: no end); the next
+ * lines begin at column `indent`. A word that is too long by itself is left whole.
+ */
+void text_add_wrapped(struct text *out, const char *s, uint32_t at, uint32_t indent, uint32_t width);
+/* An empty line and "WORDS (n)". */
+void text_add_heading(struct text *out, const struct look *look, const char *words, uint32_t n);

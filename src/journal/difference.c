@@ -65,15 +65,6 @@ static bool is_same(const struct run_diff *d)
 
 /* ---- for people ---- */
 
-static void heading(const struct look *look, struct text *out, const char *words, uint32_t n)
-{
-	struct text s = {0};
-
-	text_printf(&s, "\n%s (%u)\n", words, n);
-	text_add_toned(out, look, TONE_STRONG, text_str(&s));
-	text_free(&s);
-}
-
 static void cell_for(struct table *t, const struct journal_decision *d)
 {
 	if (*d->pod)
@@ -255,19 +246,19 @@ void plan_difference_text(const struct plan_difference *d, const struct look *lo
 		return;
 	}
 	if (d->diff.added.n) {
-		heading(look, out, "NEW EVICTIONS", d->diff.added.n);
+		text_add_heading(out, look, "NEW EVICTIONS", d->diff.added.n);
 		eviction_table(&d->diff.added, TONE_BAD, look, out);
 	}
 	if (d->diff.spared.n) {
-		heading(look, out, "EVICTIONS NO LONGER NEEDED", d->diff.spared.n);
+		text_add_heading(out, look, "EVICTIONS NO LONGER NEEDED", d->diff.spared.n);
 		eviction_table(&d->diff.spared, TONE_GOOD, look, out);
 	}
 	if (d->diff.shifted_was.n) {
-		heading(look, out, "EVICTIONS FOR ANOTHER REASON", d->diff.shifted_was.n);
+		text_add_heading(out, look, "EVICTIONS FOR ANOTHER REASON", d->diff.shifted_was.n);
 		shifted_table(&d->diff, look, out);
 	}
 	if (d->diff.moved_was.n) {
-		heading(look, out, "OTHER ANSWERS", d->diff.moved_was.n);
+		text_add_heading(out, look, "OTHER ANSWERS", d->diff.moved_was.n);
 		answer_table(d, look, out);
 	}
 }

@@ -207,19 +207,19 @@ static void columns(struct table *t, bool is_wide)
 	table_column(t, "WHEN", 0);
 	table_column(t, "RUN", COLUMN_RIGHT);
 	table_column(t, "STATE", 0);
-	table_column(t, "POD", COLUMN_CUT);
-	table_column(t, "QUEUE", COLUMN_CUT);
-	table_column(t, "NODE", COLUMN_CUT);
+	table_column(t, "POD", COLUMN_LEFT);
+	table_column(t, "QUEUE", COLUMN_LEFT);
+	table_column(t, "NODE", COLUMN_LEFT);
 	table_column(t, "LOST", COLUMN_RIGHT);
-	table_column(t, "MADE ROOM FOR", COLUMN_CUT);
-	table_column(t, "OF QUEUE", COLUMN_CUT);
+	table_column(t, "MADE ROOM FOR", COLUMN_LEFT);
+	table_column(t, "OF QUEUE", COLUMN_LEFT);
 	table_column(t, "ACTION", 0);
 	table_column(t, "AGAINST", 0);
-	table_column(t, "BECAUSE", COLUMN_CUT);
+	table_column(t, "BECAUSE", COLUMN_LEFT);
 	if (!is_wide)
 		return;
-	table_column(t, "GROUP", COLUMN_CUT);
-	table_column(t, "FOR GROUP", COLUMN_CUT);
+	table_column(t, "GROUP", COLUMN_LEFT);
+	table_column(t, "FOR GROUP", COLUMN_LEFT);
 	table_column(t, "CYCLE", COLUMN_RIGHT);
 	table_column(t, "PROFILE", 0);
 	table_column(t, "DECIDED BY", 0);
@@ -288,7 +288,7 @@ static void sum_table(const struct history *h, const sum_list *sums, enum histor
 {
 	struct table t = {0};
 
-	table_column(&t, class == HISTORY_PLANNED ? "PLANNED, BY QUEUE" : "DONE, BY QUEUE", COLUMN_CUT);
+	table_column(&t, class == HISTORY_PLANNED ? "PLANNED, BY QUEUE" : "DONE, BY QUEUE", COLUMN_LEFT);
 	table_column(&t, "PODS LOST", COLUMN_RIGHT);
 	table_column(&t, "WORK LOST", COLUMN_RIGHT);
 	table_column(&t, "PODS GONE FOR IT", COLUMN_RIGHT);

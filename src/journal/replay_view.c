@@ -43,27 +43,18 @@ static void cell_by(struct table *t, const struct journal_decision *d)
 		table_cell(t, TONE_PLAIN, "(%s)", *d->queue ? d->queue : d->group);
 }
 
-static void heading(const struct look *look, struct text *out, const char *words, uint32_t n)
-{
-	struct text s = {0};
-
-	text_printf(&s, "\n%s (%u)\n", words, n);
-	text_add_toned(out, look, TONE_STRONG, text_str(&s));
-	text_free(&s);
-}
-
 /* ---- tables ---- */
 
 static void eviction_table(const eviction_list *list, enum tone tone, const struct look *look, struct text *out)
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "NODE", COLUMN_LEFT);
 	table_column(&t, "LOST", COLUMN_RIGHT);
-	table_column(&t, "ROOM FOR", COLUMN_CUT);
-	table_column(&t, "OF QUEUE", COLUMN_CUT);
+	table_column(&t, "ROOM FOR", COLUMN_LEFT);
+	table_column(&t, "OF QUEUE", COLUMN_LEFT);
 	table_column(&t, "ACTION", 0);
 	table_column(&t, "AGAINST", 0);
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -90,11 +81,11 @@ static void shifted_table(const struct run_diff *d, const struct look *look, str
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "WENT FOR", COLUMN_CUT);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "WENT FOR", COLUMN_LEFT);
 	table_column(&t, "BY", 0);
-	table_column(&t, "GOES FOR", COLUMN_CUT);
+	table_column(&t, "GOES FOR", COLUMN_LEFT);
 	table_column(&t, "BY", 0);
 	for (uint32_t i = 0; i < d->shifted_was.n; i++) {
 		const struct eviction *was = &d->shifted_was.v[i], *is = &d->shifted_is.v[i];
@@ -115,8 +106,8 @@ static void moved_table(const struct run_diff *d, const char *is_title, const st
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
 	table_column(&t, "WAS", 0);
 	table_column(&t, is_title, 0);
 	for (uint32_t i = 0; i < d->moved_was.n; i++) {
@@ -144,19 +135,19 @@ static const struct titles with_the_same = {"Who had to go, and now has not", "W
 static void tables(const struct run_diff *d, const struct titles *titles, const struct look *look, struct text *out)
 {
 	if (d->spared.n) {
-		heading(look, out, titles->spared, d->spared.n);
+		text_add_heading(out, look, titles->spared, d->spared.n);
 		eviction_table(&d->spared, TONE_GOOD, look, out);
 	}
 	if (d->added.n) {
-		heading(look, out, titles->added, d->added.n);
+		text_add_heading(out, look, titles->added, d->added.n);
 		eviction_table(&d->added, TONE_BAD, look, out);
 	}
 	if (d->shifted_was.n) {
-		heading(look, out, titles->shifted, d->shifted_was.n);
+		text_add_heading(out, look, titles->shifted, d->shifted_was.n);
 		shifted_table(d, look, out);
 	}
 	if (d->moved_was.n) {
-		heading(look, out, titles->moved, d->moved_was.n);
+		text_add_heading(out, look, titles->moved, d->moved_was.n);
 		moved_table(d, titles->is, look, out);
 	}
 }
@@ -179,7 +170,7 @@ static void decisions_text(const struct run_diff *d, bool is_wide, const struct 
 {
 	uint32_t n = d->was->n_decisions > d->is->n_decisions ? d->was->n_decisions : d->is->n_decisions, shown = 0;
 
-	heading(look, out, "Decisions that are not the same", d->n_differ);
+	text_add_heading(out, look, "Decisions that are not the same", d->n_differ);
 	for (uint32_t i = 0; i < n; i++) {
 		if (str_eq(json_at(d->was, i), json_at(d->is, i)))
 			continue;

@@ -29,7 +29,7 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 {
 	(void)c;
 	text_add(out, v->answer == IS_PROTECTED ? "it opted out of preemption"
-						: "it opted out of preemption, and others do (law 1)");
+						: "opted out, and other pods suffice (law 1)");
 }
 
 const struct rule rule_opt_out = {.judge = judge, .text = text};

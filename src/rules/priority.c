@@ -60,8 +60,9 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
 	(void)c;
-	text_printf(out, "its priority %" PRId64 " is %s %" PRId64 " (law 6)", v->num[0],
-		    v->reason ? "not below" : "above", v->num[1]);
+	/* Law 6 is about other queues; that inside one only lower priorities go is Kubernetes' rule. */
+	text_printf(out, "its priority %" PRId64 " is %s %" PRId64 "%s", v->num[0], v->reason ? "not below" : "above",
+		    v->num[1], v->reason ? "" : " (law 6)");
 }
 
 const struct rule rule_priority = {.judge = judge, .text = text};

@@ -257,7 +257,12 @@ def terminals(t):
         t.true(f"{more[0]}: on a terminal there is colour", "\x1b[3" in colored and code == 0, repr(colored[:200]))
         t.equal(f"{more[0]}: and the words are the same", re.sub(r"\x1b\[[0-9;]*m", "", colored), on_terminal(*more, *args[1:], "--no-color")[0])
     narrow = on_terminal(*args, "--no-color", columns=80)[0]
-    t.true("a narrow terminal gets narrow lines", max(map(len, narrow.splitlines()[1:])) <= 80 and "…" in narrow, narrow)
+    t.true("a narrow terminal gets narrow lines", max(map(len, narrow.splitlines())) <= 80, narrow)
+    t.true("and no name is cut", all(n in narrow for n in ("ads/ranker-retrain-0", "root.research.language", "a100-1")) and "…" not in narrow, narrow)
+    for more in (["plan"], ["explain", "vision/sweep-4"], ["explain", "vision/notebook-ann"]):
+        for columns in (80, 60):
+            found = on_terminal(*more, *args[1:], "--no-color", columns=columns)[0]
+            t.true(f"{' '.join(more)}: {columns} columns are enough", max(map(len, found.splitlines())) <= columns and "…" not in found, found)
     t.equal("-o wide is never cut", on_terminal(*args, "-o", "wide", "--no-color", columns=60)[0], cede(*args, "-o", "wide").out)
 
 

@@ -28,7 +28,7 @@ SYNOPSIS = re.compile(r"\.\.\.|…|\[")
 NOT_RUN = {}
 
 MAKE = re.compile(r"^\s*(?:\$ )?(make(?: [A-Z]+=\S+| [a-z][a-z-]*)+)\s*(?:#.*)?$")
-MAKE_RUN = {"make run": "\nWho has to go (", "make help": "  make test "}  # and what is seen then
+MAKE_RUN = {"make run": "\nEVICTIONS (", "make help": "  make test "}  # and what is seen then
 LONG = "it takes minutes"
 MAKE_NOT_RUN = {
     "make test": "this test is a part of it", "make test-asan": LONG, "make test-tsan": LONG, "make fuzz": LONG, "make lint": LONG, "make coverage": LONG,

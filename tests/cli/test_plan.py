@@ -141,7 +141,7 @@ def outcomes(t):
     t.equal("no room, and nobody of lower priority: waiting", decision(EQUAL, "big"),
             {"pod": "ns/big", "queue": "root.default", "outcome": "waiting", "victims": [],
              "protected": [{"pod": "ns/same", "queue": "root.default", "node": "n1", "rule": "priority",
-                            "reason": "its priority 10 is not below 10 (law 6)"}],
+                            "reason": "its priority 10 is not below 10"}],
              "message": "0/1 nodes are available: 1 Insufficient cpu."})
     t.equal("the same as kube-scheduler says it", decision(EQUAL, "big", *KUBERNETES),
             {"pod": "ns/big", "queue": "root.default", "outcome": "waiting", "victims": [],
@@ -216,12 +216,12 @@ def queues(t):
         found = decision(objects, "mine", *free)
         t.equal("without a guarantee it takes nothing from other queues", (found["outcome"], {x["rule"] for x in found["protected"]}),
                 ("waiting", {"guarantee"}))
-        t.true("explain: who goes", " ns/mine needs its room; root.a is below its guarantee and root.b above its own. " in
+        t.true("explain: who goes", " ns/mine needs its room: root.a uses 0 of 2 guaranteed cpu, root.b 4 of 2. " in
                run("explain", objects, *promised, "ns/b-1").out)
         spared = run("explain", objects, *free, "ns/b-1")
         t.true("explain: who is spared, from whom and why", re.match(
             r"ns/b-1 stays on n1, where it has been running for 1h: 1 waiting pod may not take its room\.\n\n"
-            r"WHO MAY NOT TAKE IT  QUEUE   RULE       BECAUSE\nns/mine              root\.a  guarantee  .+\n$", spared.out), spared.out)
+            r"SPARED FROM \(1\)\nWAITING POD  QUEUE   RULE       BECAUSE\nns/mine      root\.a  guarantee  .+\n$", spared.out), spared.out)
         data = json.loads(run("explain", objects, *free, "ns/b-1", "-o", "json").out)["sparedFrom"]
         t.equal("the same as data", [list(x) for x in data], [["pod", "rule", "reason"]])
         found = decision(objects, "mine", *promised, *KUBERNETES)
@@ -239,7 +239,7 @@ def soft_rules(t):
         t.equal("a pod whose queue has it wait: the rule, and until when", (found["outcome"], found.get("rule"), found.get("until")),
                 ("waiting", "delay", "2026-11-15T13:00:00Z"))
         for command in (["plan"], ["explain", "ns/mine"]):
-            t.true(f"{command[0]} says so", " It takes room from nobody (delay) until 2026-11-15T13:00:00Z.\n" in
+            t.true(f"{command[0]} says so", " It takes room from nobody (delay) until 13:00:00.\n" in
                    run(command[0], objects, *files["late"], *command[1:]).out)
         for one in objects[1:3]:
             one["metadata"]["annotations"] = {"yunikorn.apache.org/allow-preemption": "false"}
@@ -386,8 +386,8 @@ def many_victims(t):
         objects = [node("n1", 40), node("n2", 40), *[pod(f"v-{i:02}", 40 / n, 1, "n1") for i in range(n)], pod("held", 40, 99, "n2"), pod("big", 40, 10)]
         return run("plan", objects, *args).out
     listed, grouped, wide = text(20), text(25), text(25, "-o", "wide")
-    t.true("20 pods that have to go are listed", "Who has to go (20)\n" in listed and all(f"\nns/v-{i:02} " in listed for i in range(20)), listed)
-    t.true("more are grouped, with what they have in common", "Who has to go (25)\nPODS  NAMESPACE  QUEUE         PRIORITY  NODES  LOST  MAKE ROOM FOR\n"
+    t.true("20 pods that have to go are listed", "EVICTIONS (20)\n" in listed and all(f"\nns/v-{i:02} " in listed for i in range(20)), listed)
+    t.true("more are grouped, with what they have in common", "EVICTIONS (25)\nPODS  NAMESPACE  QUEUE         PRIORITY  NODES  LOST  MAKE ROOM FOR\n"
            "  25  ns         root.default         1      1  1d1h  root.default\nEvery one of them: -o wide\n" in grouped and "ns/v-" not in grouped, grouped)
     t.true("-o wide lists every one", all(f"\nns/v-{i:02} " in wide for i in range(25)) and "Every one" not in wide, wide)
     twice = [node("n1", 30), node("n2", 30), *[pod(f"v-{i:02}", 1, 1, f"n{1 + i % 2}") for i in range(60)], *[pod(f"w-{i}", 12, 10) for i in range(4)]]
@@ -434,7 +434,7 @@ def reasons(t):
         t.true(f"plan -o wide says the same: {name}", words_of in run("plan", objects, *KUBERNETES, "-o", "wide").out)
     placed = run("explain", [node("n1"), node("n2"), pod("a", 2, 1, "n1"), pod("p")], "ns/p").out
     t.true("why there: the score", re.match(r"ns/p goes to n2 now: highest score \((\d+); next best n1: (\d+)\)\.\n\n"
-                                            r"NODE  RESULT  MORE\nn1    fits    score \2\nn2    fits    score \1\n$", placed), placed)
+                                            r"NODE  RESULT\nn1    fits, score \2\nn2    fits, score \1\n$", placed), placed)
 
 
 # ---- explain ----
@@ -456,7 +456,7 @@ def explain(t):
              "ns/old is on its way out of n1, and ns/p waits for its room.\n"),
             ("a gated pod", [node("n1"), pod("p", schedulingGates=[{"name": "x"}])], ["ns/p"],
              "ns/p is not tried: waiting for scheduling gates: [x].\n"),
-            ("no nodes", [pod("p")], ["ns/p"], "ns/p waits: no nodes available to schedule pods\n\nWhat would it take\n"
+            ("no nodes", [pod("p")], ["ns/p"], "ns/p waits: no nodes available to schedule pods\n\nWHAT WOULD IT TAKE\n"
              "  No single change of a rule, a number of its queue, its priority or one node's room would do.\n")):
         found = run("explain", objects, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (0, sentence, ""))
@@ -530,23 +530,23 @@ def explain_nodes(t):
     objects = FULL + [node("n2"), pod("held", 4, 99, "n2"), node("n3", 2), node("n4")]
     objects[-1]["spec"] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
     t.equal("every node, and what became of it", run("explain", objects, "ns/big").out.split("\n\n")[1] + "\n",
-            "NODE  RESULT                            MORE\n"
-            "n1    fits if 1 goes                    ns/small\n"
-            "n2    Insufficient cpu                  not enough of its pods may go\n"
-            "n3    Insufficient cpu                  evictions cannot help\n"
-            "n4    node(s) had untolerated taint(s)  evictions cannot help\n")
+            "NODE  RESULT\n"
+            "n1    fits if 1 goes: ns/small\n"
+            "n2    Insufficient cpu; not enough of its pods may go\n"
+            "n3    Insufficient cpu; evictions cannot help\n"
+            "n4    node(s) had untolerated taint(s); evictions cannot help\n")
     t.equal("and as kube-scheduler sees it", run("explain", objects, *KUBERNETES, "ns/big").out.split("\n\n")[1],
-            "NODE  RESULT                            MORE\n"
-            "n1    fits if 1 goes                    ns/small\n"
-            "n2    Insufficient cpu                  evictions do not help: No preemption victims found for incoming pod\n"
-            "n3    Insufficient cpu                  evictions cannot help\n"
-            "n4    node(s) had untolerated taint(s)  evictions cannot help\n")
+            "NODE  RESULT\n"
+            "n1    fits if 1 goes: ns/small\n"
+            "n2    Insufficient cpu; evictions do not help: No preemption victims found for incoming pod\n"
+            "n3    Insufficient cpu; evictions cannot help\n"
+            "n4    node(s) had untolerated taint(s); evictions cannot help\n")
     data = json.loads(run("explain", objects, "ns/big", "-o", "json").out)
     t.equal("the same as data", data, {
         "kind": "Explanation", "pod": "ns/big", "sentence": "ns/big gets n1 as soon as ns/small is gone: no other node would do.",
         "outcome": "nominated", "action": "displace", "node": "n1",
         "message": "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.",
-        "protected": [{"pod": "ns/held", "queue": "root.default", "node": "n2", "rule": "priority", "reason": "its priority 99 is not below 10 (law 6)"}],
+        "protected": [{"pod": "ns/held", "queue": "root.default", "node": "n2", "rule": "priority", "reason": "its priority 99 is not below 10"}],
         "nodes": [{"node": "n1", "result": "fits-after-evictions", "reason": "Insufficient cpu", "victims": ["ns/small"], "budgetViolations": 0},
                   {"node": "n2", "result": "not-enough-may-go", "reason": "Insufficient cpu"},
                   {"node": "n3", "result": "refused", "reason": "Insufficient cpu"},
@@ -561,7 +561,7 @@ def explain_nodes(t):
     data = json.loads(run("explain", FULL, "ns/small", "-o", "json").out)
     t.equal("a pod that has to go, as data", (data["evictedFor"], "outcome" in data, data["nodes"]), ("ns/big", False, []))
     text, wide = run("explain", CROWD, "ns/a").out, run("explain", CROWD, "ns/a", "-o", "wide").out
-    t.true("of many victims three are named and the rest is counted", re.search(r"\nn1 +fits if 12 go +ns/v-\d\d, ns/v-\d\d, ns/v-\d\d and 9 more\n", text), text)
+    t.true("of many victims three are named and the rest is counted", re.search(r"\nn1 +fits if 12 go: ns/v-\d\d, ns/v-\d\d, ns/v-\d\d and 9 more\n", text), text)
     t.equal("-o wide names all", len(set(re.findall(r"ns/v-\d\d", wide.split("\n\n")[1]))), 12)
 
 

@@ -27,7 +27,7 @@ static void check(const struct table *t, struct look look, const char *expected)
 
 static void three_columns(struct table *t)
 {
-	table_column(t, "NAME", COLUMN_CUT);
+	table_column(t, "NAME", COLUMN_LEFT);
 	table_column(t, "N", COLUMN_RIGHT);
 	table_column(t, "NOTES", COLUMN_LEFT);
 }
@@ -80,33 +80,79 @@ static void cells_left_out_of_a_row_are_empty(void **state)
 	table_free(&t);
 }
 
-static void long_lines_lose_the_middle_of_columns_that_may_be_cut(void **state)
+static void the_last_column_is_broken_between_words_and_names_never(void **state)
 {
 	struct table t = {0};
 
 	three_columns(&t);
-	add_row(&t, "namespace/a-very-long-name-of-a-pod-0", "1", "never cut, however long it is");
-	check(&t, (struct look){.width = 50},
-	      "NAME              N  NOTES\n"
-	      "namespac…a-pod-0  1  never cut, however long it is\n");
-	check(&t, (struct look){.width = 20},
-	      "NAME          N  NOTES\n"
-	      "namesp…pod-0  1  never cut, however long it is\n");
-	check(&t, (struct look){.width = 71},
-	      "NAME                                   N  NOTES\n"
-	      "namespace/a-very-long-name-of-a-pod-0  1  never cut, however long it is\n");
+	add_row(&t, "namespace/a-pod-0", "1", "a sentence that says why this one, and not another, has to go");
+	add_row(&t, "b", "20", "short");
+	check(&t, (struct look){.width = 60},
+	      "NAME                N  NOTES\n"
+	      "namespace/a-pod-0   1  a sentence that says why this one,\n"
+	      "                       and not another, has to go\n"
+	      "b                  20  short\n");
+	check(&t, (struct look){.width = 40},
+	      "NAME                N\n"
+	      "    NOTES\n"
+	      "namespace/a-pod-0   1\n"
+	      "    a sentence that says why this one,\n"
+	      "    and not another, has to go\n"
+	      "b                  20\n"
+	      "    short\n");
+	check(&t, (struct look){.width = 84},
+	      "NAME                N  NOTES\n"
+	      "namespace/a-pod-0   1  a sentence that says why this one, and not another, has to go\n"
+	      "b                  20  short\n");
 	table_free(&t);
 }
 
-static void letters_of_several_bytes_are_never_torn(void **state)
+static void columns_that_do_not_fit_go_on_in_the_next_line(void **state)
 {
 	struct table t = {0};
 
-	table_column(&t, "Ü", COLUMN_CUT);
-	table_row(&t);
-	table_cell(&t, TONE_PLAIN, "ääääääääääääääääääää");
-	check(&t, (struct look){.width = 12}, "Ü\nääääää…äääää\n");
+	three_columns(&t);
+	add_row(&t, "namespace/a-very-long-name-of-a-pod-0", "1", "x");
+	add_row(&t, "b", "2", "");
+	check(&t, (struct look){.width = 38},
+	      "NAME\n"
+	      "    N  NOTES\n"
+	      "namespace/a-very-long-name-of-a-pod-0\n"
+	      "    1  x\n"
+	      "b\n"
+	      "    2\n");
+	check(&t, (struct look){.width = 20},
+	      "NAME\n"
+	      "    N  NOTES\n"
+	      "namespace/a-very-long-name-of-a-pod-0\n"
+	      "    1  x\n"
+	      "b\n"
+	      "    2\n");
 	table_free(&t);
+}
+
+static void words_and_letters_of_several_bytes_are_never_torn(void **state)
+{
+	struct table t = {0};
+
+	table_column(&t, "Ü", COLUMN_LEFT);
+	table_row(&t);
+	table_cell(&t, TONE_PLAIN, "ääääääääääääääääääääääääääääääääääää öö");
+	check(&t, (struct look){.width = 12}, "Ü\nääääääääääääääääääääääääääääääääääää\nöö\n");
+	table_free(&t);
+}
+
+static void sentences_are_broken_between_words(void **state)
+{
+	struct text out = {0};
+
+	text_add(&out, "ab");
+	text_add_wrapped(&out, " one two three-and-four five", 2, 1, 10);
+	assert_string_equal(text_str(&out), "ab one two\n three-and-four\n five");
+	text_reset(&out);
+	text_add_wrapped(&out, "one two", 0, 4, 0);
+	assert_string_equal(text_str(&out), "one two");
+	text_free(&out);
 }
 
 static void colour_wraps_the_words_and_not_the_blanks(void **state)
@@ -166,8 +212,10 @@ int main(void)
 		cmocka_unit_test(a_table_without_rows_prints_nothing),
 		cmocka_unit_test(a_column_with_nothing_in_it_is_left_out),
 		cmocka_unit_test(cells_left_out_of_a_row_are_empty),
-		cmocka_unit_test(long_lines_lose_the_middle_of_columns_that_may_be_cut),
-		cmocka_unit_test(letters_of_several_bytes_are_never_torn),
+		cmocka_unit_test(the_last_column_is_broken_between_words_and_names_never),
+		cmocka_unit_test(columns_that_do_not_fit_go_on_in_the_next_line),
+		cmocka_unit_test(words_and_letters_of_several_bytes_are_never_torn),
+		cmocka_unit_test(sentences_are_broken_between_words),
 		cmocka_unit_test(colour_wraps_the_words_and_not_the_blanks),
 		cmocka_unit_test(nothing_in_a_cell_can_move_the_cursor),
 	};

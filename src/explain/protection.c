@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who had to be left, and why: in a few words for a plan, as a table for one decision. Pods of which the same is said
+ * stand together: a node of 110 protected pods is one line.
+ */
+#include "explain/plan_view.h"
+
+#include <stdlib.h>
+
+#include "rules/judge.h"
+#include "units/timestamp.h"
+
+void until_text(const struct plan_view *v, int64_t at_ns, struct text *out)
+{
+	int64_t part = at_ns % NS_PER_S;
+	struct text at = {0}, now = {0};
+
+	timestamp_text(part > 0 ? res_add_sat(at_ns, NS_PER_S - part) : at_ns, &at);
+	timestamp_text(v->now_ns, &now);
+	if (at.n >= 19 && !strncmp(text_str(&at), text_str(&now), 10))
+		text_add_n(out, at.s + 11, 8);
+	else
+		text_add(out, text_str(&at));
+	text_free(&at);
+	text_free(&now);
+}
+
+/* ---- a few words ---- */
+
+enum { KINDS_MAX = 32 };
+
+struct kind { /* what one rule, or one law of it, holds back */
+	const char *rule;
+	uint8_t id;
+	char law; /* '\0': none is cited */
+	bool is_soft;
+	uint32_t n;
+	int64_t until_ns; /* the first of them */
+};
+
+/* The law that a verdict's own sentence cites. */
+static char cited_law(const struct plan_view *v, const struct rule_verdict *says)
+{
+	struct text t = {0};
+	const char *cited;
+	char law;
+
+	rule_verdict_text(v->cluster, says, &t);
+	cited = strstr(text_str(&t), "(law ");
+	law = cited ? cited[strlen("(law ")] : '\0';
+	text_free(&t);
+	return law;
+}
+
+static struct kind *kind_for(struct kind *kinds, uint32_t *n, const struct rule_verdict *says, char law)
+{
+	const char *name = rule_verdict_name(says);
+	struct kind new = {.rule = name,
+			   .id = says->rule,
+			   .law = law,
+			   .is_soft = says->answer == IS_SPARED,
+			   .until_ns = TIME_NONE};
+
+	for (uint32_t i = 0; i < *n; i++)
+		if (str_eq(kinds[i].rule, name) && kinds[i].law == law && kinds[i].is_soft == new.is_soft)
+			return &kinds[i];
+	if (*n == KINDS_MAX)
+		return &kinds[KINDS_MAX - 1];
+	kinds[*n] = new;
+	return &kinds[(*n)++];
+}
+
+/* What holds back most comes first. */
+static int by_count(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+
+	if (x->is_soft != y->is_soft)
+		return x->is_soft ? 1 : -1;
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->law != y->law ? (x->law < y->law ? -1 : 1) : strcmp(x->rule, y->rule);
+}
+
+static uint32_t count_kinds(const struct plan_view *v, const struct decision *d, struct kind *kinds)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct rule_verdict *says = &d->protected[i].verdict;
+		struct kind *k = kind_for(kinds, &n, says, cited_law(v, says));
+
+		k->n++;
+		if (says->until_ns != TIME_NONE && (k->until_ns == TIME_NONE || says->until_ns < k->until_ns))
+			k->until_ns = says->until_ns;
+	}
+	qsort(kinds, n, sizeof(*kinds), by_count);
+	return n;
+}
+
+void protection_text(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	struct kind kinds[KINDS_MAX];
+	uint32_t n = count_kinds(v, d, kinds);
+	const char *verb = "";
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct kind *k = &kinds[i];
+		const char *now = k->is_soft ? "spared" : "protected";
+
+		text_printf(out, "%s%u", i > 0 ? "; " : "", k->n);
+		if (i == 0)
+			text_add(out, k->n == 1 ? " pod" : " pods");
+		if (!str_eq(verb, now))
+			text_printf(out, " %s", now);
+		verb = now;
+		text_printf(out, " by %s", k->rule);
+		if (k->law)
+			text_printf(out, " (law %c)", k->law);
+		if (k->until_ns != TIME_NONE) {
+			text_add(out, k->n == 1 ? " until " : ", the first until ");
+			until_text(v, k->until_ns, out);
+		}
+	}
+}
+
+/* ---- the table ---- */
+
+enum { ROWS_SHOWN = 20 };
+
+struct shown {
+	const struct protected_pod *first;
+	const char *why;
+	uint32_t n;
+};
+
+struct shown_rows {
+	struct arena *arena;
+	ARRAY(struct shown) v;
+};
+
+static bool is_alike(const struct shown *s, const struct protected_pod *x, const char *why)
+{
+	return s->first->queue == x->queue && s->first->node == x->node && str_eq(s->why, why) &&
+	       str_eq(rule_verdict_name(&s->first->verdict), rule_verdict_name(&x->verdict));
+}
+
+static struct shown_rows group_rows(const struct plan_view *v, const struct decision *d, bool is_wide)
+{
+	struct shown_rows rows = {.arena = arena_new(1 << 12)};
+	struct text why = {0};
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct protected_pod *x = &d->protected[i];
+		uint32_t k = is_wide ? rows.v.n : 0;
+
+		text_reset(&why);
+		rule_verdict_text(v->cluster, &x->verdict, &why);
+		while (k < rows.v.n && !is_alike(&rows.v.v[k], x, text_str(&why)))
+			k++;
+		if (k < rows.v.n) {
+			rows.v.v[k].n++;
+			continue;
+		}
+		array_push(&rows.v, ((struct shown){x, arena_strndup(rows.arena, text_str(&why), why.n), 1}));
+	}
+	text_free(&why);
+	return rows;
+}
+
+static void add_row(const struct plan_view *v, struct table *t, const struct shown *s)
+{
+	const struct protected_pod *x = s->first;
+	struct text pod = {0};
+
+	pod_path(v, x->pod, &pod);
+	if (s->n > 1)
+		text_printf(&pod, " and %u more", s->n - 1);
+	table_row(t);
+	table_cell(t, TONE_PLAIN, "%s", text_str(&pod));
+	table_cell(t, TONE_FAINT, "%s", queue_path(v, x->queue));
+	table_cell(t, TONE_PLAIN, "%s", node_text(v, x->node));
+	table_cell(t, TONE_PLAIN, "%s", rule_verdict_name(&x->verdict));
+	table_cell(t, TONE_FAINT, "%s", s->why);
+	text_free(&pod);
+}
+
+void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
+		     struct text *out)
+{
+	struct shown_rows rows;
+	struct table t = {0};
+	uint32_t n_left = 0;
+
+	if (!d->n_protected)
+		return;
+	rows = group_rows(v, d, is_wide);
+	text_add_heading(out, look, "PROTECTED", d->n_protected);
+	table_column(&t, "POD", COLUMN_LEFT);
+	table_column(&t, "QUEUE", COLUMN_LEFT);
+	table_column(&t, "NODE", COLUMN_LEFT);
+	table_column(&t, "RULE", COLUMN_LEFT);
+	table_column(&t, "BECAUSE", COLUMN_LEFT);
+	for (uint32_t i = 0; i < rows.v.n; i++) {
+		if (is_wide || i < ROWS_SHOWN)
+			add_row(v, &t, &rows.v.v[i]);
+		else
+			n_left += rows.v.v[i].n;
+	}
+	table_print(&t, look, out);
+	if (n_left)
+		text_printf(out, "and %u more: -o wide\n", n_left);
+	table_free(&t);
+	array_free(&rows.v);
+	arena_free(rows.arena);
+}
