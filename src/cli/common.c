@@ -137,6 +137,24 @@ static const struct argp_option output_options[] = {
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
+static error_t parse_namespace(int key, char *arg, struct argp_state *state)
+{
+	struct cli_input *in = state->input;
+
+	if (key != 'n')
+		return ARGP_ERR_UNKNOWN;
+	if (!*arg || strchr(arg, '/'))
+		argp_error(state, "--namespace: expected the name of a namespace, found '%s'", arg);
+	in->ns = arg;
+	return 0;
+}
+
+static const struct argp_option namespace_options[] = {
+	{"namespace", 'n', "NAME", 0,
+	 "Speak of this namespace: names without one are of it, and only its pods are listed", 0},
+	{0},
+};
+const struct argp cli_namespace_argp = {.options = namespace_options, .parser = parse_namespace};
 const struct argp cli_input_argp = {.options = input_options, .parser = parse_input};
 const struct argp cli_output_argp = {.options = output_options, .parser = parse_output};
 

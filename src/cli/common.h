@@ -33,6 +33,7 @@ struct cli_input { /* zero-initialised: nothing given */
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
 	int64_t now_ns;
+	const char *ns;		   /* -n; NULL: all, and the default one for names without any */
 	bool keeps_standard_input; /* it will be read again: -f - is kept */
 	struct text standard_input;
 };
@@ -45,6 +46,8 @@ struct cli_output {
 };
 
 extern const struct argp cli_input_argp, cli_output_argp;
+extern const struct argp
+	cli_namespace_argp; /* -n, for commands that speak of pods; its input is the struct cli_input */
 extern const char *const cli_output_words[], *const cli_profile_words[]; /* what --output and --profile take */
 
 /* The number of an option --name; ends the program if it is not one from min to max. */

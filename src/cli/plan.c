@@ -40,6 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &o->output;
 		state->child_inputs[2] = &o->planning;
 		state->child_inputs[3] = &o->whatif;
+		state->child_inputs[4] = &o->input;
 		return 0;
 	case KEY_STRICT:
 		o->is_strict = true;
@@ -153,16 +154,16 @@ static int plan_as_it_is(struct plan_options *o, const char *command)
 
 int command_plan(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
-						     {&cli_output_argp, 0, "Output:", 2},
-						     {&planning_argp, 0, "Planning:", 3},
-						     {&whatif_argp, 0, "What if (prints how the plan differs):", 4},
-						     {0}};
+	static const struct argp_child children[] = {
+		{&cli_input_argp, 0, "Input:", 1},   {&cli_output_argp, 0, "Output:", 2},
+		{&planning_argp, 0, "Planning:", 3}, {&whatif_argp, 0, "What if (prints how the plan differs):", 4},
+		{&cli_namespace_argp, 0, NULL, 1},   {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct plan_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
+	o.planning.ns = o.input.ns;
 	rc = whatif_is_empty(&o.whatif)
 		     ? plan_as_it_is(&o, argv[0])
 		     : whatif_plan(&o.input, &o.whatif, &o.planning, &o.output, o.is_strict, argv[0]);

@@ -78,7 +78,8 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 				       .plan = &ret->plan,
 				       .profile = c->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(c->config) == RECLAIM_FAIR_SHARE,
-				       .now_ns = c->now_ns};
+				       .now_ns = c->now_ns,
+				       .ns = o->ns};
 	ret->notes = plan_notes_new(c->cluster, &ret->plan);
 	ret->view.notes = ret->notes;
 	return 0;

@@ -11,7 +11,8 @@
 
 struct planning {
 	uint32_t cycles, threads;
-	pod_id report; /* of this pod also what became of every node */
+	pod_id report;	/* of this pod also what became of every node */
+	const char *ns; /* only pods of this namespace are told of; NULL: all */
 };
 extern const struct argp planning_argp; /* --cycles, --threads */
 

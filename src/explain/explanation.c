@@ -288,8 +288,8 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 
 	if (is_own_last(x)) {
 		decision_text(x->view, x->own, x->has_words ? &x->words : NULL, look, is_wide, out);
-		if (x->has_remedies)
-			remedies_text(x->view, x->remedies, x->n_remedies, look, out);
+		if (x->has_outlook)
+			outlook_text(x->view, &x->outlook, look, out);
 		return;
 	}
 	if (x->taken)
@@ -416,7 +416,7 @@ void explanation_emit(struct explanation *x, struct emit *e)
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)
 		emit_node(x, e, &x->own->nodes[i]);
 	emit_end(e);
-	if (x->has_remedies)
-		remedies_emit(x->view, x->remedies, x->n_remedies, e);
+	if (x->has_outlook)
+		outlook_emit(x->view, &x->outlook, e);
 	emit_end(e);
 }

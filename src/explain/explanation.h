@@ -6,8 +6,8 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "explain/forecast.h"
 #include "explain/plan_view.h"
-#include "explain/remedy.h"
 
 struct explanation {
 	const struct plan_view *view;
@@ -17,9 +17,8 @@ struct explanation {
 	uint32_t n_stronger;	      /* waiting pods of the plan with a higher priority, none of which takes it */
 	const struct decision *strongest;
 	uint32_t n_spared; /* waiting pods that looked for room and had to leave it */
-	bool has_remedies; /* they were looked for */
-	uint32_t n_remedies;
-	struct remedy remedies[REMEDIES_MAX];
+	bool has_outlook;  /* it was looked for */
+	struct outlook outlook;
 	struct arena *arena;
 	struct cede_cycle words; /* for the words of filters; only if has_words */
 	bool has_words;

@@ -271,7 +271,19 @@ static void victim_table(const struct group_view *x, const struct look *look, st
 	table_free(&t);
 }
 
-void group_text(const struct plan_view *v, group_id g, const struct look *look, bool is_wide, struct text *out)
+const struct decision *group_waits(const struct plan_view *v, group_id g)
+{
+	const struct decision *waits;
+	struct group_view x;
+
+	group_view_init(&x, v, g);
+	waits = x.waits && x.waits->outcome == OUTCOME_WAITING ? x.waits : NULL;
+	group_view_free(&x);
+	return waits;
+}
+
+void group_text(const struct plan_view *v, group_id g, const struct outlook *outlook, const struct look *look,
+		bool is_wide, struct text *out)
 {
 	struct group_view x;
 	struct text s = {0};
@@ -284,6 +296,8 @@ void group_text(const struct plan_view *v, group_id g, const struct look *look, 
 	victim_table(&x, look, out);
 	if (x.waits)
 		protected_table(v, x.waits, look, is_wide, out);
+	if (outlook)
+		outlook_text(v, outlook, look, out);
 	text_free(&s);
 	group_view_free(&x);
 }
@@ -322,7 +336,7 @@ static void emit_member(const struct group_view *x, struct emit *e, uint32_t i)
 	emit_end(e);
 }
 
-void group_emit(const struct plan_view *v, group_id g, struct emit *e)
+void group_emit(const struct plan_view *v, group_id g, const struct outlook *outlook, struct emit *e)
 {
 	struct text s = {0}, name = {0};
 	struct group_view x;
@@ -350,6 +364,8 @@ void group_emit(const struct plan_view *v, group_id g, struct emit *e)
 	emit_end(e);
 	if (x.waits)
 		plan_emit_protected(v, e, x.waits);
+	if (outlook)
+		outlook_emit(v, outlook, e);
 	emit_end(e);
 	text_free(&s);
 	text_free(&name);

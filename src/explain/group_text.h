@@ -5,8 +5,13 @@
  */
 #pragma once
 
+#include "explain/forecast.h"
 #include "explain/plan_view.h"
 
-void group_text(const struct plan_view *v, group_id g, const struct look *look, bool is_wide, struct text *out);
+/* Its first decision that waits; NULL if none does. */
+const struct decision *group_waits(const struct plan_view *v, group_id g);
+/* outlook: of that decision, NULL if it was not looked for. */
+void group_text(const struct plan_view *v, group_id g, const struct outlook *outlook, const struct look *look,
+		bool is_wide, struct text *out);
 /* kind GroupExplanation. */
-void group_emit(const struct plan_view *v, group_id g, struct emit *e);
+void group_emit(const struct plan_view *v, group_id g, const struct outlook *outlook, struct emit *e);

@@ -36,6 +36,25 @@ const char *node_text(const struct plan_view *v, node_id n)
 	return n == NODE_NONE ? "" : name_str(names_of(v), ledger_node(cluster_ledger(v->cluster), n)->name);
 }
 
+bool is_of_namespace(const struct plan_view *v, pod_id pod)
+{
+	struct ledger *l = cluster_ledger(v->cluster);
+
+	return !v->ns ||
+	       str_eq(name_str(names_of(v), labelset_get(ledger_vocab(l), ledger_pod(l, pod)->labelset)->ns), v->ns);
+}
+
+/* Its own pod, or one that has to go. */
+bool is_told(const struct plan_view *v, const struct decision *d)
+{
+	if (!v->ns || (d->pod != POD_NONE && is_of_namespace(v, d->pod)))
+		return true;
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		if (is_of_namespace(v, d->victims[i].pod))
+			return true;
+	return false;
+}
+
 static void emit_pod(const struct plan_view *v, struct emit *e, const char *key, pod_id pod)
 {
 	struct text t = {0};
@@ -202,7 +221,8 @@ void plan_view_emit(const struct plan_view *v, struct emit *e)
 	emit_str(e, "profile", profile_text(v->profile));
 	emit_list(e, "decisions");
 	for (uint32_t i = 0; i < p->v.n; i++)
-		plan_emit_decision(v, e, &p->v.v[i]);
+		if (is_told(v, &p->v.v[i]))
+			plan_emit_decision(v, e, &p->v.v[i]);
 	emit_end(e);
 	emit_object(e, "summary");
 	emit_int(e, "placed", p->placed);

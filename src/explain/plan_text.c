@@ -90,7 +90,7 @@ static void victims_each(const struct plan_view *v, const struct look *look, str
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
 
-		for (uint32_t k = 0; k < d->n_victims; k++) {
+		for (uint32_t k = 0; is_told(v, d) && k < d->n_victims; k++) {
 			if (!is_sent_away(v, &seen, &d->victims[k]))
 				continue;
 			table_row(&t);
@@ -148,7 +148,7 @@ static uint32_t group_victims(const struct plan_view *v, struct victim_group *gr
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
 		const struct decision *d = &v->plan->v.v[i];
 
-		for (uint32_t k = 0; k < d->n_victims; k++)
+		for (uint32_t k = 0; is_told(v, d) && k < d->n_victims; k++)
 			if (is_sent_away(v, &seen, &d->victims[k]))
 				group_add(v, groups, &n, d, &d->victims[k]);
 	}
@@ -217,14 +217,24 @@ static struct bits last_decisions(const struct plan_view *v)
 	return last;
 }
 
-static uint32_t count_outcome(const struct plan_view *v, bool is_waiting)
-{
-	return is_waiting ? v->plan->waiting + v->plan->gated : v->plan->placed + v->plan->nominated;
-}
-
 static bool waits(const struct decision *d)
 {
 	return d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED;
+}
+
+/* One of those that are listed: last of its pod, and of the namespace that is asked for. */
+static bool is_listed(const struct plan_view *v, const struct bits *last, uint32_t i, bool is_waiting)
+{
+	return bits_has(last, i) && waits(&v->plan->v.v[i]) == is_waiting && is_of_namespace(v, v->plan->v.v[i].pod);
+}
+
+static uint32_t count_listed(const struct plan_view *v, const struct bits *last, bool is_waiting)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->plan->v.n; i++)
+		n += is_listed(v, last, i, is_waiting);
+	return n;
 }
 
 /* Pods of one group that wait for the same reason stand in one line. */
@@ -266,7 +276,7 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 		struct text name = {0}, visible = {0};
 		uint32_t n_more;
 
-		if (!waits(d) || !bits_has(last, i))
+		if (!is_listed(v, last, i, true))
 			continue;
 		pod_path(v, d->pod, &name);
 		text_add_visible(&visible, text_str(&name));
@@ -324,7 +334,7 @@ static void running_pods(const struct plan_view *v, const struct bits *last, con
 		const struct decision *d = &v->plan->v.v[i];
 		struct text why = {0}, volumes = {0};
 
-		if (waits(d) || !bits_has(last, i))
+		if (!is_listed(v, last, i, false))
 			continue;
 		table_row(&t);
 		cell_pod(v, &t, TONE_GOOD, d->pod);
@@ -353,7 +363,7 @@ static uint32_t count_sent_away(const struct plan_view *v)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->plan->v.n; i++)
-		for (uint32_t k = 0; k < v->plan->v.v[i].n_victims; k++)
+		for (uint32_t k = 0; is_told(v, &v->plan->v.v[i]) && k < v->plan->v.v[i].n_victims; k++)
 			n += is_sent_away(v, &seen, &v->plan->v.v[i].victims[k]);
 	bits_free(&seen);
 	return n;
@@ -388,12 +398,12 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 		else
 			victims_each(v, look, out);
 	}
-	if (count_outcome(v, true)) {
-		text_add_heading(out, look, "WAITING", count_outcome(v, true));
+	if (count_listed(v, &last, true)) {
+		text_add_heading(out, look, "WAITING", count_listed(v, &last, true));
 		waiting_pods(v, &last, look, out);
 	}
-	if (count_outcome(v, false)) {
-		text_add_heading(out, look, "PLACEMENTS", count_outcome(v, false));
+	if (count_listed(v, &last, false)) {
+		text_add_heading(out, look, "PLACEMENTS", count_listed(v, &last, false));
 		running_pods(v, &last, look, is_wide, out);
 	}
 	if (!v->plan->v.n)

@@ -20,6 +20,7 @@ struct plan_view {
 	enum profile profile;
 	bool by_fair_share; /* what reclaim went by */
 	int64_t now_ns;
+	const char *ns;			/* only decisions about its pods are told; NULL: all */
 	const struct plan_notes *notes; /* NULL: neither moves nor numbers are told */
 };
 
@@ -80,6 +81,8 @@ void reclaim_text(const struct plan_view *v, const struct decision *d, const str
 struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct decision *d, const struct victim *x);
 
 /* Helpers for both. */
+bool is_of_namespace(const struct plan_view *v, pod_id pod);	   /* that is asked for */
+bool is_told(const struct plan_view *v, const struct decision *d); /* it is about the namespace that is asked for */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */
 bool waits_with_group(const struct decision *d); /* for victims that its group's first pod tells of */
 void group_path(const struct plan_view *v, group_id g, struct text *out);

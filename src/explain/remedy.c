@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "explain/emit_fields.h"
-#include "units/timestamp.h"
 
 /* ---- trying ---- */
 
@@ -53,24 +52,13 @@ static void try_config(struct remedy_trial *t, const struct engine_config *confi
 		t->found[t->n++] = r;
 }
 
-/* ---- when something has passed ---- */
-
-static void try_later(struct remedy_trial *t)
+/* How many pods wait for their start together with it. */
+static uint32_t members_waiting(const struct remedy_trial *t)
 {
-	const struct decision *d = t->q->waits;
-	int64_t first = d->until_ns;
-	enum rule_id rule = first != TIME_NONE ? d->own_rule : RULE_NONE;
+	const struct ledger *l = cluster_ledger(t->q->cluster);
+	podset_id s = ledger_pod(l, t->q->waits->pod)->podset;
 
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct rule_verdict *v = &d->protected[i].verdict;
-
-		if (v->until_ns == TIME_NONE || (first != TIME_NONE && v->until_ns >= first))
-			continue;
-		first = v->until_ns;
-		rule = v->rule;
-	}
-	if (first != TIME_NONE)
-		try_config(t, t->q->config, first, (struct remedy){.kind = REMEDY_TIME, .rule = rule, .at_ns = first});
+	return s == PODSET_NONE || !ledger_podset(l, s)->n_waiting ? 1 : ledger_podset(l, s)->n_waiting;
 }
 
 /* ---- without a rule ---- */
@@ -106,7 +94,9 @@ static void try_queue(struct remedy_trial *t, struct remedy r)
 
 	res_put(v, r.type, r.needs);
 	ledger_queue_set(l, r.queue, &spec);
-	try_config(t, t->q->config, t->q->run.now_ns, r);
+	/* What the reader of queues.yaml would refuse is no help. */
+	if (!queue_amounts_check(ledger_queues(l), NULL))
+		try_config(t, t->q->config, t->q->run.now_ns, r);
 	ledger_rollback(l, mark);
 }
 
@@ -121,7 +111,7 @@ static void try_queues(struct remedy_trial *t)
 			const struct queue_spec *spec = &queue_get(ledger_queues(l), q)->spec;
 			res_id r = s->request.v[i].type;
 			int64_t used = ledger_queue_used(l, q)[r] + ledger_queue_reserved(l, q)[r];
-			int64_t needs = used + s->request.v[i].amount;
+			int64_t needs = used + s->request.v[i].amount * members_waiting(t);
 			struct remedy m = {.queue = q, .type = r, .needs = needs};
 
 			if (s->request.v[i].amount == 0)
@@ -140,42 +130,78 @@ static void try_queues(struct remedy_trial *t)
 
 /* ---- priority ---- */
 
-/* Just above the least of those that priority protects. */
+enum { PRIORITIES_TRIED = 16 };
+
+/* Between queues an equal priority is enough, inside one it must be higher: the verdict's own numbers tell. */
+static int64_t priority_against(const struct remedy_trial *t, const struct rule_verdict *v)
+{
+	int64_t own = ledger_pod(cluster_ledger(t->q->cluster), t->q->waits->pod)->priority;
+
+	return own + (v->num[0] - v->num[1]) + (v->reason ? 1 : 0); /* numbers are as the queues adjust them */
+}
+
+/* The smallest of those that priority protects, above the last that was tried. */
+static int64_t next_priority(const struct remedy_trial *t, int64_t above)
+{
+	const struct decision *d = t->q->waits;
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct rule_verdict *v = &d->protected[i].verdict;
+
+		if (v->rule == RULE_PRIORITY && priority_against(t, v) > above && priority_against(t, v) < least)
+			least = priority_against(t, v);
+	}
+	return least;
+}
+
+/* Of all pods of its group that wait: they are one claim. */
+static void set_priority(const struct remedy_trial *t, int32_t priority)
+{
+	struct ledger *l = cluster_ledger(t->q->cluster);
+	group_id group = ledger_pod(l, t->q->waits->pod)->group;
+
+	ledger_set_priority(l, t->q->waits->pod, priority);
+	for (pod_id p = 0; group != GROUP_NONE && p < ledger_pod_limit(l); p++)
+		if (ledger_pod(l, p)->group == group && ledger_pod(l, p)->state == POD_WAITING)
+			ledger_set_priority(l, p, priority);
+}
+
 static void try_priority(struct remedy_trial *t)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
-	const struct decision *d = t->q->waits;
-	const struct pod *p = ledger_pod(l, d->pod);
-	int64_t least = INT64_MAX;
+	int64_t has = ledger_pod(l, t->q->waits->pod)->priority, tried = has;
+	uint32_t before = t->n;
 
-	for (uint32_t i = 0; i < d->n_protected; i++)
-		if (d->protected[i].verdict.rule == RULE_PRIORITY &&
-		    ledger_pod(l, d->protected[i].pod)->priority < least)
-			least = ledger_pod(l, d->protected[i].pod)->priority;
-	if (least >= INT32_MAX || p->group != GROUP_NONE)
-		return;
-	struct remedy r = {.kind = REMEDY_PRIORITY, .has = p->priority, .needs = least + 1};
-	ledger_mark mark = ledger_get_mark(l);
+	for (int i = 0; i < PRIORITIES_TRIED && t->n == before; i++) {
+		ledger_mark mark = ledger_get_mark(l);
 
-	ledger_set_priority(l, d->pod, (int32_t)least + 1);
-	try_config(t, t->q->config, t->q->run.now_ns, r);
-	ledger_rollback(l, mark);
+		tried = next_priority(t, tried);
+		if (tried > INT32_MAX)
+			return;
+		set_priority(t, (int32_t)tried);
+		try_config(t, t->q->config, t->q->run.now_ns,
+			   (struct remedy){.kind = REMEDY_PRIORITY, .has = has, .needs = tried});
+		ledger_rollback(l, mark);
+	}
 }
 
 /* ---- room ---- */
 
-/* In how many types a node lacks room for the pod, and how much of the first. */
-static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, res_id *ret_type, int64_t *ret_amount)
+/* In how many types a node lacks room for so many such pods once leaving ones are gone, and how much of the first. */
+static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, uint32_t n_pods, res_id *ret_type,
+		      int64_t *ret_amount)
 {
 	const int64_t *all = ledger_node_allocatable(l, n), *used = ledger_node_used(l, n);
-	const int64_t *reserved = ledger_node_reserved(l, n);
+	const int64_t *reserved = ledger_node_reserved(l, n), *leaving = ledger_node_leaving(l, n);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < s->request.n; i++) {
 		res_id r = s->request.v[i].type;
-		int64_t lack = s->request.v[i].amount - (all[r] - used[r] - reserved[r]);
+		int64_t asked = s->request.v[i].amount * n_pods;
+		int64_t lack = asked - (all[r] - used[r] + leaving[r] - reserved[r]);
 
-		if (lack <= 0 || s->request.v[i].amount == 0)
+		if (lack <= 0 || asked == 0)
 			continue;
 		if (count++ == 0) {
 			*ret_type = r;
@@ -191,13 +217,14 @@ static bool nearest_node(const struct remedy_trial *t, struct remedy *r)
 	const struct ledger *l = cluster_ledger(t->q->cluster);
 	const struct decision *d = t->q->waits;
 	const struct shape *s = shape_get(ledger_vocab(l), ledger_pod(l, d->pod)->shape);
+	uint32_t n_pods = members_waiting(t);
 	bool is_found = false;
 
 	for (node_id n = 0; n < ledger_node_limit(l); n++) {
 		res_id type = 0;
 		int64_t amount = 0;
 
-		if (!ledger_node(l, n)->is_live || lacks(l, n, s, &type, &amount) != 1)
+		if (!ledger_node(l, n)->is_live || lacks(l, n, s, n_pods, &type, &amount) != 1)
 			continue;
 		if (is_found && (type != r->type || amount >= r->needs))
 			continue;
@@ -232,7 +259,6 @@ uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDI
 	if (q->waits->outcome != OUTCOME_WAITING ||
 	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)
 		return 0;
-	try_later(&t);
 	try_room(&t);
 	try_queues(&t);
 	try_priority(&t);
@@ -250,11 +276,6 @@ static void change_text(const struct plan_view *v, const struct remedy *r, struc
 	res_amount_text(r->type, r->has, &has);
 	res_amount_text(r->type, r->needs, &needs);
 	switch (r->kind) {
-	case REMEDY_TIME:
-		text_add(out, "waiting until ");
-		timestamp_text(r->at_ns, out);
-		text_printf(out, ", when %s no longer holds", rule_text(r->rule));
-		break;
 	case REMEDY_ROOM:
 		text_printf(out, "%s more %s on %s", text_str(&needs), res_type_name(types, r->type),
 			    node_text(v, r->node));
@@ -320,7 +341,7 @@ void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n
 
 void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e)
 {
-	static const char *const kinds[] = {"time", "room", "maximum", "guarantee", "priority", "rule"};
+	static const char *const kinds[] = {"room", "maximum", "guarantee", "priority", "rule"};
 
 	emit_list(e, "whatWouldItTake");
 	for (uint32_t i = 0; i < n; i++) {

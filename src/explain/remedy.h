@@ -3,20 +3,20 @@
  * remedy.h - what would it take? The small changes that would let a waiting pod get room, found by trying them: the
  * plan is made again with one thing different, and taken back.
  *
- * Later, when a window or a delay has passed; without one rule; with a higher priority; with a larger guarantee or
- * maximum of one of its queues; with more room on the node that lacks least.
+ * Without one rule; with the smallest higher priority that works; with a larger guarantee or maximum of one of its
+ * queues that its documents could have; with more room on the node that lacks least. Of a pod in a group what its whole
+ * group would take. What time alone changes is the forecast's (forecast.h).
  */
 #pragma once
 
 #include "engine/engine.h"
 #include "explain/plan_view.h"
 
-enum remedy_kind { REMEDY_TIME, REMEDY_ROOM, REMEDY_MAXIMUM, REMEDY_GUARANTEE, REMEDY_PRIORITY, REMEDY_RULE };
+enum remedy_kind { REMEDY_ROOM, REMEDY_MAXIMUM, REMEDY_GUARANTEE, REMEDY_PRIORITY, REMEDY_RULE };
 
 struct remedy {
 	enum remedy_kind kind;
-	enum rule_id rule; /* REMEDY_TIME, REMEDY_RULE */
-	int64_t at_ns;	   /* REMEDY_TIME */
+	enum rule_id rule; /* REMEDY_RULE */
 	queue_id queue;	   /* REMEDY_MAXIMUM, REMEDY_GUARANTEE */
 	node_id node;	   /* REMEDY_ROOM */
 	res_id type;

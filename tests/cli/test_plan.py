@@ -457,7 +457,8 @@ def explain(t):
             ("a gated pod", [node("n1"), pod("p", schedulingGates=[{"name": "x"}])], ["ns/p"],
              "ns/p is not tried: waiting for scheduling gates: [x].\n"),
             ("no nodes", [pod("p")], ["ns/p"], "ns/p waits: no nodes available to schedule pods\n\nWHAT WOULD IT TAKE\n"
-             "  No single change of a rule, a number of its queue, its priority or one node's room would do.\n")):
+             "  No single change of a rule, a number of its queue, its priority or one node's room would do.\n\nWHEN IT STARTS\n"
+             "  Time alone does not let it start: nothing that holds it back ends by itself.\n")):
         found = run("explain", objects, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (0, sentence, ""))
     done = pod("done", 1, 0, "n1")
@@ -568,11 +569,11 @@ def explain_nodes(t):
 def explain_usage(t):
     for name, args, message in (
             ("an unknown pod", ["ns/nobody"], "cede: error: there is no pod and no group ns/nobody in what was read\n"),
-            ("a name alone is of namespace default", ["big"], "cede: error: there is no pod and no group default/big in what was read; there is ns/big\n")):
+            ("a name alone is of namespace default", ["big"], "cede: error: there is no pod and no group default/big, and no such queue in what was read; there is ns/big\n")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (2, "", message))
-    for name, args, message in (("no pod", [], "which pod or group? for example: cede explain -f cluster.yaml ml/train-0"),
-                                ("two pods", ["a", "b"], "one pod or group at a time, please: 'b' is the second")):
+    for name, args, message in (("no pod", [], "which pod, group or queue? for example: cede explain -f cluster.yaml ml/train-0"),
+                                ("two pods", ["a", "b"], "one pod, group or queue at a time, please: 'b' is the second")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err.splitlines()[0]), (2, "", f"cede explain: {message}"))
     home = pod("p")

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/forecast.h"
+
+#include "explain/emit_fields.h"
+
+/* ---- trying ---- */
+
+struct trial {
+	const struct remedy_question *q;
+	struct forecast *f;
+	const struct decision *own; /* the pod's last in the present plan */
+	int64_t now_ns, next_ns;
+	struct forecast_step step; /* what of the pod's own ends at next_ns */
+	bool is_done;
+};
+
+static void end_of_rule(struct forecast_step *s, enum rule_id rule, bool is_candidate)
+{
+	uint32_t i = 0;
+
+	while (i < s->n_ends && (s->ends[i].rule != rule || (s->ends[i].n > 0) != is_candidate))
+		i++;
+	if (i == FORECAST_RULES)
+		return;
+	if (i == s->n_ends)
+		s->ends[s->n_ends++] = (struct forecast_end){rule, 0};
+	s->ends[i].n += is_candidate;
+}
+
+static void look_at_end(struct trial *t, const struct decision *d, enum rule_id rule, int64_t until_ns,
+			bool is_candidate)
+{
+	if (until_ns == TIME_NONE || until_ns <= t->now_ns)
+		return;
+	if (t->next_ns == TIME_NONE || until_ns < t->next_ns) {
+		t->next_ns = until_ns;
+		t->step = (struct forecast_step){.at_ns = until_ns};
+	}
+	if (until_ns == t->next_ns && d == t->own)
+		end_of_rule(&t->step, rule, is_candidate);
+}
+
+static void look_at(struct trial *t, const struct decision *d)
+{
+	if (d->pod == t->q->waits->pod && (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)) {
+		t->is_done = true;
+		t->f->at_ns = t->now_ns;
+		t->f->outcome = d->outcome;
+		t->f->action = d->action;
+		t->f->node = d->node;
+		t->f->n_victims = d->n_victims;
+	}
+	look_at_end(t, d, d->own_rule, d->own_rule != RULE_NONE ? d->until_ns : TIME_NONE, false);
+	for (uint32_t i = 0; i < d->n_protected; i++)
+		look_at_end(t, d, (enum rule_id)d->protected[i].verdict.rule, d->protected[i].verdict.until_ns, true);
+}
+
+/* What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed. */
+static bool plan_now(struct trial *t)
+{
+	const struct remedy_question *q = t->q;
+	struct decisions d = {.arena = arena_new(1 << 16)};
+	struct engine_run run = q->run;
+	struct err e;
+	struct engine *en = engine_new(q->cluster, q->config, q->extra, q->n_extra, &e);
+	bool is_ok;
+
+	run.now_ns = t->now_ns;
+	run.report = POD_NONE;
+	run.cycles = 2;
+	t->next_ns = TIME_NONE;
+	is_ok = en && !engine_plan(en, &run, &d, &e);
+	t->own = NULL;
+	for (uint32_t i = 0; is_ok && i < d.v.n; i++)
+		if (d.v.v[i].pod == q->waits->pod)
+			t->own = &d.v.v[i];
+	for (uint32_t i = 0; is_ok && !t->is_done && i < d.v.n; i++)
+		look_at(t, &d.v.v[i]);
+	engine_free(en);
+	array_free(&d.v);
+	arena_free(d.arena);
+	return is_ok;
+}
+
+static void keep_step(struct forecast *f, const struct forecast_step *s)
+{
+	if (!s->n_ends)
+		return;
+	if (f->n >= FORECAST_SHOWN)
+		memmove(f->steps, f->steps + 1, (FORECAST_SHOWN - 1) * sizeof(*f->steps));
+	f->steps[f->n < FORECAST_SHOWN ? f->n : FORECAST_SHOWN - 1] = *s;
+	f->n++;
+}
+
+void forecast_find(const struct remedy_question *q, struct forecast *ret)
+{
+	struct ledger *l = cluster_ledger(q->cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct trial t = {.q = q, .f = ret, .now_ns = q->run.now_ns};
+	uint32_t n = 0;
+
+	*ret = (struct forecast){0};
+	while (n++ < FORECAST_STEPS && plan_now(&t) && !t.is_done && t.next_ns != TIME_NONE) {
+		keep_step(ret, &t.step);
+		t.now_ns = t.next_ns;
+	}
+	ret->starts = t.is_done;
+	ret->is_bounded = !t.is_done && n > FORECAST_STEPS;
+	ledger_rollback(l, mark);
+}
+
+/* ---- words ---- */
+
+static void ends_text(const struct forecast_step *s, struct text *out)
+{
+	for (uint32_t i = 0; i < s->n_ends; i++) {
+		text_printf(out, "%s%s", i > 0 ? ", " : "", rule_text(s->ends[i].rule));
+		if (s->ends[i].n > 0)
+			text_printf(out, " of %u %s", s->ends[i].n, s->ends[i].n == 1 ? "pod" : "pods");
+	}
+	text_add(out, s->n_ends > 1 ? " end" : " ends");
+}
+
+static void start_text(const struct plan_view *v, const struct forecast *f, struct text *out)
+{
+	text_printf(out, "it gets %s", node_text(v, f->node));
+	if (f->n_victims > 0)
+		text_printf(out, " for %u %s (%s)", f->n_victims, f->n_victims == 1 ? "victim" : "victims",
+			    action_text(f->action));
+	else if (f->action != ACTION_ALLOCATE && f->action != ACTION_NONE)
+		text_printf(out, " (%s)", action_text(f->action));
+}
+
+static void add_line(const struct look *look, const struct text *s, struct text *out)
+{
+	text_add(out, "  ");
+	text_add_wrapped(out, text_str(s), 2, 6, look->width);
+	text_add_char(out, '\n');
+}
+
+static void steps_text(const struct plan_view *v, const struct forecast *f, const struct look *look, struct text *out)
+{
+	uint32_t shown = f->n < FORECAST_SHOWN ? f->n : FORECAST_SHOWN;
+
+	if (f->n > shown)
+		text_printf(out, "  … after %u other times\n", f->n - shown);
+	for (uint32_t i = 0; i < shown; i++) {
+		struct text line = {0};
+		bool is_last = f->starts && f->steps[i].at_ns == f->at_ns;
+
+		until_text(v, f->steps[i].at_ns, &line);
+		text_add(&line, "  ");
+		ends_text(&f->steps[i], &line);
+		text_add(&line, is_last ? ": " : ": it still waits");
+		if (is_last)
+			start_text(v, f, &line);
+		add_line(look, &line, out);
+		text_free(&line);
+	}
+}
+
+static void last_text(const struct plan_view *v, const struct forecast *f, struct text *out)
+{
+	uint32_t shown = f->n < FORECAST_SHOWN ? f->n : FORECAST_SHOWN;
+
+	if (f->starts) {
+		text_add(out, "It starts at ");
+		until_text(v, f->at_ns, out);
+		text_add(out, ", in ");
+		duration_text_short(f->at_ns - v->now_ns, out);
+		text_add(out, ", if nothing else happens");
+		if (!shown || f->steps[shown - 1].at_ns != f->at_ns) {
+			text_add(out, ": others have made way then, and ");
+			start_text(v, f, out);
+		}
+		text_add_char(out, '.');
+	} else if (f->is_bounded) {
+		text_printf(out,
+			    "It does not start at the next %d times at which something ends; no further was looked.",
+			    FORECAST_STEPS);
+	} else if (f->n > 0) {
+		text_add(out, "Time alone does not let it start: after that nothing is left that ends by itself.");
+	} else {
+		text_add(out, "Time alone does not let it start: nothing that holds it back ends by itself.");
+	}
+}
+
+void forecast_text(const struct plan_view *v, const struct forecast *f, const struct look *look, struct text *out)
+{
+	struct text last = {0};
+
+	text_add_char(out, '\n');
+	text_add_toned(out, look, TONE_STRONG, "WHEN IT STARTS");
+	text_add_char(out, '\n');
+	steps_text(v, f, look, out);
+	last_text(v, f, &last);
+	add_line(look, &last, out);
+	text_free(&last);
+}
+
+void forecast_emit(const struct plan_view *v, const struct forecast *f, struct emit *e)
+{
+	uint32_t shown = f->n < FORECAST_SHOWN ? f->n : FORECAST_SHOWN;
+
+	if (f->starts)
+		emit_time(e, "startsAt", f->at_ns);
+	emit_object(e, "forecast");
+	emit_bool(e, "starts", f->starts);
+	if (f->is_bounded)
+		emit_bool(e, "bounded", true);
+	if (f->starts) {
+		emit_some(e, "action", action_text(f->action));
+		emit_some(e, "node", node_text(v, f->node));
+		emit_int(e, "victims", f->n_victims);
+	}
+	emit_list(e, "ends");
+	for (uint32_t i = 0; i < shown; i++)
+		for (uint32_t k = 0; k < f->steps[i].n_ends; k++) {
+			emit_object(e, NULL);
+			emit_time(e, "at", f->steps[i].at_ns);
+			emit_str(e, "rule", rule_text(f->steps[i].ends[k].rule));
+			if (f->steps[i].ends[k].n > 0)
+				emit_int(e, "pods", f->steps[i].ends[k].n);
+			emit_end(e);
+		}
+	emit_end(e);
+	emit_end(e);
+}
+
+/* ---- both ---- */
+
+void outlook_find(const struct remedy_question *q, struct outlook *ret)
+{
+	ret->n_remedies = remedies_find(q, ret->remedies);
+	forecast_find(q, &ret->forecast);
+}
+
+void outlook_text(const struct plan_view *v, const struct outlook *o, const struct look *look, struct text *out)
+{
+	remedies_text(v, o->remedies, o->n_remedies, look, out);
+	forecast_text(v, &o->forecast, look, out);
+}
+
+void outlook_emit(const struct plan_view *v, const struct outlook *o, struct emit *e)
+{
+	remedies_emit(v, o->remedies, o->n_remedies, e);
+	forecast_emit(v, &o->forecast, e);
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cede explain`: when a waiting pod will start, what it would take, and why a queue is short."""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import NOW, Suite, cede  # noqa: E402
+
+
+def node(name, cpu=4):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
+            "status": {"allocatable": {"cpu": str(cpu), "memory": "64Gi", "pods": "110"}}}
+
+
+def pod(name, cpu=1, priority=50, on=None, start="2026-11-15T11:55:00Z", queue=None, created="2026-11-15T10:00:00Z", **annotations):
+    spec = {"priority": priority, "containers": [{"name": "c", "resources": {"requests": {"cpu": str(cpu)}}}]}
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "ns", "creationTimestamp": created, "annotations": annotations,
+                         "labels": {"kai.scheduler/queue": queue, "app": name} if queue else {"app": name}},
+            "spec": spec, "status": {"phase": "Running", "startTime": start} if on else {}}
+
+
+def kai(name, parent, cpu, **more):
+    share = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
+            "spec": {"parentQueue": parent, "resources": {"gpu": share, "cpu": {**share, "quota": cpu}, "memory": share}, **more}}
+
+
+def yunikorn(*queues):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "yunikorn-configs", "namespace": "yunikorn"},
+            "data": {"queues.yaml": json.dumps({"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": list(queues)}]}]})}}
+
+
+def explain(objects, *args):
+    whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    return cede("explain", "-f", "-", "-q", *NOW, *args, stdin=whole.encode())
+
+
+def data(objects, *args):
+    found = explain(objects, *args, "-o", "json")
+    return json.loads(found.out) if found.code == 0 else {"err": found.err}
+
+
+def windows(window="10m"):
+    return [node("n"), kai("d", "", 4000), kai("a", "d", 1000, reclaimMinRuntime=window), kai("b", "d", 3000)]
+
+
+def forecasts(t):
+    running = [pod(f"a{i}", on="n", queue="a", start=f"2026-11-15T11:5{5 + i}:00Z") for i in range(4)]
+    found = data(windows() + running + [pod("want", 1, queue="b")], "ns/want")
+    t.equal("a window ends: the first that is long enough lets it start", (found.get("startsAt"), found["forecast"]["victims"], found["forecast"]["ends"]),
+            ("2026-11-15T12:05:00Z", 1, [{"at": "2026-11-15T12:05:00Z", "rule": "min-runtime", "pods": 1}]))
+    found = data(windows() + running + [pod("want", 3, queue="b")], "ns/want")
+    t.equal("a chain of windows: three have to end", (found.get("startsAt"), [x["at"][11:16] for x in found["forecast"]["ends"]]),
+            ("2026-11-15T12:07:00Z", ["12:05", "12:06", "12:07"]))
+    text = explain(windows() + running + [pod("want", 3, queue="b")], "ns/want").out
+    t.golden("the chain in words", "explain-forecast.txt", text)
+    found = data(windows() + running + [pod("want", 4, queue="b")], "ns/want")
+    t.equal("what is guaranteed to the others never comes free by time", (found.get("startsAt"), found["forecast"]["starts"]), (None, False))
+    late = pod("want", 2, created="2026-11-15T11:59:50Z")
+    late["metadata"]["labels"].update(queue="root.p", applicationId="want")
+    held = pod("held", 4, on="n")
+    held["metadata"]["labels"].update(queue="root.q", applicationId="held")
+    two = [{**held, "metadata": {**held["metadata"], "name": f"h{i}", "labels": {**held["metadata"]["labels"], "applicationId": f"h{i}"}},
+            "spec": {**held["spec"], "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}} for i in range(4)]
+    queues = yunikorn({"name": "p", "resources": {"guaranteed": {"vcore": "2"}}}, {"name": "q"})
+    found = data([node("n"), queues] + two + [late], "ns/want")
+    t.equal("a delay ends", (found.get("startsAt"), found["forecast"]["ends"]),
+            ("2026-11-15T12:00:20Z", [{"at": "2026-11-15T12:00:20Z", "rule": "delay"}]))
+    blocked = data([node("n"), pod("held", 4, 90, on="n"), pod("want", 4, 10)], "ns/want")
+    t.equal("nothing ends by itself", blocked["forecast"], {"starts": False, "ends": []})
+    t.equal("a pod that gets room has no forecast", "forecast" in data([node("n"), pod("p")], "ns/p"), False)
+    first = explain(windows() + running + [pod("want", 3, queue="b")], "ns/want").out
+    t.equal("the same twice", first, explain(windows() + running + [pod("want", 3, queue="b")], "ns/want").out)
+
+
+def remedies(t):
+    objects = [node("n"), pod("low", 2, 20, on="n"), pod("high", 2, 40, on="n"), pod("want", 4, 10)]
+    found = {x["kind"]: x["change"] for x in data(objects, "ns/want")["whatWouldItTake"]}
+    t.equal("the smallest priority that works, not just the smallest that helps", found.get("priority"), "priority 41 (now 10)")
+    leaving = pod("old", 1, on="n")
+    leaving["metadata"].update(deletionTimestamp="2026-11-15T12:00:20Z", deletionGracePeriodSeconds=30)
+    found = {x["kind"]: x["change"] for x in data([node("n"), leaving, pod("held", 2, 90, on="n"), pod("want", 3)], "ns/want")["whatWouldItTake"]}
+    t.equal("room that is missing when leaving pods are gone", found.get("room"), "1 more cpu on n")
+    queues = yunikorn({"name": "p", "resources": {"guaranteed": {"vcore": "2"}}, "queues": [{"name": "a", "resources": {"guaranteed": {"vcore": "1"}}},
+                                                                                          {"name": "b", "resources": {"guaranteed": {"vcore": "1"}}}]})
+    def of(name, queue, **more):
+        one = pod(name, **more)
+        one["metadata"]["labels"].update(queue=queue, applicationId=name)
+        return one
+    objects = [node("n"), queues] + [of(f"b{i}", "root.p.b", on="n") for i in range(3)] + [of("a0", "root.p.a", on="n"), of("want", "root.p.a")]
+    found = [x["change"] for x in data(objects, "ns/want")["whatWouldItTake"] if x["kind"] == "guarantee"]
+    t.equal("no guarantee that the reader of queues.yaml would refuse", found, [])
+    group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
+             "spec": {"minMember": 2, "priorityClassName": "train", "queue": "b"}}
+    members = [pod(f"g{i}", 2, queue="b", **{"pod-group-name": "g"}) for i in range(2)]
+    found = data(windows("0s") + [pod("held", 2, 90, on="n", queue="b"), group] + members, "ns/g")
+    t.equal("also for groups: room for all of it", [x["change"] for x in found.get("whatWouldItTake", []) if x["kind"] == "room"], ["2 more cpu on n"])
+    t.equal("and a forecast", found["forecast"]["starts"], False)
+
+
+def queues(t):
+    running = [pod(f"a{i}", on="n", queue="a", start=f"2026-11-15T11:5{5 + i}:00Z") for i in range(4)]
+    objects = windows() + running + [pod("want", 3, queue="b")]
+    found = data(objects, "root.d.b")
+    t.equal("a queue: short, of what, and who holds back how much until when",
+            (found["kind"], found["short"], found["used"], found["guaranteed"], found["stillAsked"], [
+                (x["rule"], x["pods"], x["amounts"]["cpu"], x["from"][11:16], x["until"][11:16]) for x in found["heldBackBy"]], found["startsAt"][11:16]),
+            ("QueueExplanation", True, {}, {"cpu": "3"}, {"cpu": "3"}, [("min-runtime", 4, "4", "12:05", "12:08")], "12:07"))
+    t.golden("a queue in words", "explain-queue.txt", explain(objects, "root.d.b").out)
+    t.equal("a KAI Queue by its name", data(objects, "b")["queue"], "root.d.b")
+    t.true("a queue above its guarantee", "Queue root.d.a is not short: nothing waits in it." in explain(objects, "a").out, explain(objects, "a").out)
+    for words, args in (("there is no queue root.d.c in what was read; did you mean root.d.a?", ["root.d.c"]),
+                        ("there is no pod and no group ns/wnt in what was read; did you mean ns/want?", ["ns/wnt"]),
+                        ("there is no pod and no group ns/wnt, and no such queue in what was read; did you mean ns/want?", ["-n", "ns", "wnt"]),
+                        ("there is no pod and no group default/want, and no such queue in what was read; there is ns/want", ["want"])):
+        found = explain(objects, *args)
+        t.true(f"not there: {args[-1]}", found.code == 2 and words in found.err, found.err)
+    t.equal("-n names the namespace", data(objects, "-n", "ns", "want")["pod"], "ns/want")
+
+
+def main():
+    t = Suite()
+    forecasts(t)
+    remedies(t)
+    queues(t)
+    t.end()
+
+
+main()
