@@ -162,7 +162,7 @@ static void make_decision(struct journal_run *run, uint32_t i)
 static struct journal_run make_run(const struct state *s, uint32_t n)
 {
 	struct journal_run run = {.arena = arena_new(1 << 16),
-				  .now_ns = NOW_NS + n * 60 * NS_PER_S,
+				  .now_ns = NOW_NS + (int64_t)n * 60 * NS_PER_S,
 				  .profile = "default",
 				  .version = "bench",
 				  .cycles = 1,
@@ -289,12 +289,12 @@ static void measure_reading(const char *path, struct row *row)
 
 static void measure_trim(const char *path, struct row *row)
 {
-	struct journal_keep keep = {.age_ns = row->runs / 2 * 60 * NS_PER_S};
+	struct journal_keep keep = {.age_ns = (int64_t)(row->runs / 2) * 60 * NS_PER_S};
 	double began = now_ms();
 	struct journal *j = open_journal(path, JOURNAL_WRITE);
 	struct err e;
 
-	if (journal_trim(j, &keep, NOW_NS + row->runs * 60 * NS_PER_S, &e))
+	if (journal_trim(j, &keep, NOW_NS + (int64_t)row->runs * 60 * NS_PER_S, &e))
 		fail("trim", e.msg);
 	journal_close(j);
 	row->trim_ms = now_ms() - began;

@@ -36,13 +36,13 @@ static bool complain(struct checker *c, enum err_code rc, const struct err *e)
 
 static enum err_code check_pages(struct checker *c, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc = statement_open(&q, c->j, "PRAGMA integrity_check(5)", e);
 
 	while (!rc && statement_next(&q)) {
 		const char *s = (const char *)sqlite3_column_text(q.s, 0);
 
-		if (!str_eq(s, "ok") && c->n++ < COMPLAINTS_MAX)
+		if (s && !str_eq(s, "ok") && c->n++ < COMPLAINTS_MAX)
 			text_printf(c->r->complaints, "%.200s\n", s);
 	}
 	if (!rc)

@@ -25,7 +25,7 @@ struct chunks {
 	struct journal *j;
 	ZSTD_CCtx *packer;
 	ZSTD_DCtx *unpacker;
-	struct transaction by_id, base_by_id, by_hash, insert;
+	struct statement by_id, base_by_id, by_hash, insert;
 	int64_t last_id, base_id; /* given last; in base now. 0: none */
 	size_t base_packed;	  /* bytes that the base takes in the file */
 	uint64_t gear[256];
@@ -118,7 +118,7 @@ struct stored { /* a row of chunks; the data until the next step */
 	size_t n;
 };
 
-static enum err_code look_up(struct chunks *c, struct transaction *q, int64_t id, struct stored *ret, struct err *e)
+static enum err_code look_up(struct chunks *c, struct statement *q, int64_t id, struct stored *ret, struct err *e)
 {
 	bind_int(q, id);
 	if (!statement_next(q)) {
@@ -320,7 +320,7 @@ static void cut_all(const struct chunks *c, const char *s, size_t n, entry_list 
 
 static enum err_code find(struct chunks *c, const char *s, size_t n, uint64_t hash, int64_t *ret, struct err *e)
 {
-	struct transaction *q = &c->by_hash;
+	struct statement *q = &c->by_hash;
 	enum err_code rc = ERR_OK;
 
 	*ret = 0;
@@ -536,7 +536,7 @@ enum err_code chunks_mark(struct chunks *c, struct chunk_ref ref, struct map *us
 
 enum err_code chunks_list(struct chunks *c, id_list *out, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc = statement_open(&q, c->j, "SELECT chunk FROM chunks ORDER BY chunk", e);
 
 	while (!rc && statement_next(&q))
@@ -549,7 +549,7 @@ enum err_code chunks_list(struct chunks *c, id_list *out, struct err *e)
 
 enum err_code chunks_sweep(struct chunks *c, const struct map *used, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	id_list ids = {0};
 	enum err_code rc = chunks_list(c, &ids, e);
 

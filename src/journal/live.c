@@ -87,8 +87,8 @@ static void wake_caller(struct journal_live *l)
 		return;
 }
 
-/* With the lock. False: it is given up, because the daemon ends. */
-static bool wait_after_failure(struct journal_live *l, const struct err *why)
+/* With the lock. */
+static void wait_after_failure(struct journal_live *l, const struct err *why)
 {
 	struct timespec until = in_ms(RETRY_MS);
 
@@ -96,13 +96,13 @@ static bool wait_after_failure(struct journal_live *l, const struct err *why)
 	wake_caller(l);
 	while (!l->is_closing && pthread_cond_timedwait(&l->has_work, &l->lock, &until) != ETIMEDOUT)
 		;
-	return !l->is_closing;
 }
 
-/* With the lock, which is let go while it is written. */
+/* With the lock, which is let go while it is written. False: it is given up, because the daemon ends. */
 static bool write_out(struct journal_live *l, struct live_batch *batch)
 {
 	for (;;) {
+		bool is_last_try = l->is_closing;
 		uint64_t lost = l->n_lost;
 		enum err_code rc;
 		struct err e = {0};
@@ -116,7 +116,8 @@ static bool write_out(struct journal_live *l, struct live_batch *batch)
 			wake_caller(l);
 			return true;
 		}
-		if (!wait_after_failure(l, &e))
+		wait_after_failure(l, &e);
+		if (is_last_try)
 			return false;
 	}
 }

@@ -162,9 +162,23 @@ static enum err_code begin_run(struct live_writer *w, int64_t at_ns, struct err 
 	TRY(write_settings(w, &run, &texts.settings, e));
 	TRY(write_run_row(w->j, &run, &texts, e));
 	w->run = run.id;
-	w->run_began_ns = at_ns;
+	w->run_began_ns = w->last_ns = at_ns;
 	w->seq = 0;
 	return ERR_OK;
+}
+
+/* What the decisions since the last time add to the run is written once for all of them. */
+static enum err_code settle_run(struct live_writer *w, struct err *e)
+{
+	if (!w->added[ROWS_DECISIONS].n)
+		return ERR_OK;
+	for (int i = 0; i < ROW_TABLES; i++) {
+		TRY(store_add_rows(w->j, w->run, (enum row_table)i, w->added[i], e));
+		w->added[i] = (struct row_sum){0};
+	}
+	TRY(store_execf(w->j, e, "UPDATE runs SET end_ns = max(end_ns, %lld) WHERE run = %lld", (long long)w->last_ns,
+			(long long)w->run));
+	return store_seal_run(w->j, w->run, e);
 }
 
 /* Somebody may have removed ours, with a --journal-keep of his own. */
@@ -174,14 +188,8 @@ static enum err_code need_run(struct live_writer *w, int64_t at_ns, struct err *
 
 	if (w->run && !is_over && store_find_run(w->j, w->run))
 		return ERR_OK;
+	TRY(settle_run(w, e));
 	return begin_run(w, at_ns, e);
-}
-
-static enum err_code end_at(struct live_writer *w, int64_t run, int64_t at_ns, struct err *e)
-{
-	TRY(store_execf(w->j, e, "UPDATE runs SET end_ns = max(end_ns, %lld) WHERE run = %lld", (long long)at_ns,
-			(long long)run));
-	return store_seal_run(w->j, run, e);
 }
 
 /* ---- decisions ---- */
@@ -191,13 +199,9 @@ static bool gives_place(const struct journal_decision *d)
 	return str_eq(d->outcome, "placed") || str_eq(d->outcome, "nominated");
 }
 
-static enum err_code insert_victims(struct live_writer *w, const struct journal_decision *d, struct err *e)
+static enum err_code write_victims(struct live_writer *w, const struct journal_decision *d, struct err *e)
 {
-	struct row_sum sum = {0};
-	struct transaction q = {0};
-	enum err_code rc = open_insert_eviction(&q, w->j, e);
-
-	for (uint32_t i = 0; i < d->n_victims && !rc; i++) {
+	for (uint32_t i = 0; i < d->n_victims; i++) {
 		struct row_id id = {w->run, w->seq, i};
 		struct journal_eviction x = eviction_row(d, &d->victims[i]);
 
@@ -205,32 +209,24 @@ static enum err_code insert_victims(struct live_writer *w, const struct journal_
 			continue;
 		x.at_ns = d->at_ns;
 		x.state = w->session.source == JOURNAL_LIVE ? JOURNAL_DECIDED : JOURNAL_PLANNED;
-		rc = insert_eviction(&q, &id, &x, &sum, e);
+		TRY(insert_eviction(&w->insert[ROWS_EVICTIONS], &id, &x, &w->added[ROWS_EVICTIONS], e));
 	}
-	statement_close(&q);
-	return rc ? rc : store_add_rows(w->j, w->run, ROWS_EVICTIONS, sum, e);
+	return ERR_OK;
 }
 
 static enum err_code write_decision(struct live_writer *w, const struct journal_decision *made, struct err *e)
 {
 	struct journal_decision d = *made;
-	struct row_sum sum = {0};
-	struct transaction q = {0};
-	enum err_code rc;
 
 	TRY(need_run(w, d.at_ns, e));
 	if (w->session.source == JOURNAL_LIVE && gives_place(&d))
 		d.state = JOURNAL_DECIDED;
-	rc = open_insert_decision(&q, w->j, e);
-	if (!rc)
-		rc = insert_decision(&q, w->run, w->seq, &d, &sum, e);
-	statement_close(&q);
-	if (!rc)
-		rc = store_add_rows(w->j, w->run, ROWS_DECISIONS, sum, e);
-	if (!rc && d.n_victims)
-		rc = insert_victims(w, &d, e);
+	TRY(insert_decision(&w->insert[ROWS_DECISIONS], w->run, w->seq, &d, &w->added[ROWS_DECISIONS], e));
+	TRY(write_victims(w, &d, e));
 	w->seq++;
-	return rc ? rc : end_at(w, w->run, d.at_ns, e);
+	if (d.at_ns > w->last_ns)
+		w->last_ns = d.at_ns;
+	return ERR_OK;
 }
 
 /* ---- outcomes ---- */
@@ -254,7 +250,7 @@ static const struct {
 static enum err_code find_open(struct live_writer *w, const struct journal_outcome *o, int64_t *ret_run,
 			       struct row_sum *ret, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	*ret_run = 0;
@@ -276,7 +272,7 @@ static enum err_code find_open(struct live_writer *w, const struct journal_outco
 static enum err_code change_open(struct live_writer *w, const struct journal_outcome *o, int64_t run,
 				 struct row_sum *ret, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, w->j, kinds[o->kind].set, e));
@@ -327,11 +323,14 @@ static enum err_code write_lost(struct live_writer *w, uint64_t n_lost, struct e
 
 static enum err_code write_items(struct live_writer *w, const struct live_batch *b, uint64_t n_lost, struct err *e)
 {
+	TRY(open_insert_decision(&w->insert[ROWS_DECISIONS], w->j, e));
+	TRY(open_insert_eviction(&w->insert[ROWS_EVICTIONS], w->j, e));
 	for (uint32_t i = 0; i < b->v.n; i++) {
 		const struct live_item *x = &b->v.v[i];
 
 		TRY(x->is_outcome ? write_outcome(w, &x->outcome, e) : write_decision(w, &x->decision, e));
 	}
+	TRY(settle_run(w, e));
 	return write_lost(w, n_lost, e);
 }
 
@@ -342,7 +341,10 @@ enum err_code live_write(struct live_writer *w, const struct live_batch *b, uint
 	enum err_code rc;
 
 	TRY(store_begin_light(w->j, e));
-	rc = store_end(w->j, write_items(w, b, n_lost, e), e);
+	rc = write_items(w, b, n_lost, e);
+	for (int i = 0; i < ROW_TABLES; i++)
+		statement_close(&w->insert[i]);
+	rc = store_end(w->j, rc, e);
 	if (rc) {
 		*w = before;
 		return rc;
@@ -360,7 +362,7 @@ typedef ARRAY(struct journal_open_write) write_list;
 static enum err_code list_open(struct live_writer *w, enum journal_write_kind kind, const char *sql, struct arena *a,
 			       write_list *out, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, w->j, sql, e));

@@ -29,6 +29,10 @@ struct live_writer {
 	int64_t run, run_began_ns; /* 0: none yet */
 	int64_t seq;		   /* of the next decision */
 	uint64_t lost_written;
+	/* Of the batch that is being written: statements, and what its rows add to the run. */
+	struct statement insert[ROW_TABLES];
+	struct row_sum added[ROW_TABLES];
+	int64_t last_ns;
 };
 enum err_code live_writer_open(struct live_writer *w, const char *path, const struct journal_session *s, struct err *e);
 void live_writer_close(struct live_writer *w);

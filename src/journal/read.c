@@ -12,14 +12,14 @@ static enum err_code unlike(const struct journal *j, int64_t run, const char *wh
 	return store_damaged(j, e, "run %lld: %s", (long long)run, what);
 }
 
-static struct chunk_ref column_ref(struct transaction *q)
+static struct chunk_ref column_ref(struct statement *q)
 {
 	int64_t id = column_int(q);
 
 	return (struct chunk_ref){id, (uint64_t)column_int(q)};
 }
 
-static enum err_code take_row(struct transaction *q, struct journal_run *run, struct run_texts *texts, struct err *e)
+static enum err_code take_row(struct statement *q, struct journal_run *run, struct run_texts *texts, struct err *e)
 {
 	struct arena *a = run->arena;
 	int64_t cycles;
@@ -47,7 +47,7 @@ static enum err_code take_row(struct transaction *q, struct journal_run *run, st
 
 static enum err_code read_row(struct journal *j, struct journal_run *run, struct run_texts *texts, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j,
@@ -105,7 +105,7 @@ enum err_code read_run_texts(struct journal *j, int64_t id, struct run_texts *re
 
 /* ---- evictions ---- */
 
-static int64_t column_time(struct transaction *q)
+static int64_t column_time(struct statement *q)
 {
 	bool is_null = sqlite3_column_type(q->s, q->at) == SQLITE_NULL;
 	int64_t ns = column_int(q);
@@ -113,7 +113,7 @@ static int64_t column_time(struct transaction *q)
 	return is_null ? TIME_NONE : ns;
 }
 
-static enum err_code take_eviction(struct transaction *q, struct journal_run *run, struct journal_eviction *x,
+static enum err_code take_eviction(struct statement *q, struct journal_run *run, struct journal_eviction *x,
 				   struct err *e)
 {
 	struct arena *a = run->arena;
@@ -144,7 +144,7 @@ static enum err_code take_eviction(struct transaction *q, struct journal_run *ru
 	return ERR_OK;
 }
 
-static enum err_code take_evictions(struct transaction *q, const struct run_key *key, struct journal_run *run,
+static enum err_code take_evictions(struct statement *q, const struct run_key *key, struct journal_run *run,
 				    struct err *e)
 {
 	ARRAY(struct journal_eviction) list = {0};
@@ -173,7 +173,7 @@ static enum err_code take_evictions(struct transaction *q, const struct run_key 
 
 static enum err_code read_evictions(struct journal *j, struct journal_run *run, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j, "SELECT * FROM evictions WHERE run = ? ORDER BY seq, n", e));
@@ -185,7 +185,7 @@ static enum err_code read_evictions(struct journal *j, struct journal_run *run, 
 enum err_code journal_read_evictions(struct journal *j, int64_t id, struct journal_run *ret, struct err *e)
 {
 	struct journal_run run = {0};
-	struct run_texts texts;
+	struct run_texts texts = {0};
 	enum err_code rc = begin_run(j, id, &run, &texts, e);
 
 	if (!rc)
@@ -227,7 +227,7 @@ static enum err_code read_state(struct journal *j, const struct run_texts *texts
 
 /* ---- decisions of a daemon ---- */
 
-static enum err_code take_decision(struct transaction *q, struct journal_run *run, struct journal_decision *d,
+static enum err_code take_decision(struct statement *q, struct journal_run *run, struct journal_decision *d,
 				   struct err *e)
 {
 	struct arena *a = run->arena;
@@ -253,7 +253,7 @@ static enum err_code take_decision(struct transaction *q, struct journal_run *ru
 	return ERR_OK;
 }
 
-static enum err_code take_decisions(struct transaction *q, struct journal_run *run, struct err *e)
+static enum err_code take_decisions(struct statement *q, struct journal_run *run, struct err *e)
 {
 	const struct run_key *key = store_find_run(q->j, run->id);
 	struct row_sum found = {0};
@@ -289,7 +289,7 @@ static void attach_victims(struct journal_run *run)
 
 static enum err_code read_rows(struct journal *j, struct journal_run *run, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(read_evictions(j, run, e));
@@ -309,7 +309,7 @@ static enum err_code read_rows(struct journal *j, struct journal_run *run, struc
 enum err_code journal_read(struct journal *j, int64_t id, bool with_state, struct journal_run *ret, struct err *e)
 {
 	struct journal_run run = {0};
-	struct run_texts texts;
+	struct run_texts texts = {0};
 	enum err_code rc = begin_run(j, id, &run, &texts, e);
 
 	if (!rc)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "journal/wal.h"
 #include "journal/write.h"
 #include "manifest/fields.h"
 
@@ -186,7 +187,7 @@ static void add_key(struct journal *j, const struct run_key *key)
 /* True if the end was reached. */
 static bool scan_runs(struct salvage *s, const char *sql)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	bool is_end;
 
 	if (statement_open(&q, s->old, sql, NULL))
@@ -241,7 +242,7 @@ static void tell(struct salvage *s, int64_t id, const char *what, const struct e
 static enum err_code save_rows(struct salvage *s, const struct journal_run *run, struct err *e)
 {
 	struct row_sum sum = {0};
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc = open_insert_eviction(&q, s->new, e);
 
 	for (uint32_t i = 0; i < run->n_evictions && !rc; i++) {
@@ -256,7 +257,7 @@ static enum err_code save_rows(struct salvage *s, const struct journal_run *run,
 static enum err_code save_daemon_rows(struct salvage *s, const struct journal_run *run, struct err *e)
 {
 	struct row_sum sum = {0};
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc = open_insert_decision(&q, s->new, e);
 
 	for (uint32_t i = 0; i < run->n_decisions && !rc; i++)
@@ -352,6 +353,15 @@ static enum err_code settle_new(struct salvage *s, struct err *e)
 	return store_exec(s->new, "PRAGMA wal_checkpoint(TRUNCATE)", e);
 }
 
+/* SQLite reads a log up to the first place that is broken, and that is what can be saved of it. */
+static void look_at_log(struct salvage *s)
+{
+	struct err why;
+
+	if (wal_check(s->copy, s->from, &why))
+		text_add(s->r->words, "its log is broken; runs that were written behind that place are lost\n");
+}
+
 static enum err_code salvage(struct salvage *s, struct err *e)
 {
 	AUTO_FREE char *wal = name_of(s->from, "-wal");
@@ -360,6 +370,7 @@ static enum err_code salvage(struct salvage *s, struct err *e)
 	TRY(settle_new(s, e));
 	TRY(copy_file(s->from, s->copy, false, e));
 	TRY(copy_file(wal, s->copy_wal, true, e));
+	look_at_log(s);
 	TRY(open_somehow(s, e));
 	find_runs(s);
 	count_lost(s);

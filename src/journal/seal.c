@@ -8,7 +8,7 @@ enum { COLUMN_RUN = 0, COLUMN_NOW_NS = 3 };
 /* ---- runs ---- */
 
 /* Of a row of all columns of runs. */
-static struct run_key key_of(const struct transaction *q)
+static struct run_key key_of(const struct statement *q)
 {
 	int last = sqlite3_column_count(q->s) - 1;
 	struct run_key key = {.id = sqlite3_column_int64(q->s, COLUMN_RUN),
@@ -24,13 +24,13 @@ static struct run_key key_of(const struct transaction *q)
 	return key;
 }
 
-bool store_key_is_good(const struct transaction *q, struct run_key *ret)
+bool store_key_is_good(const struct statement *q, struct run_key *ret)
 {
 	*ret = key_of(q);
 	return row_hash(q, 1) == ret->sum && ret->id > 0;
 }
 
-static enum err_code load_keys(struct journal *j, struct transaction *q, uint64_t *sum, struct err *e)
+static enum err_code load_keys(struct journal *j, struct statement *q, uint64_t *sum, struct err *e)
 {
 	while (statement_next(q)) {
 		struct run_key key;
@@ -45,7 +45,7 @@ static enum err_code load_keys(struct journal *j, struct transaction *q, uint64_
 
 enum err_code store_load_runs(struct journal *j, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	int64_t rows, n, sum;
 	uint64_t found = 0;
 	enum err_code rc;
@@ -89,17 +89,17 @@ const struct run_key *store_find_run(const struct journal *j, int64_t id)
 
 static enum err_code add_to_journal(const struct journal *j, int64_t n, uint64_t by, struct err *e)
 {
-	int64_t sum;
+	int64_t sum = 0;
 
 	TRY(store_number(j, &sum, e, "SELECT sum FROM journal"));
-	return store_execf(j, e, "UPDATE journal SET runs = runs + %lld, sum = %lld", (long long)n,
-			   (long long)((uint64_t)sum + by));
+	sum = (int64_t)((uint64_t)sum + by);
+	return store_execf(j, e, "UPDATE journal SET runs = runs + %lld, sum = %lld", (long long)n, (long long)sum);
 }
 
 /* The row as it is now; its sum is what it should be. */
 static enum err_code read_key(const struct journal *j, int64_t run, struct run_key *ret, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j, "SELECT * FROM runs WHERE run = ?", e));
@@ -153,7 +153,7 @@ static const struct {
 			    "UPDATE runs SET decisions = ?, decisions_sum = ? WHERE run = ?"},
 };
 
-void row_sum_add(struct row_sum *s, const struct transaction *q)
+void row_sum_add(struct row_sum *s, const struct statement *q)
 {
 	s->n++;
 	s->sum += row_hash(q, 0);
@@ -176,7 +176,7 @@ enum err_code store_compare_rows(const struct journal *j, const struct run_key *
 enum err_code store_check_rows(const struct journal *j, const struct run_key *run, enum row_table table, struct err *e)
 {
 	struct row_sum found = {0};
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j, row_tables[table].rows, e));
@@ -189,7 +189,7 @@ enum err_code store_check_rows(const struct journal *j, const struct run_key *ru
 }
 
 /* Runs and rows in step, both by their ids; rows between two runs belong to nobody. */
-static enum err_code check_in_step(const struct journal *j, struct transaction *q, enum row_table table, struct err *e)
+static enum err_code check_in_step(const struct journal *j, struct statement *q, enum row_table table, struct err *e)
 {
 	struct row_sum found = {0};
 	uint32_t i = 0;
@@ -211,7 +211,7 @@ static enum err_code check_in_step(const struct journal *j, struct transaction *
 
 enum err_code store_check_all_rows(const struct journal *j, enum row_table table, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j, row_tables[table].all_rows, e));
@@ -223,7 +223,7 @@ enum err_code store_check_all_rows(const struct journal *j, enum row_table table
 enum err_code store_add_rows(struct journal *j, int64_t run, enum row_table table, struct row_sum by, struct err *e)
 {
 	struct run_key *key = find_run(j, run);
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	key->rows[table].n += by.n;

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "journal/store.h"
 
-enum err_code statement_open(struct transaction *q, const struct journal *j, const char *sql, struct err *e)
+enum err_code statement_open(struct statement *q, const struct journal *j, const char *sql, struct err *e)
 {
 	int rc = sqlite3_prepare_v2(j->db, sql, -1, &q->s, NULL);
 
@@ -15,18 +15,18 @@ enum err_code statement_open(struct transaction *q, const struct journal *j, con
 	return rc == SQLITE_OK ? ERR_OK : store_fail(j, rc, e);
 }
 
-void statement_close(struct transaction *q)
+void statement_close(struct statement *q)
 {
 	sqlite3_finalize(q->s);
-	*q = (struct transaction){0};
+	*q = (struct statement){0};
 }
 
-void bind_int(struct transaction *q, int64_t n)
+void bind_int(struct statement *q, int64_t n)
 {
 	sqlite3_bind_int64(q->s, ++q->at, n);
 }
 
-void bind_str(struct transaction *q, const char *s)
+void bind_str(struct statement *q, const char *s)
 {
 	if (s && *s)
 		sqlite3_bind_text64(q->s, ++q->at, s, strlen(s), SQLITE_STATIC, SQLITE_UTF8);
@@ -34,25 +34,25 @@ void bind_str(struct transaction *q, const char *s)
 		sqlite3_bind_null(q->s, ++q->at);
 }
 
-void bind_blob(struct transaction *q, const void *p, size_t n)
+void bind_blob(struct statement *q, const void *p, size_t n)
 {
 	sqlite3_bind_blob64(q->s, ++q->at, p, n, SQLITE_STATIC);
 }
 
-enum err_code statement_run(struct transaction *q, struct err *e)
+enum err_code statement_run(struct statement *q, struct err *e)
 {
 	q->rc = sqlite3_step(q->s);
 	return statement_done(q, e);
 }
 
-bool statement_next(struct transaction *q)
+bool statement_next(struct statement *q)
 {
 	q->rc = sqlite3_step(q->s);
 	q->at = 0;
 	return q->rc == SQLITE_ROW;
 }
 
-enum err_code statement_done(struct transaction *q, struct err *e)
+enum err_code statement_done(struct statement *q, struct err *e)
 {
 	int rc = q->rc;
 	enum err_code code = rc == SQLITE_DONE || rc == SQLITE_ROW ? ERR_OK : store_fail(q->j, rc, e);
@@ -63,12 +63,12 @@ enum err_code statement_done(struct transaction *q, struct err *e)
 	return code;
 }
 
-int64_t column_int(struct transaction *q)
+int64_t column_int(struct statement *q)
 {
 	return sqlite3_column_int64(q->s, q->at++);
 }
 
-const char *column_str(struct transaction *q, struct arena *a)
+const char *column_str(struct statement *q, struct arena *a)
 {
 	const char *s = (const char *)sqlite3_column_text(q->s, q->at);
 	int n = sqlite3_column_bytes(q->s, q->at++);
@@ -76,7 +76,7 @@ const char *column_str(struct transaction *q, struct arena *a)
 	return s && n > 0 ? arena_strndup(a, s, (size_t)n) : "";
 }
 
-const void *column_blob(struct transaction *q, size_t *ret_n)
+const void *column_blob(struct statement *q, size_t *ret_n)
 {
 	const void *p = sqlite3_column_blob(q->s, q->at);
 
@@ -100,7 +100,7 @@ static uint64_t fold_column(uint64_t h, sqlite3_stmt *s, int column)
 	return h;
 }
 
-uint64_t row_hash(const struct transaction *q, int skip)
+uint64_t row_hash(const struct statement *q, int skip)
 {
 	uint64_t h = 0;
 

@@ -57,7 +57,7 @@ static const char *after_words(const struct journal *j)
 	return j->mode == JOURNAL_WRITE ? "; nothing was recorded" : "";
 }
 
-enum err_code store_damaged(const struct journal *j, struct err *e, const char *fmt, ...)
+void store_set_damaged(const struct journal *j, struct err *e, const char *fmt, ...)
 {
 	struct text words = {0};
 	va_list ap;
@@ -67,7 +67,6 @@ enum err_code store_damaged(const struct journal *j, struct err *e, const char *
 	va_end(ap);
 	err_set(e, ERR_INPUT, "%s: damaged: %s%s", j->path, text_str(&words), after_words(j));
 	text_free(&words);
-	return ERR_INPUT;
 }
 
 /* What the operating system said, if SQLite still knows it. */
@@ -131,7 +130,7 @@ enum err_code store_execf(const struct journal *j, struct err *e, const char *fm
 
 enum err_code store_number(const struct journal *j, int64_t *ret, struct err *e, const char *fmt, ...)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 	va_list ap;
 	char *sql;

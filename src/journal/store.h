@@ -42,7 +42,9 @@ struct journal {
 
 /* What SQLite answered, in words: "journal.db: ...". After writing it is said that nothing was recorded. */
 enum err_code store_fail(const struct journal *j, int rc, struct err *e);
-enum err_code store_damaged(const struct journal *j, struct err *e, const char *fmt, ...)
+/* A macro, so that analysers see that it is never success. */
+#define store_damaged(j, e, ...) (store_set_damaged((j), (e), __VA_ARGS__), err_same(ERR_INPUT))
+void store_set_damaged(const struct journal *j, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 enum err_code store_exec(const struct journal *j, const char *sql, struct err *e);
 enum err_code store_execf(const struct journal *j, struct err *e, const char *fmt, ...); /* see sqlite3_mprintf */
@@ -68,10 +70,10 @@ enum err_code store_end(struct journal *j, enum err_code rc, struct err *e);
 /* Reads the keys of all runs and looks whether they are all there, as they were written. */
 enum err_code store_load_runs(struct journal *j, struct err *e);
 /* Of a row of all columns of runs: is it as it was written? */
-bool store_key_is_good(const struct transaction *q, struct run_key *ret);
+bool store_key_is_good(const struct statement *q, struct run_key *ret);
 const struct run_key *store_find_run(const struct journal *j, int64_t id); /* NULL: there is none */
 
-void row_sum_add(struct row_sum *s, const struct transaction *q); /* the row it stands on, of all columns */
+void row_sum_add(struct row_sum *s, const struct statement *q); /* the row it stands on, of all columns */
 /* Reads the rows of a run and compares them with what its row says of them. */
 enum err_code store_check_rows(const struct journal *j, const struct run_key *run, enum row_table table, struct err *e);
 /* The same for rows that were read already; and of all runs, with rows that belong to none. */

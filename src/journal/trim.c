@@ -67,7 +67,7 @@ static enum err_code remove_first(struct journal *j, uint32_t n, struct err *e)
 	return store_execf(j, e, "UPDATE journal SET removed = removed + %u", n);
 }
 
-static enum err_code mark_run(struct chunks *c, struct transaction *q, struct map *used, struct err *e)
+static enum err_code mark_run(struct chunks *c, struct statement *q, struct map *used, struct err *e)
 {
 	for (int i = 0; i < 3; i++) {
 		struct chunk_ref ref = {.id = column_int(q)};
@@ -80,7 +80,7 @@ static enum err_code mark_run(struct chunks *c, struct transaction *q, struct ma
 
 static enum err_code mark_all(struct journal *j, struct chunks *c, struct map *used, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	TRY(statement_open(&q, j, "SELECT settings, settings_hash, state, state_hash, plan, plan_hash FROM runs", e));

@@ -16,7 +16,7 @@ enum { LOOK_BACK = 4 }; /* runs that the new one may resemble */
 static enum err_code last_refs(struct journal *j, const char *sql, struct chunk_ref *ret, uint32_t *ret_n,
 			       struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc;
 
 	*ret_n = 0;
@@ -66,7 +66,7 @@ static enum err_code write_texts(struct journal *j, const struct journal_run *ru
 
 /* ---- rows ---- */
 
-static void bind_ref(struct transaction *q, struct chunk_ref ref)
+static void bind_ref(struct statement *q, struct chunk_ref ref)
 {
 	bind_int(q, ref.id);
 	bind_int(q, (int64_t)ref.hash);
@@ -75,7 +75,7 @@ static void bind_ref(struct transaction *q, struct chunk_ref ref)
 enum err_code write_run_row(struct journal *j, const struct journal_run *run, const struct run_texts *texts,
 			    struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	struct text now = {0};
 	enum err_code rc;
 
@@ -101,7 +101,7 @@ enum err_code write_run_row(struct journal *j, const struct journal_run *run, co
 	return rc ? rc : store_seal_run(j, run->id, e);
 }
 
-void bind_outcome(struct transaction *q, enum journal_state state, int64_t state_ns, const char *reason)
+void bind_outcome(struct statement *q, enum journal_state state, int64_t state_ns, const char *reason)
 {
 	bind_str(q, journal_state_text(state));
 	if (state_ns == TIME_NONE)
@@ -112,7 +112,7 @@ void bind_outcome(struct transaction *q, enum journal_state state, int64_t state
 	bind_int(q, journal_state_is_open(state));
 }
 
-static void bind_eviction(struct transaction *q, const struct row_id *id, const struct journal_eviction *x)
+static void bind_eviction(struct statement *q, const struct row_id *id, const struct journal_eviction *x)
 {
 	const struct journal_victim *v = &x->victim;
 
@@ -138,7 +138,7 @@ static void bind_eviction(struct transaction *q, const struct row_id *id, const 
 }
 
 /* A row that an INSERT ... RETURNING * gives back, as SQLite keeps it. */
-enum err_code insert_row(struct transaction *q, struct row_sum *sum, struct err *e)
+enum err_code insert_row(struct statement *q, struct row_sum *sum, struct err *e)
 {
 	if (statement_next(q))
 		row_sum_add(sum, q);
@@ -147,26 +147,26 @@ enum err_code insert_row(struct transaction *q, struct row_sum *sum, struct err 
 	return statement_done(q, e);
 }
 
-enum err_code open_insert_eviction(struct transaction *q, const struct journal *j, struct err *e)
+enum err_code open_insert_eviction(struct statement *q, const struct journal *j, struct err *e)
 {
 	return statement_open(
 		q, j, "INSERT INTO evictions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING *", e);
 }
 
-enum err_code insert_eviction(struct transaction *q, const struct row_id *id, const struct journal_eviction *x,
+enum err_code insert_eviction(struct statement *q, const struct row_id *id, const struct journal_eviction *x,
 			      struct row_sum *sum, struct err *e)
 {
 	bind_eviction(q, id, x);
 	return insert_row(q, sum, e);
 }
 
-enum err_code open_insert_decision(struct transaction *q, const struct journal *j, struct err *e)
+enum err_code open_insert_decision(struct statement *q, const struct journal *j, struct err *e)
 {
 	return statement_open(q, j, "INSERT INTO decisions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING *",
 			      e);
 }
 
-enum err_code insert_decision(struct transaction *q, int64_t run, int64_t seq, const struct journal_decision *d,
+enum err_code insert_decision(struct statement *q, int64_t run, int64_t seq, const struct journal_decision *d,
 			      struct row_sum *sum, struct err *e)
 {
 	bind_int(q, run);
@@ -206,7 +206,7 @@ struct journal_eviction eviction_row(const struct journal_decision *by, const st
 static enum err_code insert_list(struct journal *j, const struct journal_run *run, const eviction_list *list,
 				 struct row_sum *sum, struct err *e)
 {
-	struct transaction q = {0};
+	struct statement q = {0};
 	enum err_code rc = open_insert_eviction(&q, j, e);
 
 	for (uint32_t i = 0; i < list->n && !rc; i++) {

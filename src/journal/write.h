@@ -24,15 +24,15 @@ enum err_code write_run(struct journal *j, struct journal_run *run, struct err *
 enum err_code write_run_row(struct journal *j, const struct journal_run *run, const struct run_texts *texts,
 			    struct err *e);
 
-void bind_outcome(struct transaction *q, enum journal_state state, int64_t state_ns, const char *reason);
+void bind_outcome(struct statement *q, enum journal_state state, int64_t state_ns, const char *reason);
 
 /* For INSERT ... RETURNING *: runs it and adds the row to the sum. */
-enum err_code insert_row(struct transaction *q, struct row_sum *sum, struct err *e);
-enum err_code open_insert_eviction(struct transaction *q, const struct journal *j, struct err *e);
-enum err_code insert_eviction(struct transaction *q, const struct row_id *id, const struct journal_eviction *x,
+enum err_code insert_row(struct statement *q, struct row_sum *sum, struct err *e);
+enum err_code open_insert_eviction(struct statement *q, const struct journal *j, struct err *e);
+enum err_code insert_eviction(struct statement *q, const struct row_id *id, const struct journal_eviction *x,
 			      struct row_sum *sum, struct err *e);
-enum err_code open_insert_decision(struct transaction *q, const struct journal *j, struct err *e);
-enum err_code insert_decision(struct transaction *q, int64_t run, int64_t seq, const struct journal_decision *d,
+enum err_code open_insert_decision(struct statement *q, const struct journal *j, struct err *e);
+enum err_code insert_decision(struct statement *q, int64_t run, int64_t seq, const struct journal_decision *d,
 			      struct row_sum *sum, struct err *e);
 /* Planned, at no time yet. */
 struct journal_eviction eviction_row(const struct journal_decision *by, const struct journal_victim *victim);

@@ -321,6 +321,138 @@ def damage(t):
         t.equal("the whole file is fine", len(evictions(folder)), 9)
 
 
+def damaged_log(folder, link):
+    """A journal of one run and the log of a second one, broken in the middle, as a killed writer and a bad disk leave it."""
+    os.mkdir(os.path.join(folder, "real"))
+    record(folder, file="real/j.db")
+    reader = sqlite3.connect(os.path.join(folder, "real", "j.db"))  # keeps the log from being brought home
+    reader.execute("SELECT count(*) FROM runs").fetchall()
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM runs").fetchall()
+    record(folder, file=link, now=at(13))
+    log = bytearray(open(os.path.join(folder, "real", "j.db-wal"), "rb").read())
+    base = open(os.path.join(folder, "real", "j.db"), "rb").read()
+    reader.close()
+    log[32 + 24 + 2000] ^= 1
+    for name, data in (("j.db", base), ("j.db-wal", log)):
+        with open(os.path.join(folder, "real", name), "wb") as f:
+            f.write(data)
+
+
+def names(t):
+    """One file under several names: the log stands beside the file itself."""
+    with Folder({}) as folder:
+        os.symlink("real/j.db", os.path.join(folder, "link.db"))
+        refused(t, "plan: a link to nothing", record(folder, file="link.db"), "link.db: a link to a file that is not there")
+        damaged_log(folder, "link.db")
+        for name in ("link.db", "real/j.db"):
+            refused(t, f"history: a broken log behind {name}", cede("history", name, cwd=folder), f"{name}-wal: damaged: frame 1 is broken")
+            refused(t, f"plan: a broken log behind {name}", record(folder, file=name), f"{name}-wal: damaged: frame 1 is broken")
+        found = cede("journal", "salvage", "link.db", "new.db", cwd=folder)
+        t.equal("salvage: the run before it is saved", (found.code, found.out), (1, "new.db: 1 of 1 runs saved\n  its log is broken; runs that were written behind that place are lost\n"))
+        t.equal("salvage: and can be replayed", cede("replay", "new.db", cwd=folder).code, 0)
+    with Folder({}) as folder:
+        record(folder, file="a.db")
+        os.link(os.path.join(folder, "a.db"), os.path.join(folder, "b.db"))
+        refused(t, "plan: a file with two names", record(folder, file="b.db"), "b.db: it has 2 names (hard links), and its log only one; nothing was recorded")
+        t.equal("history reads it", cede("history", "b.db", cwd=folder).code, 0)
+    with Folder({}) as folder:
+        record(folder)
+        os.symlink("j.db", os.path.join(folder, "link.db"))
+        record(folder, file="link.db", now=at(13))
+        t.equal("what was recorded under the name of a link is in the file", [run for run, _ in evictions(folder)], [1] * 3 + [2] * 3)
+
+
+def keep(t):
+    """--journal-keep: the oldest go, the file gets smaller, what stays is whole."""
+    with Folder({}) as folder:
+        for hour in range(1, 9):
+            record(folder, now=at(hour))
+        found = record(folder, "--journal-keep", "3h", now=at(9))
+        t.equal("an age: exit code, and nothing to note", (found.code, found.err), (0, ""))
+        t.equal("an age: older runs are gone", sorted({run for run, _ in evictions(folder)}), [6, 7, 8, 9])
+        t.equal("an age: the others are as they were", (cede("journal", "check", "j.db", cwd=folder).code, cede("replay", "j.db", cwd=folder).out.splitlines()[-1]), (0, "4 runs replayed: all the same"))
+        refused(t, "replay: a run that is gone", cede("replay", "j.db", "--run", "2", cwd=folder), "j.db: there is no run 2; it has 4, from 6 to 9")
+        record(folder, "--journal-keep", "1B", now=at(10))
+        t.equal("a size that nothing fits in: the last run stays", {run for run, _ in evictions(folder)}, {10})
+        record(folder, now=at(11))
+        t.equal("numbers go on", {run for run, _ in evictions(folder)}, {10, 11})
+        big = {"apiVersion": "v1", "kind": "List", "items": [dict(NODE), *(pod(f"p{i}-{os.urandom(300).hex()[:50]}", 1, 1, labels={f"l{k}": os.urandom(30).hex() for k in range(9)}) for i in range(400))]}
+        sizes = []
+        for hour in range(12, 20):
+            for i in range(40):
+                big["items"][1 + (hour * 40 + i) % 400] = pod(f"p{i}-{hour}", 1, 1, labels={f"l{k}": os.urandom(30).hex() for k in range(9)})
+            with open(os.path.join(folder, "big.json"), "w") as f:
+                json.dump(big, f)
+            record(folder, "-q", "--journal-keep", "400KiB,30d", cluster="big.json", now=at(hour))
+            sizes.append(os.path.getsize(os.path.join(folder, "j.db")))
+        t.true("a size: it is kept", max(sizes[1:]) <= 400 << 10, str(sizes))
+        t.equal("a size: what stays is whole", cede("journal", "check", "j.db", cwd=folder).code, 0)
+    for text in ("30", "2Gi", "", "1d,1d", "1GiB,2GiB"):
+        found = cede("plan", "-f", EXAMPLE, "--journal", "x.db", "--journal-keep", text)
+        t.true(f"--journal-keep '{text}' is refused", found.code == 2 and f"--journal-keep: expected an age such as 30d, a size such as 2GiB, or 30d,2GiB, found '{text}'" in found.err, found.err)
+    found = cede("plan", "-f", EXAMPLE, "--journal-keep", "30d")
+    t.true("--journal-keep without a journal is refused", found.code == 2 and "--journal-keep: of which journal? --journal FILE is missing" in found.err, found.err)
+
+
+def states(t):
+    """What a daemon did beside what was planned: rows as a daemon writes them."""
+    with Folder({}) as folder:
+        for hour in (12, 13, 14):
+            record(folder, now=at(hour))
+        forge(folder, "UPDATE runs SET source = 'run', state = 0, state_hash = 0, plan = 0, plan_hash = 0, lost = 2 WHERE run = 2",
+              "UPDATE runs SET source = 'shadow', state = 0, state_hash = 0, plan = 0, plan_hash = 0 WHERE run = 3",
+              "UPDATE evictions SET uid = 'u-' || pod, state = 'observed', state_ns = at_ns + 5000000000 WHERE run = 2 AND seq = 0",
+              "UPDATE evictions SET state = 'failed', state_ns = at_ns + 1000000000, reason = 'the pod has another uid' WHERE run = 2 AND seq = 1",
+              "UPDATE evictions SET state = 'decided', is_open = 1 WHERE run = 2 AND seq > 1")
+        for format, ending in FORMATS:
+            found = cede("history", "j.db", "-o", format, cwd=folder)
+            t.golden(f"history-states.{ending}", f"history-states.{ending}", found.out)
+        t.equal("--state: what was done", evictions(folder, "--state", "observed"), [(2, "vision/sweep-3")])
+        t.equal("--state: what failed", evictions(folder, "--state", "failed"), [(2, "web/crawl-1")])
+        found = cede("replay", "j.db", cwd=folder)
+        t.equal("replay: runs without a cluster are passed over, and it is said", (found.code, found.out.splitlines()[-1], found.err.count("its cluster is not recorded")), (0, "1 run replayed: all the same", 2))
+        refused(t, "replay: one that is asked for", cede("replay", "j.db", "--run", "2", cwd=folder), "j.db: run 2: its cluster is not recorded, so that nothing can be decided again")
+        refused(t, "journal show: its cluster", cede("journal", "show", "j.db", "--run", "2", "--state", cwd=folder), "j.db: run 2 has no cluster recorded")
+        t.equal("the journal is whole", cede("journal", "check", "j.db", cwd=folder).code, 0)
+
+
+def saving(t):
+    """cede journal check and salvage, as somebody uses them whose disk has lost a page."""
+    with Folder({}) as folder:
+        for hour in range(12, 22):
+            record(folder, now=at(hour))
+        path = os.path.join(folder, "j.db")
+        good = open(path, "rb").read()
+        found = cede("journal", "check", "j.db", cwd=folder)
+        t.true("check: everything is there", found.code == 0 and "j.db: 10 runs, 30 evictions, " in found.out and found.out.endswith(" of text; everything is there, as it was written\n"), found.out)
+        report = json.loads(cede("journal", "check", "j.db", "-o", "json", cwd=folder).out)
+        t.equal("check: as data", (report["kind"], report["runs"], report["damagedRuns"], report["complaints"]), ("JournalCheck", 10, 0, []))
+        chunk, = sql(folder, "SELECT min(chunk) FROM chunks JOIN runs ON base = 0 AND length(data) > 500")[0]
+        sql(folder, f"UPDATE chunks SET data = zeroblob(20) WHERE chunk = {chunk}")
+        broken = open(path, "rb").read()
+        found = cede("journal", "check", "j.db", cwd=folder)
+        t.true("check: a chunk is broken: exit code 1, it is named, and the way out is told", found.code == 1 and f"chunk {chunk} cannot be unpacked" in found.out
+               and found.out.endswith("What can be read: cede journal salvage j.db NEW\n"), found.out)
+        t.equal("history does not need it", len(evictions(folder)), 30)
+        found = cede("journal", "salvage", "j.db", "new.db", cwd=folder)
+        t.true("salvage: exit code 1, and what is missing is said", found.code == 1 and found.out.startswith("new.db: 10 of 10 runs saved, "), found.out)
+        t.equal("salvage: the damaged file is as it was, and nothing else is left", (open(path, "rb").read(), sorted(os.listdir(folder))), (broken, ["j.db", "new.db"]))
+        t.equal("salvage: what was saved is whole", cede("journal", "check", "new.db", cwd=folder).code, 0)
+        t.equal("salvage: the history is the same", cede("history", "new.db", "-o", "json", cwd=folder).out, cede("history", "j.db", "-o", "json", cwd=folder).out)
+        refused(t, "salvage: not onto a file that is there", cede("journal", "salvage", "j.db", "new.db", cwd=folder), "new.db: it is there already; a new file is needed")
+        with open(path, "wb") as f:
+            f.write(b"\0" * 4096 + good[4096:])
+        refused(t, "history: the first page is gone", cede("history", "j.db", cwd=folder), "j.db: not a journal of cede (not an SQLite file)")
+        found = cede("journal", "salvage", "j.db", "first.db", cwd=folder)
+        t.equal("salvage: the first page is gone: everything is saved", (found.code, found.out), (1, "first.db: 10 of 10 runs saved\n  its first page is broken; that of a new journal is taken instead\n"))
+        t.equal("salvage: and replayed", cede("replay", "first.db", cwd=folder).out.splitlines()[-1], "10 runs replayed: all the same")
+        with open(path, "wb") as f:
+            f.write(os.urandom(40960))
+        refused(t, "salvage: nothing is left", cede("journal", "salvage", "j.db", "none.db", cwd=folder), "j.db: no")
+        t.true("salvage: nothing is made of nothing", not os.path.exists(os.path.join(folder, "none.db")))
+
+
 def as_nobody():
     os.setgroups([])
     os.setgid(65534)
@@ -406,6 +538,26 @@ def killed(t):
         t.true("some were killed in time", n_killed > 10, str(n_killed))
 
 
+def killed_while_removing(t):
+    """kill -9 while old runs are removed: the last acknowledged run and what stays are whole."""
+    rng = random.Random(8)
+    with Folder({}) as folder:
+        n_killed = 0
+        for i in range(40):
+            hour = 1 + i % 20
+            process = subprocess.Popen([CEDE, "plan", "-f", EXAMPLE, "--now", f"2026-12-{1 + i // 20:02}T{hour:02}:00:00Z", "--journal", "j.db", "--journal-keep", "2h,64KiB"], cwd=folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+            time.sleep(rng.random() * 0.06)
+            process.send_signal(signal.SIGKILL)
+            n_killed += process.wait() == -signal.SIGKILL
+            if i % 10 == 9:
+                now = ["--now", f"2026-12-{1 + i // 20:02}T{hour + 1:02}:00:00Z"]
+                record(folder, "--journal-keep", "2h", now=now)
+                check = cede("journal", "check", "j.db", cwd=folder)
+                last = sql(folder, "SELECT now, count(*) OVER () FROM runs ORDER BY run DESC LIMIT 1")[0]
+                t.true(f"after {i + 1} writers that remove, {n_killed} of them killed: {last[1]} runs, all whole", check.code == 0 and last[0] == now[1] and last[1] <= 23, check.out + check.err + str(last))
+
+
 def usage(t):
     see = "Try `cede %s --help' or `cede %s --usage' for more information.\n"
     for name, args, words in (("history without a journal", ["history"], "cede history: which journal? for example: cede history journal.db\n"),
@@ -414,6 +566,12 @@ def usage(t):
                               ("a time that is none", ["history", "a", "--since", "noon"], "cede history: --since: expected a time such as 2026-11-15T12:00:00Z, found 'noon'\n"),
                               ("an action that is none", ["history", "a", "--action", "reclam"],
                                "cede history: --action: 'reclam' is not one of allocate, reclaim, preempt, displace, required-node, consolidate, quota, stale-gang; did you mean 'reclaim'?\n"),
+                              ("nothing to be done with a journal", ["journal"], "cede journal: what is to be done? for example: cede journal check journal.db\n"),
+                              ("something else with a journal", ["journal", "chek", "a"], "cede journal: cede journal: 'chek' is not one of check, salvage, show; did you mean 'check'?\n"),
+                              ("a check of nothing", ["journal", "check"], "cede journal: which journal? for example: cede journal check journal.db\n"),
+                              ("salvage into nothing", ["journal", "salvage", "a"], "cede journal: into which new file? for example: cede journal salvage journal.db saved.db\n"),
+                              ("a check of a run", ["journal", "check", "a", "--run", "1"], "cede journal: --run, --state and --settings are for cede journal show\n"),
+                              ("too much", ["journal", "check", "a", "b"], "cede journal: 'b' is one argument too many\n"),
                               ("a run that is none", ["replay", "a", "--run", "0"], "cede replay: --run: expected a number from 1 to 2147483647, found '0'\n")):
         found = cede(*args)
         t.equal(f"{name} is refused", (found.code, found.out, found.err), (2, "", words + see % (args[0], args[0])))
@@ -421,7 +579,7 @@ def usage(t):
 
 def main():
     t = Suite()
-    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, damage, read_only, full_disk, two_writers, killed, usage):
+    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
         test(t)
     t.end()
 
