@@ -126,9 +126,9 @@ static void cpu_placement(const struct engine_config *c, struct text *out)
 	text_add(out, c->kai.cpu_spreads ? "spread" : "binpack");
 }
 
-static void k_value(const struct engine_config *c, struct text *out)
+static void saturation(const struct engine_config *c, struct text *out)
 {
-	text_printf(out, "%g", c->kai.k_value);
+	text_printf(out, "%g", c->kai.saturation);
 }
 
 static void preempt_window(const struct engine_config *c, struct text *out)
@@ -153,19 +153,21 @@ struct setting_row {
 	value_fn value;
 	enum action needs; /* a profile without this action has no such setting; ACTION_NONE: all have it */
 	enum rule_id of;   /* likewise without this rule */
+	unsigned modes;	   /* search modes in which it counts, a bit set; 0: all */
 };
+#define IN(mode) (1u << MODE_##mode)
 
 /* Of a CedeConfiguration, in the order they are written; between these two the rules' own. */
 static const struct setting_row first_rows[] = {
-	{"profile", profile, ACTION_NONE, RULE_NONE},
-	{"schedulerNames", scheduler_names, ACTION_NONE, RULE_NONE},
+	{"profile", profile, ACTION_NONE, RULE_NONE, 0},
+	{"schedulerNames", scheduler_names, ACTION_NONE, RULE_NONE, 0},
 };
 static const struct setting_row last_rows[] = {
-	{"actions.reclaim.by", reclaim_by, ACTION_RECLAIM, RULE_NONE},
-	{"actions.reclaim.patience", patience, ACTION_RECLAIM, RULE_NONE},
-	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG, RULE_NONE},
-	{"kai.maxConsolidationPreemptees", preemptees, ACTION_CONSOLIDATE, RULE_NONE},
-	{"kai.allowConsolidatingReclaim", consolidating_reclaim, ACTION_CONSOLIDATE, RULE_NONE},
+	{"actions.reclaim.by", reclaim_by, ACTION_RECLAIM, RULE_NONE, 0},
+	{"actions.reclaim.patience", patience, ACTION_RECLAIM, RULE_NONE, IN(QUEUES)},
+	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG, RULE_NONE, 0},
+	{"kai.maxConsolidationPreemptees", preemptees, ACTION_CONSOLIDATE, RULE_NONE, 0},
+	{"kai.allowConsolidatingReclaim", consolidating_reclaim, ACTION_RECLAIM, RULE_NONE, IN(SCENARIOS)},
 };
 
 /* What fields of rules are; which there are, and in which order, says the table of rules. */
@@ -240,20 +242,23 @@ static void all_rows_free(struct all_rows *r)
 
 /* Of KAI's scheduler configuration: a field, or plugin and argument. */
 static const struct setting_row kai_rows[] = {
-	{"actions", kai_actions, ACTION_NONE, RULE_NONE},
-	{"nodeplacement.gpu", gpu_placement, ACTION_NONE, RULE_NONE},
-	{"nodeplacement.cpu", cpu_placement, ACTION_NONE, RULE_NONE},
-	{"proportion.kValue", k_value, ACTION_NONE, RULE_NONE},
-	{"minruntime.defaultPreemptMinRuntime", preempt_window, ACTION_NONE, RULE_NONE},
-	{"minruntime.defaultReclaimMinRuntime", reclaim_window, ACTION_NONE, RULE_NONE},
-	{"minruntime.reclaimResolveMethod", resolve_method, ACTION_NONE, RULE_NONE},
+	{"actions", kai_actions, ACTION_NONE, RULE_NONE, IN(SCENARIOS)},
+	{"nodeplacement.gpu", gpu_placement, ACTION_NONE, RULE_NONE, IN(SCENARIOS)},
+	{"nodeplacement.cpu", cpu_placement, ACTION_NONE, RULE_NONE, IN(SCENARIOS)},
+	{"proportion.relcaimerSaturationMultiplier", saturation, ACTION_RECLAIM, RULE_NONE, IN(SCENARIOS)},
+	{"minruntime.defaultPreemptMinRuntime", preempt_window, ACTION_NONE, RULE_MIN_RUNTIME, 0},
+	{"minruntime.defaultReclaimMinRuntime", reclaim_window, ACTION_NONE, RULE_MIN_RUNTIME, 0},
+	{"minruntime.reclaimResolveMethod", resolve_method, ACTION_NONE, RULE_MIN_RUNTIME, 0},
 };
 enum { KAI_ROWS = sizeof(kai_rows) / sizeof(*kai_rows) };
 
 static bool is_there(const struct config_view *v, const struct setting_row *r)
 {
-	return (r->needs == ACTION_NONE || profile_has_action(v->config->profile, r->needs)) &&
-	       (r->of == RULE_NONE || profile_has_rule(v->config->profile, r->of));
+	enum profile p = v->config->profile;
+
+	return (r->needs == ACTION_NONE || profile_has_action(p, r->needs)) &&
+	       (r->of == RULE_NONE || profile_has_rule(p, r->of)) &&
+	       (r->modes == 0 || r->modes >> profile_get(p)->search_mode & 1);
 }
 
 /* ---- where they come from ---- */
@@ -297,24 +302,45 @@ static const struct tree *plugin_argument(const struct tree *root, const char *k
 	return NULL;
 }
 
+/* Where a file says it; NULL: none does. */
+static const struct setting *find_setting(const struct config_view *v, const struct setting_row *r, bool is_kai,
+					  const struct tree **ret)
+{
+	for (uint32_t i = 0; v->manifest != NULL && i < v->manifest->settings.n; i++) {
+		const struct setting *s = &v->manifest->settings.v[i];
+
+		*ret = s->kind == SETTING_CEDE && !is_kai ? go(s->root, r->key)
+		       : s->kind == SETTING_KAI && is_kai ? plugin_argument(s->root, r->key)
+							  : NULL;
+		if (*ret != NULL)
+			return s;
+	}
+	return NULL;
+}
+
 static void add_where(const struct config_view *v, const struct setting_row *r, bool is_kai, struct text *out)
 {
+	const struct setting *s;
+	const struct tree *t;
+
 	if (r->value == profile && v->has_profile) {
 		text_add(out, "--profile");
 		return;
 	}
-	for (uint32_t i = 0; v->manifest != NULL && i < v->manifest->settings.n; i++) {
-		const struct setting *s = &v->manifest->settings.v[i];
-		const struct tree *t = s->kind == SETTING_CEDE && !is_kai ? go(s->root, r->key)
-				       : s->kind == SETTING_KAI && is_kai ? plugin_argument(s->root, r->key)
-									  : NULL;
-
-		if (t == NULL)
-			continue;
+	s = find_setting(v, r, is_kai, &t);
+	if (s != NULL)
 		text_printf(out, "%s:%u:%u", s->file, t->line, t->col);
-		return;
-	}
-	text_add(out, r->value == reclaim_by && v->config->profile != PROFILE_DEFAULT ? "the profile" : "default");
+	else
+		text_add(out,
+			 r->value == reclaim_by && v->config->profile != PROFILE_DEFAULT ? "the profile" : "default");
+}
+
+/* A file says it, and nobody listens in this profile. */
+static bool is_idle(const struct config_view *v, const struct setting_row *r, bool is_kai)
+{
+	const struct tree *t;
+
+	return !is_there(v, r) && find_setting(v, r, is_kai, &t) != NULL;
 }
 
 /* ---- for people ---- */
@@ -397,6 +423,44 @@ static void add_profile(const struct engine_config *c, struct text *out)
 	add_set(out, "rules that spare", p->soft, RULE_COUNT, false);
 }
 
+/* What only KAI's own configuration can say, as far as it counts in this profile. */
+static void add_kai(const struct config_view *v, struct text *out)
+{
+	const char *head = "\n# What only KAI's scheduler configuration can say\n";
+
+	for (size_t i = 0; i < KAI_ROWS; i++) {
+		if (!is_there(v, &kai_rows[i]))
+			continue;
+		text_printf(out, "%s#   %s: ", head, kai_rows[i].key);
+		kai_rows[i].value(v->config, out);
+		text_add(out, " (");
+		add_where(v, &kai_rows[i], true, out);
+		text_add(out, ")\n");
+		head = "";
+	}
+}
+
+static void add_idle_row(const struct config_view *v, const struct setting_row *r, bool is_kai, const char **head,
+			 struct text *out)
+{
+	if (!is_idle(v, r, is_kai))
+		return;
+	text_printf(out, "%s#   %s (", *head, r->key);
+	add_where(v, r, is_kai, out);
+	text_add(out, ")\n");
+	*head = "";
+}
+
+static void add_idle(const struct config_view *v, const struct all_rows *rows, struct text *out)
+{
+	const char *head = "\n# Without effect in this profile\n";
+
+	for (size_t i = 0; i < rows->v.n; i++)
+		add_idle_row(v, &rows->v.v[i], false, &head, out);
+	for (size_t i = 0; i < KAI_ROWS; i++)
+		add_idle_row(v, &kai_rows[i], true, &head, out);
+}
+
 void config_view_text(const struct config_view *v, struct text *out)
 {
 	struct all_rows rows = all_rows();
@@ -409,17 +473,11 @@ void config_view_text(const struct config_view *v, struct text *out)
 		add_row(v, &rows.v.v[i], before, out);
 		before = rows.v.v[i].key;
 	}
-	all_rows_free(&rows);
 	add_plugins(v->config, out);
-	text_add(out, "\n# What only KAI's scheduler configuration can say\n");
-	for (size_t i = 0; i < KAI_ROWS; i++) {
-		text_printf(out, "#   %s: ", kai_rows[i].key);
-		kai_rows[i].value(v->config, out);
-		text_add(out, " (");
-		add_where(v, &kai_rows[i], true, out);
-		text_add(out, ")\n");
-	}
+	add_kai(v, out);
 	add_profile(v->config, out);
+	add_idle(v, &rows, out);
+	all_rows_free(&rows);
 }
 
 /* ---- for programs ---- */
@@ -460,10 +518,19 @@ void config_view_emit(const struct config_view *v, struct emit *e)
 	for (size_t i = 0; i < rows.v.n; i++)
 		if (is_there(v, &rows.v.v[i]))
 			emit_row(v, e, &rows.v.v[i], false);
-	all_rows_free(&rows);
 	for (size_t i = 0; i < KAI_ROWS; i++)
-		emit_row(v, e, &kai_rows[i], true);
+		if (is_there(v, &kai_rows[i]))
+			emit_row(v, e, &kai_rows[i], true);
 	emit_end(e);
+	emit_list(e, "withoutEffect");
+	for (size_t i = 0; i < rows.v.n; i++)
+		if (is_idle(v, &rows.v.v[i], false))
+			emit_row(v, e, &rows.v.v[i], false);
+	for (size_t i = 0; i < KAI_ROWS; i++)
+		if (is_idle(v, &kai_rows[i], true))
+			emit_row(v, e, &kai_rows[i], true);
+	emit_end(e);
+	all_rows_free(&rows);
 	emit_set(e, "actions", p->actions, ACTION_COUNT, true);
 	emit_set(e, "protect", p->hard, RULE_COUNT, false);
 	emit_set(e, "spare", p->soft, RULE_COUNT, false);

@@ -50,6 +50,12 @@ def main():
         again = cede("config", "print", "-f", "-", stdin=text.encode()).out
         values = lambda s: [line.split("#")[0].rstrip() for line in s.splitlines() if not line.startswith("#")]
         t.equal("what is printed reads back as the same settings", values(again), values(text))
+        idle = json.loads(cede("config", "print", "--config", mine, "-f", kai, "--profile", "kubernetes", "-o", "json").out)["withoutEffect"]
+        t.equal("settings that a file gives and the profile does not heed are named, with their places", [(s["key"], s["from"]) for s in idle],
+                [("rules.opt-out.mode", f"{mine}:5:19"), ("rules.thrash.soft", f"{mine}:6:18"), ("rules.thrash.window", f"{mine}:6:29"),
+                 ("actions.reclaim.patience", f"{mine}:7:31"), ("actions", f"{kai}:1:10"), ("minruntime.defaultReclaimMinRuntime", f"{kai}:6:33")])
+        t.true("and so they are for people", "# Without effect in this profile\n#   rules.opt-out.mode (" in
+               cede("config", "print", "--config", mine, "--profile", "kubernetes").out)
         t.true("a misspelt rule is refused with a suggestion", "did you mean thrash" in cede("config", "print", "--config", bad).err.replace('"', "").replace("'", ""),
                cede("config", "print", "--config", bad).err)
     for name, args in (("nothing", ()), ("something else", ("write",))):

@@ -150,6 +150,44 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 	}
 }
 
+/* "a" was evicted so often, a minute apart, the last time so long ago; it is the only one that could go. */
+static void each_setting_of_the_rule_counts(void **state)
+{
+	static const struct {
+		const char *sentence, *config;
+		int times;
+		int64_t minutes_ago; /* the last */
+		const char *want;
+	} rows[] = {
+		{"twice is not often", NULL, 2, 5, "want reclaim n1 [a]"},
+		{"unless it is said to be", "rules: {thrash: {hard: 2}}", 2, 5, "want waiting"},
+		{"never too often", "rules: {thrash: {hard: 0}}", 9, 5, "want reclaim n1 [a]"},
+		{"protected for ten minutes", NULL, 4, 20, "want reclaim n1 [a]"},
+		{"protected for an hour", "rules: {thrash: {protection: 1h}}", 4, 20, "want waiting"},
+		{"all within six hours", NULL, 4, 8, "want waiting"},
+		{"only two within ten minutes", "rules: {thrash: {window: 10m}}", 4, 8, "want reclaim n1 [a]"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+		struct eviction_history p;
+
+		story_begin(&s);
+		s.config = rows[i].config;
+		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
+		story_queue(&s, "root.test", "delay 1s");
+		story_node(&s, "n1", 1);
+		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
+		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
+		story_load(&s);
+		eviction_history_init(&p, vocab_names(s.vocab));
+		for (int k = rows[i].times; k-- > 0;)
+			evicted(&p, "d/a", rows[i].minutes_ago + k);
+		expect(&s, &p, rows[i].sentence, rows[i].want);
+		end(&s, &p);
+	}
+}
+
 static void a_queue_loses_no_more_than_its_allowance_within_an_hour(void **state)
 {
 	static const char config[] = "rules: {eviction-rate: {perHour: 3}}";
@@ -226,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_evicted_before_is_spared_as_long_as_anything_else_works),
 		cmocka_unit_test(from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_time),
+		cmocka_unit_test(each_setting_of_the_rule_counts),
 		cmocka_unit_test(a_queue_loses_no_more_than_its_allowance_within_an_hour),
 		cmocka_unit_test(one_decision_and_one_cycle_keep_the_allowance_too),
 		cmocka_unit_test(the_allowance_is_one_over_all_cycles_of_a_plan),
