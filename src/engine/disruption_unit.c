@@ -115,7 +115,7 @@ static void add_whole(struct gathering *g, group_id id)
 	g->v[g->n++] = u;
 }
 
-static void consider_node(struct gathering *g, node_id node)
+static void consider_pods(struct gathering *g, node_id node)
 {
 	const struct ledger_node *n = ledger_node(g->c->ledger, node);
 
@@ -127,6 +127,28 @@ static void consider_node(struct gathering *g, node_id node)
 		else
 			add_alone(g, n->pods.v[i], p);
 	}
+}
+
+static int by_protected_name(const void *a, const void *b, void *ctx)
+{
+	return by_name(ctx, ((const struct protected_pod *)a)->pod, ((const struct protected_pod *)b)->pod);
+}
+
+/* Sort by name, and only then cut: the order in which pods came to a node must not be visible in the output. */
+static void consider_node(struct gathering *g, node_id node)
+{
+	struct protected_list *l = g->o->spoke;
+	uint32_t from = l ? l->v.n : 0, max = l ? l->max : 0;
+
+	if (l && from < max)
+		l->max = UINT32_MAX;
+	consider_pods(g, node);
+	if (l)
+		l->max = max;
+	if (!l || l->v.n == from)
+		return;
+	qsort_r(l->v.v + from, l->v.n - from, sizeof(*l->v.v), by_protected_name, (void *)g->c);
+	l->v.n = l->v.n > max ? max : l->v.n;
 }
 
 /* ---- the order ---- */

@@ -316,6 +316,13 @@ static inline bool all_never_take(const struct mixed *m, const struct m_preempti
 	return true;
 }
 
+/* The plugin of mixed_run.h keeps this team's pods, in every profile and every action but stale gangs. */
+enum { KEPT_TEAM = 2 };
+static inline bool is_kept_by_plugin(const struct mixed *m, const struct m_pod *v)
+{
+	return m->has_plugin && v->team == KEPT_TEAM;
+}
+
 /* Who had to be protected from this preemption, and by what? NULL: nobody. */
 static inline const char *judge_preemption(const struct mixed *m, const struct m_preemption *c, int *ret_victim)
 {
@@ -331,7 +338,9 @@ static inline const char *judge_preemption(const struct mixed *m, const struct m
 
 		if (c->action == ACTION_STALE_GANG)
 			continue;
-		if (m->profile == PROFILE_KUBERNETES)
+		if (is_kept_by_plugin(m, m_at(m, v)))
+			why = "plugin";
+		else if (m->profile == PROFILE_KUBERNETES)
 			why = m_at(m, v)->rank >= m_at(m, c->pod)->rank ? "priority" : NULL;
 		else
 			why = m->profile == PROFILE_KAI ? judge_kai(m, c, v) : judge_queued(m, c, v);

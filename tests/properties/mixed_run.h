@@ -18,6 +18,7 @@ struct live { /* one reading of a world */
 	struct cluster *cluster;
 	struct engine *engine;
 	struct decisions plan;
+	int64_t later_ns; /* after MIXED_NOW_NS */
 };
 
 static inline void live_must(enum err_code rc, const struct err *e, const struct mixed *m)
@@ -31,6 +32,24 @@ static inline void live_must(enum err_code rc, const struct err *e, const struct
 	abort();
 }
 
+/* ---- a plugin that keeps a team's pods ---- */
+
+static inline struct cede_verdict keeper_may_evict(void *self, const struct cede_cycle *c, cede_pod victim)
+{
+	const char *team = cede_pod_label(c, victim, "team");
+
+	(void)self;
+	return team && str_eq(team, "t2") ? cede_answer(CEDE_UNSCHEDULABLE, 0, 0) : cede_ok();
+}
+
+static const char *const keeper_reasons[] = {"the team is kept"};
+static const struct cede_plugin keeper = {.abi = CEDE_PLUGIN_ABI,
+					  .name = "keeper",
+					  .may_evict = keeper_may_evict,
+					  .reasons = keeper_reasons,
+					  .n_reasons = 1};
+static const struct framework_plugin keepers[] = {{.table = &keeper}};
+
 static inline void live_begin(struct live *l)
 {
 	*l = (struct live){.vocab = vocab_new(), .config = engine_config_new()};
@@ -41,7 +60,7 @@ static inline void live_start(struct live *l, const struct mixed *m)
 {
 	struct err e = {0};
 
-	l->engine = engine_new(l->cluster, l->config, NULL, 0, &e);
+	l->engine = engine_new(l->cluster, l->config, keepers, m->has_plugin, &e);
 	live_must(l->engine ? ERR_OK : ERR_INTERNAL, &e, m);
 }
 
@@ -74,7 +93,7 @@ static inline void live_forget_plan(struct live *l)
 /* report: the pod whose nodes are told of, POD_NONE */
 static inline void live_plan_for(struct live *l, const struct mixed *m, uint32_t cycles, pod_id report)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = cycles, .report = report};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + l->later_ns, .cycles = cycles, .report = report};
 	struct err e = {0};
 
 	live_forget_plan(l);
@@ -100,8 +119,10 @@ static inline void live_end(struct live *l)
 /* The plan as bytes; its moves must have been taken back. */
 static inline void live_emit(struct live *l, struct text *out)
 {
-	struct plan_view view = {
-		.cluster = l->cluster, .plan = &l->plan, .profile = l->config->profile, .now_ns = MIXED_NOW_NS};
+	struct plan_view view = {.cluster = l->cluster,
+				 .plan = &l->plan,
+				 .profile = l->config->profile,
+				 .now_ns = MIXED_NOW_NS + l->later_ns};
 	struct emit e;
 
 	emit_init(&e, out, EMIT_JSON);

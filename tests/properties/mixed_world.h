@@ -25,6 +25,7 @@ enum { M_CPU, M_MEM, M_GPU, M_PODS, M_TYPES }; /* thousandths, MiB, pieces, 1 ea
 enum { M_QUEUES = 16, M_NODES = 5, M_PODS_MAX = 4000, M_GROUPS = 7, M_BUDGETS = 4, M_CLASSES = 5, M_OWNERS = 3 };
 enum { NOWHERE = -1, NO_QUEUE = -1, BAD_QUEUE = -2, NO_GROUP = -1, UNSET_S = -1 };
 enum m_kind { IS_YUNIKORN = 1, IS_KAI = 2, IS_BOTH = 3 };
+enum m_stamp { STAMP_TRUE, STAMP_FUTURE, STAMP_ANCIENT }; /* what is written as its start */
 enum m_state { M_WAITS, M_RUNS, M_LEAVES, M_GONE };
 
 struct m_queue {
@@ -53,6 +54,7 @@ struct m_group {
 	int64_t min[2];
 	enum preemptibility preemptibility;
 	int64_t ago, stale; /* seconds since its stamps, UNSET_S */
+	enum m_stamp stamp; /* of the start */
 };
 
 struct m_pod {
@@ -66,6 +68,8 @@ struct m_pod {
 	int64_t checkpoint;		     /* seconds ago, UNSET_S */
 	int64_t late;			     /* leaving: seconds over due; negative: not yet */
 	int zone, pin;			     /* where it must run; -1 */
+	bool spreads;			     /* its team evenly over zones */
+	enum m_stamp stamp;		     /* of its start */
 	/* as it goes on */
 	enum m_state state;
 	int node;	/* where it runs */
@@ -110,6 +114,8 @@ struct mixed {
 	bool has_yunikorn; /* a queues.yaml */
 	int crowded;	   /* the leaf that holds most of what runs */
 	bool is_plain;	   /* pods care for room alone, not for each other */
+	bool has_small;	   /* many small pods on each node */
+	bool has_plugin;   /* one that keeps a team's pods from being evicted */
 	bool has_names;	   /* schedulerNames: others' pods are foreign */
 	bool opt_out_is_hard, judges_all_types, quota_is_on, reclaim_is_off;
 	int64_t preempt, reclaim; /* windows where no queue says anything */
@@ -293,6 +299,10 @@ static inline void draw_groups(struct mixed *m)
 				      .stale = one_in(m, 8) ? 30 * (1 + below(m, 4)) : UNSET_S,
 				      .preemptibility = (enum preemptibility)below(m, 4)};
 		g->home_is_kai = g->home >= 0 && (m->q[g->home].kind == IS_KAI || one_in(m, 3));
+		if (!g->is_k8s && g->ago != UNSET_S && m->profile != PROFILE_KAI && one_in(m, 8)) {
+			g->stamp = one_in(m, 2) ? STAMP_FUTURE : STAMP_ANCIENT;
+			g->ago = g->stamp == STAMP_FUTURE ? 0 : UNSET_S;
+		}
 		if (!g->is_k8s)
 			continue;
 		g->queue = NO_QUEUE;
@@ -311,12 +321,16 @@ static inline void draw_groups(struct mixed *m)
 static inline void draw_nodes(struct mixed *m)
 {
 	m->n_nodes = 2 + below(m, M_NODES - 1);
+	if (m->has_small)
+		m->n_nodes = 2;
 	for (int i = 0; i < m->n_nodes; i++)
 		m->n[i] = (struct m_node){.room = {1000 * (5 + below(m, 6)), 256 * (8 + below(m, 12)),
 						   one_in(m, 3) ? 0 : 2 + below(m, 5), 5 + below(m, 8)},
 					  .zone = below(m, 2),
 					  .is_tainted = one_in(m, 6),
 					  .is_closed = one_in(m, 14)};
+	for (int i = 0; m->has_small && i < m->n_nodes; i++)
+		m->n[i].room[M_PODS] = 40;
 }
 
 /* ---- pods ---- */
@@ -328,6 +342,7 @@ static inline void draw_place(struct mixed *m, struct m_pod *p)
 	p->has_port = !m->is_plain && one_in(m, 12);
 	p->avoids_team = !m->is_plain && one_in(m, 14);
 	p->needs_team = !m->is_plain && !p->avoids_team && one_in(m, 20);
+	p->spreads = !m->is_plain && p->team >= 0 && one_in(m, 12);
 	if (one_in(m, 14) && p->group < 0) {
 		p->is_daemon = true;
 		p->pin = p->node != NOWHERE ? p->node : below(m, m->n_nodes);
@@ -390,10 +405,25 @@ static inline struct m_pod *draw_pod(struct mixed *m, const char *prefix, int no
 	p.ask[M_CPU] = 1000 * (1 + below(m, 3));
 	p.ask[M_MEM] = 256 * below(m, 3);
 	p.ask[M_GPU] = one_in(m, 2) ? below(m, 3) : 0;
+	if (m->has_small && node != NOWHERE) {
+		p.ask[M_CPU] = 100 * (1 + below(m, 4));
+		p.ask[M_MEM] = 64 * below(m, 3);
+		p.ask[M_GPU] = one_in(m, 8);
+	}
 	p.ask[M_PODS] = 1;
 	p.state = node == NOWHERE ? M_WAITS : M_RUNS;
 	array_push(&m->p, p);
 	return &array_last(&m->p);
+}
+
+/* A clock that is ahead, and one that never was set: the first counts as now, the second as not given. */
+static inline void draw_stamp(struct mixed *m, struct m_pod *p)
+{
+	if (p->group >= 0 || !one_in(m, 12))
+		return;
+	p->stamp = one_in(m, 2) ? STAMP_FUTURE : STAMP_ANCIENT;
+	if (p->stamp == STAMP_FUTURE)
+		p->since = 0;
 }
 
 static inline void fill_node(struct mixed *m, int n)
@@ -401,7 +431,7 @@ static inline void fill_node(struct mixed *m, int n)
 	int64_t left[M_TYPES];
 
 	memcpy(left, m->n[n].room, sizeof(left));
-	for (int tries = 0; tries < 14; tries++) {
+	for (int tries = 0; tries < (m->has_small ? 40 : 14); tries++) {
 		struct m_pod *p = draw_pod(m, "r", n);
 		bool fits = true;
 
@@ -415,8 +445,9 @@ static inline void fill_node(struct mixed *m, int n)
 			left[t] -= p->ask[t];
 		p->has_port = false; /* running pods are where they are: their own wishes are fulfilled */
 		p->avoids_team = p->avoids_team && one_in(m, 2);
-		p->needs_team = false;
+		p->needs_team = p->spreads = false;
 		p->zone = -1;
+		draw_stamp(m, p);
 		if (one_in(m, 12)) {
 			p->state = M_LEAVES;
 			p->late = one_in(m, 3) ? 600 : -10;
@@ -459,6 +490,8 @@ static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profi
 		m->has_yunikorn |= m->q[i].kind & IS_YUNIKORN;
 	m->crowded = some_leaf(m);
 	m->is_plain = one_in(m, 2);
+	m->has_small = one_in(m, 4);
+	m->has_plugin = one_in(m, 4) && profile != PROFILE_KAI;
 	draw_classes(m);
 	draw_budgets(m);
 	draw_groups(m);

@@ -22,6 +22,14 @@ static inline void docs_free(struct docs *d)
 }
 
 /* "2027-...Z", so many seconds before now; good until the next but three. */
+static inline const char *m_time(int64_t ago);
+
+/* A start as it is written: true, an hour ahead, or from before there were clocks that counted seconds. */
+static inline const char *m_stamp_text(enum m_stamp stamp, int64_t ago)
+{
+	return stamp == STAMP_FUTURE ? m_time(-3600) : stamp == STAMP_ANCIENT ? "1700-01-01T00:00:00Z" : m_time(ago);
+}
+
 static inline const char *m_time(int64_t ago)
 {
 	static char buf[4][40];
@@ -245,8 +253,8 @@ static inline void write_kai_group(struct mixed *m, int i)
 		    "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata:\n  name: g%d\n  namespace: s%d\n"
 		    "  annotations: {x: y",
 		    i, g->ns);
-	if (g->ago != UNSET_S)
-		text_printf(t, ", kai.scheduler/last-start-timestamp: \"%s\"", m_time(g->ago));
+	if (g->ago != UNSET_S || g->stamp != STAMP_TRUE)
+		text_printf(t, ", kai.scheduler/last-start-timestamp: \"%s\"", m_stamp_text(g->stamp, g->ago));
 	if (g->stale != UNSET_S)
 		text_printf(t, ", kai.scheduler/stale-podgroup-timestamp: \"%s\"", m_time(g->stale));
 	text_printf(t, "}\nspec: {preemptibility: \"%s\"", preemptibility_text(g->preemptibility));
@@ -373,6 +381,11 @@ static inline void write_spec(const struct mixed *m, const struct m_pod *p, stru
 		text_printf(t, "  schedulingGroup: {podGroupName: g%d}\n", p->group);
 	if (p->pin >= 0 || p->avoids_team || p->needs_team)
 		write_affinity(p, t);
+	if (p->spreads)
+		text_printf(t,
+			    "  topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: "
+			    "DoNotSchedule, labelSelector: {matchLabels: {team: t%d}}}]\n",
+			    p->team);
 	text_printf(t, "  containers: [{name: c, resources: {requests: {cpu: %" PRId64 "m", p->ask[M_CPU]);
 	if (p->ask[M_MEM])
 		text_printf(t, ", memory: %" PRId64 "Mi", p->ask[M_MEM]);
@@ -393,7 +406,7 @@ static inline void write_pod(const struct mixed *m, const struct m_pod *p, struc
 	write_owner(p, t);
 	write_spec(m, p, t);
 	if (p->node != NOWHERE)
-		text_printf(t, "status: {phase: Running, startTime: \"%s\"}\n", m_time(p->age));
+		text_printf(t, "status: {phase: Running, startTime: \"%s\"}\n", m_stamp_text(p->stamp, p->age));
 	else if (p->nomination != NOWHERE)
 		text_printf(t, "status: {phase: Pending, nominatedNodeName: n%d}\n", p->nomination);
 }

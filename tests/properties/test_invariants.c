@@ -182,6 +182,25 @@ static void check_again(struct trial *t, uint32_t cycles, const struct text *was
 	text_free(&is);
 }
 
+/* Time goes on: what the engine remembers of the plan before must not be taken for what is so now. */
+static void check_later(struct trial *t, const struct mixed *first)
+{
+	static const int64_t later[] = {61, 301, 7201};
+	struct text is = {0}, fresh = {0};
+	struct live l;
+
+	t->l.later_ns = later[t->seed % 3] * NS_PER_S;
+	live_plan_and_emit(&t->l, &t->m, 1, &is);
+	live_load(&l, first, 0, 1);
+	l.later_ns = t->l.later_ns;
+	live_plan_and_emit(&l, first, 1, &fresh);
+	check_same(t, &is, &fresh, "later, by the same engine", SAME);
+	t->l.later_ns = 0;
+	live_end(&l);
+	text_free(&is);
+	text_free(&fresh);
+}
+
 static void record(struct live *l, uint32_t cycles, struct journal_run *ret, const struct mixed *m)
 {
 	struct plan_view view = {
@@ -294,6 +313,7 @@ static void try_cluster(uint64_t seed, enum profile profile)
 	check_replay(&t, cycles, &plan);
 	check_again(&t, cycles, &plan);
 	check_other_ways(&t, &first, cycles, &plan);
+	check_later(&t, &first);
 	tally_of(&t)->clusters++;
 	text_free(&plan);
 	live_end(&t.l);
