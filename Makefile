@@ -11,6 +11,7 @@ COUNT ?= 300
 SEED ?= 7
 SECONDS ?= 60
 N ?=
+FUZZERS ?=
 export JOBS ?= $(shell nproc)
 
 # Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
@@ -79,11 +80,11 @@ test-tsan: ## the tests with the thread sanitizer
 	@TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
 		$(FIXED_ADDRESSES) $(RUN_TESTS) build-tsan --conform $(DIR) --patience 10
 
-fuzz: ## every parser's fuzzer for SECONDS=60, with sanitizers
+fuzz: ## every fuzzer for SECONDS=60, with sanitizers (FUZZERS=pipeline: only these)
 	@tools/install-missing $(PKG_FUZZ)
 	@CC=clang tools/configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 	@tools/build build-fuzz fuzzers
-	@tools/run-fuzz build-fuzz $(SECONDS)
+	@tools/run-fuzz build-fuzz $(SECONDS) $(FUZZERS)
 
 lint: ## format, clang-tidy, layers, banned functions
 	@tools/install-missing $(PKG_LINT)

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,25 @@ struct arena {
 	size_t bytes;
 };
 
+static _Atomic(void (*)(void)) on_failure = abort;
+
+void mem_on_failure(void (*f)(void))
+{
+	on_failure = f;
+}
+
+void mem_fail(void)
+{
+	void (*f)(void) = on_failure;
+	f();
+	abort();
+}
+
 static size_t checked_mul(size_t n, size_t size)
 {
 	size_t total;
 	if (__builtin_mul_overflow(n, size, &total))
-		abort();
+		mem_fail();
 	return total;
 }
 
@@ -54,14 +69,14 @@ static size_t round_up(size_t size)
 {
 	const size_t mask = alignof(max_align_t) - 1;
 	if (size > PTRDIFF_MAX - mask)
-		abort();
+		mem_fail();
 	return (size + mask) & ~mask;
 }
 
 static struct arena_block *block_new(struct arena *a, size_t cap)
 {
 	if (cap > SIZE_MAX - sizeof(struct arena_block))
-		abort();
+		mem_fail();
 	struct arena_block *b = mem_alloc(sizeof(*b) + cap);
 	b->cap = cap;
 	poison(b->data, cap);
@@ -150,7 +165,7 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	if (n >= PTRDIFF_MAX)
-		abort();
+		mem_fail();
 	char *copy = arena_alloc(a, n + 1);
 	if (n > 0)
 		memcpy(copy, s, n);
@@ -185,7 +200,7 @@ void *mem_alloc(size_t size)
 {
 	void *p = calloc(1, size != 0 ? size : 1);
 	if (p == NULL)
-		abort();
+		mem_fail();
 	return p;
 }
 
@@ -194,7 +209,7 @@ void *mem_resize(void *p, size_t n, size_t size)
 	size_t total = checked_mul(n, size);
 	p = realloc(p, total != 0 ? total : 1);
 	if (p == NULL)
-		abort();
+		mem_fail();
 	return p;
 }
 

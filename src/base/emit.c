@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both formats share one kind of quoted string: JSON's escapes mean the same between YAML's double quotes. In YAML a
+ * Both formats share one kind of quoted string: JSON's escapes mean nearly the same between YAML's double quotes. In YAML a
  * container writes nothing when it is opened, because only its first item (or its end) tells whether it is a block or
  * an empty {} or []. Lists in objects start at the column of their key, as in the output of kubectl.
  */
@@ -21,26 +21,38 @@ void emit_init(struct emit *e, struct text *out, enum emit_format format)
 	*e = (struct emit){.out = out, .format = format};
 }
 
-/* Characters that a reader of JSON or YAML may refuse raw, or that a terminal would act on. */
+/* Characters that a reader of JSON or YAML may refuse raw, that a terminal would act on, or that nobody would see. */
 static bool must_escape(uint32_t c)
 {
 	if (c < 0xA0)
 		return c < 0x20 || c >= 0x7F;
-	return c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
+	return text_is_hidden(c) || c == 0xFFFE || c == 0xFFFF;
 }
 
-static void add_escape(struct text *out, uint32_t c)
+/* JSON has two halves for what is beyond 16 bits, which YAML does not allow. */
+static void add_far_escape(struct text *out, uint32_t c, bool is_json)
+{
+	if (is_json)
+		text_printf(out, "\\u%04x\\u%04x", 0xD800 + ((unsigned)(c - 0x10000) >> 10),
+			    0xDC00 + ((unsigned)(c - 0x10000) & 0x3FF));
+	else
+		text_printf(out, "\\U%08x", (unsigned)c);
+}
+
+static void add_escape(struct text *out, uint32_t c, bool is_json)
 {
 	static const char named[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
 	if (c == '"' || c == '\\')
 		text_printf(out, "\\%c", (char)c);
 	else if (c < sizeof(named) && named[c] != '\0')
 		text_printf(out, "\\%c", named[c]);
+	else if (c > 0xFFFF)
+		add_far_escape(out, c, is_json);
 	else
 		text_printf(out, "\\u%04x", (unsigned)c);
 }
 
-static void add_quoted(struct text *out, const char *s)
+static void add_quoted(struct text *out, const char *s, bool is_json)
 {
 	const char *run = s; /* read but not yet written, because it needs no escape */
 	text_add_char(out, '"');
@@ -54,7 +66,7 @@ static void add_quoted(struct text *out, const char *s)
 		if (c == TEXT_BAD)
 			text_add(out, "\xEF\xBF\xBD");
 		else
-			add_escape(out, c);
+			add_escape(out, c, is_json);
 	}
 	text_add_n(out, run, (size_t)(s - run));
 	text_add_char(out, '"');
@@ -105,7 +117,7 @@ static void add_string(struct emit *e, const char *s)
 	if (e->format == EMIT_YAML && is_plain(s))
 		text_add(e->out, s);
 	else
-		add_quoted(e->out, s);
+		add_quoted(e->out, s, e->format != EMIT_YAML);
 }
 
 static void json_break(struct emit *e)
@@ -122,7 +134,7 @@ static void json_begin(struct emit *e, const char *key)
 		text_add_char(e->out, ',');
 	json_break(e);
 	if (key != NULL) {
-		add_quoted(e->out, key);
+		add_quoted(e->out, key, true);
 		text_add(e->out, e->format == EMIT_JSON ? ": " : ":");
 	}
 }

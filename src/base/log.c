@@ -21,21 +21,6 @@ void log_set_program(const char *name)
 	atomic_store(&program, name);
 }
 
-static void add_escaped(struct text *out, const char *s)
-{
-	for (const char *start = s; *s != '\0'; start = s) {
-		uint32_t c = text_next(&s);
-		if (c == TEXT_BAD)
-			text_printf(out, "\\x%02x", (unsigned char)*start);
-		else if (c == '\n')
-			text_add(out, "\\n");
-		else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
-			text_printf(out, "\\x%02x", (unsigned)c);
-		else
-			text_add_n(out, start, (size_t)(s - start));
-	}
-}
-
 void log_line(enum log_level level, const char *fmt, ...)
 {
 	static const char *const words[] = {"error", "warning", "info", "debug"};
@@ -48,7 +33,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	text_vprintf(&msg, fmt, ap);
 	va_end(ap);
 	text_printf(&line, "%s: %s: ", atomic_load(&program), words[level]);
-	add_escaped(&line, text_str(&msg));
+	text_add_visible(&line, text_str(&msg));
 	text_add_char(&line, '\n');
 	fwrite(text_str(&line), 1, line.n, stderr); /* one call, so that lines of threads do not mix */
 	text_free(&line);

@@ -46,7 +46,7 @@ void map_put(struct map *m, uint64_t key, uint32_t value)
 	assert(value != MAP_NONE);
 	if (m->n >= m->cap / 4 * 3) {
 		if (m->cap > UINT32_MAX / 2)
-			abort();
+			mem_fail();
 		resize(m, m->cap != 0 ? m->cap * 2 : MIN_CAP);
 	}
 	struct map_slot *slot = slot_find(m, key);

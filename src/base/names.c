@@ -136,10 +136,10 @@ name_id names_hold(struct names *p, const char *s, size_t len)
 	if (len == 0)
 		return NAME_NONE;
 	if (len >= UINT32_MAX)
-		abort();
+		mem_fail();
 	if (p->n_held >= p->n_slots / 4 * 3) {
 		if (p->n_slots > UINT32_MAX / 2)
-			abort();
+			mem_fail();
 		slots_resize(p, p->n_slots * 2);
 	}
 	uint32_t hash = hash_of(s, len);

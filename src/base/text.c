@@ -12,7 +12,7 @@
 static void reserve(struct text *t, size_t extra)
 {
 	if (extra > SIZE_MAX / 4 - t->n)
-		abort();
+		mem_fail();
 	size_t want = t->n + extra + 1;
 	if (want <= t->cap)
 		return;
@@ -132,4 +132,50 @@ uint32_t text_next(const char **ps)
 		return TEXT_BAD;
 	*ps += n - 1;
 	return cp;
+}
+
+bool text_is_hidden(uint32_t c)
+{
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {
+		{0x00AD, 0x00AD},   /* soft hyphen */
+		{0x034F, 0x034F},   /* combining grapheme joiner */
+		{0x061C, 0x061C},   /* Arabic letter mark */
+		{0x115F, 0x1160},   /* Hangul fillers */
+		{0x17B4, 0x17B5},   /* Khmer inherent vowels */
+		{0x180B, 0x180F},   /* Mongolian variation selectors and vowel separator */
+		{0x200B, 0x200F},   /* zero-width space and joiners, marks of direction */
+		{0x2028, 0x202E},   /* line and paragraph separators, embeddings and overrides of direction */
+		{0x2060, 0x206F},   /* word joiner, invisible operators, isolates of direction */
+		{0x3164, 0x3164},   /* Hangul filler */
+		{0xFE00, 0xFE0F},   /* variation selectors */
+		{0xFEFF, 0xFEFF},   /* byte order mark */
+		{0xFFA0, 0xFFA0},   /* halfwidth Hangul filler */
+		{0xFFF0, 0xFFFB},   /* interlinear annotation */
+		{0x1D173, 0x1D17A}, /* musical formatting */
+		{0xE0000, 0xE0FFF}, /* tags and more variation selectors */
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges) && c >= ranges[i].from; i++)
+		if (c <= ranges[i].to)
+			return true;
+	return false;
+}
+
+void text_add_visible(struct text *t, const char *s)
+{
+	for (const char *start = s; *s != '\0'; start = s) {
+		uint32_t c = text_next(&s);
+		if (c == TEXT_BAD)
+			text_printf(t, "\\x%02x", (unsigned char)*start);
+		else if (c == '\n')
+			text_add(t, "\\n");
+		else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
+			text_printf(t, "\\x%02x", (unsigned)c);
+		else if (text_is_hidden(c))
+			text_printf(t, c > 0xFFFF ? "\\U%08x" : "\\u%04x", (unsigned)c);
+		else
+			text_add_n(t, start, (size_t)(s - start));
+	}
 }

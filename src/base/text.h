@@ -35,9 +35,17 @@ static inline bool str_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+#define TEXT_BAD UINT32_MAX
 /* Columns a UTF-8 string takes on a terminal: one per code point; good enough for names and numbers. */
 size_t text_width(const char *s);
 
-#define TEXT_BAD UINT32_MAX
+/*
+ * Characters that nobody sees, or that turn around what stands beside them: in a message they can make one name look
+ * like another.
+ */
+bool text_is_hidden(uint32_t code_point);
+/* s with everything made visible that is not: \xNN for control characters and bad bytes, \uNNNN for hidden ones. */
+void text_add_visible(struct text *t, const char *s);
+
 /* The code point at *ps, stepping past it. 0 at the end; TEXT_BAD for a byte that is not part of valid UTF-8. */
 uint32_t text_next(const char **ps);

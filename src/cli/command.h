@@ -13,6 +13,7 @@ enum exit_code {
 	EXIT_INPUT = 2,	   /* bad input, or the program was called wrongly */
 	EXIT_INTERNAL = 3, /* a self-check failed: a bug in cede */
 	EXIT_OUTPUT = 4,   /* standard output could not be written */
+	EXIT_MEMORY = 5,   /* there is not enough memory */
 };
 
 struct command {

@@ -386,3 +386,18 @@ void cli_watch_output(void)
 {
 	atexit(close_output);
 }
+
+/* Nothing is left to make words with; what was not yet written of the output would be half of it. */
+static void out_of_memory(void)
+{
+	static const char words[] = "cede: error: out of memory\n";
+	ssize_t n = write(STDERR_FILENO, words, sizeof(words) - 1);
+
+	(void)n;
+	_exit(EXIT_MEMORY);
+}
+
+void cli_watch_memory(void)
+{
+	mem_on_failure(out_of_memory);
+}

@@ -103,3 +103,5 @@ enum emit_format cli_emit_format(const struct cli_output *o);
 void cli_print(const struct text *t);
 /* Call once, first: whoever leaves the program, standard output is closed and a failure of it becomes EXIT_OUTPUT. */
 void cli_watch_output(void);
+/* Call once, first: out of memory is told and becomes EXIT_MEMORY, and standard output stays as it is. */
+void cli_watch_memory(void);

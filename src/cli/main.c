@@ -33,7 +33,8 @@ static const char exit_codes[] = "Exit codes:\n"
 				 "     journal that is damaged\n"
 				 "  2  bad input, or cede was called wrongly; nothing was printed on standard output\n"
 				 "  3  an error inside cede: a self-check failed\n"
-				 "  4  standard output could not be written\n";
+				 "  4  standard output could not be written\n"
+				 "  5  out of memory\n";
 
 static void add_overview(struct text *out)
 {
@@ -112,6 +113,7 @@ int main(int argc, char **argv)
 	const struct command *c;
 
 	cli_watch_output();
+	cli_watch_memory();
 	if (argc < 2)
 		return print_overview(stderr, EXIT_INPUT);
 	if (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"))

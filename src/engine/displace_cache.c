@@ -5,11 +5,14 @@
 
 #include "engine/displace_internal.h"
 #include "engine/eviction_order.h"
+#include "engine/spread.h"
 
-enum { KEYS = 8 }; /* kinds of waiting pods remembered */
+enum { KEYS = 8 };		 /* kinds of waiting pods remembered */
+enum { NODES_PER_THREAD = 512 }; /* fewer are looked at before a thread has begun */
 
 struct node_answer {	     /* what one node says to one kind of pod */
-	uint64_t generation; /* 0: nothing known */
+	uint64_t generation; /* 0: nothing known that lasts */
+	uint64_t seen;	     /* in which use of the memory it was looked at last */
 	struct status filter;
 	struct status after; /* potential nodes: SUCCESS if it is a candidate */
 	int64_t sum, earliest;
@@ -144,6 +147,72 @@ static void look(struct displace_cache *s, struct cede_cycle *c, const struct di
 	e->generation = is_lasting ? n->generation : 0;
 }
 
+/* ---- many nodes, with several threads ---- */
+
+struct view { /* of all nodes that changed */
+	struct displace_cache *displace_cache;
+	struct cede_cycle *c;
+	const struct displace_options *o;
+	const struct want *want;
+	struct memory *memory;
+	const node_id *nodes;
+	struct arena *arenas[SPREAD_MAX];
+};
+
+/* Where pods would have to be moved in the ledger to know, nothing is found out. */
+static bool may_look_beside(struct view *v, struct cede_cycle *c, node_id node)
+{
+	return !ledger_node(c->ledger, node)->nominated.n &&
+	       eviction_order_only_reads(&v->displace_cache->eviction_orders, c, node);
+}
+
+static void look_at_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
+{
+	struct view *v = ctx;
+	struct cede_cycle mine = *v->c;
+
+	mine.arena = v->arenas[piece];
+	for (uint32_t i = from; i < to; i++)
+		if (may_look_beside(v, &mine, v->nodes[i])) {
+			struct node_answer *e = &v->memory->entries[v->nodes[i]];
+
+			look(v->displace_cache, &mine, v->o, v->want, v->nodes[i], e);
+			e->seen = v->memory->last_use;
+			arena_reset(mine.arena); /* who goes is asked again of the node that wins */
+		}
+}
+
+static void look_at_all(struct view *v, uint32_t n, uint32_t pieces)
+{
+	for (uint32_t i = 0; i < n; i++) /* one thread allocates faster than two */
+		eviction_order_reserve(&v->displace_cache->eviction_orders, v->c, v->nodes[i]);
+	for (uint32_t t = 0; t < pieces; t++)
+		v->arenas[t] = arena_new(1 << 14);
+	spread_run(pieces, n, look_at_piece, v);
+	for (uint32_t t = 0; t < pieces; t++)
+		arena_free(v->arenas[t]);
+}
+
+/* What is found out here need not be looked at by the one thread that chooses; it looks at the rest. */
+static void look_ahead(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
+		       const struct want *w, struct memory *m)
+{
+	struct view v = {.displace_cache = s, .c = c, .o = o, .want = w, .memory = m};
+	node_id *changed;
+	uint32_t n = 0, pieces;
+
+	if (spread_pieces(o->threads, c->n_nodes, NODES_PER_THREAD) < 2)
+		return;
+	changed = arena_n(c->arena, c->n_nodes, node_id);
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (m->entries[c->nodes[i]].generation != ledger_node(c->ledger, c->nodes[i])->generation)
+			changed[n++] = c->nodes[i];
+	v.nodes = changed;
+	pieces = spread_pieces(o->threads, n, NODES_PER_THREAD);
+	if (pieces > 1)
+		look_at_all(&v, n, pieces);
+}
+
 /* ---- the choice ---- */
 
 /* <0: a is better; equal ones are decided by name, which is the order they come in. */
@@ -268,12 +337,13 @@ bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const st
 	m = memory_for(s, c, o);
 	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
 	want_of(c, &w);
+	look_ahead(s, c, o, &w, m);
 	nodes = ledger_node(c->ledger, 0);
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		node_id node = c->nodes[i];
 		struct node_answer *e = &m->entries[node];
 
-		if (e->generation != nodes[node].generation)
+		if (e->generation != nodes[node].generation && e->seen != m->last_use)
 			look(s, c, o, &w, node, e);
 		if (status_is_success(&e->filter)) {
 			if (!ret->feasible)

@@ -9,11 +9,9 @@
  * long as the rest still holds the request. Nodes where somebody else is nominated, or a whole group
  * would go, take the plain way.
  */
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "engine/displace_internal.h"
 #include "engine/disruption_unit.h"
+#include "engine/spread.h"
 #include "filters/builtin.h"
 #include "rules/plugin.h"
 
@@ -61,7 +59,6 @@ struct job {
 	const struct want *want;
 	const node_id *nodes;
 	struct displace_node *ret;
-	uint32_t from, to;
 	int64_t below;	     /* lower priorities may go: that is what the judge says here */
 	struct arena *arena; /* of this thread */
 };
@@ -175,34 +172,27 @@ static bool node_fast(const struct job *j, node_id node, struct displace_node *r
 	return true;
 }
 
-static void *run_job(void *arg)
+static void try_range(const struct job *j, uint32_t from, uint32_t to)
 {
-	struct job *j = arg;
-
-	for (uint32_t i = j->from; i < j->to; i++)
+	for (uint32_t i = from; i < to; i++)
 		if (!node_fast(j, j->nodes[i], &j->ret[i]))
 			j->ret[i].node = NODE_NONE; /* left for the caller */
-	return NULL;
 }
 
-enum { THREADS_MAX = 64, NODES_PER_THREAD = 512 };
+enum { NODES_PER_THREAD = 512 };
 
-static void run_parallel(struct job *job, uint32_t n, uint32_t threads, struct arena **arenas)
+struct spread_job {
+	const struct job *job;
+	struct arena *arenas[SPREAD_MAX]; /* one of each thread */
+};
+
+static void try_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
 {
-	pthread_t ids[THREADS_MAX];
-	struct job jobs[THREADS_MAX];
+	const struct spread_job *s = ctx;
+	struct job mine = *s->job;
 
-	for (uint32_t t = 0; t < threads; t++) {
-		jobs[t] = *job;
-		jobs[t].from = (uint32_t)((uint64_t)n * t / threads);
-		jobs[t].to = (uint32_t)((uint64_t)n * (t + 1) / threads);
-		jobs[t].arena = arenas[t];
-		if (t && pthread_create(&ids[t], NULL, run_job, &jobs[t]))
-			abort();
-	}
-	run_job(&jobs[0]);
-	for (uint32_t t = 1; t < threads; t++)
-		pthread_join(ids[t], NULL);
+	mine.arena = s->arenas[piece];
+	try_range(&mine, from, to);
 }
 
 /* Victims found by other threads live in their arenas; they move into the cycle's. */
@@ -219,34 +209,32 @@ static void adopt(struct arena *to, struct displace_node *r)
 	r->violates = violates;
 }
 
-static void spread_over_threads(struct job *job, uint32_t n, uint32_t threads)
+static void spread_over_threads(const struct job *job, uint32_t n, uint32_t pieces)
 {
-	struct arena *arenas[THREADS_MAX];
+	struct spread_job s = {.job = job};
 
-	for (uint32_t t = 0; t < threads; t++)
-		arenas[t] = arena_new(1 << 16);
-	run_parallel(job, n, threads, arenas);
+	for (uint32_t t = 0; t < pieces; t++)
+		s.arenas[t] = arena_new(1 << 16);
+	spread_run(pieces, n, try_piece, &s);
 	for (uint32_t i = 0; i < n; i++)
 		adopt(job->c->arena, &job->ret[i]);
-	for (uint32_t t = 0; t < threads; t++)
-		arena_free(arenas[t]);
+	for (uint32_t t = 0; t < pieces; t++)
+		arena_free(s.arenas[t]);
 }
 
 void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		   struct displace_node *ret)
 {
 	struct want want;
-	struct job job = {.c = c, .o = o, .want = &want, .nodes = nodes, .ret = ret, .to = n, .arena = c->arena};
-	uint32_t threads = o->threads > THREADS_MAX ? THREADS_MAX : o->threads;
+	struct job job = {.c = c, .o = o, .want = &want, .nodes = nodes, .ret = ret, .arena = c->arena};
+	uint32_t pieces = spread_pieces(o->threads, n, NODES_PER_THREAD);
 
 	want_of(c, &want);
 	judge_is_by_priority(o->j, &job.below);
-	if (threads > n / NODES_PER_THREAD)
-		threads = n / NODES_PER_THREAD;
-	if (threads > 1)
-		spread_over_threads(&job, n, threads);
+	if (pieces > 1)
+		spread_over_threads(&job, n, pieces);
 	else
-		run_job(&job);
+		try_range(&job, 0, n);
 	for (uint32_t i = 0; i < n; i++)
 		if (ret[i].node == NODE_NONE)
 			ret[i] = displace_try(c, nodes[i], o);

@@ -49,14 +49,23 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	return by_name(c, x, y);
 }
 
-static void build(struct eviction_order *l, struct cede_cycle *c, node_id node)
+void eviction_order_reserve(struct eviction_orders *all, const struct cede_cycle *c, node_id node)
+{
+	struct eviction_order *l = &all->v[node];
+	uint32_t n = ledger_node(c->ledger, node)->pods.n;
+
+	if (l->cap >= n)
+		return;
+	l->cap = n;
+	l->v = mem_resize(l->v, l->cap, sizeof(*l->v));
+}
+
+static void build(struct eviction_orders *all, struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
+	struct eviction_order *l = &all->v[node];
 
-	if (l->cap < n->pods.n) {
-		l->cap = n->pods.n;
-		l->v = mem_resize(l->v, l->cap, sizeof(*l->v));
-	}
+	eviction_order_reserve(all, c, node);
 	l->n = n->pods.n;
 	l->has_unset_start = l->has_groups = false;
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -82,8 +91,13 @@ static const struct eviction_order *eviction_order_of(struct eviction_orders *al
 	struct eviction_order *l = &all->v[node];
 
 	if (l->generation != ledger_node(c->ledger, node)->generation || l->has_unset_start)
-		build(l, c, node);
+		build(all, c, node);
 	return l;
+}
+
+bool eviction_order_only_reads(struct eviction_orders *l, struct cede_cycle *c, node_id node)
+{
+	return !eviction_order_of(l, c, node)->has_groups;
 }
 
 /* ---- the node ---- */
@@ -107,8 +121,8 @@ static struct candidates candidates_of(const struct eviction_order *l, struct ce
 
 	while (first < l->n && l->v[first].priority >= c->priority)
 		first++;
-	candidates.v = l->v + first;
 	candidates.n = l->n - first;
+	candidates.v = candidates.n ? l->v + first : NULL;
 	if (o->only_in == QUEUE_NONE)
 		return candidates;
 	candidates.some = arena_n(c->arena, candidates.n + 1, const struct ordered_pod *);

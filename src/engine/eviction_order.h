@@ -43,3 +43,11 @@ void eviction_orders_free(struct eviction_orders *l);
 struct displace_node eviction_order_displace(struct eviction_orders *l, struct cede_cycle *c,
 					     const struct displace_options *o, const struct want *w, node_id node,
 					     bool *ret_is_lasting);
+/* memory to line the node up in */
+void eviction_order_reserve(struct eviction_orders *l, const struct cede_cycle *c, node_id node);
+/*
+ * Lines the node up. False: pods of groups are there, and eviction_order_displace may have to move pods in the ledger;
+ * else it only reads, but for the node's own eviction order and the cycle's arena, and several nodes may be asked of at
+ * once.
+ */
+bool eviction_order_only_reads(struct eviction_orders *l, struct cede_cycle *c, node_id node);

@@ -385,7 +385,7 @@ static void learn(struct node_search *g, bool is_found, const struct set_cost *c
 		e.cost = *cost;
 	e.has_protected = l->v.n < l->max; /* beyond that not everybody was written down */
 	e.n_protected = l->v.n - g->protected_from;
-	e.protected = l->v.v + g->protected_from;
+	e.protected = e.n_protected ? l->v.v + g->protected_from : NULL;
 	search_cache_learn(g->memory, g->node, &e);
 }
 

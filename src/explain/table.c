@@ -293,30 +293,6 @@ void text_add_toned(struct text *out, const struct look *look, enum tone tone, c
 		text_printf(out, "%s%s\033[0m", codes[tone], s);
 }
 
-/* Letters that make a terminal write the rest from right to left. */
-static bool turns_direction(uint32_t c)
-{
-	return c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
-void text_add_visible(struct text *out, const char *s)
-{
-	for (const char *start = s; *s; start = s) {
-		uint32_t c = text_next(&s);
-
-		if (c == TEXT_BAD)
-			text_printf(out, "\\x%02x", (unsigned char)*start);
-		else if (c == '\n')
-			text_add(out, "\\n");
-		else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-			text_printf(out, "\\x%02x", (unsigned)c);
-		else if (turns_direction(c))
-			text_printf(out, "\\u%04x", (unsigned)c);
-		else
-			text_add_n(out, start, (size_t)(s - start));
-	}
-}
-
 void text_add_heading(struct text *out, const struct look *look, const char *words, uint32_t n)
 {
 	struct text s = {0};

@@ -62,8 +62,6 @@ void table_free(struct table *t);
 
 /* Words in a tone, on terminals that have them. */
 void text_add_toned(struct text *out, const struct look *look, enum tone tone, const char *s);
-/* The text with control characters, letters that turn the direction, and bytes that are not UTF-8 made visible. */
-void text_add_visible(struct text *out, const char *s);
 /*
  * Words from column `at` of a line on, broken between words so that no line is longer than width (0: no end); the next
  * lines begin at column `indent`. A word that is too long by itself is left whole.

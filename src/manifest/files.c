@@ -28,6 +28,10 @@ static enum err_code too_large(struct err *e, const char *path)
 	return err_fail(e, ERR_LIMIT, "%s: more than 2 GiB", path);
 }
 
+/*
+ * A NUL byte ends the reading: what it is in is no text, which the reader of trees will say with line and column, and a
+ * device would go on for ever.
+ */
 static enum err_code read_all(int fd, const char *name, size_t hint, char **ret, size_t *ret_len, struct err *e)
 {
 	size_t cap = hint + 1, n = 0;
@@ -47,8 +51,10 @@ static enum err_code read_all(int fd, const char *name, size_t hint, char **ret,
 			return got < 0 ? os_fail(e, name) : too_large(e, name);
 		}
 		n += (size_t)got;
+		if (memchr(data + n - got, '\0', (size_t)got))
+			break;
 		if (n == cap)
-			data = mem_resize(data, cap *= 2, 1);
+			data = mem_resize(data, cap = cap < FILE_BYTES_MAX / 2 ? cap * 2 : FILE_BYTES_MAX + 1, 1);
 	}
 	*ret = data;
 	*ret_len = n;

@@ -560,7 +560,7 @@ void yaml_open(struct tree_reader *r, size_t offset, uint32_t line)
 {
 	struct yaml *y = mem_alloc(sizeof(*y));
 	if (!yaml_parser_initialize(&y->parser))
-		abort();
+		mem_fail();
 	y->start = y->given = y->checked = r->data + offset;
 	y->first_line = line;
 	r->yaml = y;

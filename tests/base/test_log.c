@@ -50,6 +50,7 @@ static void a_line_is_one_line(void **state)
 		{"so are the eight-bit ones", "\xC2\x9B\x7F", "cede: warning: \\x9b\\x7f\n"},
 		{"letters of the world stay", "µ€", "cede: warning: µ€\n"},
 		{"broken UTF-8 is shown as bytes", "a\xFFz", "cede: warning: a\\xffz\n"},
+		{"nothing turns the line around", "a\xE2\x80\xAEz", "cede: warning: a\\u202ez\n"},
 		{"nothing is a line too", "", "cede: warning: \n"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

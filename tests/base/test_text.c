@@ -142,12 +142,54 @@ static void every_code_point_reads_back(void **state)
 	text_free(&t);
 }
 
+static void what_nobody_sees_is_made_visible(void **state)
+{
+	static const struct {
+		const char *why, *s, *shown;
+	} rows[] = {
+		{"letters of the world stay", "\xC3\xA9\xE2\x82\xAC\xE4\xB8\xAD\xF0\x9F\x98\x80",
+		 "\xC3\xA9\xE2\x82\xAC\xE4\xB8\xAD\xF0\x9F\x98\x80"},
+		{"control characters", "a\033[1m\x7F", "a\\x1b[1m\\x7f"},
+		{"control characters of eight bits", "\xC2\x9B", "\\x9b"},
+		{"line breaks", "a\nb", "a\\nb"},
+		{"bytes that are no UTF-8", "a\xFF", "a\\xff"},
+		{"what turns the direction",
+		 "a\xE2\x80\xAE"
+		 "b\xE2\x81\xA6",
+		 "a\\u202e"
+		 "b\\u2066"},
+		{"an Arabic letter mark", "\xD8\x9C", "\\u061c"},
+		{"spaces and joiners of no width",
+		 "a\xE2\x80\x8B"
+		 "b\xE2\x80\x8D",
+		 "a\\u200b"
+		 "b\\u200d"},
+		{"a word joiner", "\xE2\x81\xA0", "\\u2060"},
+		{"a byte order mark", "\xEF\xBB\xBFx", "\\ufeffx"},
+		{"a soft hyphen",
+		 "a\xC2\xAD"
+		 "b",
+		 "a\\u00ad"
+		 "b"},
+		{"a Hangul filler", "\xE3\x85\xA4", "\\u3164"},
+		{"a tag, beyond 16 bits", "\xF3\xA0\x81\x81", "\\U000e0041"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct text t = {0};
+		text_add_visible(&t, rows[i].s);
+		if (!str_eq(text_str(&t), rows[i].shown))
+			fail_msg("%s: %s", rows[i].why, text_str(&t));
+		text_free(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_text_is_an_empty_string),    cmocka_unit_test(pieces_are_put_together),
 		cmocka_unit_test(it_grows_at_every_length),	    cmocka_unit_test(width_counts_characters),
 		cmocka_unit_test(next_reads_utf8_and_nothing_else), cmocka_unit_test(every_code_point_reads_back),
+		cmocka_unit_test(what_nobody_sees_is_made_visible),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,13 @@
 """What a tenant may write is noted and looked past: it never becomes the settings, and never stops everybody's plan."""
 import json
 import os
+import resource
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import NOW, SOURCE, Suite, cede  # noqa: E402
+from harness import NOW, SOURCE, Folder, Suite, cede  # noqa: E402
 
 CASES = os.path.join(os.path.dirname(SOURCE), "shared", "cases", "trust")
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
@@ -85,8 +87,102 @@ def test_cases(s):
         s.true(f"{name}: planned, with a note", found.code == 0 and "is passed over" in found.err, found.err)
 
 
+# ---- more than there is ----
+
+def limited(resource_kind, limit, *args, stdin=b"", cwd=SOURCE):
+    return cede(*args, cwd=cwd, stdin=stdin, preexec_fn=lambda: resource.setrlimit(resource_kind, (limit, limit)))
+
+
+def has_sanitizer():
+    """Sanitizers take all addresses for themselves, and do not start where those are limited."""
+    return limited(resource.RLIMIT_AS, 1 << 30, "version").code != 0
+
+
+def test_endless(s):
+    """What never ends is not read to its end, and no memory is taken for it."""
+    if has_sanitizer():
+        s.skip("input without an end", "a sanitizer's program needs more addresses than the test allows")
+        return
+    for name in ("/dev/zero", "/dev/urandom"):
+        found = limited(resource.RLIMIT_AS, 256 << 20, "plan", "-f", name)
+        s.true(f"{name} is refused after its first bytes", found.code == 2 and found.out == "" and name in found.err, f"{found.code} {found.err}")
+    with Folder({}) as path:
+        fifo = os.path.join(path, "fifo.yaml")
+        os.mkfifo(fifo)
+
+        def feed(data):
+            try:
+                with open(fifo, "wb") as f:
+                    f.write(data)
+            except BrokenPipeError:
+                pass
+        for says, data, code in (("a pipe is read", json.dumps(NODE).encode(), 0), ("a pipe of zeros is refused", bytes(1 << 24), 2)):
+            writer = threading.Thread(target=feed, args=(data,))
+            writer.start()
+            found = limited(resource.RLIMIT_AS, 256 << 20, "show", "-f", fifo)
+            writer.join()
+            s.equal(says, found.code, code)
+        large = os.path.join(path, "large.yaml")
+        with open(large, "wb") as f:
+            f.truncate((2 << 30) + 1)
+        found = limited(resource.RLIMIT_AS, 256 << 20, "plan", "-f", large)
+        s.equal("a file of more than 2 GiB is refused unread", (found.code, found.err), (2, f"cede: error: {large}: more than 2 GiB\n"))
+
+
+def test_out_of_memory(s):
+    if has_sanitizer():
+        s.skip("out of memory", "a sanitizer's program needs more addresses than the test allows")
+        return
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{i}", "namespace": "ns", "labels": {f"l{k}": f"v{i}-{k}" for k in range(20)}},
+             "spec": {"containers": []}} for i in range(20000)]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE] + pods}).encode()
+    found = limited(resource.RLIMIT_AS, 48 << 20, "plan", "-f", "-", stdin=text)
+    s.equal("out of memory is said, with an exit code of its own and nothing half", (found.code, found.err, found.out), (5, "cede: error: out of memory\n", ""))
+
+
+def test_threads_that_cannot_be(s):
+    """A thread wants a stack as large as the limit says, which here nobody has."""
+    nodes = [{**NODE, "metadata": {"name": f"n{i:04}"}} for i in range(1200)]
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{i}", "namespace": "ns"},
+             "spec": {"priority": 9 if i >= 1200 else 0, "containers": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}], **({"nodeName": f"n{i:04}"} if i < 1200 else {})}}
+            for i in range(1202)]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes + pods}).encode()
+    args = ("plan", "-f", "-", "--profile", "kubernetes", "-o", "json", *NOW)
+    one = cede(*args, stdin=text)
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        s.skip("threads that cannot be started", "the stack is limited here already")
+        return
+    two = limited(resource.RLIMIT_STACK, 1 << 47, *args, "--threads", "2", stdin=text)
+    s.equal("a plan for which no thread can be started is the same plan", (two.code, two.err, two.out == one.out), (0, "", True))
+
+
+# ---- what nobody sees ----
+
+HIDDEN = {"\u202e": "\\u202e", "\u200b": "\\u200b", "\u2066": "\\u2066", "\ufeff": "\\ufeff"}
+
+
+def test_hidden(s):
+    """Names that look like others: what turns the direction or has no width is never printed as it is."""
+    for raw, shown in HIDDEN.items():
+        name = f"ml{raw}x"
+        queue = config_map("yunikorn", "yunikorn-configs", "queues.yaml", queues("a"))
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "labels": {"queue": f"root.{name}"}}, "spec": {"containers": []}}
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, queue, pod]}, ensure_ascii=False)
+        for form in ("text", "wide", "json", "yaml"):
+            for command in (["plan", "-f", "-"], ["show", "-f", "-"], ["explain", "-f", "-", "ns/p"], ["lint", "-f", "-"]):
+                found = cede(*command, "-o", form, stdin=text.encode())
+                both = found.out + found.err
+                s.true(f"{shown} in the name of a queue: {command[0]} -o {form}", raw not in both and found.code in (0, 1), both)
+        found = cede("plan", "-f", f"no{raw}file.yaml")
+        s.true(f"{shown} in the name of a file", raw not in found.err and shown in found.err, found.err)
+
+
 def main():
     s = Suite()
+    test_endless(s)
+    test_out_of_memory(s)
+    test_threads_that_cannot_be(s)
+    test_hidden(s)
     test_queues(s)
     test_kai(s)
     test_cases(s)

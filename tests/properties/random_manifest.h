@@ -549,15 +549,8 @@ static inline void gen_others(struct gen *g)
 		gen_pdb(g, i);
 }
 
-/* The whole file is in g->out. */
-static inline void gen_file(struct gen *g, uint64_t seed, bool may_miss_nodes)
+static inline void gen_objects(struct gen *g)
 {
-	*g = (struct gen){.r = {seed}, .may_miss_nodes = may_miss_nodes};
-	for (int i = 0; i < 4; i++)
-		rng_next(&g->r);
-	g->is_list = chance(g, 50);
-	g->n_nodes = 1 + rng_below(&g->r, 5);
-	g->n_pods = rng_below(&g->r, 20);
 	emit_init(&g->e, &g->out, g->is_list ? EMIT_JSON : EMIT_YAML);
 	if (g->is_list) {
 		emit_object(&g->e, NULL);
@@ -576,4 +569,21 @@ static inline void gen_file(struct gen *g, uint64_t seed, bool may_miss_nodes)
 		emit_end(&g->e);
 		emit_end(&g->e);
 	}
+}
+
+/* A file of so many nodes and pods at most; the whole of it is in g->out. */
+static inline void gen_small_file(struct gen *g, uint64_t seed, bool may_miss_nodes, uint32_t nodes, uint32_t pods)
+{
+	*g = (struct gen){.r = {seed}, .may_miss_nodes = may_miss_nodes};
+	for (int i = 0; i < 4; i++)
+		rng_next(&g->r);
+	g->is_list = chance(g, 50);
+	g->n_nodes = 1 + rng_below(&g->r, nodes);
+	g->n_pods = rng_below(&g->r, pods);
+	gen_objects(g);
+}
+
+static inline void gen_file(struct gen *g, uint64_t seed, bool may_miss_nodes)
+{
+	gen_small_file(g, seed, may_miss_nodes, 5, 20);
 }
