@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { KEY_CYCLES = 0x400, KEY_THREADS };
+enum { KEY_CYCLES = 0x400, KEY_THREADS, KEY_ALL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -12,6 +12,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_CYCLES:
 		p->cycles = cli_number(state, "cycles", arg, 1, 10000);
+		return 0;
+	case KEY_ALL:
+		p->lists_all = true;
 		return 0;
 	case KEY_THREADS:
 		p->threads = cli_number(state, "threads", arg, 1, 64);
@@ -22,6 +25,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
+	{"all", KEY_ALL, NULL, 0, "List everybody who had to be left alone, not only some of each reason", 0},
 	{"cycles", KEY_CYCLES, "N", 0, "Run N cycles (default 1)", 0},
 	{"threads", KEY_THREADS, "N", 0,
 	 "Look at nodes with N threads (default 1); the plan is the same with any number", 0},
@@ -79,7 +83,8 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 				       .profile = c->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(c->config) == RECLAIM_FAIR_SHARE,
 				       .now_ns = c->now_ns,
-				       .ns = o->ns};
+				       .ns = o->ns,
+				       .lists_all = o->lists_all};
 	ret->notes = plan_notes_new(c->cluster, &ret->plan);
 	ret->view.notes = ret->notes;
 	return 0;

@@ -11,10 +11,11 @@
 
 struct planning {
 	uint32_t cycles, threads;
+	bool lists_all;
 	pod_id report;	/* of this pod also what became of every node */
 	const char *ns; /* only pods of this namespace are told of; NULL: all */
 };
-extern const struct argp planning_argp; /* --cycles, --threads */
+extern const struct argp planning_argp; /* --all, --cycles, --threads */
 
 struct planned {
 	struct plugins *plugins;

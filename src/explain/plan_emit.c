@@ -141,24 +141,6 @@ void plan_emit_verdict(const struct plan_view *v, struct emit *e, const struct r
 	text_free(&t);
 }
 
-void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct decision *d)
-{
-	if (!d->n_protected)
-		return;
-	emit_list(e, "protected");
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct protected_pod *x = &d->protected[i];
-
-		emit_object(e, NULL);
-		emit_pod(v, e, "pod", x->pod);
-		emit_some(e, "queue", queue_path(v, x->queue));
-		emit_some(e, "node", node_text(v, x->node));
-		plan_emit_verdict(v, e, &x->verdict);
-		emit_end(e);
-	}
-	emit_end(e);
-}
-
 void plan_emit_volumes(const struct plan_view *v, struct emit *e, const struct decision *d)
 {
 	if (!d->n_volumes)

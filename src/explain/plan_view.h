@@ -22,6 +22,7 @@ struct plan_view {
 	int64_t now_ns;
 	const char *ns;			/* only decisions about its pods are told; NULL: all */
 	const struct plan_notes *notes; /* NULL: neither moves nor numbers are told */
+	bool lists_all;			/* everybody who had to be left, not some of each reason */
 };
 
 /* kind Plan, as interfaces.md and docs describe it: decisions in the order they were taken. */

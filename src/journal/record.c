@@ -186,7 +186,8 @@ void journal_decisions(const struct plan_view *v, struct journal_run *ret)
 enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
 			     struct err *e)
 {
-	struct recorder r = {.v = v, .a = arena_new(1 << 16)};
+	struct plan_view as_printed = *v; /* whatever was asked for this time */
+	struct recorder r = {.v = &as_printed, .a = arena_new(1 << 16)};
 	struct journal_run run = {
 		.arena = r.a,
 		.source = src->source,
@@ -198,7 +199,10 @@ enum err_code journal_record(const struct plan_view *v, const struct record_sour
 		.reclaim_is_off = src->config->reclaim_is_off,
 		.quota_is_on = src->config->quota_is_on,
 	};
-	enum err_code rc = take_settings(&r, src->manifest, &run, e);
+	enum err_code rc;
+
+	as_printed.lists_all = false;
+	rc = take_settings(&r, src->manifest, &run, e);
 
 	if (!rc) {
 		take_state(&r, &run);

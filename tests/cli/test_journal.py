@@ -271,15 +271,6 @@ def forge(folder, *statements):
 
 # ---- things that go wrong ----
 
-def forged_cycles(t):
-    """A record that nobody has made: it would take for ever."""
-    for cycles in (0, 10001, 4294967295):
-        with Folder({}) as folder:
-            record(folder)
-            forge(folder, f"UPDATE runs SET cycles = {cycles}")
-            refused(t, f"{cycles} cycles", cede("replay", "j.db", cwd=folder), f"run 1: expected 1 to 10000 cycles, found {cycles}")
-
-
 def wrong_files(t):
     with Folder({"text.db": "only words\n", "empty.db": "", "sub/x": ""}) as folder:
         sql(folder, "CREATE TABLE t (a)", "other.db")
@@ -588,7 +579,7 @@ def usage(t):
 
 def main():
     t = Suite()
-    for test in (goldens, tables, filters, rules, replays, plugins, differences, forged_cycles, wrong_files, names, damage, keep, states, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
+    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
         test(t)
     t.end()
 

@@ -156,6 +156,49 @@ def test_threads_that_cannot_be(s):
     s.equal("a plan for which no thread can be started is the same plan", (two.code, two.err, two.out == one.out), (0, "", True))
 
 
+# ---- more than anybody reads ----
+
+def crowd(n_running, n_waiting, n_queues=1):
+    """Everybody runs at the priority of those who wait: each of them is left alone, by the same rule."""
+    node = {**NODE, "status": {"allocatable": {"cpu": str(n_running), "pods": "5000"}}}
+
+    def pod(name, i, more):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns", "labels": {"queue": f"root.q{i % n_queues}"}},
+                "spec": {"priority": 5, "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], **more}}
+    tree = {"partitions": [{"name": "default", "queues": [{"name": "root", "queues": [{"name": f"q{i}", "resources": {"max": {"vcore": "5000"}}} for i in range(n_queues)]}]}]}
+    items = [node, config_map("yunikorn", "yunikorn-configs", "queues.yaml", json.dumps(tree))]
+    items += [pod(f"r{i:04}", i, {"nodeName": "n"}) for i in range(n_running)] + [pod(f"w{i:04}", i, {}) for i in range(n_waiting)]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+
+
+def test_protected(s):
+    """Equal reasons are told once with some names; all of them on demand."""
+    def protected(text, *args):
+        d = json.loads(cede("plan", "-f", "-", "-o", "json", *NOW, *args, stdin=text).out)["decisions"][0]
+        return [p["pod"] for p in d["protected"]], [p["rule"] for p in d["protected"]], d["protected"][-1].get("more"), d.get("protectedCount")
+
+    few, many, spread = crowd(10, 1), crowd(300, 1), crowd(300, 1, 100)
+    names = [f"ns/r{i:04}" for i in range(300)]
+    s.equal("ten that are alike are all listed", protected(few), (names[:10], ["priority"] * 10, None, None))
+    s.equal("of three hundred ten, with how many more", protected(many), (names[:10], ["priority"] * 10, 290, 300))
+    s.equal("--all: everybody", protected(many, "--all"), (names, ["priority"] * 300, None, None))
+    found = protected(spread)
+    s.equal("in a hundred queues sixty", (len(found[0]), found[3]), (60, 300))
+    one = protected(many, "--cycles", "1")
+    s.equal("the same again", one, protected(many, "--threads", "2"))
+    text = cede("explain", "-f", "-", "ns/w0000", *NOW, stdin=many).out
+    s.true("as text ten, and how many more by which rule", "Who is left alone (300)" in text and text.count("\nns/r") == 10
+           and "and 290 more (290 by priority): --all lists them\n" in text, text)
+    text = cede("explain", "-f", "-", "ns/w0000", "--all", *NOW, stdin=many).out
+    s.true("as text --all: everybody", text.count("\nns/r") == 300 and "more" not in text.split("Who is left alone")[1].split("BECAUSE")[0], text[:500])
+    with Folder({}) as path:
+        cede("plan", "-f", "-", "--journal", "j.db", "--all", *NOW, stdin=many, cwd=path)
+        s.equal("a record does not depend on --all", cede("replay", "j.db", cwd=path).code, 0)
+    for form in ("json", "yaml"):
+        size = len(cede("plan", "-f", "-", "-o", form, *NOW, stdin=crowd(1000, 500)).out)
+        s.true(f"five hundred decisions that left a thousand pods each: below 3 MB of {form}", size < 3_000_000, str(size))
+
+
 # ---- what nobody sees ----
 
 HIDDEN = {"\u202e": "\\u202e", "\u200b": "\\u200b", "\u2066": "\\u2066", "\ufeff": "\\ufeff"}
@@ -182,6 +225,7 @@ def main():
     test_endless(s)
     test_out_of_memory(s)
     test_threads_that_cannot_be(s)
+    test_protected(s)
     test_hidden(s)
     test_queues(s)
     test_kai(s)
