@@ -15,11 +15,12 @@ FUZZERS ?=
 export JOBS ?= $(shell nproc)
 
 # Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
-PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev libsqlite3-dev libzstd-dev
+PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev libsqlite3-dev libzstd-dev libcurl4-openssl-dev
 PKG_TEST := $(PKG_RUN) libcmocka-dev
 PKG_LINT := $(PKG_RUN) clang clang-tidy clang-format
 PKG_FUZZ := $(PKG_RUN) clang libclang-rt-14-dev
 PKG_COVERAGE := $(PKG_TEST) gcovr
+PKG_CLUSTER := $(PKG_RUN) python3 openssl
 PKG_BENCH := $(PKG_RUN) libcjson-dev
 
 KNOWN := $(wildcard tests/conformance/known_differences.yaml)
@@ -101,9 +102,10 @@ coverage: ## how much of src/ the tests run through
 		--txt build-coverage/coverage.txt --html-details build-coverage/coverage.html build-coverage > build-coverage/summary.txt
 	@cat build-coverage/coverage.txt build-coverage/summary.txt
 
-test-cluster: ## against a real kube-apiserver and etcd
-	@if [ -z "$$(tools/list-files src/kube '*.c')" ]; then echo "test-cluster: cede does not speak to a cluster yet, nothing to do"; \
-		else $(MAKE) --no-print-directory build && tests/cluster/run build/cede; fi
+test-cluster: ## against a real etcd, kube-apiserver, kube-controller-manager and kwok; built once, which takes a while
+	@tools/install-missing $(PKG_CLUSTER)
+	@$(MAKE) --no-print-directory build
+	@tests/cluster/run build/cede
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \

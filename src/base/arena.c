@@ -128,6 +128,14 @@ void arena_free(struct arena *a)
 	mem_free(a);
 }
 
+void arena_wipe(struct arena *a)
+{
+	for (struct arena_block *b = a->head; b != NULL; b = b->next) {
+		unpoison(b->data, b->cap);
+		explicit_bzero(b->data, b->cap);
+	}
+}
+
 void arena_reset(struct arena *a)
 {
 	struct arena_block *largest = a->head;

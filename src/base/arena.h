@@ -16,6 +16,7 @@ struct arena;
 struct arena *arena_new(size_t block_size);
 void arena_free(struct arena *a);  /* NULL is fine */
 void arena_reset(struct arena *a); /* keeps the largest block */
+void arena_wipe(struct arena *a);  /* what was in it is overwritten; to be reset or freed next */
 
 void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, alloc_size(2), returns_nonnull));
 /* n elements of size bytes; mem_fail on overflow. */

@@ -4,12 +4,22 @@
 #include <stdlib.h>
 #include <time.h>
 
-static int64_t read_system(void *ctx)
+static int64_t read_clock(clockid_t id)
 {
 	struct timespec t;
-	if (clock_gettime(CLOCK_REALTIME, &t) != 0)
+	if (clock_gettime(id, &t) != 0)
 		abort();
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static int64_t read_system(void *ctx)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+static int64_t read_steady(void *ctx)
+{
+	return read_clock(CLOCK_BOOTTIME);
 }
 
 static int64_t read_fixed(void *ctx)
@@ -20,6 +30,11 @@ static int64_t read_fixed(void *ctx)
 struct clock clock_system(void)
 {
 	return (struct clock){.now_ns = read_system};
+}
+
+struct clock clock_steady(void)
+{
+	return (struct clock){.now_ns = read_steady};
 }
 
 struct clock clock_fixed(int64_t *now_ns)

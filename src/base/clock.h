@@ -50,6 +50,8 @@ struct clock {
 };
 
 struct clock clock_system(void);
+/* Counts from some moment on and is never set; goes on while the machine sleeps. For deadlines, not for dates. */
+struct clock clock_steady(void);
 struct clock clock_fixed(int64_t *now_ns); /* reads *now_ns each time: turn it to move time */
 static inline int64_t clock_now(const struct clock *c)
 {

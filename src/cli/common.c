@@ -10,13 +10,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/live.h"
 #include "manifest/fields.h"
 #include "manifest/whatif.h"
 #include "units/timestamp.h"
 
 #define KEPT_BYTES_MAX ((size_t)2 << 30)
 
-enum { NOTES_MAX = 20, KEY_CONFIG = 256, KEY_PROFILE, KEY_NOW, KEY_NO_COLOR, KEY_NAMESPACE };
+enum {
+	NOTES_MAX = 20,
+	KEY_CONFIG = 256,
+	KEY_PROFILE,
+	KEY_NOW,
+	KEY_NO_COLOR,
+	KEY_NAMESPACE,
+	KEY_KUBECONFIG,
+	KEY_CONTEXT
+};
 
 /* ---- options ---- */
 
@@ -79,6 +89,12 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 	case 'q':
 		in->is_quiet = true;
 		return 0;
+	case KEY_KUBECONFIG:
+		in->kubeconfig = arg;
+		return 0;
+	case KEY_CONTEXT:
+		in->context = arg;
+		return 0;
 	case KEY_CONFIG:
 		in->config = arg;
 		return 0;
@@ -122,6 +138,10 @@ static const struct argp_option input_options[] = {
 	 "Read objects from a file, from all *.yaml, *.yml and *.json of a folder, or from standard input (-); may be "
 	 "repeated",
 	 0},
+	{"kubeconfig", KEY_KUBECONFIG, "FILE", 0,
+	 "Read the running cluster that this kubeconfig names; nothing is changed in it", 0},
+	{"context", KEY_CONTEXT, "NAME", 0,
+	 "The context of the kubeconfig; without --kubeconfig, of $KUBECONFIG or ~/.kube/config", 0},
 	{"config", KEY_CONFIG, "FILE", 0, "Read settings from this file too; plugins are loaded for no other", 0},
 	{"profile", KEY_PROFILE, "NAME", 0, "default, kubernetes, yunikorn or kai; counts more than the configuration",
 	 0},
@@ -198,6 +218,11 @@ void cli_input_free(struct cli_input *in)
 
 /* ---- reading ---- */
 
+static bool is_live(const struct cli_input *in)
+{
+	return in->kubeconfig || in->context;
+}
+
 static enum err_code keep_standard_input(struct cli_input *in, struct err *e)
 {
 	char buffer[1 << 16];
@@ -226,6 +251,8 @@ static enum err_code read_one(struct cli_input *in, struct manifest *m, const ch
 static enum err_code read_files(struct cli_input *in, struct cli_cluster *c, struct err *e)
 {
 	manifest_set_namespace(c->manifest, in->settings_namespace);
+	if (is_live(in))
+		TRY(cli_read_live(in, c->manifest, e));
 	for (uint32_t i = 0; i < in->files.n; i++)
 		TRY(read_one(in, c->manifest, in->files.v[i], e));
 	if (in->config)
@@ -285,10 +312,10 @@ int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *c
 		in->now_ns = clock_now(&clock);
 	in->has_now = true;
 	*ret = (struct cli_cluster){.now_ns = in->now_ns};
-	if (!in->files.n) {
+	if (!in->files.n && !is_live(in)) {
 		log_line(LOG_ERROR,
-			 "nothing to read; say where the cluster is: %s -f FILE or -f FOLDER, or -f - for standard "
-			 "input",
+			 "nothing to read; say where the cluster is: %s -f FILE or -f FOLDER, -f - for standard "
+			 "input, or --kubeconfig FILE for one that runs",
 			 command);
 		return EXIT_INPUT;
 	}

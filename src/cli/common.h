@@ -29,6 +29,7 @@
 
 struct cli_input { /* zero-initialised: nothing given */
 	ARRAY(const char *) files;
+	const char *kubeconfig, *context; /* a running cluster too; NULL: not given */
 	const char *config, *settings_namespace;
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
@@ -77,8 +78,8 @@ struct cli_cluster { /* what was read */
 };
 
 /*
- * Read all files, settings and objects. 0, or an exit code after the error was told. Notes go to standard error unless
- * --quiet. command: "cede show", for the message when no file is given.
+ * Read all files, or a running cluster, settings and objects. 0, or an exit code after the error was told. Notes go to
+ * standard error unless --quiet. command: "cede show", for the message when no file is given.
  */
 int cli_load(struct cli_input *in, const char *command, struct cli_cluster *ret);
 /* The same, with what is thought of on top; NULL: nothing is. now is the same for all loads of one input. */

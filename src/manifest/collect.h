@@ -146,5 +146,3 @@ void config_map_notes(struct manifest *m);
 void unread_pod(struct manifest *m, const struct obj_pod *pod, const struct tree *t);
 void unread_controller(struct manifest *m, const char *kind, const struct tree *t);
 void unread_notes(struct manifest *m);
-/* A deep copy, for what outlives its document. */
-const struct tree *tree_copy(struct arena *a, const struct tree *t);

@@ -595,6 +595,15 @@ void json_open(struct tree_reader *r, size_t offset)
 	r->source = &json_source;
 }
 
+enum err_code json_whole(struct tree_reader *r, const struct tree **ret)
+{
+	struct json *j = &r->json;
+	json_open(r, 0);
+	TRY(json_value(r, 0, ret));
+	skip_space(j);
+	return j->p < j->end ? fail_here(r, "the end of the input after the value") : ERR_OK;
+}
+
 static bool begins_with_word(const char *p, const char *end, const char *word)
 {
 	size_t n = strlen(word);

@@ -229,37 +229,6 @@ static enum err_code take_yunikorn(struct manifest *m, const struct tree *t, str
 
 /* ---- configuration ---- */
 
-static const char *copy_text(struct arena *a, const struct tree *t)
-{
-	return arena_strndup(a, t->text, t->n);
-}
-
-const struct tree *tree_copy(struct arena *a, const struct tree *t)
-{
-	struct tree *c = arena_type(a, struct tree);
-
-	*c = *t;
-	if (t->kind == TREE_STRING || t->kind == TREE_NUMBER || t->kind == TREE_BOOL) {
-		c->text = copy_text(a, t);
-	} else if (t->kind == TREE_MAP) {
-		struct tree_field *f = arena_n(a, t->n + 1, struct tree_field);
-
-		for (uint32_t i = 0; i < t->n; i++) {
-			f[i] = t->fields[i];
-			f[i].key = arena_strndup(a, f[i].key, f[i].key_len);
-			f[i].value = tree_copy(a, f[i].value);
-		}
-		c->fields = f;
-	} else if (t->kind == TREE_LIST) {
-		const struct tree **v = arena_n(a, t->n + 1, const struct tree *);
-
-		for (uint32_t i = 0; i < t->n; i++)
-			v[i] = tree_copy(a, t->items[i]);
-		c->items = v;
-	}
-	return c;
-}
-
 static enum err_code apply_setting(struct vocab *v, const struct setting *s, const struct object_source *src,
 				   struct engine_config *config, bool *ret_applies, struct err *e)
 {
@@ -398,6 +367,14 @@ static bool is_kai_api(const char *api)
 	return str_starts(api, "scheduling.run.ai/") || str_starts(api, "scheduling.kai.nvidia.com/");
 }
 
+bool manifest_reads(const char *kind)
+{
+	for (size_t i = 0; i < object_kind_count; i++)
+		if (str_eq(object_kinds[i].kind, kind))
+			return true;
+	return str_eq(kind, "Queue");
+}
+
 /* Lists hand out their items; what arrives here itself is a list without any. */
 static bool is_empty_list(const char *kind, const struct tree *t)
 {
@@ -473,7 +450,8 @@ enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, stru
 	m->n_documents++;
 	TRY(text_field(m, doc->root, "kind", &kind, e));
 	TRY(text_field(m, doc->root, "apiVersion", &api, e));
-	TRY(*kind ? take_kind(m, api, kind, doc->root, e) : manifest_take_plain(m, doc->root, e));
+	TRY(*kind ? take_kind(m, api, kind, tree_named(m->document, doc->root, api, kind), e)
+		  : manifest_take_plain(m, doc->root, e));
 	keep_notes(m);
 	return ERR_OK;
 }

@@ -79,6 +79,8 @@ enum err_code manifest_configure(const struct manifest *m, struct engine_config 
 uint32_t manifest_setting_count(const struct manifest *m);
 const char *manifest_setting_file(const struct manifest *m, uint32_t i);
 enum err_code manifest_write_setting(const struct manifest *m, uint32_t i, struct text *out, struct err *e);
+/* Is it a kind of objects that goes into a cluster? */
+bool manifest_reads(const char *kind);
 bool manifest_names_profile(const struct manifest *m); /* one of them says which profile */
 bool manifest_has_objects(const struct manifest *m);   /* something that is no setting was read, too */
 /* From now on, of settings of a kind that is there already nothing is taken: what was read before stands for them. */

@@ -345,6 +345,20 @@ enum err_code tree_next(struct tree_reader *r, struct arena *a, struct tree_doc 
 	return code;
 }
 
+enum err_code tree_parse_json(const char *name, const char *data, size_t len, struct arena *a, const struct tree **ret,
+			      struct err *e)
+{
+	struct tree_reader *r = tree_reader_new(name, data, len);
+
+	r->e = e;
+	build_begin(&r->b, a);
+	enum err_code code = check_whole(r);
+	if (code == ERR_OK)
+		code = json_whole(r, ret);
+	tree_reader_free(r);
+	return code;
+}
+
 static const struct tree *get_n(const struct tree *t, const char *key, size_t n)
 {
 	if (!tree_is(t, TREE_MAP))
@@ -383,4 +397,71 @@ const char *tree_kind_text(enum tree_kind kind)
 		[TREE_STRING] = "a string", [TREE_LIST] = "a list",	   [TREE_MAP] = "a map",
 	};
 	return words[kind];
+}
+
+static const char *copy_letters(struct arena *a, const struct tree *t)
+{
+	return arena_strndup(a, t->text, t->n);
+}
+
+const struct tree *tree_copy(struct arena *a, const struct tree *t)
+{
+	struct tree *c = arena_type(a, struct tree);
+
+	*c = *t;
+	if (t->kind == TREE_STRING || t->kind == TREE_NUMBER || t->kind == TREE_BOOL) {
+		c->text = copy_letters(a, t);
+	} else if (t->kind == TREE_MAP) {
+		struct tree_field *f = arena_n(a, t->n + 1, struct tree_field);
+
+		for (uint32_t i = 0; i < t->n; i++) {
+			f[i] = t->fields[i];
+			f[i].key = arena_strndup(a, f[i].key, f[i].key_len);
+			f[i].value = tree_copy(a, f[i].value);
+		}
+		c->fields = f;
+	} else if (t->kind == TREE_LIST) {
+		const struct tree **v = arena_n(a, t->n + 1, const struct tree *);
+
+		for (uint32_t i = 0; i < t->n; i++)
+			v[i] = tree_copy(a, t->items[i]);
+		c->items = v;
+	}
+	return c;
+}
+
+static const struct tree *new_text(struct arena *a, const struct tree *at, const char *s)
+{
+	struct tree *t = arena_type(a, struct tree);
+
+	*t = (struct tree){.kind = TREE_STRING, .line = at->line, .col = at->col, .n = (uint32_t)strlen(s)};
+	t->text = arena_strndup(a, s, t->n);
+	return t;
+}
+
+static struct tree_field new_field(struct arena *a, const struct tree *at, const char *key, const char *s)
+{
+	return (struct tree_field){.key = key,
+				   .key_len = (uint32_t)strlen(key),
+				   .line = at->line,
+				   .col = at->col,
+				   .value = new_text(a, at, s)};
+}
+
+const struct tree *tree_named(struct arena *a, const struct tree *t, const char *api, const char *kind)
+{
+	struct tree *c = arena_type(a, struct tree);
+	struct tree_field *f;
+
+	if (!tree_is(t, TREE_MAP) || tree_get(t, "kind"))
+		return t;
+	f = arena_n(a, t->n + 2, struct tree_field);
+	*c = *t;
+	if (t->n)
+		memcpy(f, t->fields, t->n * sizeof(*f));
+	f[c->n++] = new_field(a, t, "kind", kind);
+	if (!tree_get(t, "apiVersion"))
+		f[c->n++] = new_field(a, t, "apiVersion", api);
+	c->fields = f;
+	return c;
 }

@@ -73,6 +73,18 @@ struct tree_doc {
 };
 enum err_code tree_next(struct tree_reader *r, struct arena *a, struct tree_doc *ret, struct err *e);
 
+/*
+ * One JSON value and nothing behind it, with the same limits; a List is not taken apart. For answers of an API server,
+ * where what stands beside `items` counts. The tree lives in a.
+ */
+enum err_code tree_parse_json(const char *name, const char *data, size_t len, struct arena *a, const struct tree **ret,
+			      struct err *e);
+
+/* A deep copy in a. */
+const struct tree *tree_copy(struct arena *a, const struct tree *t);
+/* The map with kind and apiVersion, which items of a typed list do not have; itself if it has them. Shares the rest. */
+const struct tree *tree_named(struct arena *a, const struct tree *t, const char *api, const char *kind);
+
 const char *tree_reader_name(const struct tree_reader *r);
 bool tree_reader_had_list(const struct tree_reader *r); /* one of the documents was a List without items */
 

@@ -69,6 +69,8 @@ struct tree_source {
 
 extern const struct tree_source json_source, yaml_source;
 void json_open(struct tree_reader *r, size_t offset);
+/* All of the input as one value. */
+enum err_code json_whole(struct tree_reader *r, const struct tree **ret);
 void yaml_open(struct tree_reader *r, size_t offset, uint32_t line);
 /* Does the text begin as only JSON does? */
 bool json_begins(const char *p, const char *end);

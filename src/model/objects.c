@@ -41,10 +41,25 @@ static void drop_names(struct vocab *v, const name_id *ids, size_t n)
 		drop_names((v), ids_, sizeof(ids_) / sizeof(*ids_)); \
 	} while (0)
 
+#define POD_NAMES(o)                                                                                                 \
+	(o)->name, (o)->uid, (o)->node_name, (o)->nominated_node, (o)->priority_class, (o)->owner_name,              \
+		(o)->owner_uid, (o)->group, (o)->subgroup, (o)->kai_queue, (o)->yunikorn_queue, (o)->app, (o)->user, \
+		(o)->user_groups
+
+struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o)
+{
+	const name_id ids[] = {POD_NAMES(o)};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		names_keep(vocab_names(v), ids[i]);
+	labelset_keep(v, o->labelset);
+	shape_keep(v, o->shape);
+	return *o;
+}
+
 void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 {
-	DROP_NAMES(v, o->name, o->uid, o->node_name, o->nominated_node, o->priority_class, o->owner_name, o->owner_uid,
-		   o->group, o->subgroup, o->kai_queue, o->yunikorn_queue, o->app, o->user, o->user_groups);
+	DROP_NAMES(v, POD_NAMES(o));
 	labelset_drop(v, o->labelset);
 	shape_drop(v, o->shape);
 	pod_volumes_drop(vocab_names(v), o->volumes);

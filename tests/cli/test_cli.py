@@ -90,7 +90,7 @@ USAGE = [
     ("an unknown command", ["frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
     ("help for an unknown command", ["help", "frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
     ("show without anything to read", ["show"],
-     "cede: error: nothing to read; say where the cluster is: cede show -f FILE or -f FOLDER, or -f - for standard input\n"),
+     "cede: error: nothing to read; say where the cluster is: cede show -f FILE or -f FOLDER, -f - for standard input, or --kubeconfig FILE for one that runs\n"),
     ("an unknown option", ["show", "--frobnicate"], "cede show: unrecognized option '--frobnicate'\n" + SEE),
     ("a file without -f", ["show", "x.yaml"], "cede show: 'x.yaml' is not an option; files are read with -f x.yaml\n" + SEE),
     ("-f without a file", ["show", "-f"], "cede show: option requires an argument -- 'f'\n" + SEE),

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""plan, explain, show and lint from a running cluster: the same answers as from files, and clear words when it cannot be read."""
+import json
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from api_server import ApiServer, status  # noqa: E402
+from harness import NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+
+EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
+suite = Suite()
+
+
+def example():
+    """The example cluster as the server has it: queues as the ConfigMap they are in a cluster."""
+    shown = cede("show", "--manifests", "-o", "json", "-q", "-f", EXAMPLE, *NOW)
+    objects = json.loads(shown.out)["items"]
+    for o in objects:
+        if o["kind"] == "ConfigMap":
+            o["metadata"]["namespace"] = "kube-system"
+    return objects
+
+
+def same_answers(objects):
+    with ApiServer(objects) as server, Folder({"all.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})}) as files:
+        for command in (["plan"], ["plan", "-o", "json"], ["show"], ["lint"], ["explain", "vision/notebook-ann"], ["config", "print", "-o", "json"]):
+            now = [] if command[0] == "config" else NOW
+            live = cede(*command, "--kubeconfig", server.kubeconfig(), *now)
+            file = cede(*command, "-f", files, *now)
+            if command[0] == "config":
+                suite.equal("config print: same settings", [live.code, len(live.out) > 0], [file.code, len(file.out) > 0])
+            else:
+                suite.equal(" ".join(command) + ": the same from a cluster as from files", [live.code, live.out], [file.code, file.out])
+        suite.true("pages are asked for one after the other", any("continue=" not in p and "limit=500" in p for _, p, _ in server.asked))
+        suite.equal("CL_10 nothing but GET is said", {m for m, _, _ in server.asked}, {"GET"})
+        suite.true("who asks is said", all(h.get("Authorization") == "Bearer hush-hush" for _, _, h in server.asked))
+
+
+def many_pages():
+    objects = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{i}"},
+                "status": {"allocatable": {"cpu": "1", "pods": "1"}, "conditions": [{"type": "Ready", "status": "True"}]}} for i in range(1203)]
+    with ApiServer(objects) as server:
+        live = cede("show", "-o", "json", "-q", "--kubeconfig", server.kubeconfig(), *NOW)
+        suite.equal("1203 nodes come in three pages", len(json.loads(live.out)["nodes"]), 1203)
+        suite.equal("and nobody asks for a fourth", sum("/nodes?" in p for _, p, _ in server.asked), 3)
+
+
+def odd_servers(objects):
+    def fails(name, prepare, *words, code=2, **options):
+        with ApiServer(objects, **options) as server:
+            path = prepare(server) or server.kubeconfig()
+            live = cede("plan", "--kubeconfig", path, *NOW)
+            good = live.code == code and all(w in live.err for w in words) and "hush" not in live.err + live.out
+            suite.true(name, good, f"exit {live.code}\n{live.err}")
+
+    def answers(path, *said):
+        return lambda server: server.answers.update({path: list(said)})
+
+    fails("no server at all", lambda s: s.kubeconfig(server="http://127.0.0.1:9"), "GET http://127.0.0.1:9/", "connect")
+    fails("pods may not be listed", answers("/api/v1/pods", (403, status(403, "pods is forbidden: nobody may"))), "pods is forbidden: nobody may")
+    fails("jobs may not be listed: a note", answers("/apis/batch/v1/jobs", (403, status(403, "jobs is forbidden"))), "note: jobs not read",
+          "jobs is forbidden", code=0)
+    fails("a list that is none", answers("/api/v1/nodes", (200, b'{"kind":"Status"}')), "/api/v1/nodes?limit=500: expected a list")
+    fails("half a JSON", answers("/api/v1/nodes", (200, b'{"kind":"NodeList","items":[{')), "/api/v1/nodes?limit=500:1:")
+    fails("garbage", answers("/api/v1/nodes", (200, b"<html>")), "/api/v1/nodes?limit=500:1:1")
+    fails("a busy server is asked again", answers("/api/v1/nodes", (429, b"{}", {"Retry-After": "0"}), (500, b"{}"), (503, b"{}")), code=0)
+    fails("a list that changes too fast", lambda s: s.answers.update({"/api/v1/nodes": [
+        (200, b'{"kind":"NodeList","apiVersion":"v1","metadata":{"continue":"x"},"items":[]}'), (410, status(410, "too old"))]}), "try again")
+    fails("a token that the server does not take", answers("/apis/scheduling.k8s.io/v1/priorityclasses", *[(401, status(401, "Unauthorized"))] * 9),
+          "401", "Unauthorized")
+    fails("without KAI's kinds", lambda s: None, code=0, with_kai=False)
+    fails("a context that is not there", lambda s: s.kubeconfig() + "x", "No such file")
+
+
+def tls(objects):
+    if not shutil.which("openssl"):
+        suite.skip("TLS", "openssl is not installed")
+        return
+    with ApiServer(objects, with_tls=True) as server:
+        ca = os.path.join(server.folder, "s.crt")
+
+        def plan(name, code, words, **cluster):
+            live = cede("plan", "--kubeconfig", server.kubeconfig(**cluster), *NOW)
+            suite.true(name, live.code == code and words in live.err and "hush" not in live.err, f"exit {live.code}\n{live.err}")
+
+        plan("a server nobody vouches for is not spoken to", 2, "SSL")
+        plan("a certificate for another name is not taken", 2, "127.0.0.1", **{"certificate-authority": ca})
+        plan("tls-server-name is the name that counts", 0, "", **{"certificate-authority": ca, "tls-server-name": "api.test"})
+        plan("insecure-skip-tls-verify asks for nothing", 0, "", **{"insecure-skip-tls-verify": True})
+        asked = server.asked[-1][2]
+        suite.equal("the host that is asked is the server's own", asked["Host"], server.url.removeprefix("https://"))
+
+
+def options(objects):
+    none = cede("plan", env=environment(HOME="/nonexistent", KUBECONFIG=""))
+    suite.true("without anything to read both ways are told", none.code == 2 and "-f FILE" in none.err and "--kubeconfig FILE" in none.err, none.err)
+    lost = cede("plan", "--context", "prod", env=environment(HOME="/nonexistent", KUBECONFIG=""))
+    suite.true("--context alone looks where kubectl looks", lost.code == 2 and "$KUBECONFIG" in lost.err, lost.err)
+    with ApiServer(objects) as server:
+        found = cede("plan", "--context", "c", *NOW, env=environment(KUBECONFIG=server.kubeconfig()))
+        suite.equal("$KUBECONFIG is read", found.code, 0)
+        both = cede("plan", "--kubeconfig", server.kubeconfig(), "-f", EXAMPLE, *NOW)
+        suite.true("an object that is there and in a file is told with both places", both.code == 2 and "already defined at /api" in both.err, both.err)
+
+
+def main():
+    objects = example()
+    same_answers(objects)
+    many_pages()
+    odd_servers(objects)
+    tls(objects)
+    options(objects)
+    suite.end()
+
+
+main()
