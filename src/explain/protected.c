@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who had to be left, for people and for programs.
+ * Who had to be left, for programs (protection.c has the words and the table for people).
  *
  * A decision may have looked at a thousand pods and left them all for the same reason; a thousand such decisions would
  * say it a million times. So of pods that one rule keeps for one reason in one queue only the first ones are listed,
@@ -14,7 +14,7 @@ struct limits {
 	uint32_t alike, all; /* so many for one reason, and in one decision */
 };
 
-static const struct limits in_data = {10, 60}, in_tables = {10, 20};
+static const struct limits in_data = {10, 60};
 
 /* ---- which of them ---- */
 
@@ -111,73 +111,5 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 	if (l.n_listed < d->n_protected)
 		emit_int(e, "protectedCount", d->n_protected);
-	listing_free(&l);
-}
-
-/* ---- for people ---- */
-
-static void add_row(const struct plan_view *v, struct table *t, const struct protected_pod *x)
-{
-	struct text pod = {0}, why = {0};
-
-	pod_path(v, x->pod, &pod);
-	rule_verdict_text(v->cluster, &x->verdict, &why);
-	table_row(t);
-	table_cell(t, TONE_PLAIN, "%s", text_str(&pod));
-	table_cell(t, TONE_FAINT, "%s", queue_path(v, x->queue));
-	table_cell(t, TONE_PLAIN, "%s", node_text(v, x->node));
-	table_cell(t, TONE_PLAIN, "%s", rule_verdict_name(&x->verdict));
-	table_cell(t, TONE_FAINT, "%s", text_str(&why));
-	text_free(&pod);
-	text_free(&why);
-}
-
-/* "and 970 more (900 by priority, 70 by guarantee): --all lists them" */
-static void add_rest(const struct listing *l, const struct decision *d, struct text *out)
-{
-	const char *separator = "";
-
-	text_printf(out, "and %u more (", d->n_protected - l->n_listed);
-	for (uint32_t i = 0; i < l->reasons.n; i++) {
-		const struct reason *r = &l->reasons.v[i];
-		struct rule_verdict says = {.rule = r->rule, .plugin = r->plugin};
-		uint32_t n = 0;
-		bool is_told = false;
-
-		for (uint32_t k = 0; k < l->reasons.n; k++) {
-			bool is_same = l->reasons.v[k].rule == r->rule && l->reasons.v[k].plugin == r->plugin;
-
-			is_told |= is_same && k < i;
-			n += is_same ? l->reasons.v[k].n - l->reasons.v[k].listed : 0;
-		}
-		if (is_told || !n)
-			continue;
-		text_printf(out, "%s%u by %s", separator, n, rule_verdict_name(&says));
-		separator = ", ";
-	}
-	text_add(out, "): --all lists them\n");
-}
-
-void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
-{
-	struct table t = {0};
-	struct listing l;
-
-	if (!d->n_protected)
-		return;
-	l = listing_of(v, d, &in_tables);
-	text_printf(out, "\nWho is left alone (%u)\n", d->n_protected);
-	table_column(&t, "POD", COLUMN_CUT);
-	table_column(&t, "QUEUE", COLUMN_CUT);
-	table_column(&t, "NODE", COLUMN_CUT);
-	table_column(&t, "RULE", 0);
-	table_column(&t, "BECAUSE", 0);
-	for (uint32_t i = 0; i < d->n_protected; i++)
-		if (l.is_listed[i])
-			add_row(v, &t, &d->protected[i]);
-	table_print(&t, look, out);
-	if (l.n_listed < d->n_protected)
-		add_rest(&l, d, out);
-	table_free(&t);
 	listing_free(&l);
 }

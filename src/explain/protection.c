@@ -196,6 +196,7 @@ void protected_table(const struct plan_view *v, const struct decision *d, const 
 
 	if (!d->n_protected)
 		return;
+	is_wide |= v->lists_all;
 	rows = group_rows(v, d, is_wide);
 	text_add_heading(out, look, "PROTECTED", d->n_protected);
 	table_column(&t, "POD", COLUMN_LEFT);
@@ -211,7 +212,7 @@ void protected_table(const struct plan_view *v, const struct decision *d, const 
 	}
 	table_print(&t, look, out);
 	if (n_left)
-		text_printf(out, "and %u more: -o wide\n", n_left);
+		text_printf(out, "and %u more: --all lists them\n", n_left);
 	table_free(&t);
 	array_free(&rows.v);
 	arena_free(rows.arena);

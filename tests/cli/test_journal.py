@@ -369,7 +369,7 @@ def keep(t):
         for hour in range(1, 9):
             record(folder, now=at(hour))
         found = record(folder, "--journal-keep", "3h", now=at(9))
-        t.equal("an age: exit code, and nothing to note", (found.code, found.err), (0, ""))
+        t.equal("an age: exit code, and nothing to note of the journal", (found.code, "journal" in found.err), (0, False))
         t.equal("an age: older runs are gone", sorted({run for run, _ in evictions(folder)}), [6, 7, 8, 9])
         t.equal("an age: the others are as they were", (cede("journal", "check", "j.db", cwd=folder).code, cede("replay", "j.db", cwd=folder).out.splitlines()[-1]), (0, "4 runs replayed: all the same"))
         refused(t, "replay: a run that is gone", cede("replay", "j.db", "--run", "2", cwd=folder), "j.db: there is no run 2; it has 4, from 6 to 9")

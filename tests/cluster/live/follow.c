@@ -62,7 +62,6 @@ static struct cluster_options options(void)
 {
 	struct cluster_options o = cluster_options_default();
 
-	o.is_strict = false;
 	return o;
 }
 
