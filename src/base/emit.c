@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both formats share one kind of quoted string: JSON's escapes mean nearly the same between YAML's double quotes. In YAML a
- * container writes nothing when it is opened, because only its first item (or its end) tells whether it is a block or
- * an empty {} or []. Lists in objects start at the column of their key, as in the output of kubectl.
+ * Both formats share one kind of quoted string: JSON's escapes mean nearly the same between YAML's double quotes. In
+ * YAML a container writes nothing when it is opened, because only its first item (or its end) tells whether it is a
+ * block or an empty {} or []. Lists in objects start at the column of their key, as in the output of kubectl.
  */
 #include "base/emit.h"
 

@@ -99,6 +99,7 @@ static void the_sanitizer_sees_the_ends(void **state)
 #else
 static void the_sanitizer_sees_the_ends(void **state)
 {
+	puts("# SKIP there is none in this build");
 	skip();
 }
 #endif

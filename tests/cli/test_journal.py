@@ -511,8 +511,12 @@ def two_writers(t):
         command = [CEDE, "plan", "-f", EXAMPLE, *NOW, "--journal", "j.db"]
         running = [subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) for _ in range(12)]
         ended = [(p.communicate()[1].decode(), p.returncode) for p in running]
-        t.equal("twelve at once, on a new file: all are recorded", ended, [("", 0)] * 12)
-        t.equal("and nothing else", cede("replay", "j.db", cwd=folder).out.splitlines()[-1], "12 runs replayed: all the same")
+        # On a busy machine one may wait longer for the others than it has patience for: then it says so, and nothing is recorded of it.
+        late = ("cede: error: j.db: somebody else has been writing to it for 10 seconds; nothing was recorded\n", 2)
+        n = ended.count(("", 0))
+        t.true("twelve at once, on a new file: each is recorded, or says that it was not", n >= 1 and n + ended.count(late) == 12, str(ended))
+        sums = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out)["summary"]
+        t.equal("as many runs as were recorded, all the same", (sums["runs"], sums["same"]), (n, n))
 
 
 def killed(t):

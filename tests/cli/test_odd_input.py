@@ -6,11 +6,10 @@ import os
 import re
 import resource
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import NOW, Folder, Suite, cede  # noqa: E402
+from harness import NOW, SANITIZED, Cost, Folder, Suite, cede  # noqa: E402
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
 KUBERNETES = ("--profile", "kubernetes")
@@ -64,12 +63,10 @@ def files(t):
 
 def in_little(t, name, objects, seconds, megabytes, check=lambda found: found.code == 0):
     limit = megabytes << 20
-    start = time.monotonic()
-    sanitized = "asan" in os.environ.get("CEDE_BUILD", "") or "tsan" in os.environ.get("CEDE_BUILD", "")
-    options = {} if sanitized else {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
-    found = run("show", objects, **options)
-    took = time.monotonic() - start
-    t.true(name, check(found) and took < seconds * (20 if sanitized else 1), f"{took:.1f} s, exit code {found.code}\n{found.err[:400]}")
+    options = {} if SANITIZED else {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+    with Cost() as cost:
+        found = run("show", objects, **options)
+    t.true(name, check(found) and cost.seconds < seconds * (20 if SANITIZED else 1), f"{cost.seconds:.1f} s, exit code {found.code}\n{found.err[:400]}")
 
 
 def group(subgroups):

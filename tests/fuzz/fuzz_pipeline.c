@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes through everything: manifests, settings, cluster, a plan, every view of it, a record and its replay. A digit
- * from 0 to 3 in front of the rest names the profile, which is quicker and lets a fuzzer follow one; without it all four
- * are tried. Whatever the bytes are,
+ * Any bytes through everything: manifests, settings, cluster, a plan, every view of it, a record and its replay. A
+ * digit from 0 to 3 in front of the rest names the profile, which is quicker and lets a fuzzer follow one; without it
+ * all four are tried. Whatever the bytes are,
  *
  * - what is refused is refused with words, and never as an error inside cede;
  * - a plan leaves the ledger as it was, and the ledger's own checks find nothing;
@@ -252,7 +252,7 @@ static void check_same(const struct world *w, const struct journal_run *was, con
 
 static void check_replay(struct world *w, const struct planned *p, uint32_t cycles)
 {
-	struct record_source src = {"plan", w->manifest, w->config, cycles}, src_again = src;
+	struct record_source src = {JOURNAL_PLAN, w->manifest, w->config, cycles}, src_again = src;
 	struct journal_run was, is;
 	struct world again = world_new();
 	struct planned p_again;

@@ -33,7 +33,7 @@ script cmocka_good << 'END'
 echo '[==========] Running 3 test(s).'
 echo '[ RUN      ] a'; echo '[       OK ] a'
 echo '[ RUN      ] b'; echo 'words without end[       OK ] b'
-echo '[ RUN      ] c'; echo '[  SKIPPED ] c'
+echo '[ RUN      ] c'; echo '# SKIP no luck'; echo '[  SKIPPED ] c'
 echo '[==========] 3 test(s) run.'; echo '[  PASSED  ] 2 test(s).'
 echo '[  SKIPPED ] 1 test(s), listed below:'; echo '[  SKIPPED ] c'
 END
@@ -97,6 +97,24 @@ counts "a script without a line ran nothing" 1 "0 passed, 1 failed" tap_silent
 counts "bailing out is a failure" 1 "1 passed, 1 failed" tap_bail
 counts "sums over programs" 1 "4 passed, 1 failed, 2 skipped" cmocka_good tap_good cmocka_bad
 counts "a program that is not there" 1 "0 passed, 1 failed" nowhere
+
+# says SENTENCE LINE NAME...: one of the lines of run-tests
+says() {
+	sentence=$1 line=$2; shift 2
+	out=$(cd "$dir" && "$tools/run-tests" --only "$@" 2>&1)
+	if echo "$out" | grep -qxF -- "$line"; then report ok "$sentence"; else report "not ok" "$sentence"; echo "$out" | sed 's/^/# /'; fi
+}
+script cmocka_mute << 'END'
+echo '[==========] Running 1 test(s).'
+echo '[ RUN      ] c'; echo '[  SKIPPED ] c'
+END
+says "why a function was skipped" "    skipped: c: no luck" cmocka_good
+says "a function that does not say why is told of" "    skipped: c: it does not say why" cmocka_mute
+says "why a line was skipped" "    skipped: b: no network" tap_good
+says "why everything was skipped" "    skipped: all: no such system" tap_skip
+UPDATE=1; export UPDATE
+counts "UPDATE is for one test at a time: nothing is run" 2 "0 passed, 1 failed" tap_good
+unset UPDATE
 
 # A Debian where every tool is a stub: dpkg-query knows "here", the rest leaves its words in the log.
 stubs=$dir/bin; mkdir -p "$stubs"
