@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/heap.h"
+
 /* ---- what the queue allows ---- */
 
 bool session_over_limit(const struct session *s, uint32_t workload, const double request[KAI_RES])
@@ -244,47 +246,27 @@ static bool place_member(struct session *s, uint32_t member, const struct bits *
  * Members of one signature, one after the other: what one takes changes its node alone, so nodes are rated once and
  * kept in a heap.
  */
-struct rated {
-	uint32_t node;
-	struct pick pick;
-};
-
-static bool rated_before(const struct rated *a, const struct rated *b)
+static int by_pick(const void *picks, uint32_t a, uint32_t b)
 {
-	if (pick_before(&a->pick, &b->pick))
-		return true;
-	return !pick_before(&b->pick, &a->pick) && a->node < b->node;
+	const struct pick *x = (const struct pick *)picks + a, *y = (const struct pick *)picks + b;
+
+	if (pick_before(x, y))
+		return -1;
+	if (pick_before(y, x))
+		return 1;
+	return a < b ? -1 : a > b;
 }
 
-static void rated_sift(struct rated *v, uint32_t n, uint32_t i)
+static void rate_all(struct session *s, const struct member *m, const struct bits *set, struct pick *picks,
+		     struct heap *ret)
 {
-	for (;;) {
-		uint32_t best = i, l = 2 * i + 1;
-
-		if (l < n && rated_before(&v[l], &v[best]))
-			best = l;
-		if (l + 1 < n && rated_before(&v[l + 1], &v[best]))
-			best = l + 1;
-		if (best == i)
-			return;
-		struct rated t = v[i];
-
-		v[i] = v[best];
-		v[best] = t;
-		i = best;
+	heap_init(ret, by_pick, picks);
+	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i)) {
+		if (!may_use(s, m->signature, i))
+			continue;
+		picks[i] = rate(s, m, i);
+		heap_push(ret, i);
 	}
-}
-
-static uint32_t rate_all(struct session *s, const struct member *m, const struct bits *set, struct rated *ret)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
-		if (may_use(s, m->signature, i))
-			ret[n++] = (struct rated){i, rate(s, m, i)};
-	for (uint32_t i = n / 2; i-- > 0;)
-		rated_sift(ret, n, i);
-	return n;
 }
 
 static bool is_one_of_many(const struct session *s, const uint32_t *tasks, uint32_t n)
@@ -303,20 +285,26 @@ static bool is_one_of_many(const struct session *s, const uint32_t *tasks, uint3
 
 static bool place_many(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
 {
-	struct rated *v = mem_resize(NULL, s->n_nodes + 1, sizeof(*v));
-	uint32_t left = rate_all(s, &s->members[tasks[0]], set, v), i = 0;
+	struct pick *picks = mem_alloc((s->n_nodes + 1) * sizeof(*picks));
+	struct heap nodes;
+	uint32_t i = 0;
 
-	for (; i < n && left > 0; i++) {
+	rate_all(s, &s->members[tasks[0]], set, picks, &nodes);
+	for (; i < n && nodes.items.n > 0; i++) {
+		uint32_t best = heap_peek(&nodes);
+
 		s->steps++;
-		if (!give(s, tasks[i], v[0].node, simulated))
+		if (!give(s, tasks[i], best, simulated))
 			break;
-		if (may_use(s, s->members[tasks[i]].signature, v[0].node))
-			v[0].pick = rate(s, &s->members[tasks[i]], v[0].node);
-		else
-			v[0] = v[--left];
-		rated_sift(v, left, 0);
+		if (may_use(s, s->members[tasks[i]].signature, best)) {
+			picks[best] = rate(s, &s->members[tasks[i]], best);
+			heap_update(&nodes, best);
+		} else {
+			heap_pop(&nodes);
+		}
 	}
-	mem_free(v);
+	heap_free(&nodes);
+	mem_free(picks);
 	return i == n;
 }
 
