@@ -22,7 +22,7 @@ static bool is_on_node(const struct pod *p)
 	return p->state == POD_PLACED || p->state == POD_LEAVING;
 }
 
-/* Whom priorities keep is plain to see; others are told. */
+/* Record who is protected, but not by priority: that is visible without being told. */
 static void tell(const struct gathering *g, pod_id pod, const struct pod *p, const struct rule_verdict *says)
 {
 	const struct protected_pod x = {.pod = pod, .node = p->node, .queue = p->queue, .verdict = *says};

@@ -298,7 +298,7 @@ static bool add_from_entry(struct solver *v, uint32_t entry)
 	return is_new;
 }
 
-/* A consolidation looks at so many workloads, the first to go, and not at others later on. */
+/* A consolidation looks at the first workloads in eviction order, up to its bound, and at no others. */
 static bool looks_at_enough(const struct solver *v, uint32_t workload)
 {
 	int32_t most = v->s->settings->max_consolidation_preemptees;

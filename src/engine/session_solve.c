@@ -4,7 +4,7 @@
  *
  * A gang is solved one member more at a time; each step keeps the victims of the step before. Within a step candidates
  * are added, in the order in which they would go, until a trial works: take away those on a node (with what belongs to
- * them), let the workload and its victims look for room, and ask whether the outcome may be.
+ * them), let the workload and its victims look for room, and ask the rules about the outcome.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 
 /* ---- from step to step ---- */
 
-/* Batches of which somebody lost his place or moves. */
+/* Batches of which a member lost its place or moves. */
 static void keep_victims(struct solver *v)
 {
 	struct session *s = v->s;
@@ -164,7 +164,7 @@ static bool solve(struct solver *v)
 
 /* ---- the search ---- */
 
-/* Nodes that may be used before anybody goes: all, if some member wants no GPU; else those with a GPU free or soon. */
+/* Nodes that may be used before any eviction: all, if a member asks for no GPU; else those with a GPU free or soon. */
 static void find_base(struct solver *v)
 {
 	struct session *s = v->s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One scenario: victims are taken away, the workload and its victims look for room in the order of their queues, and
- * the rules judge the outcome. Who finds room again where he was simply stays.
+ * the rules judge the outcome. A victim that finds room again on its own node stays there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,10 @@ enum { REFUSALS_NOTED = 64 }; /* of one search: by then everybody who matters wa
 
 /* ---- taking away ---- */
 
-/* Whoever lost only some members may place the others: then nothing can be said about all of them at once. */
+/*
+ * A workload that lost only some of its members may still place others, so the short cuts for whole workloads do not
+ * apply to it.
+ */
 static void note_workload(struct solver *v, uint32_t workload, uint32_t n_batch)
 {
 	struct session *s = v->s;
@@ -168,7 +171,7 @@ static bool nobody_finds_room(struct solver *v)
 	return true;
 }
 
-/* Everybody concerned looks for room, in the order of the queues. False: the workload found none. */
+/* The preemptor and its victims look for room, in the order of the queues. False: the preemptor found none. */
 static bool let_them_look(struct solver *v)
 {
 	struct session *s = v->s;
@@ -199,7 +202,7 @@ static bool let_them_look(struct solver *v)
 	return is_done;
 }
 
-/* ---- may it be? ---- */
+/* ---- is the outcome lawful? ---- */
 
 static bool is_lost(const struct session *s, uint32_t member)
 {
@@ -241,7 +244,7 @@ void solver_gone_workloads(struct solver *v)
 		}
 }
 
-/* Nobody may end up without a place. */
+/* Consolidation: every victim must have a new place. */
 static bool nobody_lost(struct solver *v)
 {
 	for (uint32_t i = 0; i < v->gone.n; i++)
@@ -420,7 +423,7 @@ static bool shares_allow(struct solver *v)
 	return false;
 }
 
-/* Somebody of the podset who is placed, not only nominated, goes or moves. */
+/* Does a member of the podset that is placed, not only nominated, go or move? */
 static bool is_interrupted(const struct solver *v, const struct workload *u, uint32_t podset)
 {
 	const struct session *s = v->s;

@@ -455,7 +455,7 @@ static void overhear(struct waiting *w, pod_id pod, const struct cluster_event *
 			r->heard |= m & -m;
 }
 
-/* The pod itself changed: its turn may have changed too. */
+/* The pod itself changed, and with it perhaps its place in the order. */
 static void target_event(struct waiting *w, const struct cluster_event *ev, int64_t now_ns)
 {
 	struct heap *heaps[] = {&w->active, &w->backoff, &w->errors};

@@ -30,7 +30,8 @@
 	X(APPLICATION, application, "application", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_SOMEBODY, "", "") \
 	X(FENCE, fence, "fence", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "", "") \
 	X(POLICY, policy, "policy", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY_ANY & ~BY(REQUIRED_NODE), "", "") \
-	X(PRIORITY, priority, "priority", RULE_IN_ALL, 0, BY(RECLAIM) | BY(PREEMPT) | BY(DISPLACE) | BY(REQUIRED_NODE), \
+	X(PRIORITY, priority, "priority", RULE_IN_ALL, 0, \
+	  BY(RECLAIM) | BY(PREEMPT) | BY(DISPLACE) | BY(REQUIRED_NODE), \
 	  "", "") \
 	X(PREEMPTIBILITY, preemptibility, "preemptibility", RULE_IN(DEFAULT) | RULE_IN(KAI), 0, BY_ANY, \
 	  "threshold reach", "") \
@@ -39,7 +40,8 @@
 	X(GUARANTEE, guarantee, "guarantee", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "types", "") \
 	X(FAIR_SHARE, fair_share, "fair-share", RULE_IN(KAI), 0, BY(RECLAIM), "", "") \
 	X(BUDGET, budget, "budget", RULE_IN(DEFAULT), RULE_IN(KUBERNETES), BY_ANY, "", "against a disruption budget") \
-	X(EVICTION_RATE, eviction_rate, "eviction-rate", RULE_IN(DEFAULT), 0, BY_ANY & ~BY(REQUIRED_NODE), "perHour", "") \
+	X(EVICTION_RATE, eviction_rate, "eviction-rate", RULE_IN(DEFAULT), 0, BY_ANY & ~BY(REQUIRED_NODE), \
+	  "perHour", "") \
 	X(OPT_OUT, opt_out, "opt-out", 0, RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), BY_ANY, "mode", \
 	  "though it opted out") \
 	X(PLUGIN, plugin, "plugin", RULE_IN_ALL, 0, BY_ANY, "", "though a plugin would spare it") \

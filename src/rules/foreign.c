@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods of other schedulers take room and are nobody's victims. */
+/* Pods of other schedulers take room and are never victims. */
 #include "rules/judge.h"
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)

@@ -108,7 +108,7 @@ struct rule_verdict judge_preemptor(const struct judge *j);
  * last.
  */
 void judge_look_at(struct judge *j, uint64_t short_types);
-/* All rules of the action in order: the first hard word, else the first soft one, else it may go. */
+/* All rules of the action in order: the first that protects, else the first that spares, else it may go. */
 struct rule_verdict judge_victim(struct judge *j, pod_id victim);
 /*
  * Do priorities alone decide, as they do in profile kubernetes without plugins? Then whoever is below *ret_below may

@@ -2,9 +2,9 @@
 /*
  * rule.h - may this running pod be taken away for that waiting one?
  *
- * Which rules there are, in which order they are asked and where, says the one table in model/rule_table.h. A rule
- * answers for a waiting pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: goes
- * only if nothing else works).
+ * The table in model/rule_table.h lists the rules, their order, and where each is asked. A rule answers for a waiting
+ * pod, an action and a running pod: it may go, it is protected (hard), or it is spared (soft: it goes only if nothing
+ * else works).
  */
 #pragma once
 
