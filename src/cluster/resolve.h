@@ -81,8 +81,8 @@ enum preemptibility resolve_preemptibility(const struct cluster *c, const struct
 					   queue_id queue, int32_t priority, uint32_t *complaints);
 int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, uint32_t *complaints);
 /*
- * What a time of start is taken for, where clocks of others are not believed blindly: in the future for now, before 2000
- * for TIME_NONE.
+ * What a time of start is taken for, where clocks of others are not believed blindly: in the future for now, before
+ * 2000 for TIME_NONE.
  */
 int64_t resolve_believed(const struct cluster *c, int64_t start_ns);
 /* The first odd one of a pod's times of start, up to the one that counts; TIME_NONE: none. */

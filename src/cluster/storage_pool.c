@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which free volumes of a class a node can use. Nearly all volumes want one label to have one of some values (a zone, a
- * host): these are found by the node's own label. Few have no node affinity, or another; those are looked at one by one.
+ * host): these are found by the node's own label. Few have no node affinity, or another; those are looked at one by
+ * one.
  */
 #include "cluster/storage_pool.h"
 

@@ -193,8 +193,8 @@ static void settle_protected(struct node_search *g)
 }
 
 /*
- * Does it hold anything the pod is short of, on the node or below a maximum? Who does not is no candidate: laws, budgets
- * and rates are not spent on him. Where filters look at pods, anybody may be in the way.
+ * Does it hold anything the pod is short of, on the node or below a maximum? Who does not is no candidate: laws,
+ * budgets and rates are not spent on him. Where filters look at pods, anybody may be in the way.
  */
 static bool frees_something(const struct node_search *g, const struct pod *p)
 {

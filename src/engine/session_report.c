@@ -208,8 +208,9 @@ static uint32_t first_for(const struct decision_report *r, const struct transact
 }
 
 /*
- * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload that got some by the
- * same action, else in a decision that says no more than for whom they went: who waits has neither action nor victims.
+ * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload that got some by
+ * the same action, else in a decision that says no more than for whom they went: who waits has neither action nor
+ * victims.
  */
 static void tell_victims(struct decision_report *r, uint32_t i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_text.h - everything a plan has to say about one queue and those below it: is it short, of what, which rule holds
- * back how much and until when, and who has to go for it or from it.
+ * queue_text.h - everything a plan has to say about one queue and those below it: is it short, of what, which rule
+ * holds back how much and until when, and who has to go for it or from it.
  */
 #pragma once
 

@@ -53,8 +53,8 @@ void table_column(struct table *t, const char *title, unsigned flags); /* before
 void table_row(struct table *t); /* the cells left out of the row before stay empty */
 void table_cell(struct table *t, enum tone tone, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
- * Names are never cut. Where lines are longer than look->width the last column is broken between words, below itself; if
- * there is too little room left for it, or the other columns do not fit either, a row goes on in the next line, four
+ * Names are never cut. Where lines are longer than look->width the last column is broken between words, below itself;
+ * if there is too little room left for it, or the other columns do not fit either, a row goes on in the next line, four
  * columns in, and so do the titles.
  */
 void table_print(const struct table *t, const struct look *look, struct text *out);

@@ -133,8 +133,8 @@ void cycle_end(struct cede_cycle *c);
 
 /*
  * A cycle for asking plugins about victims, beside others: PreFilter has run, but its state does not follow what
- * happens afterwards. pod may be POD_NONE where nobody waits: then nothing has run and there is no state. Ending one that
- * was never begun (all zero) is fine.
+ * happens afterwards. pod may be POD_NONE where nobody waits: then nothing has run and there is no state. Ending one
+ * that was never begun (all zero) is fine.
  */
 void cycle_begin_aside(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns);
 void cycle_end_aside(struct cede_cycle *c);

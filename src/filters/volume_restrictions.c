@@ -3,8 +3,8 @@
  * VolumeRestrictions: a claim that only one pod may use, and disks that only one pod may write to.
  *
  * ReadWriteOncePod is a number for the whole cluster: while somebody uses the claim no node will do. Taking pods away
- * helps, and the number follows: by the names of claims alone, as in Kubernetes, which does not compare namespaces here.
- * Disks named in pods (GCE, EBS, iSCSI, RBD) are compared with those of each pod on the node.
+ * helps, and the number follows: by the names of claims alone, as in Kubernetes, which does not compare namespaces
+ * here. Disks named in pods (GCE, EBS, iSCSI, RBD) are compared with those of each pod on the node.
  *
  * One thing is cede's own: a pod that holds reserved room, which Kubernetes does not know, uses its claims already.
  */

@@ -3,8 +3,8 @@
  * coding.h - numbers and texts in a row of bytes: what lists of chunks and recorded decisions are made of. Inside
  * journal/ only.
  *
- * A number takes seven bits a byte, the lowest first; a text is its length and its bytes. Whoever reads past the end, or
- * finds a number that is too long, gets zeros and is told once, in is_bad.
+ * A number takes seven bits a byte, the lowest first; a text is its length and its bytes. Whoever reads past the end,
+ * or finds a number that is too long, gets zeros and is told once, in is_bad.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - who had to go, by whom, why, what came of it and what was lost: from the runs of a journal, for people and
- * for programs. What was planned and what was done are told apart and never summed together.
+ * history.h - who had to go, by whom, why, what came of it and what was lost: from the runs of a journal, for people
+ * and for programs. What was planned and what was done are told apart and never summed together.
  *
  * Runs are handed in one after the other and may go afterwards; what is shown of them is copied.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two sides: the daemon's thread fills a batch under a lock that is held for as long as a copy takes; the writer's
- * thread takes the whole batch away and writes it (live_write.c). The journal itself is the writer's alone once it runs.
+ * thread takes the whole batch away and writes it (live_write.c). The journal itself is the writer's alone once it
+ * runs.
  */
 #include "journal/live.h"
 

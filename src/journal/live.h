@@ -16,8 +16,8 @@
  *
  * A run is a day: with the first decision after 24 hours a new one begins, and what is kept too long or too large goes
  * (journal_keep). A decision is open from when it was decided until it was observed or has failed, also over restarts:
- * journal_live_open_writes lists what a daemon that was killed left open, so that the next one can look into the cluster
- * and say what came of it.
+ * journal_live_open_writes lists what a daemon that was killed left open, so that the next one can look into the
+ * cluster and say what came of it.
  *
  * All functions are for the thread that opened it, but for those of the struct's own thread.
  */
@@ -42,9 +42,9 @@ enum err_code journal_live_open(const char *path, const struct journal_session *
 enum err_code journal_live_close(struct journal_live *live, struct err *e);
 
 /*
- * Victims need their uids, and so does a pod that gets a place, if anything is to be said of them later. A decision of a
- * live daemon that has victims, or that gives a place (placed or nominated), begins as decided; everything else, and all
- * of dry runs and shadows, is planned. The ticket is larger than all before.
+ * Victims need their uids, and so does a pod that gets a place, if anything is to be said of them later. A decision of
+ * a live daemon that has victims, or that gives a place (placed or nominated), begins as decided; everything else, and
+ * all of dry runs and shadows, is planned. The ticket is larger than all before.
  */
 uint64_t journal_live_decide(struct journal_live *live, const struct journal_decision *d, int64_t at_ns);
 

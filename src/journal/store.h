@@ -4,8 +4,8 @@
  * Inside journal/ only.
  *
  * The last column of a row of runs is the hash of the others, among them how many rows the run has in evictions
- * and in decisions and the sums of their hashes. The one row of table journal has the number of runs and the sum of their
- * hashes. Sums, so that a row can be added, changed or removed without reading the rest.
+ * and in decisions and the sums of their hashes. The one row of table journal has the number of runs and the sum of
+ * their hashes. Sums, so that a row can be added, changed or removed without reading the rest.
  */
 #pragma once
 

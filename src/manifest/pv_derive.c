@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a volume's labels and its in-tree source come to. Where a CSI driver replaced the plugin, Kubernetes looks at the
- * volume as if it were the driver's: the zone in its node affinity, or else in its labels, is then wanted of the label
- * by which the driver marks nodes.
+ * What a volume's labels and its in-tree source come to. Where a CSI driver replaced the plugin, Kubernetes looks at
+ * the volume as if it were the driver's: the zone in its node affinity, or else in its labels, is then wanted of the
+ * label by which the driver marks nodes.
  */
 #include <ctype.h>
 

@@ -11,7 +11,10 @@
 #define ANNOTATION_NODE "volume.kubernetes.io/selected-node"
 #define ANNOTATION_MIGRATED "storage.alpha.kubernetes.io/migrated-plugins"
 
-/* spec.volumes of a pod, as far as filters look at them; NULL if there are none. Generic ephemeral ones are called after it. */
+/*
+ * spec.volumes of a pod, as far as filters look at them; NULL if there are none. Generic ephemeral ones are called
+ * after it.
+ */
 enum err_code pod_volumes(const struct reader *r, const struct at *spec, const char *pod, struct pod_volumes **ret,
 			  struct err *e);
 /* The in-tree or CSI source of a volume; VOLUME_OTHER: none that matters. *ret: its map. */

@@ -11,8 +11,8 @@
  *
  * A setting is "KEY=VALUE": a field of a CedeConfiguration ("rules.opt-out.mode=hard"), or of a queue:
  * "queue.PATH.guaranteed.TYPE", "queue.PATH.max.TYPE" (a quantity, or none), "queue.PATH.preemptMinRuntime",
- * "queue.PATH.reclaimMinRuntime", or a property of queues.yaml such as "queue.PATH.preemption.policy". A queue's amounts
- * must be such that they could be read from a queues.yaml. Errors begin with the option they are about.
+ * "queue.PATH.reclaimMinRuntime", or a property of queues.yaml such as "queue.PATH.preemption.policy". A queue's
+ * amounts must be such that they could be read from a queues.yaml. Errors begin with the option they are about.
  *
  * A drained node takes no more pods. What ran there waits, as if its controller had made it again; DaemonSets' pods and
  * those of the kubelet stay. Budgets are not asked.

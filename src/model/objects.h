@@ -60,8 +60,8 @@ struct obj_pod {
 	enum tristate allows_preemption;    /* annotation yunikorn.apache.org/allow-preemption */
 	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
 	/*
-	 * What it mounts that filters look at; NULL: nothing. Not part of the shape: each pod of a StatefulSet has claims of
-	 * its own, and all of them are one shape.
+	 * What it mounts that filters look at; NULL: nothing. Not part of the shape: each pod of a StatefulSet has
+	 * claims of its own, and all of them are one shape.
 	 */
 	struct pod_volumes *volumes;
 };

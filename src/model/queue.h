@@ -207,8 +207,8 @@ void queue_props_take(struct queue_props *to, const struct queue_props *from, ui
 void queue_effective_max(const struct queue_tree *t, queue_id id, struct res_vec *ret);
 
 /*
- * Would a queues.yaml with these amounts be read? Guaranteed within max, max within the max above, and what the children
- * of a queue are guaranteed together within both. KAI Queue objects may say what they like.
+ * Would a queues.yaml with these amounts be read? Guaranteed within max, max within the max above, and what the
+ * children of a queue are guaranteed together within both. KAI Queue objects may say what they like.
  */
 enum err_code queue_amounts_check(const struct queue_tree *t, struct err *e);
 

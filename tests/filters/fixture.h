@@ -410,8 +410,8 @@ static inline shape_id shape_of(const struct pod_text *t)
 }
 
 /*
- * "claim:c ephemeral:v gce:disk ebs:vol iscsi:iqn rbd:image@pool@monitor@monitor csi:driver", each with "!" behind it if
- * it is read only. The claim of an ephemeral volume is called after the pod and the volume.
+ * "claim:c ephemeral:v gce:disk ebs:vol iscsi:iqn rbd:image@pool@monitor@monitor csi:driver", each with "!" behind it
+ * if it is read only. The claim of an ephemeral volume is called after the pod and the volume.
  */
 static inline struct pod_volumes *volumes_in(const char *s, const char *pod)
 {

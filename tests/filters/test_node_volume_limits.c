@@ -3,7 +3,9 @@
 
 #define TOO_MANY "UNSCHEDULABLE node(s) exceed max volume count"
 
-/* Volumes v0 … v9 of driver d with handles h0 …, each with a bound claim c0 …; x is a claim of class d without volume. */
+/*
+ * Volumes v0 … v9 of driver d with handles h0 …, each with a bound claim c0 …; x is a claim of class d without volume.
+ */
 static void storage(void)
 {
 	put_storage_class((struct class_text){.name = "d", .provisioner = "d"});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * journal_runs.h - runs to be written into journals and compared with what is read from them, and the files they are in.
- * Run number n is always the same. For tests of one program: everything is static.
+ * journal_runs.h - runs to be written into journals and compared with what is read from them, and the files they are
+ * in. Run number n is always the same. For tests of one program: everything is static.
  */
 #pragma once
 

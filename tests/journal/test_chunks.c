@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts in chunks: what is written is read, a text that resembles another costs what is different, two texts of one hash
- * are two, and no list asks for more memory than a text may have.
+ * Texts in chunks: what is written is read, a text that resembles another costs what is different, two texts of one
+ * hash are two, and no list asks for more memory than a text may have.
  */
 #include <zstd.h>
 

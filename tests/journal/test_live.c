@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A daemon's journal: what is handed over is on the disk when it says so, what came of it is found by its uid also after
- * a restart, and the history of evictions is there again. A daemon that is killed at any moment has lost nothing that it
- * was told to be safe.
+ * A daemon's journal: what is handed over is on the disk when it says so, what came of it is found by its uid also
+ * after a restart, and the history of evictions is there again. A daemon that is killed at any moment has lost nothing
+ * that it was told to be safe.
  */
 #include <poll.h>
 #include <setjmp.h>

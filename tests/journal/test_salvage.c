@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every page of a journal is broken in turn, in several ways, and with it the log of one that was killed. What is read
- * of it is what was written, or it is refused; whatever is refused cede journal check finds, too; and what is saved of it
- * is as it was, in a journal that is whole.
+ * of it is what was written, or it is refused; whatever is refused cede journal check finds, too; and what is saved of
+ * it is as it was, in a journal that is whole.
  */
 #include <sys/stat.h>
 

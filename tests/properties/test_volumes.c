@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Volumes on random clusters of all kinds of objects, in every profile (VO-1, VO-2): no volume is given twice, every one
- * that is given reaches its node and is large enough, every claim of a pod that is placed has one, a claim for one pod
- * is used by one, nothing more is attached than may be, a plan that is taken back leaves nothing behind, and the answer
- * is the same in any order of documents, with any number of threads, and read back from what was written.
+ * Volumes on random clusters of all kinds of objects, in every profile (VO-1, VO-2): no volume is given twice, every
+ * one that is given reaches its node and is large enough, every claim of a pod that is placed has one, a claim for one
+ * pod is used by one, nothing more is attached than may be, a plan that is taken back leaves nothing behind, and the
+ * answer is the same in any order of documents, with any number of threads, and read back from what was written.
  *
  * Beside the mixed world (mixed_world.h) there are volumes of a class that makes none, claims on them and on a class
  * that does, claims that run already, and one claim that only one pod may use.
