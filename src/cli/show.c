@@ -43,7 +43,7 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Show the cluster as it was read: queues with what they use and were promised, nodes with what is free, "
+	"Show the cluster as it was read: queues with what they use and are guaranteed, nodes with what is free, "
 	"what waits and what is leaving, groups and budgets. Nothing is decided and nothing is changed."
 	"\vQueues are drawn as a tree; each resource is shown as used/guaranteed/max. "
 	"A queue is 'over' where it uses more than its guarantee, "

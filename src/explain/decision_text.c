@@ -22,7 +22,7 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 		text_add(out, "no other node would do");
 		break;
 	case TIE_NOMINATED:
-		text_add(out, "the node it was promised");
+		text_add(out, "its nominated node");
 		break;
 	case TIE_SCORE:
 		tie_numbers(v, d, "highest score", out);

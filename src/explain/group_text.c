@@ -139,7 +139,7 @@ static void fate_clause(const struct group_view *x, struct text *out)
 	if (x->placed > 0)
 		text_printf(out, " %u of its pods %s now.", x->placed, x->placed == 1 ? "gets a place" : "get places");
 	if (x->first && x->nominated > 0) {
-		text_printf(out, " %u %s promised room by %s", x->nominated, x->nominated == 1 ? "is" : "are",
+		text_printf(out, " %u %s nominated by %s", x->nominated, x->nominated == 1 ? "is" : "are",
 			    action_text(x->first->action));
 		if (x->first->n_victims > 0)
 			text_printf(out, ", for which %u %s to go or move", x->first->n_victims,

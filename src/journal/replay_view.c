@@ -123,32 +123,23 @@ static void moved_table(const struct run_diff *d, const char *is_title, const st
 	table_free(&t);
 }
 
-struct titles {
-	const char *spared, *added, *shifted, *moved, *is;
-};
-static const struct titles with_other_settings = {"Who would not have had to go", "Who would have had to go instead",
-						  "Who would have gone for another reason",
-						  "Who would have got another answer", "WOULD BE"};
-static const struct titles with_the_same = {"Who had to go, and now has not", "Who has to go now, and had not",
-					    "Who goes for another reason now", "Who gets another answer now", "IS"};
-
-static void tables(const struct run_diff *d, const struct titles *titles, const struct look *look, struct text *out)
+static void tables(const struct run_diff *d, const char *is, const struct look *look, struct text *out)
 {
 	if (d->spared.n) {
-		text_add_heading(out, look, titles->spared, d->spared.n);
+		text_add_heading(out, look, "EVICTIONS NO LONGER NEEDED", d->spared.n);
 		eviction_table(&d->spared, TONE_GOOD, look, out);
 	}
 	if (d->added.n) {
-		text_add_heading(out, look, titles->added, d->added.n);
+		text_add_heading(out, look, "NEW EVICTIONS", d->added.n);
 		eviction_table(&d->added, TONE_BAD, look, out);
 	}
 	if (d->shifted_was.n) {
-		text_add_heading(out, look, titles->shifted, d->shifted_was.n);
+		text_add_heading(out, look, "EVICTIONS FOR ANOTHER REASON", d->shifted_was.n);
 		shifted_table(d, look, out);
 	}
 	if (d->moved_was.n) {
-		text_add_heading(out, look, titles->moved, d->moved_was.n);
-		moved_table(d, titles->is, look, out);
+		text_add_heading(out, look, "OTHER ANSWERS", d->moved_was.n);
+		moved_table(d, is, look, out);
 	}
 }
 
@@ -225,7 +216,7 @@ void replay_view_text(const struct replay_view *v, const struct look *look, bool
 		text_add(out, "The recorded cluster reads back as another one.\n");
 	if (!run_diff_is_same(d) && !str_eq(d->was->version, d->is->version))
 		text_printf(out, "It was recorded by cede %s; this is %s.\n", d->was->version, d->is->version);
-	tables(d, v->has_other_settings ? &with_other_settings : &with_the_same, look, out);
+	tables(d, v->has_other_settings ? "WOULD BE" : "IS", look, out);
 	if (!v->has_other_settings && d->n_differ)
 		decisions_text(d, is_wide, look, out);
 	else if (d->n_differ && !d->spared.n && !d->added.n && !d->shifted_was.n && !d->moved_was.n)

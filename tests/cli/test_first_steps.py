@@ -135,7 +135,7 @@ def kai(t):
         t.equal(f"{profile}: the gang gets its quota, all four or none, and the notebook waits", plan(LAB, profile), (expected, ""))
         says = explained(LAB, profile, "b/train")
         t.true(f"{profile}: of the group", says.startswith("Group b/train in root.two.team-b needs 4 of its 4 pods at once; none runs. "
-                                                           "4 are promised room by reclaim, for which 3 pods have to go or move."), says)
+                                                           "4 are nominated by reclaim, for which 3 pods have to go or move."), says)
         t.true(f"{profile}: what was lost is told", "job-6  root.one.team-a  gpu-1   54m" in says, says)
     says = explained(LAB, "kai", "a/notebook")
     t.true("kai: it had room for a moment", says.startswith("a/notebook waits: there was room for it, which others needed who come before it."), says)

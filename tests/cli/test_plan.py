@@ -279,7 +279,7 @@ def cycles(t):
     t.equal("the time stays", twice["now"], once["now"])
     t.equal("a cycle more changes nothing when nothing waits", plan(FULL, "--cycles", "9"), twice)
     t.true("text says when", re.search(r"^ns/big .* n1 +in cycle 2$", run("plan", FULL, "--cycles", "2").out, re.M))
-    t.equal("so does explain", run("explain", FULL, "--cycles", "2", "ns/big").out, "ns/big goes to n1 in cycle 2: the node it was promised.\n")
+    t.equal("so does explain", run("explain", FULL, "--cycles", "2", "ns/big").out, "ns/big goes to n1 in cycle 2: its nominated node.\n")
     gone = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4)]
     t.equal("who was leaving is gone in the second cycle as well, and its room is kept meanwhile", [(d["outcome"], d.get("cycle")) for d in plan(gone, "--cycles", "2")["decisions"]],
             [("nominated", None), ("placed", 2)])
