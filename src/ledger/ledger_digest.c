@@ -99,7 +99,11 @@ static uint64_t mix_queue_props(uint64_t h, const struct queue_props *p)
 				  p->sort_ignores_priority,
 				  p->is_priority_fence,
 				  (uint32_t)p->priority_offset,
-				  p->preemption_policy};
+				  p->preemption_policy,
+				  p->protected_hours.days,
+				  (uint32_t)p->protected_hours.from_min,
+				  (uint32_t)p->protected_hours.to_min,
+				  (uint32_t)p->protected_hours.offset_min};
 	h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 	h = hash_mix(hash_mix(h, (uint64_t)p->preemption_delay_ns), (uint64_t)p->quota_delay_ns);
 	return hash_mix(hash_mix(h, p->backoff), (uint64_t)p->backoff_delay_ns);

@@ -247,6 +247,21 @@ static enum err_code share(const struct reader *r, const struct at *resources, c
 	return get_double(r, &a, "overQuotaWeight", &ret->over_quota_weight, e);
 }
 
+/* The same as YuniKorn's property of that name; bad hours are noted and protect nobody. */
+static void read_protected_hours(const struct reader *r, const struct at *meta, struct queue_props *props)
+{
+	struct at annotations = at_field(meta, "annotations"), a = at_field(&annotations, PROTECTED_HOURS_KEY);
+	const char *text = map_text(annotations.t, PROTECTED_HOURS_KEY);
+	bool is_bad = false;
+
+	if (!a.t)
+		return;
+	if (text)
+		queue_prop_set(props, PROTECTED_HOURS_KEY, text, &is_bad);
+	if (!text || is_bad)
+		at_note(r, &a, "expected hours such as Mon-Fri 09:00-17:00 +01:00, or none; they are left out");
+}
+
 static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def,
 				struct err *e)
 {
@@ -279,6 +294,7 @@ static enum err_code read_queue(struct reader *r, const struct tree *t, struct a
 	q->has_kai_resources = true;
 	for (int i = 0; i < KAI_RES; i++)
 		TRY(share(r, &resources, keys[i], &q->kai[i], e));
+	read_protected_hours(r, &meta, &q->props);
 	TRY(queue_duration(r, &spec, "preemptMinRuntime", &q->preempt_min_runtime_ns, e));
 	return queue_duration(r, &spec, "reclaimMinRuntime", &q->reclaim_min_runtime_ns, e);
 }

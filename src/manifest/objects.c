@@ -173,6 +173,18 @@ static bool annotated_resources(const struct reader *r, const struct at *annotat
 	return is_good;
 }
 
+/* Bad hours are noted and protect nobody. */
+static void read_protected_hours(const struct reader *r, const struct at *annotations, struct week_hours *ret)
+{
+	struct at a = at_field(annotations, PROTECTED_HOURS_KEY);
+	const char *text = map_text(annotations->t, PROTECTED_HOURS_KEY);
+	struct err why;
+
+	if (a.t && (!text || week_hours_parse(text, strlen(text), ret, &why)))
+		at_note(r, &a, "%s; they are left out",
+			text ? why.msg : "expected hours such as Mon-Fri 09:00-17:00 Z");
+}
+
 static enum err_code read_namespace(struct reader *r, const struct tree *t, struct obj_namespace *o, struct err *e)
 {
 	struct at root = at_root(t), meta = at_field(&root, "metadata"), annotations = at_field(&meta, "annotations");
@@ -189,6 +201,7 @@ static enum err_code read_namespace(struct reader *r, const struct tree *t, stru
 	apps = map_text(annotations.t, "yunikorn.apache.org/namespace.maxApps");
 	if (apps)
 		o->max_apps = strtoull(apps, NULL, 10);
+	read_protected_hours(r, &annotations, &o->protected_hours);
 	return ERR_OK;
 }
 

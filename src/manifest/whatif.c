@@ -167,6 +167,7 @@ static const char *const queue_fields[] = {"guaranteed",
 					   "preemption.policy",
 					   "preemption.delay",
 					   "quota.preemption.delay",
+					   PROTECTED_HOURS_KEY,
 					   NULL};
 
 static const char *amount_type(const char *field, const char *set)

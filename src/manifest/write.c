@@ -77,6 +77,11 @@ static void write_namespace(struct writer *w, const struct obj_namespace *o)
 
 	object_begin(w, "v1", "Namespace", "", str(w, o->name), "");
 	labelset_labels(w, o->labelset);
+	if (o->protected_hours.days) {
+		text_reset(&w->t);
+		week_hours_text(&o->protected_hours, &w->t);
+		emit_str(part_open(w, &annotations), PROTECTED_HOURS_KEY, text_str(&w->t));
+	}
 	if (o->has_guaranteed)
 		annotate_vector(w, &annotations, "yunikorn.apache.org/namespace.guaranteed", &o->guaranteed);
 	if (o->max_apps)

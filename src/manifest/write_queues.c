@@ -290,12 +290,25 @@ static void duration(struct writer *w, const char *key, int64_t ns)
 	emit_str(w->e, key, text_str(&w->t));
 }
 
+static void write_protected_hours(struct writer *w, const struct queue_props *p)
+{
+	struct write_part annotations = {.key = "annotations"};
+
+	if (!(p->stated & STATED_PROTECTED_HOURS))
+		return;
+	text_reset(&w->t);
+	queue_prop_text(p, STATED_PROTECTED_HOURS, &w->t);
+	emit_str(part_open(w, &annotations), PROTECTED_HOURS_KEY, text_str(&w->t));
+	part_end(w, &annotations);
+}
+
 static void kai_queue(struct writer *w, const struct queue_def *d)
 {
 	const struct queue_spec *s = &d->spec;
 
 	object_begin(w, "scheduling.run.ai/v2", "Queue", "", d->kai_name, "");
 	write_time(w, "creationTimestamp", s->created_ns);
+	write_protected_hours(w, &s->props);
 	metadata_end(w);
 	emit_object(w->e, "spec");
 	write_text(w, "parentQueue", d->kai_parent);

@@ -98,7 +98,7 @@ static enum err_code property(struct yk *y, const struct at *a, struct queue_pro
 
 	if (!value)
 		return at_expected(&y->r, a, e, "a string");
-	for (uint32_t i = 0; i <= 8; i++)
+	for (uint32_t i = 0; 1u << i < STATED_END; i++)
 		known[i] = queue_prop_key((enum queue_stated)(1u << i));
 	if (!queue_prop_set(props, a->key, value, &is_bad)) {
 		near_word = nearest_word(a->key, known);

@@ -17,6 +17,7 @@
 #include "model/res.h"
 #include "model/shape.h"
 #include "model/storage.h"
+#include "units/week_hours.h"
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
 enum tristate { UNSET = 0, YES, NO };
@@ -89,6 +90,7 @@ struct obj_namespace {
 	struct res_vec quota, guaranteed; /* annotations …/namespace.quota, …/namespace.guaranteed */
 	bool has_quota, has_guaranteed;
 	uint64_t max_apps;
+	struct week_hours protected_hours; /* annotation cede.dev/protected-hours */
 };
 
 struct obj_class { /* PriorityClass */

@@ -23,6 +23,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/res.h"
+#include "units/week_hours.h"
 
 typedef uint32_t queue_id;
 #define QUEUE_NONE UINT32_MAX
@@ -43,6 +44,8 @@ enum queue_stated {
 	STATED_QUOTA_DELAY = 1 << 6,
 	STATED_BACKOFF = 1 << 7,
 	STATED_BACKOFF_DELAY = 1 << 8,
+	STATED_PROTECTED_HOURS = 1 << 9,
+	STATED_END = 1 << 10,
 };
 
 #define PREEMPTION_DELAY_DEFAULT_NS (30 * NS_PER_S)
@@ -59,7 +62,9 @@ struct queue_props {
 	int64_t quota_delay_ns; /* 0: off */
 	uint64_t backoff;
 	int64_t backoff_delay_ns;
+	struct week_hours protected_hours; /* cede.dev/protected-hours; also an annotation of KAI's Queue objects */
 };
+#define PROTECTED_HOURS_KEY "cede.dev/protected-hours"
 
 struct queue_template {
 	struct res_vec guaranteed, max;

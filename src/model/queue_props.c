@@ -104,6 +104,12 @@ static bool set_backoff_delay(struct queue_props *p, const char *s)
 	return set_positive(&p->backoff_delay_ns, s);
 }
 
+/* "none" lifts what a parent says. */
+static bool set_protected_hours(struct queue_props *p, const char *s)
+{
+	return strcmp(s, "none") == 0 || week_hours_parse(s, strlen(s), &p->protected_hours, NULL) == ERR_OK;
+}
+
 static const struct prop {
 	enum queue_stated which;
 	const char *key;
@@ -118,6 +124,7 @@ static const struct prop {
 	{STATED_QUOTA_DELAY, "quota.preemption.delay", set_quota_delay},
 	{STATED_BACKOFF, "application.unschedasks.backoff", set_backoff},
 	{STATED_BACKOFF_DELAY, "application.unschedasks.backoff.delay", set_backoff_delay},
+	{STATED_PROTECTED_HOURS, PROTECTED_HOURS_KEY, set_protected_hours},
 };
 #define N_PROPS (sizeof(props) / sizeof(*props))
 
@@ -149,6 +156,8 @@ void queue_props_take(struct queue_props *to, const struct queue_props *from, ui
 		to->backoff = from->backoff;
 	if (which & STATED_BACKOFF_DELAY)
 		to->backoff_delay_ns = from->backoff_delay_ns;
+	if (which & STATED_PROTECTED_HOURS)
+		to->protected_hours = from->protected_hours;
 	to->stated |= which;
 }
 
@@ -205,6 +214,14 @@ void queue_prop_text(const struct queue_props *p, enum queue_stated which, struc
 		break;
 	case STATED_BACKOFF_DELAY:
 		duration_text(p->backoff_delay_ns, out);
+		break;
+	case STATED_PROTECTED_HOURS:
+		if (p->protected_hours.days)
+			week_hours_text(&p->protected_hours, out);
+		else
+			text_add(out, "none");
+		break;
+	case STATED_END:
 		break;
 	}
 }

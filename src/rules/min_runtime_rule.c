@@ -142,28 +142,12 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	return says.answer == IS_PROTECTED && judge_can_spare(j->ledger, v->podset, 1) ? rule_may_go() : says;
 }
 
-/* The time of day, up to a whole second; with the day unless it is today. */
-static void add_until(int64_t until_ns, int64_t now_ns, struct text *out)
-{
-	int64_t part = until_ns % NS_PER_S;
-	struct text until = {0}, now = {0};
-
-	timestamp_text(part > 0 ? res_add_sat(until_ns, NS_PER_S - part) : until_ns, &until);
-	timestamp_text(now_ns, &now);
-	if (until.n >= 19 && !strncmp(text_str(&until), text_str(&now), 10))
-		text_add_n(out, until.s + 11, 8);
-	else
-		text_add(out, text_str(&until));
-	text_free(&until);
-	text_free(&now);
-}
-
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
 	int64_t start = res_sub_sat(v->until_ns, v->num[0]);
 
 	text_add(out, "protected until ");
-	add_until(v->until_ns, res_add_sat(start, v->num[1]), out);
+	words_until(v->until_ns, res_add_sat(start, v->num[1]), out);
 	text_printf(out, " by %s: %s ", v->queue == QUEUE_NONE ? "the default" : words_queue(c, v->queue),
 		    v->reason == RECLAIM_WINDOW ? "reclaim" : "preempt");
 	duration_text_short(v->num[0], out);

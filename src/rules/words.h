@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cluster/cluster.h"
+#include "units/timestamp.h"
 
 static inline const struct ledger *words_ledger(const struct cluster *c)
 {
@@ -39,4 +40,19 @@ static inline void words_podset(const struct cluster *c, podset_id s, struct tex
 	words_group(c, ledger_podset(l, s)->group, out);
 	if (g->n_podsets > 1)
 		text_printf(out, " (%s)", name_str(names, ledger_podset(l, s)->name));
+}
+/* The time of day, up to a whole second; with the day unless it is today. */
+static inline void words_until(int64_t until_ns, int64_t now_ns, struct text *out)
+{
+	int64_t part = until_ns % NS_PER_S;
+	struct text until = {0}, now = {0};
+
+	timestamp_text(part > 0 ? res_add_sat(until_ns, NS_PER_S - part) : until_ns, &until);
+	timestamp_text(now_ns, &now);
+	if (until.n >= 19 && !strncmp(text_str(&until), text_str(&now), 10))
+		text_add_n(out, until.s + 11, 8);
+	else
+		text_add(out, text_str(&until));
+	text_free(&until);
+	text_free(&now);
 }
