@@ -37,6 +37,7 @@
 	  "threshold reach", "") \
 	X(MIN_RUNTIME, min_runtime, "min-runtime", RULE_IN(DEFAULT) | RULE_IN(KAI), 0, BY_ANY & ~BY(STALE_GANG), \
 	  "consolidation", "") \
+	X(MAINTENANCE_WINDOW, maintenance_window, "maintenance-window", RULE_IN(DEFAULT), 0, BY_ANY, "", "") \
 	X(GUARANTEE, guarantee, "guarantee", RULE_IN(DEFAULT) | RULE_IN(YUNIKORN), 0, BY(RECLAIM), "types", "") \
 	X(FAIR_SHARE, fair_share, "fair-share", RULE_IN(KAI), 0, BY(RECLAIM), "", "") \
 	X(BUDGET, budget, "budget", RULE_IN(DEFAULT), RULE_IN(KUBERNETES), BY_ANY, "", "against a disruption budget") \

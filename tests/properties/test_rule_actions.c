@@ -73,6 +73,14 @@ static void put_queues(struct sample *x)
 	story_queue(&x->s, "root.b", other);
 }
 
+/* All the time, so that it does not matter when the test runs. */
+static void put_namespace(struct sample *x)
+{
+	if (x->rule == RULE_MAINTENANCE_WINDOW)
+		text_add(&x->s.objects, "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: d, annotations: "
+					"{cede.dev/protected-hours: \"Mon-Sun 00:00-24:00 Z\"}}\n");
+}
+
 /* The group's stamp is the only start that profile kai goes by. */
 static void put_group(struct sample *x)
 {
@@ -200,6 +208,7 @@ static void sample_begin(struct sample *x, enum profile profile, enum action act
 	story_begin(&x->s);
 	x->s.profile = profile;
 	put_queues(x);
+	put_namespace(x);
 	story_node(&x->s, "n1", 2);
 	story_budget(&x->s, "none", 0);
 	if (has_kai_queues(x))
@@ -321,6 +330,61 @@ static void a_rule_that_is_left_out_is_silent(void **state)
 	}
 }
 
+/* ---- hours ---- */
+
+/* The story is told on a Friday at 08:00 UTC. */
+static void protected_hours_are_those_of_the_queue_or_the_namespace(void **state)
+{
+	static const struct {
+		const char *sentence, *queue, *parent, *ns, *text;
+	} rows[] = {
+		{"the queue's", "Mon-Fri 09:00-17:00 +01:00", "none", "none",
+		 "protected until 16:00:00 by root.p.v: Mon-Fri 09:00-17:00 +01:00"},
+		{"before they begin", "Mon-Fri 09:01-17:00 +01:00", "none", "none", ""},
+		{"on another day", "Sat-Sun 00:00-24:00 Z", "none", "none", ""},
+		{"those of the queue above", NULL, "Fri 00:00-24:00 Z", "none",
+		 "protected until 2027-01-16T00:00:00Z by root.p.v: Fri 00:00-24:00 Z"},
+		{"unless it says none", "none", "Fri 00:00-24:00 Z", "none", ""},
+		{"the namespace's", NULL, "none", "Mon-Sun 00:00-24:00 Z",
+		 "protected at all times by its namespace d: Mon-Sun 00:00-24:00 Z"},
+		{"a bad value protects nobody", "Mon-Fri 9-17", "none", "whenever", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct rule_settings settings = {.profile = PROFILE_DEFAULT};
+		struct judge_scratch scratch = {0};
+		struct rule_verdict says;
+		struct text got = {0};
+		struct story s;
+		struct judge j;
+
+		story_begin(&s);
+		text_printf(&s.objects,
+			    "partitions:\n- name: default\n  queues: [{name: root, queues: [{name: p, properties: "
+			    "{cede.dev/protected-hours: \"%s\"}, queues: [{name: v%s%s%s}]}]}]\n",
+			    rows[i].parent, rows[i].queue ? ", properties: {cede.dev/protected-hours: \"" : "",
+			    rows[i].queue ? rows[i].queue : "", rows[i].queue ? "\"}" : "");
+		text_printf(&s.objects,
+			    "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: d, annotations: "
+			    "{cede.dev/protected-hours: \"%s\"}}\n",
+			    rows[i].ns);
+		story_node(&s, "n1", 2);
+		story_pod(&s, "v", "root.p.v", 1, "n1", "");
+		story_load(&s);
+		s.plan.arena = arena_new(64);
+		judge_init(&j, s.cluster, cluster_ledger(s.cluster), &settings, ACTION_QUOTA, POD_NONE, STORY_NOW_NS,
+			   &scratch);
+		says = judge_victim(&j, 0);
+		rule_verdict_text(s.cluster, &says, &got);
+		if (!str_eq(text_str(&got), rows[i].text))
+			fail_msg("%s: \"%s\", not \"%s\"", rows[i].sentence, text_str(&got), rows[i].text);
+		text_free(&got);
+		judge_scratch_free(&scratch);
+		story_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +392,7 @@ int main(void)
 		cmocka_unit_test(ONE_1_and_in_no_other),
 		cmocka_unit_test(where_nothing_is_amiss_the_victim_may_go),
 		cmocka_unit_test(a_rule_that_is_left_out_is_silent),
+		cmocka_unit_test(protected_hours_are_those_of_the_queue_or_the_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
