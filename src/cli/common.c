@@ -196,6 +196,55 @@ void cli_peek(const struct command *c, void (*see)(const struct argp *argp, void
 	peek = NULL;
 }
 
+struct option_names {
+	ARRAY(const char *) v;
+};
+
+static void add_names(const struct argp *argp, struct option_names *to)
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+		if (o->name)
+			array_push(&to->v, o->name);
+	for (const struct argp_child *c = argp->children; c && c->argp; c++)
+		add_names(c->argp, to);
+}
+
+/* Beginnings are enough, as getopt has it. */
+static bool is_option(const struct option_names *names, const char *word, size_t n)
+{
+	for (uint32_t i = 0; i < names->v.n; i++)
+		if (!strncmp(names->v.v[i], word, n))
+			return true;
+	return false;
+}
+
+/* getopt says what is not an option; who was near one is told which. */
+static void check_options(const struct argp *argp, int argc, char **argv)
+{
+	struct option_names names = {0};
+
+	array_push(&names.v, "help");
+	array_push(&names.v, "usage");
+	add_names(argp, &names);
+	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
+		const char *word = argv[i] + 2, *near_word;
+		char name[64];
+		size_t n = strcspn(argv[i], "=");
+
+		if (!str_starts(argv[i], "--") || n - 2 >= sizeof(name) || is_option(&names, word, n - 2))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(n - 2), word);
+		array_push(&names.v, NULL);
+		near_word = nearest_word(name, names.v.v);
+		names.v.n--;
+		if (!near_word)
+			continue;
+		log_line(LOG_ERROR, "'--%s' is not an option of %s; did you mean '--%s'?", name, argv[0], near_word);
+		exit(EXIT_INPUT);
+	}
+	array_free(&names.v);
+}
+
 void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
 	int first_left;
@@ -204,6 +253,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 		peek->see(argp, peek->arg);
 		longjmp(peek->back, 1);
 	}
+	check_options(argp, argc, argv);
 	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	argp_err_exit_status = EXIT_INPUT;
 	if (argp_parse(argp, argc, argv, ARGP_IN_ORDER, &first_left, options))

@@ -37,13 +37,15 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const char doc[] = "Look for settings that are allowed and do not do what they seem to: guarantees that add up "
-			  "to more than there is or "
-			  "that no set of nodes can hold, fences that can never matter, property values that were not "
-			  "understood, work "
-			  "that can never be placed, claims that are not there or never bound, and rules that come to "
-			  "nothing together, such as a guarantee behind "
-			  "a fence with nobody to take from.";
+static const char doc[] =
+	"Look for settings that are allowed and do not do what they seem to: guarantees that add up "
+	"to more than there is or "
+	"that no set of nodes can hold, fences that can never matter, property values that were not "
+	"understood, work "
+	"that can never be placed (selectors, taints, gangs larger than the cluster), claims that are "
+	"not there or never bound, and rules that come to "
+	"nothing together, such as a guarantee behind "
+	"a fence with nobody to take from.";
 
 static bool has_warning(const struct lint *l)
 {

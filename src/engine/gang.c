@@ -158,7 +158,8 @@ static void too_few(struct gang_attempt *g, podset_id s, uint32_t has)
 
 	text_add(&t, "group ");
 	words_podset(g->en->cluster, s, &t);
-	text_printf(&t, " has %u of %u pods", has, gang_minimum(g->en->ledger, s));
+	text_printf(&t, " has %u of %u %s", has, gang_minimum(g->en->ledger, s),
+		    gang_minimum(g->en->ledger, s) == 1 ? "pod" : "pods");
 	g->message = keep_text(g, &t);
 }
 

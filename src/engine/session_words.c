@@ -87,7 +87,7 @@ static bool says_too_few(const struct session *s, const struct workload *u, stru
 			return true;
 		}
 		text_add(out, "its group has ");
-		text_printf(out, "%u of the %d pods", n, p->min);
+		text_printf(out, "%u of the %d %s", n, p->min, p->min == 1 ? "pod" : "pods");
 		if (u->n_podsets > 1)
 			text_printf(out, " of %s", name_str(s->names, p->name));
 		text_add(out, " that it needs to start.");

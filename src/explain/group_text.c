@@ -20,7 +20,7 @@ struct group_view {
 	const bool *goes;	     /* of each: somebody needs it gone */
 	uint32_t placed, nominated, waiting, gated, running, leaving, losing;
 	const struct decision *first; /* of its decisions, the first with room */
-	const struct decision *waits; /* the first that waits */
+	const struct decision *waits; /* the first that waits, of those that tell who is protected if any does */
 	const struct decision *taker; /* the first that takes something of it */
 };
 
@@ -60,7 +60,7 @@ static void look_at(struct group_view *x, const struct decision *d, bool *goes)
 	if (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)
 		x->first = x->first ? x->first : d;
 	else
-		x->waits = x->waits ? x->waits : d;
+		x->waits = x->waits && (x->waits->n_protected || !d->n_protected) ? x->waits : d;
 }
 
 static void count(struct group_view *x)

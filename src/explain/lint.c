@@ -205,7 +205,7 @@ static bool any_node_holds(const struct look_at *a, const struct shape *s, res_i
 	return false;
 }
 
-static const char *subject_pod(const struct look_at *a, const struct pod *p)
+const char *lint_pod(const struct look_at *a, const struct pod *p)
 {
 	return arena_printf(a->out->arena, "pod %s/%s",
 			    name_str(a->names, labelset_get(ledger_vocab(a->l), p->labelset)->ns),
@@ -222,7 +222,7 @@ static void check_path(const struct look_at *a, const struct pod *p, const struc
 
 			if (!res_has(max, r) || s->request.v[i].amount <= max->v[r])
 				continue;
-			lint_add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
+			lint_add(a->out, LINT_WARNING, "never-runs", lint_pod(a, p),
 				 "it asks for %s of %s and its queue %s may use at most %s",
 				 lint_amount(a, r, s->request.v[i].amount), res_type_name(a->types, r), lint_path(a, q),
 				 lint_amount(a, r, max->v[r]));
@@ -241,13 +241,13 @@ static void check_pod(const struct look_at *a, pod_id id)
 		return;
 	s = shape_get(ledger_vocab(a->l), p->shape);
 	if (p->queue == QUEUE_NONE)
-		lint_add(a->out, LINT_WARNING, "no-queue", subject_pod(a, p),
+		lint_add(a->out, LINT_WARNING, "no-queue", lint_pod(a, p),
 			 "its queue \"%s\" does not exist or is not a leaf: it waits for ever",
 			 cluster_wanted_queue(a->cluster, id));
 	else
 		check_path(a, p, s);
 	if (!any_node_holds(a, s, &r))
-		lint_add(a->out, LINT_WARNING, "never-runs", subject_pod(a, p),
+		lint_add(a->out, LINT_WARNING, "never-runs", lint_pod(a, p),
 			 "no node is big enough, even empty: it asks for %s of %s",
 			 lint_amount(a, r, res_list_get(&s->request, r)), res_type_name(a->types, r));
 }
@@ -295,6 +295,7 @@ void lint_cluster(struct lint *l, struct cluster *c)
 		check_pod(&a, i);
 	lint_together(&a);
 	lint_volumes(&a);
+	lint_nodes(&a);
 	if (l->v.n > from)
 		qsort(l->v.v + from, l->v.n - from, sizeof(*l->v.v), by_subject);
 }

@@ -237,11 +237,40 @@ static uint32_t count_listed(const struct plan_view *v, const struct bits *last,
 	return n;
 }
 
-/* Pods of one group that wait for the same reason stand in one line. */
-static bool waits_alike(const struct decision *a, const struct decision *b)
+/* The same rules in the same numbers, and until the same times. */
+static bool is_protected_alike(const struct plan_view *v, const struct decision *a, const struct decision *b)
 {
-	return a->group != GROUP_NONE && a->group == b->group && a->outcome == b->outcome &&
-	       a->own_rule == b->own_rule && a->message && b->message && str_eq(a->message, b->message);
+	struct text x = {0}, y = {0};
+	bool is_same;
+
+	protection_text(v, a, &x);
+	protection_text(v, b, &y);
+	is_same = str_eq(text_str(&x), text_str(&y));
+	text_free(&x);
+	text_free(&y);
+	return is_same;
+}
+
+static bool has_same_template(const struct plan_view *v, pod_id a, pod_id b)
+{
+	const struct pod *p = pod_of(v, a), *q = pod_of(v, b);
+	struct vocab *words = ledger_vocab(cluster_ledger(v->cluster));
+
+	return p->shape == q->shape && p->queue == q->queue && p->priority == q->priority &&
+	       labelset_get(words, p->labelset)->ns == labelset_get(words, q->labelset)->ns;
+}
+
+/*
+ * Pods of one group that wait for the same reason stand in one line, and so do pods of one template, unless is_wide.
+ * Who is protected from a group stands at one of its pods.
+ */
+static bool waits_alike(const struct plan_view *v, const struct decision *a, const struct decision *b, bool is_wide)
+{
+	if (a->group != b->group || a->outcome != b->outcome || a->own_rule != b->own_rule ||
+	    a->until_ns != b->until_ns || !a->message || !b->message || !str_eq(a->message, b->message))
+		return false;
+	return a->group != GROUP_NONE ||
+	       (!is_wide && has_same_template(v, a->pod, b->pod) && is_protected_alike(v, a, b));
 }
 
 /* The sentence of its condition, and who had to be left for it. */
@@ -269,10 +298,11 @@ static void why_waiting(const struct plan_view *v, const struct decision *d, con
 	text_free(&visible);
 }
 
-static void waiting_pods(const struct plan_view *v, const struct bits *last, const struct look *look, struct text *out)
+static void waiting_pods(const struct plan_view *v, const struct bits *last, const struct look *look, bool is_wide,
+			 struct text *out)
 {
 	for (uint32_t i = 0; i < v->plan->v.n; i++) {
-		const struct decision *d = &v->plan->v.v[i];
+		const struct decision *d = &v->plan->v.v[i], *tells = d;
 		struct text name = {0}, visible = {0};
 		uint32_t n_more;
 
@@ -281,14 +311,15 @@ static void waiting_pods(const struct plan_view *v, const struct bits *last, con
 		pod_path(v, d->pod, &name);
 		text_add_visible(&visible, text_str(&name));
 		text_add_toned(out, look, TONE_WARN, text_str(&visible));
-		for (n_more = 0; i + 1 < v->plan->v.n && waits_alike(d, &v->plan->v.v[i + 1]) && bits_has(last, i + 1);
-		     i++)
-			n_more++;
+		for (n_more = 0; i + 1 < v->plan->v.n && is_listed(v, last, i + 1, true) &&
+				 waits_alike(v, d, &v->plan->v.v[i + 1], is_wide);
+		     i++, n_more++)
+			tells = tells->n_protected ? tells : &v->plan->v.v[i + 1];
 		if (n_more > 0)
-			text_printf(out, " and %u more of its group", n_more);
+			text_printf(out, " and %u more%s", n_more, d->group != GROUP_NONE ? " of its group" : "");
 		text_printf(out, "  %s  priority %d%s\n", queue_path(v, d->queue), pod_of(v, d->pod)->priority,
 			    d->outcome == OUTCOME_GATED ? "  gated" : "");
-		why_waiting(v, d, look, out);
+		why_waiting(v, tells, look, out);
 		text_free(&name);
 		text_free(&visible);
 	}
@@ -400,7 +431,7 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 	}
 	if (count_listed(v, &last, true)) {
 		text_add_heading(out, look, "WAITING", count_listed(v, &last, true));
-		waiting_pods(v, &last, look, out);
+		waiting_pods(v, &last, look, is_wide, out);
 	}
 	if (count_listed(v, &last, false)) {
 		text_add_heading(out, look, "PLACEMENTS", count_listed(v, &last, false));

@@ -43,11 +43,12 @@ static char cited_law(const struct plan_view *v, const struct rule_verdict *says
 {
 	struct text t = {0};
 	const char *cited;
-	char law;
+	char law = '\0';
 
 	rule_verdict_text(v->cluster, says, &t);
 	cited = strstr(text_str(&t), "(law ");
-	law = cited ? cited[strlen("(law ")] : '\0';
+	if (cited)
+		law = cited[strlen("(law ")];
 	text_free(&t);
 	return law;
 }

@@ -131,6 +131,8 @@ enum err_code manifest_take_object(struct manifest *m, const struct object_kind 
 bool workloads_note(struct manifest *m, const char *api, const char *kind, const struct tree *t);
 /* Makes the pods of all that are remembered. */
 enum err_code workloads_make_pods(struct manifest *m, struct err *e);
+/* budgets.c: how many may go by budgets without a status. */
+void budgets_count(struct manifest *m, struct cluster *c);
 /* drain.c: a node as it is thought of; a pod's document with its node taken out if that is drained. */
 void drain_node(struct manifest *m, struct obj_node *o);
 const struct tree *drain_pod(const struct manifest *m, const struct tree *pod);

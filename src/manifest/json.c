@@ -451,7 +451,10 @@ static enum tree_next_is json_peek(struct tree_reader *r)
 	return c == '{' ? NEXT_MAP : c == '[' ? NEXT_LIST : NEXT_SCALAR;
 }
 
-/* A YAML file may begin with a document that is JSON: "---" in a new line leads on to the others. */
+/*
+ * A YAML file may begin with a document that is JSON: "---" in a new line leads on to the others. Another map or list
+ * is another document: what two kubectl wrote one after the other.
+ */
 static enum err_code json_next_root(struct tree_reader *r, enum tree_next_is *ret)
 {
 	struct json *j = &r->json;
@@ -462,10 +465,10 @@ static enum err_code json_next_root(struct tree_reader *r, enum tree_next_is *re
 	} else if (j->line_start == j->p && j->end - j->p >= 3 && memcmp(j->p, "---", 3) == 0) {
 		yaml_open(r, (size_t)(j->p - r->data), j->line);
 		return r->source->next_root(r, ret);
-	} else if (j->p < j->end) {
+	} else if (j->p < j->end && *j->p != '{' && *j->p != '[') {
 		return fail_here(r, "the end of the input after the value");
 	}
-	*ret = is_start ? json_peek(r) : NEXT_NOTHING;
+	*ret = is_start || j->p < j->end ? json_peek(r) : NEXT_NOTHING;
 	return ERR_OK;
 }
 

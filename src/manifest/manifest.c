@@ -698,6 +698,7 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 	}
 	while ((warning = cluster_next_warning(c)))
 		array_push(&m->note_lines, arena_strndup(m->strings, warning, strlen(warning)));
+	budgets_count(m, c);
 	note_overbooked(m, c);
 	note_unknown(m);
 	config_map_notes(m);

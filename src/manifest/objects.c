@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes, namespaces, priority classes, disruption budgets and the controllers that own pods. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -270,10 +271,12 @@ static enum err_code disrupted(const struct reader *r, const struct at *status, 
 }
 
 /* "50%", as a text; or a number that is not negative. */
-static enum err_code check_share(const struct reader *r, const struct at *spec, const char *key, struct err *e)
+static enum err_code get_share(const struct reader *r, const struct at *spec, const char *key, unsigned kind,
+			       struct obj_pdb *o, struct err *e)
 {
 	struct at a = at_field(spec, key);
 	size_t digits;
+	long n;
 
 	if (!a.t || r->is_lenient)
 		return ERR_OK;
@@ -282,6 +285,11 @@ static enum err_code check_share(const struct reader *r, const struct at *spec, 
 	digits = strspn(a.t->text, "0123456789");
 	if (!digits || !str_eq(a.t->text + digits, a.t->kind == TREE_STRING ? "%" : ""))
 		return at_expected(r, &a, e, "a whole number or a percentage such as 50%");
+	errno = 0;
+	n = strtol(a.t->text, NULL, 10);
+	o->limit_kind = kind;
+	o->is_percent = a.t->kind == TREE_STRING;
+	o->limit = errno || n > INT32_MAX ? INT32_MAX : (int32_t)n;
 	return ERR_OK;
 }
 
@@ -299,10 +307,9 @@ static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj
 	o->arena = arena_new(256);
 	TRY(at_label_selector(r, &selector, o->arena, &o->bag, &o->selector, e));
 	TRY(get_int32(r, &status, "disruptionsAllowed", &o->allowed, e));
-	TRY(check_share(r, &spec, "minAvailable", e));
-	TRY(check_share(r, &spec, "maxUnavailable", e));
-	if (!allowed.t && !r->is_lenient)
-		at_note(r, &allowed, "not there, taken as 0: no pod of this budget may go");
+	TRY(get_share(r, &spec, "minAvailable", PDB_MIN_AVAILABLE, o, e));
+	TRY(get_share(r, &spec, "maxUnavailable", PDB_MAX_UNAVAILABLE, o, e));
+	o->has_status = allowed.t || r->is_lenient;
 	return disrupted(r, &status, o, e);
 }
 

@@ -98,6 +98,15 @@ enum err_code at_label_selector(const struct reader *r, const struct at *a, stru
 	return ERR_OK;
 }
 
+static void unknown_operator(const char *op, struct err *why)
+{
+	static const char *const words[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
+	const char *near_word = nearest_word(op, words);
+
+	err_set(why, ERR_INPUT, "unknown operator '%.40s'%s%s%s", op, near_word ? "; did you mean " : "",
+		near_word ? near_word : "", near_word ? "?" : "");
+}
+
 /* Kubernetes keeps node terms it cannot parse and lets them match nothing. So do we, with a note. */
 static enum err_code node_requirements(const struct reader *r, const struct at *list, struct arena *arena,
 				       struct name_bag *bag, bool are_fields, struct node_term *term, struct err *e)
@@ -113,10 +122,11 @@ static enum err_code node_requirements(const struct reader *r, const struct at *
 		struct at a = at_item(list, i);
 		struct raw_requirement raw;
 		enum selector_op op;
-		struct err why = {.msg = "unknown operator"};
+		struct err why;
 		bool is_bad;
 
 		TRY(read_raw(r, &a, &raw, e));
+		unknown_operator(raw.op, &why);
 		is_bad = !selector_op_parse(raw.op, !are_fields, &op) ||
 			 make(arena, bag, raw.key, strlen(raw.key), op, raw.values, raw.lens, raw.n, &reqs[n_good],
 			      &why);

@@ -467,7 +467,7 @@ static enum err_code expand(struct workload_reader *x, struct err *e)
 static enum err_code expand_one(struct manifest *m, const struct workload *w, struct err *e)
 {
 	struct object_source src = {.name = w->file, .notes = &m->notes};
-	struct workload_reader x = {.m = m, .r = object_reader(m->vocab, &src), .w = w};
+	struct workload_reader x = {.m = m, .r = object_reader(m->vocab, &src), .w = w, .ns = "", .name = ""};
 	const char *outer = m->file;
 	enum err_code rc;
 

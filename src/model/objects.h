@@ -106,6 +106,10 @@ struct obj_pdb {
 	struct arena *arena;	  /* NULL if nothing in it */
 	struct name_bag bag;
 	int32_t allowed; /* status.disruptionsAllowed */
+	bool has_status; /* that is there; else it has to be counted by what the spec says: */
+	enum { PDB_NO_LIMIT, PDB_MIN_AVAILABLE, PDB_MAX_UNAVAILABLE } limit_kind;
+	bool is_percent;
+	int32_t limit;
 	uint32_t n_disrupted;
 	name_id *disrupted; /* names of pods already being disrupted (in bag) */
 };

@@ -134,6 +134,10 @@ static void bytes_text(uint64_t v, struct text *out)
 
 void res_amount_text(res_id r, int64_t amount, struct text *out)
 {
+	if (r == RES_CPU && amount != RES_UNLIMITED && amount % 1000 == 0) {
+		text_printf(out, "%" PRId64, amount / 1000); /* 3000 cores are not "3k" for whoever counts machines */
+		return;
+	}
 	if (amount == RES_UNLIMITED || (r != RES_MEMORY && r != RES_EPHEMERAL)) {
 		res_amount_exact(r, amount, out);
 		return;

@@ -21,7 +21,51 @@ def queues(text):
     return "partitions:\n- name: default\n  queues:\n  - name: root\n    queues:\n" + text + NODE
 
 
+def waiting(name, spec, annotations="{}"):
+    return f"""---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: ns, annotations: {annotations}}}
+spec: {spec}
+"""
+
+
+def running(name, queue, cpu):
+    return f"""---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: ns, labels: {{queue: {queue}, applicationId: {name}}}}}
+spec: {{nodeName: n1, containers: [{{name: c, resources: {{requests: {{cpu: "{cpu}"}}}}}}]}}
+status: {{phase: Running}}
+"""
+
+
+CONTAINER = 'containers: [{name: c, resources: {requests: {cpu: "1"}}}]'
+TAINTED = NODE.replace("status:", "spec: {taints: [{key: gpu, effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}\nstatus:")
+GANG = """---
+apiVersion: scheduling.run.ai/v2alpha2
+kind: PodGroup
+metadata: {name: g, namespace: ns}
+spec: {minMember: 3}
+""" + "".join(waiting(f"g{i}", "{" + CONTAINER.replace('"1"', f'"{cpu}"') + "}", "{pod-group-name: g}") for i, cpu in enumerate((2, 3, 4, 4)))
+DISABLED = """    - name: a
+      resources: {guaranteed: {vcore: 6}}
+    - name: b
+      properties: {preemption.policy: disabled}
+"""
+
 ROWS = (
+    ("a selector no node satisfies", NODE + waiting("p", "{nodeSelector: {zone: moon}, " + CONTAINER + "}"),
+     [("no-node", "pod ns/p", "its node selector and affinity match no node; there is 1")]),
+    ("taints nobody tolerates", TAINTED + waiting("p", "{" + CONTAINER + "}") + waiting("q", "{" + CONTAINER + "}"),
+     [("no-node", "pod ns/p", "of the nodes that its selector matches (1) it tolerates the taints of none")]),
+    ("taints that are tolerated", TAINTED + waiting("p", "{tolerations: [{key: gpu, operator: Exists}], " + CONTAINER + "}"), []),
+    ("a gang larger than the cluster, its smallest pods counted", NODE + GANG,
+     [("never-runs", "group ns/g", "its minimum asks for 9 of cpu at once, and all nodes together have 8")]),
+    ("a gang that just fits", NODE.replace('"8"', '"9"') + GANG, []),
+    ("a guarantee behind work that may never go", queues(DISABLED) + running("x", "root.b", 3),
+     [("blocked-guarantee", "queue root.a", "it is guaranteed 6 of cpu; of the 8 there are, work of others that may never go holds 3")]),
+    ("a guarantee beside it", queues(DISABLED) + running("x", "root.b", 2), []),
     ("guarantees above what there is", queues("""    - name: a
       resources: {guaranteed: {vcore: 6}}
     - name: b

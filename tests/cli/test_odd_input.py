@@ -121,14 +121,38 @@ def numbers(t):
             'Node n: status.allocatable.cpu: expected a quantity that is not negative, found "-4"')
 
 
+def streams(t):
+    two = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE]}, indent=4) + "\n" + json.dumps({"kind": "List", "apiVersion": "v1", "items": [pod("p", "1")]})
+    found = cede("show", "-f", "-", *NOW, stdin=two.encode())
+    t.true("two kubectl -o json, one after the other", found.code == 0 and found.out.startswith("1 node, 1 pod: "), found.out + found.err)
+    found = cede("show", "-f", "-", *NOW, stdin=(two + " 7").encode())
+    t.true("something else after them is refused", found.code == 2 and "expected the end of the input after the value, found '7'" in found.err, found.err)
+    odd = pod("p", "3000")
+    odd["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "a", "operator": "notin", "values": ["b"]}]}]}}}
+    found = run("show", [NODE, odd])
+    is_said(t, "an operator nobody knows", found, 0, "this term matches no node: unknown operator 'notin'; did you mean NotIn?\n")
+    t.true("3000 cores are not 3k", " cpu 3000 " in found.out, found.out)
+    found = cede("plan", "--dran", "x", "-f", "-")
+    t.equal("an option that is near one", (found.code, found.err), (2, "cede: error: '--dran' is not an option of cede plan; did you mean '--drain'?\n"))
+
+
 def budgets(t):
     for value, text in (("50x", '"50x"'), ("5", '"5"'), (-1, "-1"), (1.5, "1.5"), (True, "true")):
         is_said(t, f"a budget of {value}", run("show", [budget({"minAvailable": value})]), 2,
                 f"spec.minAvailable: expected a whole number or a percentage such as 50%, found {text}\n")
-    for spec in ({"minAvailable": "50%"}, {"maxUnavailable": 1}):
-        found = run("show", [budget(spec)])
-        is_said(t, f"a budget of {spec} without a status is noted", found, 0,
-                "PodDisruptionBudget ns/b: status.disruptionsAllowed: not there, taken as 0: no pod of this budget may go\n")
+    runs = [pod(f"db-{i}", "1", "n", 1, {"app": "db"}) for i in range(3)]
+    for spec, words in (({"minAvailable": "50%"}, "3 of 4 run, 2 must stay, so 1 may go"), ({"minAvailable": 1}, "3 of 4 run, 1 must stay, so 2 may go"),
+                        ({"maxUnavailable": 1}, "3 of 4 run, 3 must stay, so 0 may go"), ({"maxUnavailable": "50%"}, "3 of 4 run, 2 must stay, so 1 may go"),
+                        ({"maxUnavailable": 9}, "3 of 4 run, 0 must stay, so 3 may go"), ({}, "3 of 4 run, 4 must stay, so 0 may go")):
+        objects = [NODE, *runs, pod("db-3", "1", labels={"app": "db"}), budget({**spec, "selector": {"matchLabels": {"app": "db"}}})]
+        is_said(t, f"a budget of {spec} without a status is counted from its pods", run("show", objects), 0,
+                f"PodDisruptionBudget ns/b: no status; counted from its pods: {words}\n")
+        found = json.loads(run("show", objects, "--manifests", "-o", "json").out)["items"]
+        allowed = [o["status"]["disruptionsAllowed"] for o in found if o["kind"] == "PodDisruptionBudget"]
+        t.equal(f"and so written: {spec}", allowed, [int(words.split()[-3])])
+    none = run("show", [budget({"minAvailable": 1})])
+    is_said(t, "a budget without a status and without pods", none, 0, "0 of 0 run, 1 must stay, so 0 may go")
     t.equal("one with a status is not", run("show", [budget({"minAvailable": 1}, status={"disruptionsAllowed": 0})]).err, "")
     # small takes the one disruption there is and stays; that large goes is against the budget all the same
     objects = [NODE, pod("small", "1", "n", 2, {"app": "db"}), pod("large", "3", "n", 1, {"app": "db"}),
@@ -314,7 +338,7 @@ def starts(t):
 
 def main():
     t = Suite()
-    for part in (files, sizes, documents, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
+    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
         part(t)
     t.end()
 

@@ -73,6 +73,26 @@ static void compare(const char *json, size_t n_json, const char *yaml, size_t n_
 	arena_free(b);
 }
 
+/* Values one after the other are documents in JSON alone. It is known to be JSON. */
+static bool has_several_values(const char *s, size_t n)
+{
+	int depth = 0;
+	bool is_string = false;
+	size_t i = 0;
+
+	for (; i < n && (depth > 0 || i == 0); i++) {
+		if (is_string && s[i] == '\\')
+			i++;
+		else if (s[i] == '"')
+			is_string = !is_string;
+		else if (!is_string)
+			depth += (s[i] == '{' || s[i] == '[') - (s[i] == '}' || s[i] == ']');
+	}
+	while (i < n && strchr(" \t\r\n", s[i]) != NULL)
+		i++;
+	return i < n && (s[i] == '{' || s[i] == '[');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -83,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct text t = {0};
 	text_add(&t, "--- ");
 	text_add_n(&t, (const char *)data, n);
-	if (data[0] != '"' && is_yaml_too(t.s + 4, n) && read_all(t.s + 4, n))
+	if (data[0] != '"' && !has_several_values(t.s + 4, n) && is_yaml_too(t.s + 4, n) && read_all(t.s + 4, n))
 		compare(t.s + 4, n, t.s, t.n);
 	text_free(&t);
 	return 0;

@@ -182,7 +182,7 @@ static void refuses_arguments_that_are_not_right(void **state)
 				      "[{key: a, operator: Near}]}]}}}"),
 		 AT "117: " PC ".addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
 		    "matchExpressions[0]: this term matches no "
-		    "node: unknown operator"},
+		    "node: unknown operator 'Near'"},
 		{"a preference without weight",
 		 ARGS("NodeAffinity",
 		      "{addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{preference: {}}]}}"),
