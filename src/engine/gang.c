@@ -610,8 +610,7 @@ static void prepare(struct gang_attempt *g)
 	g->d = arena_n(g->keep, g->members.n + 1, struct decision);
 	g->order = mem_alloc((g->members.n + 1) * sizeof(*g->order));
 	g->pass.protected = &g->protected;
-	protected_free(&g->protected);
-	protected_free(&g->all);
+	g->protected.max = g->all.max = PROTECTED_MAX;
 	g->own_rule = RULE_NONE;
 	g->until_ns = TIME_NONE;
 	set_order(g, false);

@@ -50,13 +50,17 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 }
 
 /* Law 2 for this pod alone. */
+/*
+ * The numbers are those before the decision, which people see: of a gang whose first pods have taken something, what they
+ * took counts as taken with this one.
+ */
 static struct rule_verdict too_big(const struct judge *j, const struct pod *v, const struct victim_queue *o)
 {
 	const struct res_list *u = &shape_get(j->vocab, v->shape)->usage;
 
 	for (uint32_t i = 0; i < o->n_guards; i++) {
 		queue_id q = o->guards[i];
-		const int64_t *used = ledger_queue_used(j->ledger, q);
+		const int64_t *used = ledger_queue_used(j->ledger, q), *before = judge_used_before(j, q);
 
 		for (uint64_t left = o->judged; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
@@ -66,11 +70,11 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, c
 			if (g > 0 && takes && used[r] - takes < g)
 				return (struct rule_verdict){.answer = IS_PROTECTED,
 							     .rule = RULE_GUARANTEE,
-							     .reason = TOO_BIG,
+							     .reason = before[r] != used[r] ? TOGETHER : TOO_BIG,
 							     .queue = q,
 							     .type = r,
 							     .until_ns = TIME_NONE,
-							     .num = {used[r], g, takes}};
+							     .num = {before[r], g, before[r] - used[r] + takes}};
 		}
 	}
 	return rule_may_go();

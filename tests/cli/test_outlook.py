@@ -102,6 +102,8 @@ def remedies(t):
     found = data(windows("0s") + [pod("held", 2, 90, on="n", queue="b"), group] + members, "ns/g")
     t.equal("also for groups: room for all of it", [x["change"] for x in found.get("whatWouldItTake", []) if x["kind"] == "room"], ["2 more cpu on n"])
     t.equal("and a forecast", found["forecast"]["starts"], False)
+    found = cede("explain", "-f", "examples/kai-cluster", *NOW, "--profile", "default", "ml/chat")
+    t.golden("a gang's reasons have the numbers that show has, and it tells whom it had to leave", "explain-kai-default-chat.txt", found.out)
 
 
 def queues(t):
