@@ -87,7 +87,7 @@ fuzz: ## every fuzzer for SECONDS=60, with sanitizers (FUZZERS=pipeline: only th
 	@tools/build build-fuzz fuzzers
 	@tools/run-fuzz build-fuzz $(SECONDS) $(FUZZERS)
 
-lint: ## format, clang-tidy, layers, banned functions
+lint: ## format, clang-tidy, layers, banned functions, sums of times
 	@tools/install-missing $(PKG_LINT)
 	@CC=clang tools/configure build-lint
 	@tools/run-lint build-lint

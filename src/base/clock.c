@@ -9,7 +9,7 @@ static int64_t read_clock(clockid_t id)
 	struct timespec t;
 	if (clock_gettime(id, &t) != 0)
 		abort();
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	return time_add(time_multiply(t.tv_sec, NS_PER_S), t.tv_nsec);
 }
 
 static int64_t read_system(void *ctx)

@@ -35,6 +35,13 @@ static inline int64_t time_since(int64_t now, int64_t then)
 		return now < then ? TIME_FIRST : TIME_LAST;
 	return difference;
 }
+/* Down to a multiple of unit, which is positive. */
+static inline int64_t time_floor(int64_t time, int64_t unit)
+{
+	int64_t over = time % unit;
+
+	return time_add(time, over < 0 ? -(over + unit) : -over);
+}
 static inline int64_t time_multiply(int64_t duration, int64_t by)
 {
 	int64_t product;

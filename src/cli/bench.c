@@ -107,7 +107,7 @@ static int64_t cpu_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	return time_add(time_multiply(t.tv_sec, NS_PER_S), t.tv_nsec);
 }
 
 static int by_size(const void *a, const void *b)

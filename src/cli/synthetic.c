@@ -181,7 +181,7 @@ static void add_pod(struct synthetic *s, const char *name, const char *app, name
 		names_keep(names, node);
 		o.node_name = node;
 		o.phase = PHASE_RUNNING;
-		o.started_ns = SYNTHETIC_NOW_NS - (int64_t)(1 + below(s, 86400)) * NS_PER_S;
+		o.started_ns = time_since(SYNTHETIC_NOW_NS, time_multiply(1 + below(s, 86400), NS_PER_S));
 		o.created_ns = o.started_ns;
 	}
 	must(cluster_put_pod(s->cluster, &o, &e), &e);

@@ -22,6 +22,7 @@ struct planned_queue {
 	const char *segment;
 	const char *where; /* of the first definition; may be NULL */
 	uint32_t parent;   /* position in the plan */
+	uint32_t depth;	   /* root 0 */
 	struct queue_spec spec;
 	queue_id id;
 };
@@ -97,6 +98,7 @@ static uint32_t plan_enter(struct plan *p, const char *path, size_t len, uint32_
 	const char *segment = dot != NULL ? dot + 1 : path;
 	struct planned_queue q = {.parent = parent, .id = QUEUE_NONE};
 
+	q.depth = parent == NOWHERE ? 0 : p->q.v[parent].depth + 1;
 	q.path = name_bag_add(&p->bag, path, len);
 	q.segment = arena_strndup(p->arena, segment, len - (size_t)(segment - path));
 	queue_spec_init(&q.spec, p->c->names);
@@ -187,12 +189,23 @@ static enum err_code fail_cycle(const struct plan *p, uint32_t i, struct err *e)
 	return fail_at(e, code, p->kai.v[i].def->where, NULL);
 }
 
-static void kai_join(struct plan *p, struct kai_queue *k)
+/* As the tree would say it; but before the paths of a long chain of parents are all written out. */
+static enum err_code fail_depth(const struct plan *p, uint32_t parent, const struct queue_def *d, struct err *e)
+{
+	enum err_code code = err_fail(e, ERR_LIMIT, "queue %.300s.%s: queues are nested more than %d deep",
+				      name_str(p->c->names, p->q.v[parent].path), d->kai_name, QUEUE_DEPTH_MAX);
+
+	return fail_at(e, code, d->where, NULL);
+}
+
+static enum err_code kai_join(struct plan *p, struct kai_queue *k, struct err *e)
 {
 	uint32_t parent = k->below != NOWHERE ? p->kai.v[k->below].at : 0;
 	const char *name = k->def->kai_name;
 	struct text path = {0};
 
+	if (p->q.v[parent].depth + 1 >= QUEUE_DEPTH_MAX)
+		return fail_depth(p, parent, k->def, e);
 	text_printf(&path, "%s.", name_str(p->c->names, p->q.v[parent].path));
 	queue_segment_text(name, strlen(name), &path);
 	k->at = plan_find(p, path.s, path.n);
@@ -200,6 +213,7 @@ static void kai_join(struct plan *p, struct kai_queue *k)
 		k->at = plan_enter(p, path.s, path.n, parent);
 	text_free(&path);
 	k->state = JOINED;
+	return ERR_OK;
 }
 
 static void kai_leave_out(struct plan *p, struct kai_queue *k)
@@ -243,7 +257,7 @@ static enum err_code kai_settle(struct plan *p, uint32_t i, struct err *e)
 		if (is_orphan || (k->below != NOWHERE && p->kai.v[k->below].state == LEFT_OUT))
 			kai_leave_out(p, k);
 		else
-			kai_join(p, k);
+			code = kai_join(p, k, e);
 		is_orphan = false;
 	}
 	array_free(&way);

@@ -383,7 +383,9 @@ static bool app_is_ahead(const struct queue_order_yunikorn *t, queue_id q, const
 	const struct queue *queue = queue_get(t->tree, q);
 	int32_t p = app_priority(t, a), r = app_priority(t, b);
 	int by_priority = (p < r) - (p > r),
-	    by_time = (a->submitted_ns > b->submitted_ns) - (a->submitted_ns < b->submitted_ns),
+	    by_time = a->submitted_ns == b->submitted_ns  ? 0
+		      : a->submitted_ns < b->submitted_ns ? -1
+							  : 1,
 	    by_policy = queue->props.sort == SORT_FAIR ? held_cmp(t, &queue->spec.guaranteed, a, b) : by_time;
 	int order[] = {queue->props.sort_ignores_priority ? by_policy : by_priority,
 		       queue->props.sort_ignores_priority ? by_priority : by_policy, by_time,

@@ -3,6 +3,8 @@
 #include "engine/session.h"
 #include "engine/volumes.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,61 @@ static int64_t in_row(const struct session *s, const int64_t *row, uint32_t amou
 	return r != RES_NONE && r < ledger_stride(s->ledger) ? row[r] : 0;
 }
 
+/* ---- what is shared ---- */
+
+/*
+ * Shares are doubles, as KAI's are, and sums of doubles depend on their order once they pass 2^53. So that no order is
+ * visible, amounts beyond that are cut to multiples of a unit of which no sum here has 2^53.
+ */
+static int64_t unit_for(unsigned __int128 sum)
+{
+	int64_t unit = 1;
+
+	for (sum >>= 52; sum > 0; sum >>= 1)
+		unit *= 2;
+	return unit;
+}
+
+static unsigned __int128 at_most(const struct res_vec *v, res_id r)
+{
+	return res_has(v, r) && v->v[r] > 0 && v->v[r] != RES_UNLIMITED ? (unsigned __int128)v->v[r] : 0;
+}
+
+/* Everything that could ever be added up: all nodes, all that pods ask for and take, all that queues were told. */
+static void find_share_units(struct session *s)
+{
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	const struct vocab *v = ledger_vocab(s->ledger);
+
+	for (enum kai_res k = 0; k < KAI_RES; k++) {
+		res_id r = s->amount_type[k];
+		unsigned __int128 sum = 0;
+
+		s->share_unit[k] = 1;
+		if (r == RES_NONE)
+			continue;
+		for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
+			sum += (unsigned __int128)in_row(s, ledger_node_allocatable(s->ledger, i), k);
+		for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++)
+			if (ledger_pod(s->ledger, i)->state != POD_FREE) {
+				const struct shape *sh = shape_get(v, ledger_pod(s->ledger, i)->shape);
+
+				sum += (unsigned __int128)res_list_get(&sh->request, r) +
+				       (unsigned __int128)res_list_get(&sh->usage, r);
+			}
+		for (queue_id q = 0; q < t->q.n; q++)
+			if (queue_get(t, q)->is_live)
+				sum += at_most(&queue_get(t, q)->spec.guaranteed, r) +
+				       at_most(&queue_get(t, q)->spec.max, r);
+		s->share_unit[k] = unit_for(sum);
+	}
+}
+
+static double shared(const struct session *s, enum kai_res r, int64_t amount)
+{
+	return (double)(amount - amount % s->share_unit[r]);
+}
+
 /* ---- nodes ---- */
 
 static void take_node(struct session *s, uint32_t i, node_id id)
@@ -47,7 +104,7 @@ static void take_node(struct session *s, uint32_t i, node_id id)
 	}
 	s->nodes[i].has_gpu = s->capacity[i * s->n_amounts + KAI_GPU] != 0;
 	for (uint32_t r = 0; s->nodes[i].is_usable && r < KAI_RES; r++)
-		s->total[r] += (double)s->capacity[i * s->n_amounts + r];
+		s->total[r] += shared(s, r, s->capacity[i * s->n_amounts + r]);
 }
 
 /* Its node is not there, so it takes nobody's room and cannot be moved. */
@@ -105,7 +162,7 @@ static int by_depth(const void *a, const void *b, void *ctx)
 	queue_id x = *(const queue_id *)a, y = *(const queue_id *)b;
 	uint32_t dx = queue_get(t, x)->depth, dy = queue_get(t, y)->depth;
 
-	return dx != dy ? (dx < dy ? -1 : 1) : (x < y ? -1 : x > y);
+	return dx != dy ? (dx < dy ? -1 : 1) : name_cmp(t->names, queue_get(t, x)->path, queue_get(t, y)->path);
 }
 
 static double kai_scale(enum kai_res r)
@@ -113,11 +170,13 @@ static double kai_scale(enum kai_res r)
 	return r == KAI_MEMORY ? 1e6 : 1;
 }
 
-static double kai_amount(double v, enum kai_res r)
+static double kai_amount(const struct session *s, double v, enum kai_res r)
 {
-	double scaled = v * kai_scale(r);
+	double scaled = v * kai_scale(r), unit = (double)s->share_unit[r];
 
-	return r == KAI_MEMORY && scaled < SHARE_UNLIMITED ? SHARE_UNLIMITED : scaled;
+	if (scaled < 0)
+		return r == KAI_MEMORY && scaled < SHARE_UNLIMITED ? SHARE_UNLIMITED : scaled;
+	return unit > 1 ? floor(scaled / unit) * unit : scaled;
 }
 
 /* A queue that no KAI Queue object made: its guarantee is its quota, its maximum its limit. */
@@ -129,10 +188,10 @@ static struct share share_elsewhere(const struct session *s, const struct queue_
 	if (type == RES_NONE)
 		return ret;
 	if (res_has(&spec->guaranteed, type))
-		ret.deserved =
-			spec->guaranteed.v[type] == RES_UNLIMITED ? SHARE_UNLIMITED : (double)spec->guaranteed.v[type];
+		ret.deserved = spec->guaranteed.v[type] == RES_UNLIMITED ? SHARE_UNLIMITED
+									 : shared(s, r, spec->guaranteed.v[type]);
 	if (res_has(&spec->max, type))
-		ret.limit = (double)spec->max.v[type];
+		ret.limit = shared(s, r, spec->max.v[type]);
 	return ret;
 }
 
@@ -144,8 +203,9 @@ static struct share share_of(const struct session *s, const struct queue_spec *s
 		return share_elsewhere(s, spec, r);
 	if (!spec->has_kai_resources)
 		return (struct share){0};
-	return (struct share){
-		.deserved = kai_amount(k->quota, r), .limit = kai_amount(k->limit, r), .weight = k->over_quota_weight};
+	return (struct share){.deserved = kai_amount(s, k->quota, r),
+			      .limit = kai_amount(s, k->limit, r),
+			      .weight = k->over_quota_weight};
 }
 
 static uint32_t *take_queues(struct session *s)
@@ -346,7 +406,7 @@ static uint32_t signature_for(struct session *s, struct session_build *c, pod_id
 		f->ask[a] = s->amount_type[a] == RES_NONE ? 0 : res_list_get(&sh->request, s->amount_type[a]);
 	f->ask[AMOUNT_PODS] = 1;
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		f->share[r] = (double)f->ask[r];
+		f->share[r] = shared(s, r, f->ask[r]);
 	f->is_tiny = f->ask[KAI_CPU] < 10 && f->ask[KAI_MEMORY] < (10 << 20) && f->ask[KAI_GPU] == 0 && !sh->has_claims;
 	s->is_mirrored |= sh->n_ports > 0 || sh->affinity.n > 0 || sh->anti_affinity.n > 0 ||
 			  (sh->n_spreads > 0 && !profile_get(s->en->config->profile)->ignores_spread) ||
@@ -651,8 +711,9 @@ static void subtract_foreign(struct session *s, const struct session_build *c)
 		sh = shape_get(ledger_vocab(s->ledger), p->shape);
 		s->is_mirrored |= sh->anti_affinity.n > 0; /* it minds ours, by their labels */
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			s->total[r] -=
-				s->amount_type[r] == RES_NONE ? 0 : (double)res_list_get(&sh->usage, s->amount_type[r]);
+			s->total[r] -= s->amount_type[r] == RES_NONE
+					       ? 0
+					       : shared(s, r, res_list_get(&sh->usage, s->amount_type[r]));
 	}
 }
 
@@ -674,6 +735,7 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	s->stamp = s->room_stamp = 1;
 	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);
 	find_amounts(s);
+	find_share_units(s);
 	c.node_index = take_nodes(s);
 	c.queue_index = take_queues(s);
 	count_workloads(s, &c);

@@ -186,6 +186,8 @@ struct session {
 	struct share_queue *shares;   /* as they are now, moves of the present transaction included */
 	struct share_queue *settled;  /* without them */
 	double total[KAI_RES];
+	int64_t share_unit
+		[KAI_RES]; /* amounts are shared out in multiples of this power of two; 1 unless they are huge */
 	ARRAY(struct copy) copies;
 	uint32_t free_copy;
 	ARRAY(struct session_move) moves; /* of the present transaction */

@@ -259,7 +259,7 @@ static void run_stale_gang(struct session *s)
 		struct workload *u = &s->workloads[s->by_rank[i]];
 		int64_t since = u->stale_ns == TIME_NONE ? s->now_ns : u->stale_ns;
 
-		if (!is_stale(s, u) || s->now_ns - since < grace || !session_may_clean_up(s, s->by_rank[i]))
+		if (!is_stale(s, u) || time_since(s->now_ns, since) < grace || !session_may_clean_up(s, s->by_rank[i]))
 			continue;
 		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 			for (uint32_t k = s->podsets[p].first; k < s->podsets[p].first + s->podsets[p].n; k++)

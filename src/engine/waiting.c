@@ -225,11 +225,9 @@ static void put_in_active(struct waiting *w, pod_id pod, int64_t now_ns)
 
 static bool backs_off(const struct waiting *w, pod_id pod, int64_t now_ns)
 {
-	int64_t end = ends(w, pod), over = now_ns % w->window_ns;
+	int64_t end = ends(w, pod);
 
-	if (end == TIME_NONE)
-		return false;
-	return end >= now_ns - over - (over < 0 ? w->window_ns : 0);
+	return end != TIME_NONE && end >= time_floor(now_ns, w->window_ns);
 }
 
 /*
@@ -511,7 +509,7 @@ static bool slept_long(const struct waiting *w, const struct waiting_record *r, 
 {
 	int64_t since = r->flushed_ns > r->since_ns ? r->flushed_ns : r->since_ns;
 
-	return now_ns - since > w->o.flush_after_ns;
+	return time_since(now_ns, since) > w->o.flush_after_ns;
 }
 
 static void flush_pool(struct waiting *w, int64_t now_ns)
@@ -535,10 +533,15 @@ static void flush_pool(struct waiting *w, int64_t now_ns)
 void waiting_flush(struct waiting *w, int64_t now_ns)
 {
 	flush_backoffs(w, now_ns);
-	if (w->checked_ns != TIME_NONE && now_ns - w->checked_ns < POOL_CHECK_NS)
+	if (w->checked_ns != TIME_NONE && time_since(now_ns, w->checked_ns) < POOL_CHECK_NS)
 		return;
 	w->checked_ns = now_ns;
 	flush_pool(w, now_ns);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
 }
 
 int64_t waiting_next_ns(const struct waiting *w)
@@ -546,11 +549,11 @@ int64_t waiting_next_ns(const struct waiting *w)
 	int64_t next = INT64_MAX;
 
 	if (w->backoff.items.n)
-		next = ends(w, heap_peek(&w->backoff)) + w->window_ns;
-	if (w->errors.items.n && ends(w, heap_peek(&w->errors)) + w->window_ns < next)
-		next = ends(w, heap_peek(&w->errors)) + w->window_ns;
-	if (w->pool.n && w->checked_ns != TIME_NONE && w->checked_ns + POOL_CHECK_NS < next)
-		next = w->checked_ns + POOL_CHECK_NS;
+		next = time_add(ends(w, heap_peek(&w->backoff)), w->window_ns);
+	if (w->errors.items.n)
+		next = earlier(next, time_add(ends(w, heap_peek(&w->errors)), w->window_ns));
+	if (w->pool.n && w->checked_ns != TIME_NONE)
+		next = earlier(next, time_add(w->checked_ns, POOL_CHECK_NS));
 	return next;
 }
 

@@ -10,7 +10,7 @@ static int64_t max_of(int64_t max_ns, uint32_t entity_size)
 
 	if (entity_size <= 1)
 		return max_ns;
-	grown = (double)max_ns * sqrt((double)entity_size);
+	grown = sqrt((double)entity_size) * (double)max_ns;
 	return grown >= 0x1p63 ? INT64_MAX : (int64_t)grown;
 }
 
@@ -23,21 +23,14 @@ int64_t backoff_duration(int64_t initial_ns, int64_t max_ns, uint32_t count, uin
 		return 0;
 	if (doublings >= 63 || initial_ns > max >> doublings)
 		return max;
-	return initial_ns << doublings;
-}
-
-static int64_t cut(int64_t t, int64_t window_ns)
-{
-	int64_t over = t % window_ns;
-
-	return over < 0 ? t - over - window_ns : t - over;
+	return time_multiply(initial_ns, INT64_C(1) << doublings);
 }
 
 static int64_t until(int64_t duration_ns, int64_t start_ns, int64_t window_ns)
 {
 	if (!duration_ns)
 		return TIME_NONE;
-	return cut(start_ns > INT64_MAX - duration_ns ? INT64_MAX : start_ns + duration_ns, window_ns);
+	return time_floor(time_add(start_ns, duration_ns), window_ns);
 }
 
 int64_t backoff_until(int64_t initial_ns, int64_t max_ns, uint32_t count, uint32_t entity_size, int64_t start_ns)

@@ -578,7 +578,7 @@ static void summary(const struct page *p)
 	if (v->n_dropped)
 		text_printf(&line, ", %u being deleted", v->n_dropped);
 	text_printf(&line, "; %u queue%s; at ", v->queues.n, plural(v->queues.n));
-	timestamp_text(v->now_ns / NS_PER_S * NS_PER_S, &line);
+	timestamp_text(time_floor(v->now_ns, NS_PER_S), &line);
 	text_add_wrapped(&broken, text_str(&line), 0, 0, p->look->width);
 	text_add_toned(p->out, p->look, TONE_STRONG, text_str(&broken));
 	text_add_char(p->out, '\n');

@@ -92,7 +92,7 @@ static void age_text(const struct explanation *x, struct text *out)
 	if (since == TIME_NONE || since >= x->view->now_ns)
 		return;
 	text_add(out, " for ");
-	duration_text_short(x->view->now_ns - since, out);
+	duration_text_short(time_since(x->view->now_ns, since), out);
 }
 
 /* Why it may go, by the law of the action that takes it. */

@@ -167,7 +167,7 @@ static void last_text(const struct plan_view *v, const struct forecast *f, struc
 		text_add(out, "It starts at ");
 		until_text(v, f->at_ns, out);
 		text_add(out, ", in ");
-		duration_text_short(f->at_ns - v->now_ns, out);
+		duration_text_short(time_since(f->at_ns, v->now_ns), out);
 		text_add(out, ", if nothing else happens");
 		if (!shown || f->steps[shown - 1].at_ns != f->at_ns) {
 			text_add(out, ": others have made way then, and ");

@@ -405,7 +405,7 @@ static void summary_line(const struct plan_view *v, uint32_t n_going, const stru
 	struct text s = {0}, line = {0};
 
 	text_add(&s, "Plan at ");
-	timestamp_text(v->now_ns - v->now_ns % NS_PER_S, &s);
+	timestamp_text(time_floor(v->now_ns, NS_PER_S), &s);
 	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go",
 		    profile_text(v->profile), v->plan->placed, v->plan->nominated, v->plan->waiting, v->plan->gated,
 		    n_going, n_going == 1 ? "pod has" : "pods have");

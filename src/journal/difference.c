@@ -75,7 +75,7 @@ static void cell_for(struct table *t, const struct journal_decision *d)
 
 static int64_t ns_of(int64_t seconds)
 {
-	return seconds > INT64_MAX / NS_PER_S ? INT64_MAX : seconds * NS_PER_S;
+	return time_multiply(seconds, NS_PER_S);
 }
 
 static void eviction_table(const eviction_list *list, enum tone tone, const struct look *look, struct text *out)
@@ -221,7 +221,7 @@ static void changes_line(const struct plan_difference *d, struct text *out)
 	for (uint32_t i = 0; i < d->n_changes; i++)
 		text_printf(out, "%s%s", i == 0 ? "" : i + 1 == d->n_changes ? " and " : ", ", d->changes[i]);
 	text_add(out, ", at ");
-	timestamp_text(d->now_ns - d->now_ns % NS_PER_S, out);
+	timestamp_text(time_floor(d->now_ns, NS_PER_S), out);
 	text_printf(out, ", profile %s", d->is.run->profile);
 	if (!str_eq(d->was.run->profile, d->is.run->profile))
 		text_printf(out, " (today %s)", d->was.run->profile);

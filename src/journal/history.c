@@ -159,7 +159,7 @@ static void sum_queues(const struct history *h, sum_list *out)
 
 static int64_t ns_of(int64_t seconds)
 {
-	return seconds > INT64_MAX / NS_PER_S ? INT64_MAX : seconds * NS_PER_S;
+	return time_multiply(seconds, NS_PER_S);
 }
 
 static void cell_seconds(struct table *t, enum tone tone, int64_t seconds)

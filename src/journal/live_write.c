@@ -184,7 +184,7 @@ static enum err_code settle_run(struct live_writer *w, struct err *e)
 /* Somebody may have removed ours, with a --journal-keep of his own. */
 static enum err_code need_run(struct live_writer *w, int64_t at_ns, struct err *e)
 {
-	bool is_over = at_ns > w->run_began_ns && at_ns - w->run_began_ns >= DAY_NS;
+	bool is_over = time_since(at_ns, w->run_began_ns) >= DAY_NS;
 
 	if (w->run && !is_over && store_find_run(w->j, w->run))
 		return ERR_OK;

@@ -9,7 +9,7 @@ enum { SHOWN = 5 }; /* decisions word by word, unless wide */
 
 static int64_t ns_of(int64_t seconds)
 {
-	return seconds > INT64_MAX / NS_PER_S ? INT64_MAX : seconds * NS_PER_S;
+	return time_multiply(seconds, NS_PER_S);
 }
 
 /* "nominated on gpu-3 (reclaim)", "waiting" */

@@ -112,7 +112,7 @@ static enum err_code sweep(struct journal *j, struct err *e)
 /* Runs are in the order they were written; one that is younger than one behind it stays with those. */
 static uint32_t count_old(const struct journal *j, int64_t age_ns, int64_t now_ns)
 {
-	int64_t before = now_ns < INT64_MIN + age_ns ? INT64_MIN : now_ns - age_ns;
+	int64_t before = time_since(now_ns, age_ns);
 	uint32_t n = 0;
 
 	while (age_ns && n + 1 < j->runs.n && j->runs.v[n].now_ns < before)

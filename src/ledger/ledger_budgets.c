@@ -228,14 +228,16 @@ void settle_pdb_swap(struct ledger *l, const struct journal_entry *e)
 void ledger_pdb_lower(struct ledger *l, pdb_id id, int32_t by)
 {
 	assert(id < l->pdb_ids.limit && l->pdbs.v[id].is_live);
-	journal_add(l, ENTRY_PDB_LOWER, id)->ns = by;
-	l->pdbs.v[id].obj->allowed -= by;
+	int64_t lower = (int64_t)l->pdbs.v[id].obj->allowed - by;
+
+	journal_add(l, ENTRY_PDB_LOWER, id)->ns = l->pdbs.v[id].obj->allowed;
+	l->pdbs.v[id].obj->allowed = lower < INT32_MIN ? INT32_MIN : (int32_t)lower;
 	ledger_moved(l);
 }
 
 void undo_pdb_lower(struct ledger *l, const struct journal_entry *e)
 {
-	l->pdbs.v[e->id].obj->allowed += (int32_t)e->ns;
+	l->pdbs.v[e->id].obj->allowed = (int32_t)e->ns;
 }
 
 void ledger_pdb_drop(struct ledger *l, pdb_id id)

@@ -96,6 +96,8 @@ struct manifest {
 	ARRAY(struct record) records;
 	struct map *seen; /* per object kind: (namespace, name) -> record */
 	ARRAY(struct queue_def) kai_queues;
+	struct name_bag kai_names; /* of them */
+	struct map kai_queue_at;   /* by name: where in kai_queues */
 	bool has_yunikorn;
 	bool yunikorn_is_default; /* it is of ConfigMap yunikorn-defaults */
 	bool is_in_defaults;	  /* that ConfigMap is being read */

@@ -208,8 +208,8 @@ static enum err_code read_backoff(const struct reader *r, const struct at *root,
 	TRY(get_int(r, root, "podMaxBackoffSeconds", 1, most, &max, e));
 	if (max < initial)
 		return at_fail(r, &a, e, "%" PRId64 " is below podInitialBackoffSeconds %" PRId64, max, initial);
-	c->initial_backoff_ns = initial * NS_PER_S;
-	c->max_backoff_ns = max * NS_PER_S;
+	c->initial_backoff_ns = time_multiply(initial, NS_PER_S);
+	c->max_backoff_ns = time_multiply(max, NS_PER_S);
 	return ERR_OK;
 }
 

@@ -27,6 +27,7 @@ struct manifest *manifest_new(struct vocab *v)
 	m->scratch = arena_new(1 << 14);
 	m->document = arena_new(1 << 16);
 	m->seen = mem_alloc(object_kind_count * sizeof(*m->seen));
+	m->kai_names = name_bag_of(vocab_names(v));
 	m->yunikorn.preemption_enabled = true;
 	return m;
 }
@@ -51,6 +52,8 @@ void manifest_free(struct manifest *m)
 	mem_free(m->seen);
 	array_free(&m->records);
 	array_free(&m->kai_queues);
+	map_free(&m->kai_queue_at);
+	name_bag_drop(&m->kai_names);
 	array_free(&m->settings);
 	array_free(&m->workloads);
 	array_free(&m->drained);
@@ -182,20 +185,23 @@ static enum err_code take_kai_queue(struct manifest *m, const struct tree *t, st
 {
 	struct object_source src = source_of(m);
 	struct queue_def def;
+	uint32_t before;
+	name_id name;
 
 	TRY(manifest_kai_queue(m->vocab, m->strings, &src, t, &def, e));
-	for (uint32_t i = 0; i < m->kai_queues.n; i++) {
-		if (!str_eq(m->kai_queues.v[i].kai_name, def.kai_name))
-			continue;
-		if (m->is_adding && i < m->first_added_queue) {
-			queue_spec_free(&m->kai_queues.v[i].spec);
-			m->kai_queues.v[i] = def;
-			return ERR_OK;
-		}
+	name = name_bag_add_str(&m->kai_names, def.kai_name);
+	before = map_get(&m->kai_queue_at, name);
+	if (before != MAP_NONE && m->is_adding && before < m->first_added_queue) {
+		queue_spec_free(&m->kai_queues.v[before].spec);
+		m->kai_queues.v[before] = def;
+		return ERR_OK;
+	}
+	if (before != MAP_NONE) {
 		queue_spec_free(&def.spec);
 		return err_fail(e, ERR_INPUT, "%s: Queue %s: metadata.name: already defined at %s", def.where,
-				def.kai_name, m->kai_queues.v[i].where);
+				def.kai_name, m->kai_queues.v[before].where);
 	}
+	map_put(&m->kai_queue_at, name, m->kai_queues.n);
 	array_push(&m->kai_queues, def);
 	return ERR_OK;
 }

@@ -31,7 +31,7 @@ struct rule_verdict budget_refuses(const struct pdb *b, pdb_id id, int64_t spent
 
 static bool blocks(const struct pdb *b, const struct pod *v)
 {
-	return !budget_counts_already(b, v) && b->obj->allowed - b->spent <= 0;
+	return !budget_counts_already(b, v) && b->obj->allowed <= b->spent;
 }
 
 /* Of several in the way the first by name is told, in whatever order they were read. All are of one namespace. */

@@ -8,12 +8,12 @@ static struct rule_verdict judge(const struct judge *j)
 	struct rule_verdict v = rule_says(IS_PROTECTED, RULE_DELAY);
 	int64_t delay = j->p->queue == QUEUE_NONE ? 0 : queue_get(j->tree, j->p->queue)->props.preemption_delay_ns;
 
-	if (j->p->created_ns == TIME_NONE || j->now_ns >= j->p->created_ns + delay)
+	if (j->p->created_ns == TIME_NONE || j->now_ns >= time_add(j->p->created_ns, delay))
 		return rule_may_go();
-	v.until_ns = j->p->created_ns + delay;
+	v.until_ns = time_add(j->p->created_ns, delay);
 	v.queue = j->p->queue;
 	v.num[0] = delay;
-	v.num[1] = j->now_ns - j->p->created_ns;
+	v.num[1] = time_since(j->now_ns, j->p->created_ns);
 	return v;
 }
 

@@ -31,12 +31,12 @@ struct rate judge_rate(struct judge *j, queue_id q)
 	if (j->settings.evictions_per_hour == 0 || q == QUEUE_NONE)
 		return r;
 	c = eviction_history_of_queue(j->settings.eviction_history, queue_get(j->tree, q)->path,
-				      j->now_ns - 3600 * NS_PER_S);
+				      time_since(j->now_ns, 3600 * NS_PER_S));
 	lost = c.n + going(j->ledger, q);
 	r.lost = lost;
 	r.left = lost < j->settings.evictions_per_hour ? j->settings.evictions_per_hour - lost : 0;
 	if (r.left == 0)
-		r.until_ns = (c.n > 0 ? c.first_ns : j->now_ns) + 3600 * NS_PER_S;
+		r.until_ns = time_add(c.n > 0 ? c.first_ns : j->now_ns, 3600 * NS_PER_S);
 	return r;
 }
 

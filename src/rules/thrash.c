@@ -17,7 +17,7 @@ static int64_t protection(const struct thrash_settings *s, uint32_t n)
 {
 	uint32_t doublings = n - s->hard < DOUBLINGS_MAX ? n - s->hard : DOUBLINGS_MAX;
 
-	return s->protection_ns << doublings;
+	return time_multiply(s->protection_ns, INT64_C(1) << doublings);
 }
 
 static name_id workload_name(const struct judge *j, const struct pod *v)
@@ -40,16 +40,17 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	(void)victim;
 	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0)
 		return rule_may_go();
-	c = eviction_history_of_workload(j->settings.eviction_history, workload_name(j, v), j->now_ns - s->window_ns);
+	c = eviction_history_of_workload(j->settings.eviction_history, workload_name(j, v),
+					 time_since(j->now_ns, s->window_ns));
 	if (c.n < s->soft)
 		return rule_may_go();
 	says.num[0] = c.n;
 	says.num[1] = s->window_ns;
-	if (s->hard == 0 || c.n < s->hard || c.last_ns + protection(s, c.n) <= j->now_ns)
+	if (s->hard == 0 || c.n < s->hard || time_add(c.last_ns, protection(s, c.n)) <= j->now_ns)
 		return says;
 	says.answer = IS_PROTECTED;
 	says.reason = PROTECTED;
-	says.until_ns = c.last_ns + protection(s, c.n);
+	says.until_ns = time_add(c.last_ns, protection(s, c.n));
 	return says;
 }
 

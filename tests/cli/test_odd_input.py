@@ -88,6 +88,11 @@ def sizes(t):
     kinds = [{"apiVersion": "x.io/v1", "kind": f"K{i % 50000}", "metadata": {"name": "x"}} for i in range(60000)]
     in_little(t, "60000 objects of 50000 kinds nobody knows, with a note for some", [NODE, *kinds], 5, 150,
               lambda found: found.code == 0 and found.err.endswith("\ncede: note: and 31 more\n"))
+    flat = [queue(f"q{i}") for i in range(100000)]
+    in_little(t, "100000 queues beside each other", [NODE, *flat], 30, 1500)
+    deep = [queue("q0"), *[queue(f"q{i}", f"q{i - 1}") for i in range(1, 20000)]]
+    in_little(t, "20000 queues below each other: their depth is refused before all their paths are written out", [NODE, *deep], 10, 400,
+              lambda found: found.code == 2 and "queues are nested more than 64 deep" in found.err)
 
 
 # ---- incomplete documents ----

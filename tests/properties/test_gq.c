@@ -312,6 +312,12 @@ static void GQ_8_nothing_is_reclaimed_for_work_younger_than_the_delay(void **sta
 	assert_true(s.plan.v.v[0].until_ns == STORY_NOW_NS + NS_PER_S);
 	story_end(&s);
 
+	two_queues(&s, "guaranteed 4 delay 2562047h", NULL);
+	story_node(&s, "n1", 2);
+	story_pod(&s, "t", "root.test", 2, "n1", NULL);
+	story_pod(&s, "want", "root.prod", 2, NULL, "age 999999");
+	expect(&s, "a delay that leads beyond all time never ends", "want waiting (delay)");
+
 	two_queues(&s, "guaranteed 4 delay 60s", NULL);
 	story_node(&s, "n1", 2);
 	story_pod(&s, "t", "root.test", 2, "n1", NULL);

@@ -48,6 +48,7 @@ add() {
 fresh
 passes check-layers "a tree in order"
 passes check-banned "a tree in order"
+passes check-time "a tree in order"
 passes check-files "a tree in order"
 passes check-width "a tree in order"
 
@@ -97,6 +98,17 @@ passes check-banned "the file whose purpose it is may"
 fresh; printf 'int f(void) { return strcpy(0, 0); }\n' > "$tree/src/base/clock.c"
 fails check-banned src/base/clock.c:1 "and only that"
 
+for line in 'x = p->start_ns + window;' 'x = window + p->start_ns;' 'if (now_ns - since > y)' 'x_ns += 5;' 'until = (a ? b_ns : c_ns) + 1;' 'x = s->window_ns << n;' \
+	'x = seconds * NS_PER_S;' 'x = (now - then_ns) * 2;'; do
+	fresh; add src/engine/cycle.c "	$line"
+	fails check-time src/engine/cycle.c:5 "$line"
+done
+fresh; add src/engine/cycle.c 'x = time_add(a_ns, b_ns);' 'int64_t *ret_ns;' 'f(x, *ret_ns);' 'x = 60 * NS_PER_S;' '/* a_ns + b_ns */' 'y = a_ns > -1 && b_ns / 2 == c->d_ns;' \
+	'#define T_NS (INT64_C(5) * NS_PER_S)' 'x = -a_ns;'
+passes check-time "calls, pointers, constants, comparisons and comments are fine"
+fresh; printf 'x = a_ns + b_ns;\n' > "$tree/src/base/clock.h"
+passes check-time "the file whose purpose it is may"
+
 fresh; printf 'int x;\n' > "$tree/src/model/pod.h"
 fails check-files src/model/pod.h:1 "the licence line"
 word=TO; fresh; add docs/words.md "${word}DO: write"
@@ -124,7 +136,7 @@ passes check-width "letters are counted, not bytes"
 fresh; add docs/words.md "${line}${line}"
 passes check-width "prose may be as wide as it likes"
 
-for check in check-layers check-banned check-files; do
+for check in check-layers check-banned check-time check-files; do
 	if out=$("$tools/$check" 2>&1); then report ok "$check: this tree"; else report "not ok" "$check: this tree"; echo "$out" | sed 's/^/# /'; fi
 done
 echo "1..$n"
