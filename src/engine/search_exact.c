@@ -440,7 +440,7 @@ static bool *drop_kept(struct exact *x, bool *by_candidate)
 	for (uint32_t i = 0; i < x->n; i++) {
 		if (x->items[i].is_kept)
 			continue;
-		by_candidate[n] = x->best->goes[i];
+		by_candidate[n] = x->best->is_found && x->best->goes[i];
 		x->items[n++] = x->items[i];
 	}
 	x->n = n;
