@@ -13,7 +13,7 @@
 
 static inline bool pod_has_volumes(const struct ledger *l, pod_id pod)
 {
-	return ledger_pod(l, pod)->obj->volumes != NULL;
+	return ledger_pod(l, pod)->has_volumes;
 }
 /* What its claims get on this node. No cycle is under way. */
 void engine_assume(struct engine *en, pod_id pod, node_id node, int64_t now_ns);

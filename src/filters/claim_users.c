@@ -24,13 +24,13 @@ static void count_pod(struct map *counts, const struct ledger *l, pod_id pod, in
 
 void claim_users_add(struct claim_users *u, const struct ledger *l, pod_id pod, node_id node)
 {
-	if (ledger_pod(l, pod)->obj->volumes != NULL && bits_has(&u->live, node))
+	if (ledger_pod(l, pod)->has_volumes && bits_has(&u->live, node))
 		count_pod(&u->counts, l, pod, 1);
 }
 
 void claim_users_remove(struct claim_users *u, const struct ledger *l, pod_id pod, node_id node)
 {
-	if (ledger_pod(l, pod)->obj->volumes != NULL && bits_has(&u->live, node))
+	if (ledger_pod(l, pod)->has_volumes && bits_has(&u->live, node))
 		count_pod(&u->counts, l, pod, -1);
 }
 

@@ -188,6 +188,16 @@ static void fill_static(struct cede_cycle *c)
 	c->static_verdicts = cache->verdicts;
 }
 
+static uint64_t asked_filters(const struct framework *f)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++)
+		if (!is_static(&f->plugins.v[f->order[POINT_FILTER].v[k]]))
+			bits |= UINT64_C(1) << f->order[POINT_FILTER].v[k];
+	return bits;
+}
+
 static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
 {
 	*c = (struct cede_cycle){
@@ -196,6 +206,7 @@ static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, p
 	c->names = vocab_names(ledger_vocab(f->ledger));
 	c->states = arena_n(a, f->plugins.n + 1, void *);
 	c->pre_filter = success();
+	c->asked = asked_filters(f);
 	c->nodes = framework_nodes(f, &c->n_nodes);
 	if (pod == POD_NONE)
 		return;
@@ -236,8 +247,8 @@ void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_add
 {
 	const struct framework *f = c->framework;
 
-	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
-		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+	for (uint32_t k = 0; k < f->followers.n; k++) {
+		uint32_t i = f->followers.v[k];
 		const struct framework_plugin *p = plugin_at(c, i);
 		void (*hook)(void *, struct cede_cycle *, cede_pod, cede_node) =
 			is_added ? p->table->add_pod : p->table->remove_pod;
@@ -251,8 +262,8 @@ void cycle_pod_leaving(struct cede_cycle *c, pod_id pod, bool is_leaving)
 {
 	const struct framework *f = c->framework;
 
-	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
-		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+	for (uint32_t k = 0; k < f->followers.n; k++) {
+		uint32_t i = f->followers.v[k];
 		const struct framework_plugin *p = plugin_at(c, i);
 
 		if (p->table->pod_leaving && is_active(c, i))
@@ -282,6 +293,7 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 {
 	const struct framework *f = c->framework;
 	uint32_t refused_by = static_rank(c, node);
+	uint64_t asked = c->asked & ~c->skip_filter;
 
 	if (!status_is_success(&c->pre_filter) && !c->is_dry_run)
 		return c->pre_filter;
@@ -289,12 +301,11 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_OUTSIDE, c->node_set_plugins);
 	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_FILTER].v[k];
-		const struct framework_plugin *p = plugin_at(c, i);
 		struct cede_verdict v;
 
 		if (i == refused_by)
 			return static_refusal(c, i, node);
-		if (is_static(p) || !is_active(c, i))
+		if (!(asked >> i & 1) || plugin_at(c, i)->is_disabled)
 			continue;
 		v = ask(c, i, node);
 		if (v.code != CEDE_SUCCESS)

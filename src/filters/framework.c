@@ -150,6 +150,17 @@ static enum err_code check_points(const struct framework *f, struct err *e)
 	return ERR_OK;
 }
 
+static void find_followers(struct framework *f)
+{
+	for (uint32_t k = 0; k < f->order[POINT_PRE_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_PRE_FILTER].v[k];
+		const struct cede_plugin *p = f->plugins.v[i].table;
+
+		if (p->add_pod || p->remove_pod || p->pod_leaving)
+			array_push(&f->followers, i);
+	}
+}
+
 static enum err_code build_points(struct framework *f, const struct kube_profile *profile, struct err *e)
 {
 	struct name_list multi = {0};
@@ -162,6 +173,7 @@ static enum err_code build_points(struct framework *f, const struct kube_profile
 	for (int p = POINT_MULTI + 1; !rc && p < POINT_COUNT; p++)
 		rc = build_point(f, &multi, (enum plugin_point)p, &profile->points[p], e);
 	array_free(&multi.v);
+	find_followers(f);
 	return rc ? rc : check_points(f, e);
 }
 
@@ -280,6 +292,7 @@ void framework_free(struct framework *f)
 			f->plugins.v[i].table->destroy(f->plugins.v[i].self);
 	for (int p = 0; p < POINT_COUNT; p++)
 		array_free(&f->order[p]);
+	array_free(&f->followers);
 	array_free(&f->plugins);
 	array_free(&f->nodes);
 	roster_free(&f->roster);

@@ -102,7 +102,8 @@ struct cede_cycle {
 	int64_t now_ns;
 	void **states;			  /* per plugin index */
 	uint64_t skip_filter, skip_score; /* plugin index bits (at most 64 plugins) */
-	bool has_node_set;		  /* PreFilter restricted the nodes: */
+	uint64_t asked;	   /* filters that depend on more than shape and node: all others are passed over */
+	bool has_node_set; /* PreFilter restricted the nodes: */
 	struct bits node_set;
 	const name_id *absent; /* names in the set that no node has; they keep it from being empty */
 	uint32_t n_absent;

@@ -29,6 +29,7 @@ struct framework {
 	ARRAY(struct framework_plugin) plugins; /* built-in ones first */
 	uint32_t n_builtins;
 	ARRAY(uint32_t) order[POINT_COUNT];
+	ARRAY(uint32_t) followers; /* of those with a PreFilter, in its order: who hears of pods that move */
 	struct text complaints;
 	struct cede_cycle *cycle; /* under way, NULL between cycles */
 	bool is_listening, nodes_are_known;

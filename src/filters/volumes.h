@@ -15,7 +15,7 @@ const struct claim_users *framework_claim_users(const struct framework *f);
 
 static inline const struct pod_volumes *volumes_of(const struct pod *p)
 {
-	return p->obj->volumes;
+	return p->has_volumes ? p->obj->volumes : NULL;
 }
 static inline const struct storage *volumes_storage(const struct cede_cycle *c)
 {

@@ -52,7 +52,8 @@ struct pod {
 	uint8_t state;		/* enum pod_state */
 	uint8_t nomination;	/* enum nomination, of a waiting pod */
 	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
-	bool is_evicted;	/* leaving because of ledger_evict, not because it was leaving when it came */
+	bool is_evicted : 1;	/* leaving because of ledger_evict, not because it was leaving when it came */
+	bool has_volumes : 1;	/* obj has some: here, so that those without cost nothing */
 	int32_t priority;	/* effective */
 	node_id node;		/* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
 	queue_id queue;		/* QUEUE_NONE: names a queue that does not exist (or has no right to it) */

@@ -148,7 +148,8 @@ static enum err_code check_fields(struct recount *c, pod_id id)
 	const struct pod *p = &l->pods.v[id];
 	const struct obj_pod *o = p->obj;
 	bool on_node = p->state == POD_PLACED || p->state == POD_LEAVING;
-	if (o == NULL || o->labelset != p->labelset || o->shape != p->shape || o->name != p->name)
+	if (o == NULL || (o->volumes != NULL) != p->has_volumes || o->labelset != p->labelset || o->shape != p->shape ||
+	    o->name != p->name)
 		return err_fail(c->e, ERR_INTERNAL, "pod %u: is not what its object says", id);
 	if (p->nomination != NOMINATION_NONE && p->state != POD_WAITING)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: is nominated but does not wait", pod_text(c, id));

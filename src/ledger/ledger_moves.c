@@ -220,7 +220,7 @@ static void stay(struct ledger *l, pod_id id)
 static bool is_wary(const struct ledger *l, const struct pod *p)
 {
 	return p->nomination == NOMINATION_RESERVED &&
-	       (shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || p->obj->volumes != NULL);
+	       (shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || p->has_volumes);
 }
 
 static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)

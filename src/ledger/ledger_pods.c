@@ -91,6 +91,7 @@ static struct pod waiting_pod(struct obj_pod *o, const struct pod_entry *entry)
 	return (struct pod){
 		.state = POD_WAITING,
 		.preemptibility = (uint8_t)entry->preemptibility,
+		.has_volumes = o->volumes != NULL,
 		.priority = entry->priority,
 		.node = NODE_NONE,
 		.queue = entry->queue,
