@@ -104,6 +104,7 @@ static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
 	labelset_keep(c->vocab, o->labelset);
 	shape_keep(c->vocab, o->shape);
 	pod_volumes_keep(o->volumes);
+	pod_gang_keep(o->gang);
 	return *o;
 }
 
@@ -241,6 +242,9 @@ void cluster_set_options(struct cluster *c, const struct cluster_options *o)
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
 	c->options = *o;
+	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
+		if (ledger_pod(c->ledger, id)->state != POD_FREE)
+			cluster_gang_said(c, ledger_pod(c->ledger, id)->obj, NULL);
 	cluster_resolve_all(c);
 	cluster_keep(c, mark);
 }
@@ -386,6 +390,7 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 {
 	ledger_mark mark = ledger_get_mark(c->ledger);
 	pod_id id = ledger_pod_find(c->ledger, ns_of(c, o->labelset), o->name);
+	const struct obj_pod *was = id != POD_NONE ? ledger_pod(c->ledger, id)->obj : NULL; /* until the commit */
 	group_id old_group = id != POD_NONE ? ledger_pod(c->ledger, id)->group : GROUP_NONE;
 	uint32_t complaints = 0;
 	struct pod_entry entry;
@@ -405,6 +410,7 @@ enum err_code cluster_put_pod(struct cluster *c, struct obj_pod *o, struct err *
 	if (old_group != entry.group)
 		cluster_leave_group(c, old_group, id);
 	cluster_join_group(c, entry.group, id);
+	cluster_gang_said(c, ledger_pod(c->ledger, id)->obj, was);
 	cluster_keep(c, mark);
 	return ERR_OK;
 }
@@ -434,10 +440,12 @@ void cluster_drop_pod(struct cluster *c, const char *ns, const char *name)
 	group_id g = p->group;
 	queue_id queue = p->queue;
 	name_id ns_name = ns_of(c, p->labelset);
+	const struct obj_pod *was = p->obj; /* until the commit */
 	unindex_pod(c, id);
 	ledger_pod_drop(c->ledger, id);
 	cluster_changed_queue(c, POD_NONE, ns_name, queue, QUEUE_NONE);
 	cluster_leave_group(c, g, id);
+	cluster_gang_said(c, NULL, was);
 	cluster_keep(c, mark);
 }
 

@@ -110,6 +110,13 @@ const struct placement_rule *cluster_placement(const struct cluster *c, uint32_t
 pod_id cluster_group_first(const struct cluster *c, group_id g);
 pod_id cluster_group_next(const struct cluster *c, pod_id pod);
 
+/*
+ * Gangs without a PodGroup are groups too, made for the first pod that says so and gone with the last. A PodGroup of
+ * that name takes their place. Those whose time is over by now have no minimum any more: a journalled move, for who
+ * decides at that time.
+ */
+void cluster_relax_gangs(struct cluster *c, int64_t now_ns);
+
 /* Look-ups by the names people use. */
 pod_id cluster_find_pod(const struct cluster *c, const char *ns, const char *name);
 const struct obj_namespace *cluster_namespace(const struct cluster *c, name_id name); /* NULL */

@@ -226,6 +226,170 @@ enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct e
 	return ERR_OK;
 }
 
+/* ---- gangs that pods make ---- */
+
+bool cluster_reads_gang(const struct cluster *c, const struct pod_gang *g)
+{
+	const struct profile_data *p = profile_get(c->options.profile);
+
+	return g != NULL && !p->ignores_kai_groups && !(g->is_yunikorn && p->has_only_kai_queues);
+}
+
+static bool defines(const struct pod_gang *g)
+{
+	return !g->is_yunikorn || g->n_parts > 0;
+}
+
+/* Whose word counts: cede's own before YuniKorn's; the larger minimum; the oldest pod's, then the first by name. */
+static bool has_the_word(const struct cluster *c, const struct obj_pod *a, const struct obj_pod *b)
+{
+	int64_t made_a = a->created_ns != TIME_NONE ? a->created_ns : INT64_MAX;
+	int64_t made_b = b->created_ns != TIME_NONE ? b->created_ns : INT64_MAX;
+
+	if (a->gang->is_yunikorn != b->gang->is_yunikorn)
+		return !a->gang->is_yunikorn;
+	if (a->gang->min_member != b->gang->min_member)
+		return a->gang->min_member > b->gang->min_member;
+	if (made_a != made_b)
+		return made_a < made_b;
+	return name_cmp(c->names, a->name, b->name) < 0;
+}
+
+static const struct obj_pod *definer_of(const struct cluster *c, name_id ns, name_id name)
+{
+	const struct obj_pod *best = NULL;
+
+	for (pod_id id = id_index_first(&c->by_group, group_key(ns, name)); id != POD_NONE;
+	     id = id_index_next(&c->by_group, id)) {
+		const struct obj_pod *o = ledger_pod(c->ledger, id)->obj;
+
+		if (cluster_reads_gang(c, o->gang) && defines(o->gang) && (best == NULL || has_the_word(c, o, best)))
+			best = o;
+	}
+	return best;
+}
+
+static struct obj_group gang_object(const struct cluster *c, const struct obj_pod *by, name_id ns, name_id name)
+{
+	const struct pod_gang *g = by->gang;
+	struct obj_group o = {.ns = ns,
+			      .name = name,
+			      .is_of_pods = true,
+			      .min_member = g->min_member,
+			      .created_ns = by->created_ns,
+			      .started_ns = TIME_NONE,
+			      .stale_ns = TIME_NONE,
+			      .relax_ns = TIME_NONE,
+			      .bag = name_bag_of(c->names)};
+
+	names_keep(c->names, ns);
+	names_keep(c->names, name);
+	if (g->is_yunikorn && !g->is_hard && by->created_ns != TIME_NONE)
+		o.relax_ns = by->created_ns + g->timeout_ns;
+	if (g->n_parts > 0)
+		o.subgroups = mem_alloc(g->n_parts * sizeof(*o.subgroups));
+	for (uint32_t i = 0; i < g->n_parts; i++)
+		o.subgroups[o.n_subgroups++] =
+			(struct obj_subgroup){.name = name_bag_add_str(&o.bag, name_str(c->names, g->parts[i].name)),
+					      .min_member = g->parts[i].min_member};
+	return o;
+}
+
+static bool is_same_gang(const struct obj_group *a, const struct obj_group *b)
+{
+	bool is_same = a->min_member == b->min_member && a->relax_ns == b->relax_ns && has_same_podsets(a, b);
+
+	for (uint32_t i = 0; is_same && i < a->n_subgroups; i++)
+		is_same = a->subgroups[i].min_member == b->subgroups[i].min_member;
+	return is_same;
+}
+
+static void drop_gang(struct cluster *c, group_id id)
+{
+	queue_id queue = ledger_group(c->ledger, id)->queue;
+
+	detach_group(c, id);
+	ledger_group_drop(c->ledger, id);
+	cluster_left_queue(c, queue);
+	set_speaker(c, id, POD_NONE);
+}
+
+/* The gang of this name is what the pods say that name it. */
+static void settle_gang(struct cluster *c, name_id ns, name_id name)
+{
+	group_id id = ledger_group_find(c->ledger, ns, name);
+	const struct obj_pod *by = definer_of(c, ns, name);
+	struct obj_group o;
+
+	if (id != GROUP_NONE && !ledger_group(c->ledger, id)->obj->is_of_pods)
+		return;
+	if (by == NULL) {
+		if (id != GROUP_NONE)
+			drop_gang(c, id);
+		return;
+	}
+	o = gang_object(c, by, ns, name);
+	if (id == GROUP_NONE) {
+		id = ledger_group_add(c->ledger, &o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
+	} else if (!is_same_gang(ledger_group(c->ledger, id)->obj, &o)) {
+		set_group(c, id, &o);
+	} else {
+		obj_group_drop(c->vocab, &o);
+		return;
+	}
+	cluster_find_speaker(c, id);
+	cluster_settle_group(c, id);
+	resolve_members(c, id);
+}
+
+/* Nothing changes by what it says: most pods say what others said before. */
+static bool is_known(const struct cluster *c, const struct obj_pod *o)
+{
+	group_id id = ledger_group_find(c->ledger, ns_of(c, o->labelset), o->group);
+	const struct obj_group *g = id != GROUP_NONE ? ledger_group(c->ledger, id)->obj : NULL;
+
+	if (!cluster_reads_gang(c, o->gang))
+		return g == NULL || !g->is_of_pods;
+	if (o->gang->is_yunikorn)
+		return o->gang->n_parts == 0;
+	return g != NULL && g->is_of_pods && g->n_subgroups == 0 && g->min_member >= o->gang->min_member;
+}
+
+/* It is one of the last, or others say less than it did. */
+static bool is_missed(const struct cluster *c, const struct obj_pod *was)
+{
+	name_id ns = ns_of(c, was->labelset);
+	group_id id = ledger_group_find(c->ledger, ns, was->group);
+	pod_id next = id_index_first(&c->by_group, group_key(ns, was->group));
+	const struct pod_gang *other = next != POD_NONE ? ledger_pod(c->ledger, next)->obj->gang : NULL;
+
+	return id != GROUP_NONE && (other == NULL || was->gang->n_parts > 0 || other->is_yunikorn ||
+				    other->min_member != ledger_group(c->ledger, id)->obj->min_member);
+}
+
+void cluster_gang_said(struct cluster *c, const struct obj_pod *now, const struct obj_pod *was)
+{
+	if (was != NULL && was->gang != NULL && is_missed(c, was))
+		settle_gang(c, ns_of(c, was->labelset), was->group);
+	if (now != NULL && now->gang != NULL && !is_known(c, now))
+		settle_gang(c, ns_of(c, now->labelset), now->group);
+}
+
+void cluster_relax_gangs(struct cluster *c, int64_t now_ns)
+{
+	for (group_id id = 0; id < ledger_group_limit(c->ledger); id++) {
+		const struct group *g = ledger_group(c->ledger, id);
+		struct obj_group copy;
+
+		if (!g->is_live || !g->obj->is_of_pods || g->obj->has_no_minimum || g->obj->relax_ns == TIME_NONE ||
+		    now_ns < g->obj->relax_ns)
+			continue;
+		copy = cluster_group_copy(c, g->obj);
+		copy.has_no_minimum = true;
+		ledger_group_set(c->ledger, id, &copy, g->queue, g->priority, g->preemptibility);
+	}
+}
+
 void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
 {
 	ledger_mark mark = ledger_get_mark(c->ledger);
@@ -243,5 +407,6 @@ void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
 	set_speaker(c, id, POD_NONE);
 	for (pod_id pod = first; pod != POD_NONE; pod = id_index_next(&c->by_group, pod))
 		cluster_resolve_pod(c, pod);
+	settle_gang(c, ns_id, name_id_);
 	cluster_keep(c, mark);
 }

@@ -128,6 +128,10 @@ void cluster_find_speaker(struct cluster *c, group_id g);
 bool cluster_settle_group(struct cluster *c, group_id g);
 void cluster_join_group(struct cluster *c, group_id g, pod_id pod);  /* it is, or stays, a member; GROUP_NONE is fine */
 void cluster_leave_group(struct cluster *c, group_id g, pod_id pod); /* it was a member; by_group knows it is not */
+/* A pod says something of a gang, and said something before; either may be NULL. */
+void cluster_gang_said(struct cluster *c, const struct obj_pod *now, const struct obj_pod *was);
+/* Is a gang of this kind one in this profile? */
+bool cluster_reads_gang(const struct cluster *c, const struct pod_gang *g);
 
 /* ---- cluster_objects.c ---- */
 void cluster_objects_init(struct cluster *c);

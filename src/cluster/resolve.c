@@ -136,18 +136,42 @@ struct default_place resolve_default(const struct queue_tree *t)
 
 /* ---- groups ---- */
 
+/* A gang that pods make: of YuniKorn's only pods of its task groups are members. */
+static group_id resolve_gang(const struct cluster *c, const struct obj_pod *o, group_id g, podset_id *ret_podset,
+			     uint32_t *complaints)
+{
+	const struct obj_group *group = g != GROUP_NONE ? ledger_group(c->ledger, g)->obj : NULL;
+	bool is_member = !o->gang->is_yunikorn || o->gang->task_group != NAME_NONE;
+
+	if (!is_member || !cluster_reads_gang(c, o->gang))
+		return GROUP_NONE;
+	if (group == NULL || !group->is_of_pods || (group->n_subgroups > 0) != o->gang->is_yunikorn) {
+		*complaints |= UNKNOWN_GROUP;
+		return GROUP_NONE;
+	}
+	*ret_podset = ledger_podset_find(c->ledger, g, o->gang->is_yunikorn ? o->gang->task_group : c->default_name);
+	if (*ret_podset != PODSET_NONE)
+		return g;
+	*complaints |= UNKNOWN_SUBGROUP;
+	return GROUP_NONE;
+}
+
 group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_id *ret_podset, uint32_t *complaints)
 {
 	*ret_podset = PODSET_NONE;
 	if (o->group == NAME_NONE)
 		return GROUP_NONE;
 	group_id g = ledger_group_find(c->ledger, labelset_get(c->vocab, o->labelset)->ns, o->group);
+	if (o->gang != NULL)
+		return resolve_gang(c, o, g, ret_podset, complaints);
 	if (g == GROUP_NONE) {
 		if (!o->group_is_k8s && !profile_get(c->options.profile)->ignores_kai_groups)
 			*complaints |= UNKNOWN_GROUP;
 		return GROUP_NONE;
 	}
 	bool is_k8s = ledger_group(c->ledger, g)->obj->is_k8s;
+	if (ledger_group(c->ledger, g)->obj->is_of_pods)
+		return GROUP_NONE;
 	if (is_k8s != o->group_is_k8s || (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s))
 		return GROUP_NONE;
 	bool names_one = !is_k8s && o->subgroup != NAME_NONE;
@@ -210,12 +234,12 @@ static int32_t own_priority(const struct cluster *c, const struct obj_pod *o, qu
 	return priority_by_class(c, o->priority_class, is_kai_only ? KAI_PRIORITY : 0, complaints);
 }
 
-/* Kubernetes' groups may leave it to their pods; KAI's never do. */
+/* Kubernetes' groups may leave it to their pods, gangs of pods always do; KAI's never do. */
 static bool decides_priority(const struct cluster *c, const struct obj_group *g)
 {
 	int32_t value;
 
-	return !g->is_k8s || g->has_priority ||
+	return (!g->is_k8s && !g->is_of_pods) || g->has_priority ||
 	       (g->priority_class != NAME_NONE && class_value(c, g->priority_class, &value));
 }
 
@@ -276,7 +300,7 @@ static enum preemptibility explicit_of(const struct cluster *c, const struct obj
 
 static bool is_kai_world(const struct cluster *c, const struct obj_group *g, queue_id queue)
 {
-	return (g != NULL && !g->is_k8s) ||
+	return (g != NULL && !g->is_k8s && !g->is_of_pods) ||
 	       (queue != QUEUE_NONE && queue_get(tree_of(c), queue)->spec.sources & FROM_KAI);
 }
 

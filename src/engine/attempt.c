@@ -94,14 +94,14 @@ static bool has_placed(const struct ledger *l, const struct group *g)
 
 /*
  * Now, or since its group started: that is when the first pod of a group gets its place while no other has one. To
- * scale up does not start the clock again, to come back after all were evicted does (MR-8). Kubernetes' groups have
- * nowhere to write it.
+ * scale up does not start the clock again, to come back after all were evicted does (MR-8). Kubernetes' groups and
+ * gangs without a PodGroup have nowhere to write it.
  */
 static int64_t stamp_group(struct attempt *a)
 {
 	const struct group *g = a->c.p->group == GROUP_NONE ? NULL : ledger_group(a->c.ledger, a->c.p->group);
 
-	if (!g || g->obj->is_k8s)
+	if (!g || g->obj->is_k8s || g->obj->is_of_pods)
 		return a->c.now_ns;
 	if (!has_placed(a->c.ledger, g))
 		ledger_set_group_started(a->c.ledger, a->c.p->group, a->c.now_ns);

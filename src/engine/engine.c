@@ -214,6 +214,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	ledger_begin_cycle(en->ledger);
+	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
 	gangs_free(gangs);
 	return rc;
@@ -347,6 +348,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
+	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;

@@ -60,7 +60,7 @@ static bool is_short(const struct engine *en, group_id group, podset_id with)
 {
 	const struct group *g = group == GROUP_NONE ? NULL : ledger_group(en->ledger, group);
 
-	if (!g || !profile_get(en->config->profile)->has_gangs)
+	if (!g || (!profile_get(en->config->profile)->has_gangs && !g->obj->is_of_pods))
 		return false;
 	for (podset_id s = g->first_podset; s < g->first_podset + g->n_podsets; s++)
 		if (lacks(en->ledger, s) > (s == with ? 1 : 0))

@@ -114,7 +114,7 @@ static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
 {
 	const struct group *g = ledger_group(en->ledger, group);
 
-	if (!g->is_live || g->obj->is_k8s || !is_stale(en, g) || has_succeeded(en, group))
+	if (!g->is_live || g->obj->is_k8s || g->obj->is_of_pods || !is_stale(en, g) || has_succeeded(en, group))
 		return false;
 	return res_sub_sat(now_ns, g->obj->stale_ns == TIME_NONE ? now_ns : g->obj->stale_ns) >=
 	       en->config->kai.staleness_grace_ns;

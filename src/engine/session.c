@@ -378,11 +378,11 @@ static void make_podsets(struct session *s)
 		for (uint32_t k = 0; k < u->n_podsets; k++) {
 			const struct podset *p = ledger_podset(s->ledger, g->first_podset + k);
 
-			s->podsets[u->first_podset + k] =
-				(struct session_podset){.workload = i,
-							.name = p->name,
-							.min = p->min_member < 1 ? 1 : p->min_member,
-							.rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
+			s->podsets[u->first_podset + k] = (struct session_podset){
+				.workload = i,
+				.name = p->name,
+				.min = p->min_member < 1 || g->obj->has_no_minimum ? 1 : p->min_member,
+				.rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
 		}
 	}
 }

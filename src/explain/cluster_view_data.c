@@ -257,7 +257,7 @@ static void emit_group(struct emit *e, const struct cluster_view *v, group_id id
 
 	emit_object(e, NULL);
 	emit_strf(e, "group", "%s/%s", name_str(v->names, g->obj->ns), name_str(v->names, g->obj->name));
-	emit_str(e, "api", g->obj->is_k8s ? "kubernetes" : "kai");
+	emit_str(e, "api", g->obj->is_of_pods ? "pods" : g->obj->is_k8s ? "kubernetes" : "kai");
 	emit_some(e, "queue", view_queue_path(v, g->queue));
 	if (g->queue == QUEUE_NONE)
 		emit_some(e, "wantedQueue", name_str(v->names, g->obj->queue));

@@ -188,7 +188,7 @@ static void memo_refresh(struct limits_memo *m, const struct cede_cycle *c)
 	m->ledger = c->ledger;
 	while (m->nodes.n < ledger_node_limit(c->ledger))
 		array_push(&m->nodes, ((struct kept_set){0}));
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
+	for (uint32_t i = 0; m->nodes.v != NULL && i < c->n_nodes; i++) {
 		const struct ledger_node *n = ledger_node(c->ledger, c->nodes[i]);
 		struct kept_set *k = &m->nodes.v[c->nodes[i]];
 

@@ -56,7 +56,7 @@ static struct cede_verdict collect(const struct cede_cycle *c, struct arena *a, 
 {
 	const struct pod_volumes *v = volumes_of(c->p);
 
-	*z = (struct zones){.names = known_keys(c), .v = arena_n(a, v->n * ZONE_KEYS, const struct pv_zone *)};
+	*z = (struct zones){.names = known_keys(c), .v = arena_n(a, (size_t)v->n * ZONE_KEYS, const struct pv_zone *)};
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct obj_pv *pv = NULL;
 		struct cede_verdict answer;

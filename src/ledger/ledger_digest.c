@@ -151,10 +151,12 @@ static uint64_t mix_groups(const struct ledger *l, uint64_t h)
 		h = hash_mix(h, g->is_live);
 		if (!g->is_live)
 			continue;
-		const uint32_t words[] = {g->queue,	   (uint32_t)g->priority, g->preemptibility,
-					  g->first_podset, g->n_podsets,	  g->obj->ns,
-					  g->obj->name,	   g->obj->uid,		  g->obj->is_k8s,
-					  g->obj->queue,   g->obj->goes_whole};
+		const uint32_t words[] = {g->queue,	     (uint32_t)g->priority,
+					  g->preemptibility, g->first_podset,
+					  g->n_podsets,	     g->obj->ns,
+					  g->obj->name,	     g->obj->uid,
+					  g->obj->is_k8s,    g->obj->has_no_minimum,
+					  g->obj->queue,     g->obj->goes_whole};
 		h = mix_ids(h, words, sizeof(words) / sizeof(*words));
 		h = hash_mix(hash_mix(h, (uint64_t)g->started_ns), (uint64_t)g->obj->stale_ns);
 		for (uint32_t i = 0; i < g->n_podsets; i++)

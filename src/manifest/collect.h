@@ -79,7 +79,7 @@ struct unknown_kind {
 };
 
 /* What many objects may have and cede does not act on. */
-enum { UNREAD_COUNT = 3 };
+enum { UNREAD_COUNT = 2 };
 
 struct unread {
 	uint32_t n;

@@ -4,6 +4,7 @@
 
 #include "manifest/manifest.h"
 #include "manifest/object.h"
+#include "manifest/pod_gang.h"
 #include "manifest/pod_spec.h"
 #include "manifest/storage.h"
 
@@ -245,6 +246,7 @@ static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj
 	o->has_priority = priority.t != NULL;
 	TRY(group_of(r, &root, o, e));
 	TRY(tags(r, &meta, o, e));
+	pod_gang(r, &meta, o);
 	return status_fields(r, &status, o, e);
 }
 

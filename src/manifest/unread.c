@@ -12,7 +12,6 @@ static const struct {
 } unread[UNREAD_COUNT] = {
 	{"gpu-fraction", "cede has no parts of GPUs; the pod counts as if it asked for none"},
 	{"gpu-memory", "cede has no parts of GPUs; the pod counts as if it asked for none"},
-	{"yunikorn.apache.org/task-groups", "cede has no task groups; the pod starts on its own"},
 };
 
 static void count(struct manifest *m, struct unread *u, const char *kind, const struct tree *t)

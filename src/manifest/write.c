@@ -392,7 +392,7 @@ static void write_groups(struct writer *w, sorted_list *list)
 	for (group_id id = 0; id < ledger_group_limit(w->l); id++) {
 		const struct group *g = ledger_group(w->l, id);
 
-		if (g->is_live)
+		if (g->is_live && !g->obj->is_of_pods)
 			array_push(list, ((struct sorted){g->obj->ns, g->obj->name, id}));
 	}
 	write_sorted(w, list, write_group);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pod: what its object said, where it stands now. */
+#include <inttypes.h>
+
 #include "manifest/write_storage.h"
 
 /* ---- where it stands ---- */
@@ -138,6 +140,43 @@ static void user(struct writer *w, const struct obj_pod *o, struct write_part *a
 	text_free(&json);
 }
 
+static void task_groups(struct writer *w, const struct pod_gang *g, struct write_part *annotations)
+{
+	struct text json = {0};
+	struct emit inner;
+
+	emit_init(&inner, &json, EMIT_JSON_LINE);
+	emit_list(&inner, NULL);
+	for (uint32_t i = 0; i < g->n_parts; i++) {
+		emit_object(&inner, NULL);
+		emit_str(&inner, "name", str(w, g->parts[i].name));
+		emit_int(&inner, "minMember", g->parts[i].min_member);
+		emit_end(&inner);
+	}
+	emit_end(&inner);
+	json.s[--json.n] = 0; /* the newline */
+	emit_str(part_open(w, annotations), "yunikorn.apache.org/task-groups", json.s);
+	text_free(&json);
+}
+
+static void gang(struct writer *w, const struct obj_pod *o, struct write_part *annotations)
+{
+	const struct pod_gang *g = o->gang;
+
+	if (!g->is_yunikorn) {
+		emit_str(part_open(w, annotations), "cede.dev/gang", str(w, o->group));
+		emit_strf(w->e, "cede.dev/min-member", "%d", g->min_member);
+		return;
+	}
+	if (g->task_group)
+		emit_str(part_open(w, annotations), "yunikorn.apache.org/task-group-name", str(w, g->task_group));
+	if (g->n_parts)
+		task_groups(w, g, annotations);
+	emit_strf(part_open(w, annotations), "yunikorn.apache.org/schedulingPolicyParameters",
+		  "placeholderTimeoutInSeconds=%" PRId64 " gangSchedulingStyle=%s", g->timeout_ns / NS_PER_S,
+		  g->is_hard ? "Hard" : "Soft");
+}
+
 static void annotations(struct writer *w, const struct obj_pod *o)
 {
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL}, *const queue_labels[] = {
@@ -148,8 +187,10 @@ static void annotations(struct writer *w, const struct obj_pod *o)
 		part_open(w, &p);
 	write_time(w, "cede.dev/checkpointed-at", o->checkpointed_ns);
 	scoring(w, shape_get(w->v, o->shape), &p);
-	if (o->group && !o->group_is_k8s)
+	if (o->group && !o->group_is_k8s && !o->gang)
 		emit_str(part_open(w, &p), "pod-group-name", str(w, o->group));
+	if (o->gang)
+		gang(w, o, &p);
 	if (o->allows_preemption != UNSET)
 		emit_str(part_open(w, &p), "yunikorn.apache.org/allow-preemption",
 			 o->allows_preemption == YES ? "true" : "false");

@@ -63,7 +63,42 @@ void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 	labelset_drop(v, o->labelset);
 	shape_drop(v, o->shape);
 	pod_volumes_drop(vocab_names(v), o->volumes);
+	pod_gang_drop(vocab_names(v), o->gang);
 	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
+}
+
+static void count_gang(struct names *names, const struct pod_gang *g, void (*count)(struct names *, name_id))
+{
+	count(names, g->task_group);
+	for (uint32_t i = 0; i < g->n_parts; i++)
+		count(names, g->parts[i].name);
+}
+
+struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft, const struct gang_part *parts)
+{
+	struct pod_gang *g = mem_alloc(sizeof(*g) + draft->n_parts * sizeof(*parts));
+
+	*g = *draft;
+	g->refs = 1;
+	if (g->n_parts > 0)
+		memcpy(g->parts, parts, g->n_parts * sizeof(*parts));
+	count_gang(names, g, names_keep);
+	return g;
+}
+
+struct pod_gang *pod_gang_keep(struct pod_gang *g)
+{
+	if (g != NULL)
+		g->refs++;
+	return g;
+}
+
+void pod_gang_drop(struct names *names, struct pod_gang *g)
+{
+	if (g == NULL || --g->refs > 0)
+		return;
+	count_gang(names, g, names_drop);
+	mem_free(g);
 }
 
 void obj_node_drop(struct vocab *v, struct obj_node *o)

@@ -37,6 +37,30 @@ enum owner_kind {
 	OWNER_OTHER,
 };
 
+struct gang_part { /* a task group */
+	name_id name;
+	int32_t min_member;
+};
+
+/*
+ * What a pod says about a gang that has no PodGroup: cede.dev/gang and cede.dev/min-member, or YuniKorn's task groups,
+ * whose gang is the application. Immutable, counted.
+ */
+struct pod_gang {
+	uint32_t refs;
+	bool is_yunikorn;
+	bool is_hard;	    /* gangSchedulingStyle Hard; a soft one goes on pod by pod after its timeout */
+	int64_t timeout_ns; /* placeholderTimeoutInSeconds */
+	int32_t min_member; /* cede.dev */
+	name_id task_group; /* the one it is of; NAME_NONE: of none */
+	uint32_t n_parts;   /* task groups that it defines */
+	struct gang_part parts[];
+};
+/* Copies, and takes references to the names. */
+struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft, const struct gang_part *parts);
+struct pod_gang *pod_gang_keep(struct pod_gang *g); /* NULL is fine */
+void pod_gang_drop(struct names *names, struct pod_gang *g);
+
 struct obj_pod {
 	name_id name, uid;
 	labelset_id labelset; /* namespace and labels */
@@ -51,9 +75,9 @@ struct obj_pod {
 	int64_t created_ns, started_ns, scheduled_ns, deleted_ns, checkpointed_ns; /* TIME_NONE if not there */
 	enum owner_kind owner_kind;						   /* the controller */
 	name_id owner_name, owner_uid;
-	name_id group;			    /* annotation pod-group-name, or spec.schedulingGroup.podGroupName */
-	bool group_is_k8s;		    /* the latter */
-	name_id subgroup;		    /* label kai.scheduler/subgroup-name */
+	name_id group;	   /* annotation pod-group-name, or spec.schedulingGroup.podGroupName; of a gang its name */
+	bool group_is_k8s; /* the latter */
+	name_id subgroup;  /* label kai.scheduler/subgroup-name */
 	name_id kai_queue, yunikorn_queue;  /* as the pod's labels and annotations name them */
 	name_id app;			    /* YuniKorn application id if given */
 	name_id user;			    /* of yunikorn.apache.org/user.info */
@@ -65,6 +89,7 @@ struct obj_pod {
 	 * claims of its own, and all of them are one shape.
 	 */
 	struct pod_volumes *volumes;
+	struct pod_gang *gang; /* NULL: it says nothing of one, or names a PodGroup */
 };
 
 struct obj_image {
@@ -136,7 +161,10 @@ struct obj_subgroup {
 struct obj_group { /* PodGroup: KAI's, or scheduling.k8s.io's (is_k8s) */
 	name_id ns, name, uid;
 	bool is_k8s;
-	int32_t min_member; /* gang minCount; 0: not a gang (k8s basic) or not stated */
+	bool is_of_pods;     /* no object: what its pods say (struct pod_gang) */
+	bool has_no_minimum; /* of_pods: its time is over, each pod stands for itself */
+	int64_t relax_ns;    /* of_pods: when it is over; TIME_NONE: never */
+	int32_t min_member;  /* gang minCount; 0: not a gang (k8s basic) or not stated */
 	name_id queue, priority_class;
 	bool has_priority;
 	int32_t priority;

@@ -160,7 +160,7 @@ static inline void dump_group(struct dump *d, group_id id)
 		    dump_name(d, o->queue), dump_queue(d, g->queue), dump_name(d, o->priority_class), o->has_priority,
 		    o->priority, g->priority, o->preemptibility, g->preemptibility, o->goes_whole, o->never_preempts);
 	text_printf(&t, " created=%" PRId64 " stale=%" PRId64, o->created_ns, o->stale_ns);
-	if (!d->is_moved || !o->is_k8s)
+	if (!d->is_moved || (!o->is_k8s && !o->is_of_pods))
 		text_printf(&t, " started=%" PRId64, g->started_ns);
 	for (uint32_t i = 0; i < o->n_subgroups; i++)
 		text_printf(&t, " sub=%s<%s:%d", dump_name(d, o->subgroups[i].name),

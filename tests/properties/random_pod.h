@@ -252,6 +252,28 @@ static inline void gen_spec(struct gen *g, uint32_t n_init, uint32_t n_main)
 
 /* ---- pods: the rest ---- */
 
+/* A gang without a PodGroup, at times with the name of one. */
+static inline void gen_gang(struct gen *g)
+{
+	static const char *const mins[] = {"1", "2", "3", "0", "x"};
+	static const char *const tasks[] = {
+		"[{\"name\": \"a\", \"minMember\": 1}, {\"name\": \"b\", \"minMember\": 2}]",
+		"[{\"name\": \"a\", \"minMember\": 3}]", "[]", "{}"};
+
+	if (chance(g, 15)) {
+		emit_str(&g->e, "cede.dev/gang", PICK(g, gen_groups));
+		if (chance(g, 80))
+			emit_str(&g->e, "cede.dev/min-member", PICK(g, mins));
+	}
+	if (chance(g, 15))
+		emit_str(&g->e, "yunikorn.apache.org/task-groups", PICK(g, tasks));
+	if (chance(g, 20))
+		emit_str(&g->e, "yunikorn.apache.org/task-group-name", chance(g, 50) ? "a" : "b");
+	if (chance(g, 15))
+		emit_str(&g->e, "yunikorn.apache.org/schedulingPolicyParameters",
+			 chance(g, 50) ? "gangSchedulingStyle=Hard" : "placeholderTimeoutInSeconds=30 x");
+}
+
 static inline void gen_container_statuses(struct gen *g, const char *key, char prefix, uint32_t n)
 {
 	emit_list(&g->e, key);
@@ -352,6 +374,7 @@ static inline void gen_pod_annotations(struct gen *g)
 		emit_str(&g->e, "pod-group-name", PICK(g, gen_groups));
 	if (chance(g, 20))
 		emit_str(&g->e, "yunikorn.apache.org/app-id", "app-4");
+	gen_gang(g);
 	if (chance(g, 20))
 		emit_str(&g->e, "yunikorn.apache.org/queue", PICK(g, gen_yunikorn_names));
 	if (chance(g, 20))
