@@ -135,6 +135,28 @@ DEFINE_PUT(class)
 DEFINE_PUT(pdb)
 DEFINE_PUT(owner)
 DEFINE_PUT(group)
+DEFINE_PUT(pv)
+DEFINE_PUT(pvc)
+DEFINE_PUT(storage_class)
+DEFINE_PUT(csi_node)
+DEFINE_PUT(csi_driver)
+DEFINE_PUT(csi_capacity)
+DEFINE_PUT(attachment)
+
+#define DEFINE_DROP(stem, ...)                                                    \
+	static void drop_##stem(struct kube_feed *f, const struct kube_object *o) \
+	{                                                                         \
+		tell_other(f, o, true);                                           \
+		cluster_drop_##stem(f->cluster, __VA_ARGS__);                     \
+	}
+
+DEFINE_DROP(pv, o->name)
+DEFINE_DROP(pvc, o->ns, o->name)
+DEFINE_DROP(storage_class, o->name)
+DEFINE_DROP(csi_node, o->name)
+DEFINE_DROP(csi_driver, o->name)
+DEFINE_DROP(csi_capacity, o->ns, o->name)
+DEFINE_DROP(attachment, o->name)
 
 static void drop_namespace(struct kube_feed *f, const struct kube_object *o)
 {
@@ -290,6 +312,13 @@ static const struct feed_kind feed_kinds[] = {
 	{"StatefulSet", put_owner, drop_owner},
 	{"DaemonSet", put_owner, drop_owner},
 	{"Job", put_owner, drop_owner},
+	{"PersistentVolume", put_pv, drop_pv},
+	{"PersistentVolumeClaim", put_pvc, drop_pvc},
+	{"StorageClass", put_storage_class, drop_storage_class},
+	{"CSINode", put_csi_node, drop_csi_node},
+	{"CSIDriver", put_csi_driver, drop_csi_driver},
+	{"CSIStorageCapacity", put_csi_capacity, drop_csi_capacity},
+	{"VolumeAttachment", put_attachment, drop_attachment},
 };
 
 static const struct feed_kind *kind_of(const char *kind)

@@ -54,6 +54,8 @@ struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o)
 		names_keep(vocab_names(v), ids[i]);
 	labelset_keep(v, o->labelset);
 	shape_keep(v, o->shape);
+	pod_volumes_keep(o->volumes);
+	pod_gang_keep(o->gang);
 	return *o;
 }
 
