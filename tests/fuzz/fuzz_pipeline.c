@@ -19,7 +19,9 @@
 #include "explain/explanation.h"
 #include "explain/group_text.h"
 #include "explain/lint.h"
+#include "explain/plan_notes.h"
 #include "explain/plan_view.h"
+#include "explain/queue_text.h"
 #include "journal/diff.h"
 #include "journal/rebuild.h"
 #include "journal/record.h"
@@ -29,7 +31,7 @@
 
 #define NOW_NS (INT64_C(1800000000) * NS_PER_S) /* as the seeds have it */
 
-enum { PROFILES = 4, EXPLAINED_PODS = 4, EXPLAINED_GROUPS = 2 };
+enum { PROFILES = 4, EXPLAINED_PODS = 4, EXPLAINED_GROUPS = 2, EXPLAINED_QUEUES = 3 };
 
 static const struct look look = {.width = 100};
 
@@ -79,7 +81,6 @@ static enum err_code read_world(struct world *w, const char *data, size_t size, 
 	TRY(manifest_configure(w->manifest, w->config, e));
 	w->config->profile = p;
 	o = engine_config_cluster_options(w->config, NOW_NS);
-	o.is_strict = !profile_get(p)->keeps_ghosts;
 	return manifest_build(w->manifest, &o, &w->cluster, e);
 }
 
@@ -125,11 +126,13 @@ static void check_text(const struct world *w, struct text *t)
 struct planned {
 	struct engine *engine; /* NULL: refused, or no plan could be made */
 	struct decisions plan;
+	struct plan_notes *notes;
 	struct plan_view view;
 };
 
 static void planned_free(struct planned *p)
 {
+	plan_notes_free(p->notes);
 	engine_free(p->engine);
 	array_free(&p->plan.v);
 	arena_free(p->plan.arena);
@@ -158,6 +161,8 @@ static bool plan(struct world *w, uint32_t cycles, uint32_t threads, pod_id repo
 				       .profile = w->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(w->config) == RECLAIM_FAIR_SHARE,
 				       .now_ns = NOW_NS};
+	if (!rc)
+		ret->view.notes = ret->notes = plan_notes_new(w->cluster, &ret->plan);
 	return !rc;
 }
 
@@ -186,7 +191,7 @@ static void check_plan_views(const struct world *w, const struct plan_view *v, s
 
 /* ---- explanations ---- */
 
-static void find_remedies(struct world *w, uint32_t cycles, struct explanation *x)
+static void find_outlook(struct world *w, uint32_t cycles, struct explanation *x)
 {
 	struct remedy_question q = {.cluster = w->cluster,
 				    .config = w->config,
@@ -194,8 +199,8 @@ static void find_remedies(struct world *w, uint32_t cycles, struct explanation *
 				    .waits = x->own};
 	uint64_t before = ledger_digest(cluster_ledger(w->cluster));
 
-	x->n_remedies = remedies_find(&q, x->remedies);
-	x->has_remedies = true;
+	outlook_find(&q, &x->outlook);
+	x->has_outlook = true;
 	HOLDS(ledger_digest(cluster_ledger(w->cluster)) == before, w);
 }
 
@@ -206,7 +211,7 @@ static void check_pod(struct world *w, const struct planned *p, uint32_t cycles,
 
 	explanation_init(&x, &p->view, pod);
 	if (x.own && x.own->outcome == OUTCOME_WAITING && x.own->n_nodes) /* the reported one: it takes many plans */
-		find_remedies(w, cycles, &x);
+		find_outlook(w, cycles, &x);
 	explanation_words(&x, p->engine);
 	emit_init(&e, out, EMIT_JSON);
 	explanation_emit(&x, &e);
@@ -214,6 +219,22 @@ static void check_pod(struct world *w, const struct planned *p, uint32_t cycles,
 	explanation_text(&x, &look, true, out);
 	check_text(w, out);
 	explanation_free(&x);
+}
+
+static void check_queues(const struct world *w, const struct planned *p, struct text *out)
+{
+	const struct queue_tree *t = ledger_queues(cluster_ledger(w->cluster));
+	struct emit e;
+
+	for (queue_id q = 0; q < t->q.n && q < EXPLAINED_QUEUES; q++) {
+		if (!queue_get(t, q)->is_live)
+			continue;
+		emit_init(&e, out, EMIT_JSON);
+		queue_emit(&p->view, q, NULL, &e);
+		check_data(w, out);
+		queue_text(&p->view, q, NULL, &look, out);
+		check_text(w, out);
+	}
 }
 
 static void check_explanations(struct world *w, const struct planned *p, uint32_t cycles, struct text *out)
@@ -230,9 +251,9 @@ static void check_explanations(struct world *w, const struct planned *p, uint32_
 	for (group_id g = 0; g < ledger_group_limit(l) && n_groups < EXPLAINED_GROUPS; g++)
 		if (ledger_group(l, g)->is_live) {
 			emit_init(&e, out, EMIT_JSON);
-			group_emit(&p->view, g, &e);
+			group_emit(&p->view, g, NULL, &e);
 			check_data(w, out);
-			group_text(&p->view, g, &look, out);
+			group_text(&p->view, g, NULL, &look, true, out);
 			check_text(w, out);
 			n_groups++;
 		}
@@ -299,6 +320,7 @@ static void check_plan(struct world *w, uint32_t cycles)
 		check_plan_views(w, &one.view, &out);
 		check_replay(w, &one, cycles);
 		check_explanations(w, &one, cycles, &out);
+		check_queues(w, &one, &out);
 	}
 	text_free(&json);
 	text_free(&json3);
