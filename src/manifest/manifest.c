@@ -127,12 +127,13 @@ static struct object_source source_of(struct manifest *m)
 
 static void put_record(struct manifest *m, uint32_t place, const struct record *r)
 {
-	struct record *old = &m->records.v[place];
+	struct record *old;
 
 	if (place == m->records.n) {
 		array_push(&m->records, *r);
 		return;
 	}
+	old = &m->records.v[place];
 	old->kind->drop(m->vocab, old->obj);
 	mem_free(old->obj);
 	*old = *r;
