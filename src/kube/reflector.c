@@ -113,6 +113,8 @@ void reflector_free(struct reflector *r)
 {
 	if (!r)
 		return;
+	if (r->request)
+		r->transport.cancel(r->transport.ctx, r->request);
 	for (uint32_t i = 0; i < r->known.n; i++)
 		if (r->known.v[i].is_used)
 			forget(r, i);

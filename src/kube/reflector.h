@@ -70,7 +70,7 @@ struct reflector;
 struct reflector *reflector_new(const struct kube_kind *kind, const struct reflector_options *o, struct names *names,
 				const struct kube_transport *transport, const struct reflector_sink *sink,
 				uint64_t seed);
-void reflector_free(struct reflector *r); /* tells nobody */
+void reflector_free(struct reflector *r); /* cancels its request, and tells nobody */
 
 void reflector_start(struct reflector *r, int64_t now_ns);
 /* News of its own request are taken, others are not its business (false). The caller frees them. */

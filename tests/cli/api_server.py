@@ -104,6 +104,8 @@ class ApiServer:
         if planned:
             code, body, *headers = planned.pop(0)
             return code, body, headers[0] if headers else {}
+        if "watch" in query:  # a server of long ago; a real one is in tests/cluster
+            return 422, status(422, "sendInitialEvents is forbidden"), {}
         if url.path in self.resources:
             return 200, self.page(*self.resources[url.path], query), {}
         for o in self.objects:
@@ -119,7 +121,7 @@ class ApiServer:
         rest = {"resourceVersion": "77"}
         if start + limit < len(items):
             rest["continue"] = f"{start + limit}="
-        part = items[start:start + limit]
+        part = [{**o, "metadata": {"resourceVersion": "1", **o["metadata"]}} for o in items[start:start + limit]]
         if "run.ai" in api:
             return json.dumps({"apiVersion": api, "items": part, "kind": kind + "List", "metadata": rest}).encode()
         part = [{k: v for k, v in o.items() if k not in ("kind", "apiVersion")} for o in part]

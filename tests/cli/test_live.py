@@ -4,12 +4,13 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from api_server import ApiServer, status  # noqa: E402
-from harness import NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
 suite = Suite()
@@ -107,6 +108,28 @@ def options(objects):
         suite.true("an object that is there and in a file is told with both places", both.code == 2 and "already defined at /api" in both.err, both.err)
 
 
+def dry_run(objects):
+    suite.golden("cede run --help", "help-run.txt", cede("run", "--help").out)
+    bare = cede("run")
+    suite.true("cede run without --dry-run is refused, and says why", bare.code == 2 and "only --dry-run is there yet" in bare.err, bare.err)
+    lost = cede("run", "--dry-run", env=environment(HOME="/nonexistent", KUBECONFIG="", KUBERNETES_SERVICE_HOST=""))
+    suite.true("without a cluster it is told where one was looked for", lost.code == 2 and "$KUBECONFIG" in lost.err, lost.err)
+    with ApiServer(objects) as server, Folder({"bad.yaml": "kind: CedeConfiguration\nprofil: x\n"}) as folder:
+        bad = cede("run", "--dry-run", "--kubeconfig", server.kubeconfig(), "--config", os.path.join(folder, "bad.yaml"))
+        suite.true("settings that are wrong are told before anything begins", bad.code == 2 and "bad.yaml:" in bad.err, bad.err)
+        with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
+            run = subprocess.Popen([CEDE, "run", "--dry-run", "--log", "json", "--kubeconfig", server.kubeconfig()], stdout=subprocess.PIPE,
+                                   stderr=log, env=environment(), text=True)
+            first = json.loads(run.stdout.readline())
+            run.terminate()
+            run.communicate(timeout=20)
+            log.seek(0)
+            err = log.read()
+        suite.true("a server that knows no watches is listed, and its pods are decided", "outcome" in first and "pod" in first, str(first))
+        suite.true("SIGTERM: exit 0, and no secret on the way", run.returncode == 0 and "hush" not in err, f"{run.returncode}\n{err}")
+        suite.equal("CL_10 nothing but GET is said by a dry run", {m for m, _, _ in server.asked}, {"GET"})
+
+
 def main():
     objects = example()
     same_answers(objects)
@@ -114,6 +137,7 @@ def main():
     odd_servers(objects)
     tls(objects)
     options(objects)
+    dry_run(objects)
     suite.end()
 
 
