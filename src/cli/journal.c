@@ -31,8 +31,10 @@ static void set_argument(struct journal_options *o, char *arg, struct argp_state
 
 static void check_arguments(const struct journal_options *o, struct argp_state *state)
 {
-	if (!o->what)
+	if (!o->what) {
 		argp_error(state, "what is to be done? for example: cede journal check journal.db");
+		return;
+	}
 	if (!o->file)
 		argp_error(state, "which journal? for example: cede journal %s journal.db", o->what);
 	if (str_eq(o->what, "salvage") && !o->to)

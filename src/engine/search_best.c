@@ -178,7 +178,7 @@ static int64_t least_lost(const struct node_search *g, uint64_t n, int64_t highe
 
 	for (uint32_t i = 0; i < g->n; i++) {
 		int64_t lost = g->candidates[i].lost_work;
-		uint32_t at = count;
+		uint32_t at;
 
 		if (g->candidates[i].v.p->priority > highest ||
 		    (count == wants && (!count || lost >= least[count - 1])))
