@@ -21,6 +21,8 @@
 #include "units/timestamp.h"
 
 #define GATHER_NS (NS_PER_S / 50) /* what happens together is decided together */
+#define NS_PER_MS (NS_PER_S / 1000)
+enum { LONGEST_MS = 60000 }; /* of one wait */
 
 struct options {
 	const char *kubeconfig, *context, *ns;
@@ -291,7 +293,7 @@ static void tell(struct runner *r, const struct plan_view *v, const struct decis
 			emit_init(&e, &line, EMIT_JSON_LINE);
 			plan_emit_decision(v, &e, d);
 		} else {
-			timestamp_text(v->now_ns / NS_PER_S * NS_PER_S, &line);
+			timestamp_text(time_floor(v->now_ns, NS_PER_S), &line);
 			text_printf(&line, " %s\n", text_str(&said));
 		}
 		cli_print(&line);
@@ -354,15 +356,14 @@ static void take_news(struct runner *r)
 static int next_ms(const struct runner *r)
 {
 	int64_t now_ns = clock_now(&r->steady), next = kube_feed_next_ns(r->world.feed);
-	int64_t wall = r->until_ns == INT64_MAX ? INT64_MAX : r->until_ns - clock_now(&r->wall);
+	int64_t decide_at = time_add(r->dirty_ns, GATHER_NS), wait;
+	int64_t wake_at = time_add(now_ns, time_since(r->until_ns, clock_now(&r->wall)));
 
-	if (wall != INT64_MAX && now_ns + wall < next)
-		next = now_ns + wall;
-	if (r->dirty_ns != INT64_MAX && r->was_synced && r->dirty_ns + GATHER_NS < next)
-		next = r->dirty_ns + GATHER_NS;
-	if (next <= now_ns)
-		return 0;
-	return next - now_ns > 60 * NS_PER_S ? 60000 : (int)((next - now_ns) / 1000000 + 1);
+	next = wake_at < next ? wake_at : next;
+	if (r->was_synced && decide_at < next)
+		next = decide_at;
+	wait = time_since(next, now_ns) / NS_PER_MS;
+	return next <= now_ns ? 0 : wait >= LONGEST_MS ? LONGEST_MS : (int)wait + 1;
 }
 
 static int turn(struct runner *r)
@@ -381,7 +382,7 @@ static int turn(struct runner *r)
 	now_ns = clock_now(&r->steady);
 	if (clock_now(&r->wall) >= r->until_ns)
 		touch(r);
-	return r->was_synced && now_ns >= r->dirty_ns + GATHER_NS && r->dirty_ns != INT64_MAX ? decide(r) : EXIT_FINE;
+	return r->was_synced && now_ns >= time_add(r->dirty_ns, GATHER_NS) ? decide(r) : EXIT_FINE;
 }
 
 static int loop(struct runner *r)

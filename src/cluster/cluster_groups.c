@@ -285,7 +285,7 @@ static struct obj_group gang_object(const struct cluster *c, const struct obj_po
 	names_keep(c->names, ns);
 	names_keep(c->names, name);
 	if (g->is_yunikorn && !g->is_hard && by->created_ns != TIME_NONE)
-		o.relax_ns = by->created_ns + g->timeout_ns;
+		o.relax_ns = time_add(by->created_ns, g->timeout_ns);
 	if (g->n_parts > 0)
 		o.subgroups = mem_alloc(g->n_parts * sizeof(*o.subgroups));
 	for (uint32_t i = 0; i < g->n_parts; i++)

@@ -165,8 +165,8 @@ enum err_code manifest_kai_shard(const struct object_source *src, const struct t
  * which container asks for what (the first asks for the sums; annotation cede.dev/scoring-request has what they score
  * with where that does not follow); the kind of owners that cede does not know ("Other"); what was wrong with a node
  * selector term that matches nothing; API groups and versions; settings (profiles, switches of a partition); the start
- * of a scheduling.k8s.io PodGroup and of a gang without one; queues that are being drained, and nodes that are gone while pods are on them (their
- * pods are written, and are readable unless the options are strict).
+ * of a scheduling.k8s.io PodGroup and of a gang without one; queues that are being drained, and nodes that are gone
+ * while pods are on them (their pods are written, and are readable unless the options are strict).
  */
 struct emit;
 void manifest_write(const struct cluster *c, struct emit *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gangs without a PodGroup, as pods say them: cede.dev/gang with cede.dev/min-member, or YuniKorn's task groups. Tenants
- * write these: what cannot be read is noted and looked past.
+ * Gangs without a PodGroup, as pods say them: cede.dev/gang with cede.dev/min-member, or YuniKorn's task groups.
+ * Tenants write these: what cannot be read is noted and looked past.
  */
 #include "manifest/pod_gang.h"
 
@@ -95,7 +95,7 @@ static void read_parameters(const char *s, struct pod_gang *draft)
 		s += strspn(s, " ");
 		n = strcspn(s, " ");
 		if (str_starts(s, timeout) && isdigit((unsigned char)s[strlen(timeout)]))
-			draft->timeout_ns = strtoll(s + strlen(timeout), NULL, 10) % INT32_MAX * NS_PER_S;
+			draft->timeout_ns = time_multiply(NS_PER_S, strtoll(s + strlen(timeout), NULL, 10) % INT32_MAX);
 		if (str_starts(s, "gangSchedulingStyle=Hard"))
 			draft->is_hard = true;
 	}
@@ -103,7 +103,7 @@ static void read_parameters(const char *s, struct pod_gang *draft)
 
 static void task_groups(const struct reader *r, const struct sayings *by, struct obj_pod *o)
 {
-	struct pod_gang draft = {.is_yunikorn = true, .timeout_ns = TIMEOUT_S * NS_PER_S};
+	struct pod_gang draft = {.is_yunikorn = true, .timeout_ns = time_multiply(NS_PER_S, TIMEOUT_S)};
 	struct gang_part *parts = arena_n(r->scratch, PARTS_MAX, struct gang_part);
 	struct name_bag bag = name_bag_of(r->names);
 	struct at at, ignored;

@@ -56,7 +56,8 @@ struct tree_reader;
 /*
  * data stays the caller's and must outlive the reader. name is for messages. What begins as JSON does, with { or [ and
  * then a quote, a bracket or (in a list) a number, is read as JSON, maps and lists one after the other as documents;
- * everything else is YAML, which may hold several documents (the first of them may be JSON). Problems of the input as a whole are told by the first tree_next.
+ * everything else is YAML, which may hold several documents (the first of them may be JSON). Problems of the input as
+ * a whole are told by the first tree_next.
  */
 struct tree_reader *tree_reader_new(const char *name, const char *data, size_t len);
 void tree_reader_free(struct tree_reader *r); /* NULL is fine */

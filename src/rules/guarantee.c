@@ -51,8 +51,8 @@ static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
 
 /* Law 2 for this pod alone. */
 /*
- * The numbers are those before the decision, which people see: of a gang whose first pods have taken something, what they
- * took counts as taken with this one.
+ * The numbers are those before the decision, which people see: of a gang whose first pods have taken something, what
+ * they took counts as taken with this one.
  */
 static struct rule_verdict too_big(const struct judge *j, const struct pod *v, const struct victim_queue *o)
 {

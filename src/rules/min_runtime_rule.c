@@ -23,7 +23,10 @@ int32_t judge_minimum(const struct ledger *l, podset_id s)
 {
 	const struct obj_group *o = ledger_group(l, ledger_podset(l, s)->group)->obj;
 
-	/* A group of Kubernetes' without a gang policy only holds pods together by name, and so does a gang in the end. */
+	/*
+	 * A group of Kubernetes' without a gang policy only holds pods together by name, and so does a gang in the
+	 * end.
+	 */
 	return (o->is_k8s && !o->min_member) || o->has_no_minimum ? INT32_MAX : ledger_podset(l, s)->min_member;
 }
 

@@ -152,7 +152,7 @@ static void each_part_of_a_group_has_its_minimum(void **state)
 	story_pod(&s, "w-1", NULL, 1, NULL, "group g part work age 98");
 	story_pod(&s, "w-2", NULL, 1, NULL, "group g part work age 97");
 	expect_line(&s, "three workers are no head", "w-0 waiting; w-1 waiting; w-2 waiting");
-	expect_message(&s, "w-0", "group d/g (head) has 0 of 1 pods");
+	expect_message(&s, "w-0", "group d/g (head) has 0 of 1 pod");
 	story_end(&s);
 
 	begin(&s, 3);
