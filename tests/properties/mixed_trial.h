@@ -299,7 +299,8 @@ static inline void check_place(struct trial *t, int pod, int node, bool is_now)
 	if (is_now && !m_fits(&t->m, pod, node, NULL, AT_ONCE, NO_NOMINATIONS))
 		breaks(t, OVERCOMMIT, "%s does not fit n%d now", name_at(t, pod), node);
 	if (!m_fits(&t->m, pod, node, NULL, AT_LAST, nominations_seen(t)) &&
-	    !m_at(&t->m, pod)->needs_team) /* whom it needs may be on the way out */
+	    !m_at(&t->m, pod)->needs_team && /* whom it needs may be on the way out, */
+	    !m_at(&t->m, pod)->spreads)	     /* and so may who keeps zones even */
 		breaks(t, OVERCOMMIT, "%s does not fit n%d, which others were promised", name_at(t, pod), node);
 }
 

@@ -491,7 +491,7 @@ static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profi
 	m->crowded = some_leaf(m);
 	m->is_plain = one_in(m, 2);
 	m->has_small = one_in(m, 4);
-	m->has_plugin = one_in(m, 4) && profile != PROFILE_KAI;
+	m->has_plugin = one_in(m, 4);
 	draw_classes(m);
 	draw_budgets(m);
 	draw_groups(m);
