@@ -88,6 +88,17 @@ static inline void server_wait(const struct scripted_server *s, int fd, int ms)
 	}
 }
 
+/* How many requests came so far. */
+static inline unsigned server_n_asked(struct scripted_server *s)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&s->lock);
+	n = (unsigned)s->n_asked;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
 static inline void *server_serve(void *arg)
 {
 	struct server_connection *c = arg;

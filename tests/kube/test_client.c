@@ -328,7 +328,7 @@ static void CL_4_nothing_is_written_beyond_the_fence(void **state)
 	assert_int_equal(n->result, KUBE_FENCED);
 	assert_int_equal(n->attempts, 0);
 	kube_news_free(c, n);
-	assert_int_equal(s->n_asked, 1);
+	assert_int_equal(server_n_asked(s), 1);
 	kube_client_free(c);
 	server_stop(s);
 }
