@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "units/timestamp.h"
 
 #define HOLDS(condition)          \
