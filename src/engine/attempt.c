@@ -234,12 +234,7 @@ static void judge_of(const struct attempt *a, struct judge *j)
 
 static struct displace_options options_of(const struct attempt *a, struct judge *j)
 {
-	bool is_kubernetes = profile_get(a->en->config->profile)->search_mode == MODE_PODS;
-
-	return (struct displace_options){.j = j,
-					 .threads = a->en->config->threads,
-					 .only_in = is_kubernetes ? QUEUE_NONE : a->c.p->queue,
-					 .empty_selector_matches = !is_kubernetes};
+	return (struct displace_options){.j = j, .threads = a->en->config->threads};
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
@@ -331,16 +326,6 @@ bool attempt_in_default_queue(const struct attempt *a, queue_id q)
 	return engine_is_default_queue(a->en, q);
 }
 
-/* In profile kubernetes everybody; in the default profile pods without a queue, among themselves. */
-static bool may_use_displace(const struct attempt *a)
-{
-	const struct profile_data *p = profile_get(a->en->config->profile);
-
-	if (!(p->actions >> ACTION_DISPLACE & 1))
-		return false;
-	return p->has_no_queues || attempt_in_default_queue(a, a->c.p->queue);
-}
-
 static void unplaced(struct attempt *a, bool wants_report)
 {
 	struct text message = {0}, post = {0}, pre = {0};
@@ -353,7 +338,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 	} else {
 		if (!status_is_success(&a->c.pre_filter))
 			status_message(&a->c, &a->c.pre_filter, &pre);
-		if (framework_preempts(a->c.framework) && may_use_displace(a))
+		if (framework_preempts(a->c.framework))
 			displace(a, &tried, &n_tried, &post);
 		fe.pre_filter_msg = text_str(&pre);
 		fe.post_filter_msg = a->d->outcome == OUTCOME_NOMINATED ? "" : text_str(&post);
@@ -401,7 +386,7 @@ static bool try_displace_cache(struct attempt *a)
 	struct displace_cache_result r;
 	int64_t below;
 
-	if (a->c.p->nomination != NOMINATION_NONE || !framework_preempts(a->c.framework) || !may_use_displace(a) ||
+	if (a->c.p->nomination != NOMINATION_NONE || !framework_preempts(a->c.framework) ||
 	    displace_eligible(&a->c, NULL) != ELIGIBLE)
 		return false;
 	judge_of(a, &j);

@@ -114,48 +114,6 @@ void sort_by_importance(const struct cede_cycle *c, const struct displace_option
 	qsort_r(pods, n, sizeof(*pods), by_importance, &ctx);
 }
 
-/* ---- budgets ---- */
-
-static bool is_disrupted(const struct obj_pdb *o, name_id pod)
-{
-	for (uint32_t i = 0; i < o->n_disrupted; i++)
-		if (o->disrupted[i] == pod)
-			return true;
-	return false;
-}
-
-static bool spends(struct map *left, const struct cede_cycle *c, pdb_id id, name_id pod, bool empty_matches)
-{
-	const struct pdb *b = ledger_pdb(c->ledger, id);
-	uint32_t used;
-
-	if ((!empty_matches && selector_is_empty(&b->obj->selector)) || is_disrupted(b->obj, pod))
-		return false;
-	used = map_get(left, id);
-	used = used == MAP_NONE ? 1 : used + 1;
-	map_put(left, id, used);
-	return (int64_t)b->obj->allowed - b->spent < (int64_t)used;
-}
-
-void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches,
-	       bool *ret_violates)
-{
-	struct map used = {0};
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pod *p = ledger_pod(c->ledger, pods[i]);
-		uint32_t n_pdbs;
-		const pdb_id *pdbs = ledger_labelset_pdbs(c->ledger, p->labelset, &n_pdbs);
-
-		ret_violates[i] = false;
-		if (!labelset_get(c->vocab, p->labelset)->labels.n)
-			continue; /* Kubernetes looks at no budget for a pod without labels */
-		for (uint32_t k = 0; k < n_pdbs; k++)
-			ret_violates[i] |= spends(&used, c, pdbs[k], p->name, empty_selector_matches);
-	}
-	map_free(&used);
-}
-
 /* ---- one node ---- */
 
 struct displace_trial { /* of one node */

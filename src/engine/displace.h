@@ -24,9 +24,6 @@ struct displace_options {
 	struct judge *j;	      /* who may go; made by displace_judge */
 	struct protected_list *spoke; /* who is protected, and by which rule but priority; NULL: nobody asks */
 	uint32_t threads;	      /* 1: none beside the caller's */
-	queue_id only_in;	      /* victims are of this queue; QUEUE_NONE: of any */
-	/* a budget with selector {} covers all pods of its namespace (profiles other than kubernetes) */
-	bool empty_selector_matches;
 };
 
 /* For the cycle's pod, plugins included. */
@@ -52,9 +49,3 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
  * PodGroup of Kubernetes', then the earlier start.
  */
 int victim_cmp(const struct cede_cycle *c, pod_id a, pod_id b);
-/*
- * Budgets: which of pods[] (in this order) would violate one; violates[i] set. Spends status.disruptionsAllowed in
- * order.
- */
-void pdb_split(const struct cede_cycle *c, const pod_id *pods, uint32_t n, bool empty_selector_matches,
-	       bool *ret_violates);

@@ -15,7 +15,8 @@ struct node_answer {	     /* what one node says to one kind of pod */
 	uint64_t seen;	     /* in which use of the memory it was looked at last */
 	struct status filter;
 	struct status after; /* potential nodes: SUCCESS if it is a candidate */
-	int64_t sum, earliest;
+	int64_t sum;
+	int64_t not_before; /* minus the earliest start of the victims of the highest priority */
 	uint32_t n_victims, n_violations;
 	int32_t highest;
 };
@@ -24,7 +25,6 @@ struct key {
 	const struct framework *framework;
 	shape_id shape;
 	int32_t priority;
-	queue_id only_in;
 };
 
 struct memory { /* of one kind of pod */
@@ -67,17 +67,16 @@ void displace_cache_free(struct displace_cache *s)
 
 static bool same_key(const struct key *a, const struct key *b)
 {
-	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority &&
-	       a->only_in == b->only_in;
+	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority;
 }
 
 /*
  * The memory for this kind of pod; the one not used for longest makes room.
  * Holds a reference to the shape, so its id stays its own.
  */
-static struct memory *memory_for(struct displace_cache *s, const struct cede_cycle *c, const struct displace_options *o)
+static struct memory *memory_for(struct displace_cache *s, const struct cede_cycle *c)
 {
-	struct key key = {c->framework, c->p->shape, c->priority, o->only_in};
+	struct key key = {c->framework, c->p->shape, c->priority};
 	struct memory *m = &s->memories[0];
 	uint32_t n = ledger_node_limit(c->ledger);
 
@@ -109,21 +108,23 @@ static struct memory *memory_for(struct displace_cache *s, const struct cede_cyc
 
 static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct node_answer *e)
 {
+	int64_t earliest = INT64_MAX;
+
 	e->n_victims = d->n_victims;
 	e->n_violations = d->n_violations;
 	e->highest = INT32_MIN;
 	e->sum = 0;
-	e->earliest = INT64_MAX;
 	for (uint32_t i = 0; i < d->n_victims; i++) {
 		const struct pod *p = ledger_pod(c->ledger, d->victims[i]);
 		int64_t start = victim_start(c, p);
 
 		e->sum += (int64_t)p->priority + (INT64_C(1) << 31);
-		if (p->priority > e->highest || (p->priority == e->highest && start < e->earliest)) {
+		if (p->priority > e->highest || (p->priority == e->highest && start < earliest)) {
 			e->highest = p->priority;
-			e->earliest = start;
+			earliest = start;
 		}
 	}
+	e->not_before = -earliest;
 }
 
 static void look(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
@@ -215,38 +216,35 @@ static void look_ahead(struct displace_cache *s, struct cede_cycle *c, const str
 
 /* ---- the choice ---- */
 
-/* <0: a is better; equal ones are decided by name, which is the order they come in. */
-static int compare(const struct node_answer *a, const struct node_answer *b, enum tie_break *ret_by, int64_t *ret_a,
-		   int64_t *ret_b)
-{
-	const int64_t mine[] = {a->n_violations, a->highest, a->sum, a->n_victims, -a->earliest};
-	const int64_t theirs[] = {b->n_violations, b->highest, b->sum, b->n_victims, -b->earliest};
-	static const enum tie_break by[] = {TIE_VIOLATIONS, TIE_HIGHEST, TIE_SUM, TIE_COUNT, TIE_START};
+/* As displace_pick has them (displace.c), from what was kept of a node: smaller is better. */
+#define CRITERIA(X)                     \
+	X(TIE_VIOLATIONS, n_violations) \
+	X(TIE_HIGHEST, highest)         \
+	X(TIE_SUM, sum)                 \
+	X(TIE_COUNT, n_victims)         \
+	X(TIE_START, not_before)
 
-	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
-		if (mine[i] == theirs[i])
-			continue;
-		*ret_by = by[i];
-		*ret_a = mine[i];
-		*ret_b = theirs[i];
-		return mine[i] < theirs[i] ? -1 : 1;
-	}
-	*ret_by = TIE_NAME;
-	*ret_a = *ret_b = 0;
-	return 0;
+struct difference {
+	enum tie_break by;
+	int64_t mine, theirs;
+};
+
+/* Equal ones are decided by name, which is the order they come in. */
+static inline struct difference first_difference(const struct node_answer *a, const struct node_answer *b)
+{
+#define X(tie, field)             \
+	if (a->field != b->field) \
+		return (struct difference){tie, a->field, b->field};
+	CRITERIA(X)
+#undef X
+	return (struct difference){.by = TIE_NAME};
 }
 
-static bool is_better(const struct node_answer *a, const struct node_answer *b)
+static inline bool is_better(const struct node_answer *a, const struct node_answer *b)
 {
-	if (a->n_violations != b->n_violations)
-		return a->n_violations < b->n_violations;
-	if (a->highest != b->highest)
-		return a->highest < b->highest;
-	if (a->sum != b->sum)
-		return a->sum < b->sum;
-	if (a->n_victims != b->n_victims)
-		return a->n_victims < b->n_victims;
-	return a->earliest > b->earliest;
+	struct difference d = first_difference(a, b);
+
+	return d.mine < d.theirs;
 }
 
 struct status_tally {
@@ -306,8 +304,13 @@ static void settle(struct displace_cache *s, const struct memory *m, struct cede
 	else
 		ret->winner = eviction_order_displace(&s->eviction_orders, c, o, w, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
-	if (ret->second != NODE_NONE)
-		compare(&m->entries[ret->best], &m->entries[ret->second], &ret->tie, &ret->mine, &ret->theirs);
+	if (ret->second != NODE_NONE) {
+		struct difference d = first_difference(&m->entries[ret->best], &m->entries[ret->second]);
+
+		ret->tie = d.by;
+		ret->mine = d.mine;
+		ret->theirs = d.theirs;
+	}
 }
 
 /* Nodes come by name, so of equals the first stays ahead. */
@@ -334,7 +337,7 @@ bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const st
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;
 	*ret = (struct displace_cache_result){.best = NODE_NONE, .second = NODE_NONE};
-	m = memory_for(s, c, o);
+	m = memory_for(s, c);
 	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
 	want_of(c, &w);
 	look_ahead(s, c, o, &w, m);

@@ -111,7 +111,7 @@ static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, i
 	int64_t take[RES_MAX];
 
 	if (has_budgets(j->c, pods, n))
-		pdb_split(j->c, pods, n, j->o->empty_selector_matches, violates);
+		victim_set_overspending(j->o->j, pods, n, violates);
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < n; i++) {
 			if (violates[i] != (pass == 0))
@@ -138,7 +138,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	for (uint32_t i = 0; i < ln->pods.n; i++) {
 		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
 
-		if (p->priority >= j->below || !is_looked_at(j->o, p))
+		if (p->priority >= j->below)
 			continue;
 		if (pod_goes_whole(j->c->ledger, p))
 			return UINT32_MAX;

@@ -4,15 +4,10 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "engine/displace.h"
+#include "rules/victim_set.h"
 
 int64_t victim_start(const struct cede_cycle *c, const struct pod *p);
-/* Is it of a queue that is looked at? Whether it may go says the judge. */
-static inline bool is_looked_at(const struct displace_options *o, const struct pod *p)
-{
-	return o->only_in == QUEUE_NONE || p->queue == o->only_in;
-}
 void sort_by_importance(const struct cede_cycle *c, const struct displace_options *o, pod_id *pods, uint32_t n);
 void collect_victims(struct displace_node *r, const pod_id *pods, const bool *goes, const bool *violates, uint32_t n,
 		     struct arena *a);

@@ -84,7 +84,7 @@ static void add_alone(struct gathering *g, pod_id pod, const struct pod *p)
 				    .is_grouped = pod_is_grouped(p),
 				    .start = victim_start(g->c, p)};
 
-	if (!is_looked_at(g->o, p) || !may_go(g, pod, &u))
+	if (!may_go(g, pod, &u))
 		return;
 	g->alone[g->n] = pod;
 	g->v[g->n++] = u;
@@ -99,8 +99,6 @@ static void add_whole(struct gathering *g, group_id id)
 	if (bits_has(&g->seen, id))
 		return;
 	bits_set(&g->seen, id);
-	if (g->o->only_in != QUEUE_NONE && group->queue != g->o->only_in)
-		return;
 	pods = arena_n(g->c->arena, members_on_nodes(g->c, id, NULL) + 1, pod_id);
 	u.n_pods = members_on_nodes(g->c, id, pods);
 	u.pods = pods;
@@ -248,7 +246,7 @@ struct unit_rows unit_rows_of(const struct cede_cycle *c, const struct displace_
 		memcpy(r.pods + at, u->v[i].pods, u->v[i].n_pods * sizeof(*r.pods));
 	for (uint32_t i = 0; i < u->n_pods; i++)
 		r.homes[i] = ledger_pod(c->ledger, r.pods[i])->node;
-	pdb_split(c, r.pods, u->n_pods, o->empty_selector_matches, r.violates);
+	victim_set_overspending(o->j, r.pods, u->n_pods, r.violates);
 	for (uint32_t i = 0, at = 0; i < u->n; at += u->v[i++].n_pods)
 		r.classes[i] = class_of(&u->v[i], r.violates + at);
 	return r;

@@ -74,7 +74,6 @@ static void build(struct eviction_orders *all, struct cede_cycle *c, node_id nod
 		l->v[i] = (struct ordered_pod){.priority = p->priority,
 					       .is_grouped = pod_is_grouped(p),
 					       .pod = n->pods.v[i],
-					       .queue = p->queue,
 					       .labelset = p->labelset,
 					       .start = p->started_ns,
 					       .usage = &shape_get(c->vocab, p->shape)->usage};
@@ -105,16 +104,9 @@ bool eviction_order_only_reads(struct eviction_orders *l, struct cede_cycle *c, 
 struct candidates { /* those who may go, most important first */
 	const struct ordered_pod *v;
 	uint32_t n;
-	const struct ordered_pod **some; /* instead of v where only pods of one queue may go; NULL: all of v */
 };
 
-static const struct ordered_pod *member(const struct candidates *candidates, uint32_t i)
-{
-	return candidates->some ? candidates->some[i] : &candidates->v[i];
-}
-
-static struct candidates candidates_of(const struct eviction_order *l, struct cede_cycle *c,
-				       const struct displace_options *o)
+static struct candidates candidates_of(const struct eviction_order *l, const struct cede_cycle *c)
 {
 	struct candidates candidates = {0};
 	uint32_t first = 0;
@@ -123,22 +115,13 @@ static struct candidates candidates_of(const struct eviction_order *l, struct ce
 		first++;
 	candidates.n = l->n - first;
 	candidates.v = candidates.n ? l->v + first : NULL;
-	if (o->only_in == QUEUE_NONE)
-		return candidates;
-	candidates.some = arena_n(c->arena, candidates.n + 1, const struct ordered_pod *);
-	for (uint32_t i = 0, n = candidates.n; i < n; i++) {
-		if (!i)
-			candidates.n = 0;
-		if (candidates.v[i].queue == o->only_in)
-			candidates.some[candidates.n++] = &candidates.v[i];
-	}
 	return candidates;
 }
 
 static bool has_whole(const struct cede_cycle *c, const struct candidates *candidates)
 {
 	for (uint32_t i = 0; i < candidates->n; i++)
-		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, member(candidates, i)->pod)))
+		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, candidates->v[i].pod)))
 			return true;
 	return false;
 }
@@ -189,7 +172,7 @@ static bool split(struct cede_cycle *c, const struct displace_options *o, const 
 	uint32_t n_pdbs;
 
 	for (uint32_t i = 0; i < candidates->n; i++) {
-		const struct ordered_pod *p = member(candidates, i);
+		const struct ordered_pod *p = &candidates->v[i];
 
 		pods[i] = p->pod;
 		if (!has_any && ledger_pdb_limit(c->ledger)) {
@@ -198,7 +181,7 @@ static bool split(struct cede_cycle *c, const struct displace_options *o, const 
 		}
 	}
 	if (has_any)
-		pdb_split(c, pods, candidates->n, o->empty_selector_matches, violates);
+		victim_set_overspending(o->j, pods, candidates->n, violates);
 	return has_any;
 }
 
@@ -207,7 +190,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 					     bool *ret_is_lasting)
 {
 	const struct eviction_order *l = eviction_order_of(all, c, node);
-	struct candidates candidates = candidates_of(l, c, o);
+	struct candidates candidates = candidates_of(l, c);
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
 	pod_id *pods = arena_n(c->arena, candidates.n + 1, pod_id);
@@ -226,7 +209,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 	for (uint32_t k = 0; k < w->n; k++)
 		room[k] = has[w->type[k]] - used[w->type[k]];
 	for (uint32_t i = 0; i < candidates.n; i++)
-		add(w, member(&candidates, i)->usage, room);
+		add(w, candidates.v[i].usage, room);
 	r.status = lacks(c, w, node, room);
 	if (!status_is_success(&r.status))
 		return r;
@@ -235,7 +218,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < candidates.n; i++)
 			if (violates[i] == (pass == 0))
-				goes[i] = !take_back(w, member(&candidates, i)->usage, room);
+				goes[i] = !take_back(w, candidates.v[i].usage, room);
 	collect_victims(&r, pods, goes, violates, candidates.n, c->arena);
 	return r;
 }

@@ -14,7 +14,6 @@ struct ordered_pod {
 	int32_t priority;
 	bool is_grouped; /* names a PodGroup of Kubernetes' */
 	pod_id pod;
-	queue_id queue;
 	labelset_id labelset;
 	int64_t start; /* TIME_NONE: not said */
 	const struct res_list *usage;

@@ -158,7 +158,7 @@ static const struct gang_pod *first_open(const struct kube_gang *g)
 static void gather(struct preemption_domain *d)
 {
 	struct rule_settings settings = engine_rule_settings(d->g->en);
-	struct displace_options o = {.threads = 1, .only_in = QUEUE_NONE};
+	struct displace_options o = {.threads = 1};
 	struct cede_cycle c;
 	struct judge j;
 

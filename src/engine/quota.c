@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/search.h"
+#include "rules/victim_set.h"
 
 /* ---- amounts ---- */
 
@@ -71,6 +72,7 @@ struct shrinking { /* all queues, one after the other */
 	ARRAY(struct victim) v; /* of the present queue */
 	ARRAY(pod_id) pods;	/* of the candidates of the present leaf */
 	struct bits seen;	/* groups of it that were looked at */
+	struct victim_set_memory sets;
 };
 
 /* A soft rule that is asked earlier is given up later. */
@@ -200,44 +202,51 @@ static uint32_t gather(struct shrinking *s, queue_id leaf, const struct res_vec 
 	return count;
 }
 
+static struct set_victim one_of(struct shrinking *s, pod_id pod)
+{
+	const struct pod *p = ledger_pod(s->en->ledger, pod);
+
+	return (struct set_victim){.pod = pod,
+				   .p = p,
+				   .usage = &shape_get(ledger_vocab(s->en->ledger), p->shape)->usage,
+				   .n_pods = 1,
+				   .queue = judge_queue(s->j, p->queue),
+				   .is_of_gang = p->podset != PODSET_NONE};
+}
+
 /*
- * Taken only if it fits in what is still to be given back, in every type that is asked for, and if no queue on the way
- * up falls below its guarantee: what is asked of all children together may be more than they have above theirs.
+ * Those before it are on their way out and counted by the ledger: law 2 of all queues above it (what is asked of
+ * all children together may be more than they have above their guarantees), budgets, rates, MR-10.
  */
-static bool may_go(const struct ledger *l, const struct quota_candidate *m, const struct res_vec *left)
+static bool may_go_together(struct shrinking *s, const struct quota_candidate *m, uint64_t types)
 {
-	const struct queue_tree *t = ledger_queues(l);
+	struct victim_set set;
 
-	for (uint64_t types = left->mask; types; types &= types - 1) {
-		res_id r = (res_id)__builtin_ctzll(types);
+	victim_set_init(&set, s->j, &s->sets);
+	set.law_2_types = types;
+	set.breaks_gangs = true;
+	victim_set_begin(&set, NODE_NONE, false);
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct set_victim v = one_of(s, s->pods.v[m->first + i]);
 
-		if (m->usage.v[r] > left->v[r])
+		if (victim_set_refusal(&set, &v).answer == IS_PROTECTED)
 			return false;
-		for (queue_id q = m->p->queue; m->usage.v[r] && q != QUEUE_NONE; q = queue_get(t, q)->parent)
-			if (m->usage.v[r] > above_guarantee(l, q, r))
-				return false;
+		victim_set_take(&set, &v);
 	}
 	return true;
 }
 
-/* MR-10 on all of them: a podset that lost one inside its minimum runtime keeps its minimum. */
-static bool keeps_minimum(struct shrinking *s, const struct pod *p)
+/* Taken only if it fits in what is still to be given back, in every type that is asked for. */
+static bool fits(const struct quota_candidate *m, const struct res_vec *left)
 {
-	const struct ledger *l = s->en->ledger;
-
-	if (p->podset == PODSET_NONE || judge_can_spare(l, p->podset, 1))
-		return true;
-	for (uint32_t i = 0; i < s->v.n; i++) {
-		const struct pod *gone = ledger_pod(l, s->v.v[i].pod);
-
-		if (gone->podset == p->podset && judge_window(s->j, gone).answer == IS_PROTECTED)
+	for (uint64_t types = left->mask; types; types &= types - 1)
+		if (m->usage.v[__builtin_ctzll(types)] > left->v[__builtin_ctzll(types)])
 			return false;
-	}
 	return true;
 }
 
-/* Budgets, rates and the surplus of groups are spent by the evictions before this one: it is asked again. */
-static bool take_pod(struct shrinking *s, pod_id pod)
+/* Evictions before this one may have changed what the rules say of it: they are asked again. */
+static bool note_victim(struct shrinking *s, pod_id pod)
 {
 	const struct pod *p = ledger_pod(s->en->ledger, pod);
 	struct rule_verdict says = verdict_of(s, pod);
@@ -248,24 +257,23 @@ static bool take_pod(struct shrinking *s, pod_id pod)
 			   .goes_with_group = goes_whole(s->en, p),
 			   .overridden = says.answer == IS_SPARED ? (enum rule_id)says.rule : RULE_NONE};
 
-	if (says.answer == IS_PROTECTED || (!v.goes_with_group && !keeps_minimum(s, p)))
-		return false;
 	array_push(&s->v, v);
-	ledger_evict(s->en->ledger, pod);
-	return true;
+	return says.answer != IS_PROTECTED;
 }
 
-static bool take(struct shrinking *s, const struct quota_candidate *m)
+static bool take(struct shrinking *s, const struct quota_candidate *m, uint64_t types)
 {
-	ledger_mark mark = ledger_get_mark(s->en->ledger);
 	uint32_t n = s->v.n;
+	bool is_ok = may_go_together(s, m, types);
 
-	for (uint32_t i = 0; i < m->n; i++)
-		if (!take_pod(s, s->pods.v[m->first + i])) {
-			ledger_rollback(s->en->ledger, mark);
-			s->v.n = n;
-			return false;
-		}
+	for (uint32_t i = 0; is_ok && i < m->n; i++)
+		is_ok = note_victim(s, s->pods.v[m->first + i]);
+	if (!is_ok) {
+		s->v.n = n;
+		return false;
+	}
+	for (uint32_t i = n; i < s->v.n; i++)
+		ledger_evict(s->en->ledger, s->v.v[i].pod);
 	return true;
 }
 
@@ -279,7 +287,7 @@ static void take_from_leaf(struct shrinking *s, queue_id leaf, const struct res_
 	candidates = mem_alloc((n + 1) * sizeof(*candidates));
 	n = gather(s, leaf, target, candidates);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!may_go(s->en->ledger, &candidates[i], &left) || !take(s, &candidates[i]))
+		if (!fits(&candidates[i], &left) || !take(s, &candidates[i], left.mask))
 			continue;
 		for (uint64_t types = left.mask; types; types &= types - 1)
 			left.v[__builtin_ctzll(types)] -= candidates[i].usage.v[__builtin_ctzll(types)];
@@ -359,4 +367,5 @@ void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisio
 	array_free(&s.v);
 	array_free(&s.pods);
 	bits_free(&s.seen);
+	victim_set_memory_free(&s.sets);
 }

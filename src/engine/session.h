@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "engine/engine_internal.h"
 #include "rules/fair_share.h"
+#include "rules/victim_set.h"
 
 enum member_status { IS_PENDING, IS_GATED, IS_BOUND, IS_RUNNING, IS_NOMINATED, IS_LEAVING, IS_DONE, IS_FAILED };
 enum { STATUSES = 8 };
@@ -196,6 +197,7 @@ struct session {
 	bool is_for_moves; /* consolidation in profile default: nominations hold */
 	/* who may go for the present preemptor (session_judge.c) */
 	struct judge judge;
+	struct victim_set_memory sets;
 	struct judge_key judged_for;
 	uint64_t judge_stamp;
 	struct cede_cycle plugins; /* in which they are asked; begun if framework is there */

@@ -130,6 +130,7 @@ void session_judge_end(struct session *s)
 	for (uint32_t i = 0; i < s->memos.n; i++)
 		protected_free(&s->memos.v[i]->list);
 	array_free(&s->memos);
+	victim_set_memory_free(&s->sets);
 }
 
 /* ---- workloads ---- */

@@ -262,34 +262,31 @@ static bool is_same_share(const struct share_batch *b, uint32_t queue, const dou
 }
 
 /* Moving is an eviction: budgets and allowances of the hour count for all of them together. */
-static bool budgets_allow(struct solver *v)
+static bool may_move_together(struct solver *v)
 {
 	struct session *s = v->s;
-	struct map spent = {0}, lost = {0};
-	bool is_ok = true;
+	struct victim_set set;
 
-	for (uint32_t i = 0; i < v->gone.n && is_ok && s->is_for_moves; i++) {
-		const struct pod *p = ledger_pod(s->ledger, s->members[v->gone.v[i]].pod);
-		uint32_t n, k = map_get(&lost, p->queue);
-		const pdb_id *ids = ledger_labelset_pdbs(s->ledger, p->labelset, &n);
+	if (!s->is_for_moves)
+		return true;
+	victim_set_init(&set, &s->judge, &s->sets);
+	victim_set_begin(&set, NODE_NONE, false);
+	for (uint32_t i = 0; i < v->gone.n; i++) {
+		pod_id pod = s->members[v->gone.v[i]].pod;
+		const struct pod *p = ledger_pod(s->ledger, pod);
+		const struct set_victim victim = {.pod = pod,
+						  .p = p,
+						  .usage = &shape_get(ledger_vocab(s->ledger), p->shape)->usage,
+						  .n_pods = 1,
+						  .queue = judge_queue(&s->judge, p->queue)};
 
 		if (!solver_goes(s, v->gone.v[i]))
 			continue;
-		k = k == MAP_NONE ? 1 : k + 1;
-		map_put(&lost, p->queue, k);
-		is_ok = k <= judge_rate(&s->judge, p->queue).left;
-		for (uint32_t b = 0; b < n; b++) {
-			const struct pdb *x = ledger_pdb(s->ledger, ids[b]);
-			uint32_t so_far = map_get(&spent, ids[b]);
-
-			so_far = so_far == MAP_NONE ? 1 : so_far + 1;
-			map_put(&spent, ids[b], so_far);
-			is_ok = is_ok && (int64_t)so_far <= (int64_t)x->obj->allowed - x->spent;
-		}
+		if (victim_set_refusal(&set, &victim).answer == IS_PROTECTED)
+			return false;
+		victim_set_take(&set, &victim);
 	}
-	map_free(&spent);
-	map_free(&lost);
-	return is_ok;
+	return true;
 }
 
 static void add_share(share_list *list, uint32_t queue, const double r[KAI_RES])
@@ -493,7 +490,7 @@ static bool whole_groups_move(struct solver *v)
 static bool is_lawful(struct solver *v)
 {
 	struct workload *u = &v->s->workloads[v->workload];
-	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && whole_groups_move(v) && budgets_allow(v)
+	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && whole_groups_move(v) && may_move_together(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);
 

@@ -116,6 +116,8 @@ static bool is_ample(struct victim_set *s, queue_id q)
 /* The types law 2 is judged in for the victim's branch. */
 static uint64_t judged_in(const struct victim_set *s, const struct set_victim *v)
 {
+	if (s->law_2_types)
+		return s->law_2_types;
 	return s->keeps_all_types ? ~UINT64_C(0) : s->keeps_law_2 ? v->queue->judged : 0;
 }
 
@@ -198,6 +200,14 @@ static const struct pod *pod_at(const struct victim_set *s, const struct set_vic
 	return v->pods ? ledger_pod(s->j->ledger, v->pods[i]) : v->p;
 }
 
+static bool counts_for(const struct victim_set *s, const struct pdb *b, const struct pod *p)
+{
+	if (s->needs_labels &&
+	    (!labelset_get(s->j->vocab, p->labelset)->labels.n || selector_is_empty(&b->obj->selector)))
+		return false;
+	return !budget_counts_already(b, p);
+}
+
 static void spend(struct victim_set *s, const struct set_victim *v, int sign)
 {
 	for (uint32_t k = 0; s->has_budgets && k < v->n_pods; k++) {
@@ -206,7 +216,7 @@ static void spend(struct victim_set *s, const struct set_victim *v, int sign)
 		const pdb_id *ids = ledger_labelset_pdbs(s->j->ledger, p->labelset, &n);
 
 		for (uint32_t i = 0; i < n; i++)
-			if (!budget_counts_already(ledger_pdb(s->j->ledger, ids[i]), p))
+			if (counts_for(s, ledger_pdb(s->j->ledger, ids[i]), p))
 				budget_count(s, ids[i])->n += (uint32_t)sign;
 	}
 }
@@ -223,7 +233,7 @@ static struct rule_verdict overspent(struct victim_set *s, const struct pod *p)
 		const struct pdb *b = ledger_pdb(s->j->ledger, ids[i]);
 		int64_t spent = (int64_t)b->spent + budget_count(s, ids[i])->n;
 
-		if (b->obj->allowed - spent >= 0 || budget_counts_already(b, p) ||
+		if (b->obj->allowed - spent >= 0 || !counts_for(s, b, p) ||
 		    (first && name_cmp(s->j->names, first->obj->name, b->obj->name) < 0))
 			continue;
 		first = b;
@@ -244,6 +254,20 @@ static struct rule_verdict budget_refusal(struct victim_set *s, const struct set
 		says = overspent(s, pod_at(s, v, k));
 	spend(s, v, -1);
 	return says;
+}
+
+void victim_set_overspending(struct judge *j, const pod_id *pods, uint32_t n, bool *ret)
+{
+	struct victim_set_memory m = {.stamp = 1};
+	struct victim_set s = {.j = j, .m = &m, .has_budgets = true, .needs_labels = true};
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct set_victim v = {.pod = pods[i], .p = ledger_pod(j->ledger, pods[i]), .n_pods = 1};
+
+		spend(&s, &v, 1);
+		ret[i] = overspent(&s, v.p).answer == IS_PROTECTED;
+	}
+	victim_set_memory_free(&m);
 }
 
 /* ---- rates ---- */
@@ -276,6 +300,29 @@ static struct rule_verdict rate_refusal(struct victim_set *s, const struct set_v
 
 /* ---- minimums of groups ---- */
 
+/* Of one that was evicted a moment ago: it was inside its window, and the minimum had to stay. */
+static struct rule_verdict window_of_evicted(struct victim_set *s, const struct pod *p)
+{
+	const struct cluster *c = s->j->cluster;
+
+	for (pod_id i = cluster_group_first(c, p->group); i != POD_NONE; i = cluster_group_next(c, i)) {
+		const struct pod *gone = ledger_pod(s->j->ledger, i);
+		struct rule_verdict says;
+
+		if (gone->podset != p->podset || gone->state != POD_LEAVING || !gone->is_evicted)
+			continue;
+		says = judge_window(s->j, gone);
+		if (says.answer == IS_PROTECTED)
+			return says;
+	}
+	return rule_may_go();
+}
+
+static bool is_in_window(struct victim_set *s, const struct set_victim *v)
+{
+	return s->breaks_gangs && judge_window(s->j, v->p).answer == IS_PROTECTED;
+}
+
 static struct rule_verdict minimum_refusal(struct victim_set *s, const struct set_victim *v)
 {
 	struct rule_verdict says;
@@ -287,7 +334,11 @@ static struct rule_verdict minimum_refusal(struct victim_set *s, const struct se
 	if (judge_can_spare(s->j->ledger, v->p->podset, gone + 1))
 		return rule_may_go();
 	says = judge_window(s->j, v->p);
-	return says.answer == IS_PROTECTED ? says : rule_says(IS_PROTECTED, RULE_NONE);
+	if (says.answer == IS_PROTECTED)
+		return says;
+	if (!s->breaks_gangs || podset_count(s, v->p->podset)->n_in_window)
+		return rule_says(IS_PROTECTED, RULE_NONE);
+	return window_of_evicted(s, v->p);
 }
 
 /* ---- the set ---- */
@@ -309,8 +360,10 @@ static void count(struct victim_set *s, const struct set_victim *v, int sign)
 {
 	count_queues(s, v, sign);
 	spend(s, v, sign);
-	if (v->is_of_gang)
+	if (v->is_of_gang) {
 		podset_count(s, v->p->podset)->n += (uint32_t)sign;
+		podset_count(s, v->p->podset)->n_in_window += (uint32_t)sign * is_in_window(s, v);
+	}
 	if (has_rate(s, v))
 		loss_of(s, v->p->queue)->n_pods += (uint32_t)sign * v->n_pods;
 }

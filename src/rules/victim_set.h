@@ -39,7 +39,7 @@ struct queue_loss { /* what a set takes from one queue */
 
 struct count_at {
 	uint64_t stamp;
-	uint32_t n;
+	uint32_t n, n_in_window;
 };
 
 struct victim_set_memory {	   /* used by one set after the other; zero-initialised */
@@ -61,8 +61,11 @@ struct victim_set {
 	bool keeps_law_2;     /* in the types the queue's verdict was judged in */
 	bool keeps_all_types; /* law 2 in every type */
 	bool has_budgets;
-	bool may_be_ample;   /* the short cut of queue_loss.is_ample may be used */
-	uint64_t path_types; /* types counted for the shared ancestors too, because a maximum is in the way */
+	bool needs_labels;    /* budgets count for pods with labels alone, and select by some (kube-scheduler) */
+	bool may_be_ample;    /* the short cut of queue_loss.is_ample may be used */
+	bool breaks_gangs;    /* a podset may lose its minimum, unless one that goes is inside its window (quota) */
+	uint64_t law_2_types; /* law 2 in these; 0: in those the queue was judged in */
+	uint64_t path_types;  /* types counted for the shared ancestors too, because a maximum is in the way */
 	uint64_t search_stamp;
 };
 
@@ -81,5 +84,11 @@ void victim_set_give_back(struct victim_set *s, const struct set_victim *v);
 
 /* Does some queue of this victim's branch fall below its guarantee, in a type law 2 was not judged in? */
 bool victim_set_takes_below(struct victim_set *s, const struct set_victim *v);
+/*
+ * Of pods that go in this order, which would overspend a budget? All of them are counted, those who would too. As
+ * kube-scheduler has it: no budget counts for a pod without labels, and none with an empty selector. Several threads
+ * may ask at once.
+ */
+void victim_set_overspending(struct judge *j, const pod_id *pods, uint32_t n, bool *ret);
 /* What the set takes from a queue, type by type. */
 const int64_t *victim_set_loss(struct victim_set *s, queue_id q);

@@ -4,6 +4,7 @@
 
 #include "engine/disruption_unit.h"
 #include "preemption.h"
+#include "rules/victim_set.h"
 
 bool skip_composite(struct fact *f)
 {
@@ -67,7 +68,7 @@ struct displace_node *try_nodes(struct world *w, const node_id *nodes, uint32_t 
 	const struct rule_settings settings = {.profile = PROFILE_KUBERNETES};
 	struct judge_scratch scratch = {0};
 	struct judge j;
-	struct displace_options o = {.j = &j, .threads = 1, .only_in = QUEUE_NONE};
+	struct displace_options o = {.j = &j, .threads = 1};
 
 	displace_judge(&j, &w->cycle, &settings, &scratch);
 	displace_all(&w->cycle, nodes, n, &o, tried);
@@ -497,8 +498,7 @@ void run_filter_victims_with_pdb_violation(struct fact *f)
 	struct world w;
 
 	if (world_open(&w, f)) {
-		struct cede_cycle c = {
-			.ledger = w.ledger, .vocab = w.vocab, .names = vocab_names(w.vocab), .now_ns = world_now_ns};
+		struct judge j = {.ledger = w.ledger, .vocab = w.vocab, .names = vocab_names(w.vocab)};
 
 		for (uint32_t i = 0; i < tree_count(units); i++) {
 			const struct tree *members = tree_get(units->items[i], "pods");
@@ -506,7 +506,7 @@ void run_filter_victims_with_pdb_violation(struct fact *f)
 			for (uint32_t k = 0; k < tree_count(members); k++)
 				ids[n++] = pod_of(&w, pods->items[tree_int(members->items[k], 0)]);
 		}
-		pdb_split(&c, ids, n, false, violates);
+		victim_set_overspending(&j, ids, n, violates);
 		for (uint32_t i = 0; i < tree_count(units); i++) {
 			uint32_t violations = 0;
 

@@ -274,7 +274,7 @@ static void KF_6_no_node_is_left_out_by_any_number_of_threads(void **state)
 	displace_judge(&j, &f.cycle, &settings, &scratch);
 	assert_int_equal(f.cycle.n_nodes, 5000);
 	for (size_t i = 0; i < COUNT(threads); i++) {
-		struct displace_options o = {.j = &j, .threads = threads[i], .only_in = QUEUE_NONE};
+		struct displace_options o = {.j = &j, .threads = threads[i]};
 
 		displace_all(&f.cycle, f.cycle.nodes, 5000, &o, i ? got : first);
 		for (uint32_t k = 0; i && k < 5000; k++) {

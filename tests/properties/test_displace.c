@@ -279,7 +279,7 @@ static void check_fast(int w)
 	const struct rule_settings settings = {.profile = PROFILE_KUBERNETES};
 	struct judge_scratch scratch = {0};
 	struct judge j;
-	struct displace_options o = {.j = &j, .threads = 1, .only_in = QUEUE_NONE};
+	struct displace_options o = {.j = &j, .threads = 1};
 	struct cede_cycle *c = cycle_start(NULL, id_of(w));
 	struct displace_node fast[M_NODES];
 	node_id nodes[M_NODES];

@@ -260,12 +260,16 @@ static void ONE_1_a_lowered_maximum_takes_groups_that_go_whole_as_a_whole(void *
 {
 	static const struct {
 		const char *sentence, *mode;
-		int max;
-		const char *line;
+		int max, allowed;
+		const char *config, *line;
 	} rows[] = {
-		{"two units too many: the group, which loses least", "{all: {}}", 1, "quota quota [g-0 g-1]"},
-		{"one unit too many: half a group is none", "{all: {}}", 2, "quota quota [old]"},
-		{"each for itself", "{single: {}}", 2, "quota quota [g-0]"},
+		{"two units too many: the group, which loses least", "{all: {}}", 1, 2, NULL, "quota quota [g-0 g-1]"},
+		{"one unit too many: half a group is none", "{all: {}}", 2, 2, NULL, "quota quota [old]"},
+		{"each for itself", "{single: {}}", 2, 2, NULL, "quota quota [g-0]"},
+		{"a budget for one is none for both", "{all: {}}", 1, 1, NULL, "quota quota [old]"},
+		{"nor is a rate", "{all: {}}", 1, 2, "rules: {eviction-rate: {perHour: 1}}", "quota quota [old]"},
+		{"and a rate of two is", "{all: {}}", 1, 2, "rules: {eviction-rate: {perHour: 2}}",
+		 "quota quota [g-0 g-1]"},
 	};
 
 	(void)state;
@@ -274,23 +278,26 @@ static void ONE_1_a_lowered_maximum_takes_groups_that_go_whole_as_a_whole(void *
 		struct text got = {0};
 
 		story_begin(&s);
-		text_printf(
-			&s.objects,
-			"partitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: true}\n"
-			"  queues: [{name: root, queues: [{name: q, resources: {max: {" STORY_UNIT ": %d}}, " QUOTA
-			"}]}]\n",
-			rows[i].max);
+		s.config = rows[i].config;
+		text_printf(&s.objects,
+			    "---\npartitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: "
+			    "true}\n"
+			    "  queues: [{name: root, queues: [{name: q, resources: {max: {" STORY_UNIT ": %d}}, " QUOTA
+			    "}]}]\n",
+			    rows[i].max);
 		text_printf(
 			&s.objects,
 			"---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: {namespace: d, name: "
 			"g}\nspec: {schedulingPolicy: {gang: {minCount: 2}}, disruptionMode: %s, priority: 0}\n",
 			rows[i].mode);
 		story_node(&s, "n1", 9);
+		story_budget(&s, "b", rows[i].allowed);
 		for (int k = 0; k < 2; k++)
 			text_printf(
 				&s.objects,
 				"---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: g-%d, labels: {queue: "
-				"root.q}}\nspec: {nodeName: n1, schedulingGroup: {podGroupName: g}, containers: "
+				"root.q, budget: b}}\nspec: {nodeName: n1, schedulingGroup: {podGroupName: g}, "
+				"containers: "
 				"[{name: c, resources: {requests: {" STORY_UNIT
 				": \"1\"}}}]}\nstatus: {phase: Running, startTime: \"2027-01-15T07:59:00Z\"}\n",
 				k);

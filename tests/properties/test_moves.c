@@ -89,6 +89,40 @@ static void GQ_1_soft_rules_give_way_where_nothing_else_moves(void **state)
 	story_end(&s);
 }
 
+/* The other node's pod stays, so both of this one have to move. */
+static void rules_on_sets_count_all_that_move(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int allowed;
+		const char *config, *line;
+	} rows[] = {
+		{"their budget allows both", 2, NULL,
+		 "want consolidate n1 [a2 a1]; a2 consolidate n2; a1 consolidate n2"},
+		{"their budget allows one", 1, NULL, "want waiting"},
+		{"the queue may lose two within the hour", 2, "rules: {eviction-rate: {perHour: 2}}",
+		 "want consolidate n1 [a2 a1]; a2 consolidate n2; a1 consolidate n2"},
+		{"the queue may lose one within the hour", 2, "rules: {eviction-rate: {perHour: 1}}", "want waiting"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		s.config = rows[i].config;
+		story_node(&s, "n1", 4);
+		story_node(&s, "n2", 4);
+		story_pod(&s, "a1", NULL, 1, "n1", "priority 100 budget some");
+		story_pod(&s, "a2", NULL, 1, "n1", "priority 100 budget some");
+		story_pod(&s, "b", NULL, 2, "n2", "priority 100 budget none");
+		story_budget(&s, "some", rows[i].allowed);
+		story_budget(&s, "none", 0);
+		group(&s);
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
 static void KF_11_who_never_preempts_moves_nobody(void **state)
 {
 	struct story s;
@@ -226,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_pod_without_a_group_moves_nobody),
 		cmocka_unit_test(whom_rules_keep_does_not_move),
 		cmocka_unit_test(GQ_1_soft_rules_give_way_where_nothing_else_moves),
+		cmocka_unit_test(rules_on_sets_count_all_that_move),
 		cmocka_unit_test(KF_11_who_never_preempts_moves_nobody),
 		cmocka_unit_test(KF_7_nobody_moves_against_a_spread_constraint),
 		cmocka_unit_test(ONE_1_a_group_that_goes_whole_moves_whole_or_not_at_all),
