@@ -7,7 +7,9 @@
  *
  * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words:
  * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b", "leaving" (should
- * have gone when it was made, or "late 10" seconds ago), "promised n1", "group g", "part p" of it, "picky".
+ * have gone when it was made, or "late 10" seconds ago), "promised n1", "group g", "part p" of it, "picky",
+ * "created 20" (seconds ago, where that is not its age), "inside ns" (its namespace, d otherwise), "class c" (its
+ * PriorityClass), "opted-in", "pinned n1" (must run there, and is of no DaemonSet), "of-daemonset" (pinned nowhere).
  */
 #pragma once
 
@@ -90,16 +92,20 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		   *daemon = story_word(words, "daemon "), *age = story_word(words, "age "),
 		   *budget = story_word(words, "budget "), *leaving = story_word(words, "leaving"),
 		   *late = story_word(words, "late "), *promised = story_word(words, "promised "),
-		   *group = story_word(words, "group "), *part = story_word(words, "part ");
+		   *group = story_word(words, "group "), *part = story_word(words, "part "),
+		   *created = story_word(words, "created "), *inside = story_word(words, "inside "),
+		   *class = story_word(words, "class "), *pinned = story_word(words, "pinned ");
 	int64_t seconds = age ? strtoll(age, NULL, 10) : 3600;
-	struct text when = {0}, due = {0}, *o = &s->objects;
+	struct text when = {0}, made = {0}, due = {0}, *o = &s->objects;
 	char buf[64];
 
 	timestamp_text(STORY_NOW_NS - seconds * NS_PER_S, &when);
+	timestamp_text(STORY_NOW_NS - (created ? strtoll(created, NULL, 10) : seconds) * NS_PER_S, &made);
+	story_copy(inside ? inside : "d", buf, sizeof(buf));
 	text_printf(
 		o,
-		"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: d\n  creationTimestamp: \"%s\"\n",
-		name, text_str(&when));
+		"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: %s\n  creationTimestamp: \"%s\"\n",
+		name, buf, text_str(&made));
 	timestamp_text(STORY_NOW_NS - (late ? strtoll(late, NULL, 10) : seconds) * NS_PER_S, &due);
 	if (leaving)
 		text_printf(o, "  deletionTimestamp: \"%s\"\n", text_str(&due));
@@ -124,6 +130,8 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 	text_add(o, "  annotations: {x: y");
 	if (story_word(words, "opted-out"))
 		text_add(o, ", yunikorn.apache.org/allow-preemption: \"false\"");
+	if (story_word(words, "opted-in"))
+		text_add(o, ", yunikorn.apache.org/allow-preemption: \"true\"");
 	if (group) {
 		story_copy(group, buf, sizeof(buf));
 		text_printf(o, ", pod-group-name: %s", buf);
@@ -133,12 +141,16 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		text_add(o, "  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: ds, uid: u, controller: "
 			    "true}]\n");
 	text_printf(o, "spec:\n  priority: %lld\n", priority ? strtoll(priority, NULL, 10) : 0);
+	if (class) {
+		story_copy(class, buf, sizeof(buf));
+		text_printf(o, "  priorityClassName: %s\n", buf);
+	}
 	if (node)
 		text_printf(o, "  nodeName: %s\n", node);
 	if (story_word(words, "never"))
 		text_add(o, "  preemptionPolicy: Never\n");
-	if (daemon) {
-		story_copy(daemon, buf, sizeof(buf));
+	if (daemon || pinned) {
+		story_copy(daemon ? daemon : pinned, buf, sizeof(buf));
 		text_printf(o,
 			    "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
 			    "{nodeSelectorTerms: "
@@ -156,6 +168,7 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		text_printf(o, "status: {phase: Pending, nominatedNodeName: %s}\n", buf);
 	}
 	text_free(&when);
+	text_free(&made);
 	text_free(&due);
 }
 
