@@ -56,3 +56,15 @@ void decisions_add(struct decisions *to, const struct decision *d)
 	array_push(&to->v, *d);
 	decisions_count(to, d);
 }
+
+int64_t decisions_fair_share(const struct decisions *d, uint32_t cycle, queue_id q, res_id r)
+{
+	for (const struct cycle_shares *s = d->shares; s; s = s->next) {
+		if (s->cycle != cycle || q >= s->n)
+			continue;
+		for (enum kai_res k = 0; k < KAI_RES; k++)
+			if (s->types[k] == r && r != RES_NONE)
+				return s->fair[q][k];
+	}
+	return -1;
+}

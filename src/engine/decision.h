@@ -116,11 +116,21 @@ struct decision {
 	const char *message;	      /* Kubernetes' own sentence; NULL if there is none */
 };
 
+struct cycle_shares { /* fair shares, in a cycle in which reclaim goes by them; whole units */
+	const struct cycle_shares *next;
+	uint32_t cycle, n;		/* of queues */
+	res_id types[KAI_RES];		/* RES_NONE: the cluster has no such resource */
+	const int64_t (*fair)[KAI_RES]; /* by queue id */
+};
+
 struct decisions { /* a plan: decisions in the order they were taken */
 	struct arena *arena;
+	const struct cycle_shares *shares; /* of its cycles; NULL: guarantees decide */
 	ARRAY(struct decision) v;
 	uint32_t placed, nominated, waiting, gated, victims; /* pods */
 };
+/* Of a queue in a cycle; -1: shares did not decide there, or not on this type. */
+int64_t decisions_fair_share(const struct decisions *d, uint32_t cycle, queue_id q, res_id r);
 /* Into the decision; its arrays live in the arena. */
 void decision_keep_protected(struct decision *d, const struct protected_list *l, struct arena *keep);
 void decisions_count(struct decisions *to, const struct decision *d);

@@ -309,6 +309,7 @@ static void run_session(struct engine *en, int64_t now_ns, uint32_t cycle, struc
 	ledger_mark mark = ledger_get_mark(en->ledger);
 	struct session *s = session_new(en, now_ns, false);
 
+	session_keep_shares(s, cycle, ret);
 	session_run(s);
 	session_keep_volumes(s);
 	ledger_rollback(en->ledger, mark); /* what it tried out there */
@@ -366,7 +367,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		if (has_queues(en))
 			reserve_nominated(en, &waiting);
 		if (engine_uses_shares(en->config))
-			shares = fair_guarantee_begin(en, run->now_ns);
+			shares = fair_guarantee_begin(en, run->now_ns, cycle, ret);
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (shares != NULL)
 			fair_guarantee_end(shares);

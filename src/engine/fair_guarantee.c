@@ -36,11 +36,12 @@ static struct res_vec share_of(const struct session *s, uint32_t queue)
 	return v;
 }
 
-struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns)
+struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
 {
 	struct fair_guarantee *f = mem_alloc(sizeof(*f));
 	struct session *s = session_new(en, now_ns, true);
 
+	session_keep_shares(s, cycle, ret);
 	f->ledger = en->ledger;
 	f->n = s->n_queues;
 	f->was = mem_alloc((f->n + 1) * sizeof(*f->was));

@@ -11,7 +11,7 @@
 
 struct fair_guarantee;
 
-/* In the ledger, until fair_guarantee_end. */
-struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns);
+/* In the ledger, until fair_guarantee_end; and in the plan, for whoever tells why. */
+struct fair_guarantee *fair_guarantee_begin(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret);
 /* Guarantees are what they were. */
 void fair_guarantee_end(struct fair_guarantee *f);

@@ -351,3 +351,5 @@ void session_judge_end(struct session *s);
 void session_keep_volumes(struct session *s);
 /* Into the ledger, and decisions. */
 void session_report(struct session *s, uint32_t cycle, struct decisions *ret);
+/* The fair shares that decide in this cycle, for whoever tells why. */
+void session_keep_shares(const struct session *s, uint32_t cycle, struct decisions *ret);

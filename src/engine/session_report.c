@@ -4,6 +4,7 @@
 #include "engine/session_words.h"
 #include "engine/volumes.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- into the ledger ---- */
@@ -352,4 +353,26 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 		forget_waiting(&r);
 	else
 		tell_reasons(&r);
+}
+
+/* A share without end is as large as numbers get; less than one unit is nothing. */
+static int64_t whole_units(double fair)
+{
+	return fair < 0 || fair >= (double)RES_UNLIMITED ? RES_UNLIMITED : (int64_t)floor(fair);
+}
+
+void session_keep_shares(const struct session *s, uint32_t cycle, struct decisions *ret)
+{
+	struct cycle_shares *x = arena_type(ret->arena, struct cycle_shares);
+	int64_t(*fair)[KAI_RES];
+
+	*x = (struct cycle_shares){.next = ret->shares, .cycle = cycle, .n = ledger_queues(s->ledger)->q.n};
+	fair = (int64_t(*)[KAI_RES])arena_n(ret->arena, (size_t)(x->n + 1) * KAI_RES, int64_t);
+	for (enum kai_res r = 0; r < KAI_RES; r++) {
+		x->types[r] = s->amount_type[r];
+		for (uint32_t i = 0; i < s->n_queues; i++)
+			fair[s->queues[i].id][r] = whole_units(s->shares[i].r[r].fair);
+	}
+	x->fair = (const int64_t(*)[KAI_RES])fair;
+	ret->shares = x;
 }

@@ -38,28 +38,28 @@ struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct
 	return plan_notes_numbers(v->notes, (uint32_t)(d - v->plan->v.v), (uint32_t)(x - d->victims));
 }
 
-/* "8 of 12 guaranteed nvidia.com/gpu", "20 of 8", "20 without a guarantee". */
+/* "8 of 12 guaranteed nvidia.com/gpu", "8 of its fair share of 12 nvidia.com/gpu"; "20 of 8", "20 without a guarantee". */
 static void side_text(const struct plan_view *v, const struct queue_side *s, res_id r, bool is_first, struct text *out)
 {
 	const struct res_types *types = vocab_res(ledger_vocab(cluster_ledger(v->cluster)));
 
 	text_printf(out, is_first ? "%s uses " : "%s ", queue_path(v, s->queue));
 	res_amount_text(r, s->used, out);
-	if (!s->guaranteed) {
+	if (!s->entitled && !v->by_fair_share) {
 		text_add(out, " without a guarantee");
 		return;
 	}
-	text_add(out, " of ");
-	res_amount_text(r, s->guaranteed, out);
+	text_add(out, v->by_fair_share && is_first ? " of its fair share of " : " of ");
+	res_amount_text(r, s->entitled, out);
 	if (is_first)
-		text_printf(out, " guaranteed %s", res_type_name(types, r));
+		text_printf(out, "%s %s", v->by_fair_share ? "" : " guaranteed", res_type_name(types, r));
 }
 
 void reclaim_text(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
 {
 	struct eviction_numbers n = eviction_numbers(v, d, x);
 
-	if (!v->by_fair_share && n.type != RES_NONE) {
+	if (n.type != RES_NONE) {
 		side_text(v, &n.taker, n.type, true, out);
 		text_add(out, ", ");
 		side_text(v, &n.loser, n.type, false, out);

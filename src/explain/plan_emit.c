@@ -89,12 +89,14 @@ static void emit_side(const struct plan_view *v, struct emit *e, const char *key
 	emit_object(e, key);
 	emit_str(e, "queue", queue_path(v, s->queue));
 	emit_amount(e, "used", r, s->used);
-	if (s->guaranteed)
-		emit_amount(e, "guaranteed", r, s->guaranteed);
+	if (v->by_fair_share)
+		emit_amount(e, "fairShare", r, s->entitled);
+	else if (s->entitled)
+		emit_amount(e, "guaranteed", r, s->entitled);
 	emit_end(e);
 }
 
-/* "reason", and the numbers behind it: of the type that was short, what both queues used and are guaranteed. */
+/* "reason", and the numbers behind it: of the type that was short, what both queues used and are entitled to. */
 static void emit_why(const struct plan_view *v, struct emit *e, const struct decision *d, const struct victim *x)
 {
 	struct eviction_numbers n = eviction_numbers(v, d, x);
@@ -103,7 +105,7 @@ static void emit_why(const struct plan_view *v, struct emit *e, const struct dec
 	eviction_text(v, d, x, &why);
 	emit_some(e, "reason", text_str(&why));
 	text_free(&why);
-	if (n.type == RES_NONE || v->by_fair_share)
+	if (n.type == RES_NONE)
 		return;
 	emit_str(e, "type", res_type_name(vocab_res(ledger_vocab(cluster_ledger(v->cluster))), n.type));
 	emit_side(v, e, "taker", &n.taker, n.type);

@@ -10,6 +10,7 @@ struct plan_notes {
 	node_id *moves_to;	       /* by pod id */
 	uint32_t *first;	       /* by decision: of its first victim in numbers */
 	struct eviction_numbers *each; /* by victim */
+	const struct decisions *plan;
 };
 
 /* ---- numbers of one eviction ---- */
@@ -20,18 +21,19 @@ static const struct queue_tree *tree_of(const struct plan_notes *n)
 }
 
 /* Nominated work makes its own queue's use grow, and justifies no eviction from it. */
-static struct queue_side side_of(const struct plan_notes *n, queue_id leaf, queue_id ancestor, res_id r,
+static struct queue_side side_of(const struct plan_notes *n, uint32_t cycle, queue_id leaf, queue_id ancestor, res_id r,
 				 bool counts_claims)
 {
 	struct queue_side s = {.queue = leaf};
 
 	for (queue_id q = leaf; q != ancestor && q != QUEUE_NONE; q = queue_get(tree_of(n), q)->parent) {
-		int64_t g = queue_guarantee(queue_get(tree_of(n), q), r);
+		int64_t g = n->plan->shares ? decisions_fair_share(n->plan, cycle, q, r)
+					    : queue_guarantee(queue_get(tree_of(n), q), r);
 
 		if (g <= 0)
 			continue;
 		s.queue = q;
-		s.guaranteed = g;
+		s.entitled = g;
 		break;
 	}
 	s.used = ledger_queue_used(n->ledger, s.queue)[r];
@@ -66,12 +68,12 @@ static struct eviction_numbers numbers_of(const struct plan_notes *n, const stru
 	for (uint32_t i = 0; i < asks->n; i++) {
 		res_id r = asks->v[i].type;
 		int rank = type_rank(n, x->node, r, asks->v[i].amount);
-		struct queue_side taker = side_of(n, d->queue, ancestor, r, true);
+		struct queue_side taker = side_of(n, d->cycle, d->queue, ancestor, r, true);
 
-		if (!taker.guaranteed || !asks->v[i].amount || !res_list_get(holds, r) || rank <= best_rank)
+		if (!taker.entitled || !asks->v[i].amount || !res_list_get(holds, r) || rank <= best_rank)
 			continue;
 		best_rank = rank;
-		best = (struct eviction_numbers){r, taker, side_of(n, x->queue, ancestor, r, false)};
+		best = (struct eviction_numbers){r, taker, side_of(n, d->cycle, x->queue, ancestor, r, false)};
 	}
 	return best;
 }
@@ -136,6 +138,7 @@ struct plan_notes *plan_notes_new(struct cluster *c, const struct decisions *pla
 
 	n->cluster = c;
 	n->ledger = cluster_ledger(c);
+	n->plan = plan;
 	note_moves(n, plan);
 	n->n_decisions = plan->v.n;
 	n->first = mem_alloc((plan->v.n + 1) * sizeof(*n->first));

@@ -14,7 +14,8 @@
 
 struct queue_side {
 	queue_id queue; /* the lowest on the way up to the common ancestor that guarantees the type; else the leaf */
-	int64_t used, guaranteed; /* guaranteed 0: nothing, RES_UNLIMITED: without end */
+	int64_t used;
+	int64_t entitled; /* guaranteed, or its fair share; 0: nothing, RES_UNLIMITED: without end */
 };
 
 struct eviction_numbers {

@@ -77,6 +77,9 @@ def goldens(t):
                 t.equal(f"{file}: exit code, and nothing to note", (found.code, found.err), (0, ""))
     for name, what in (("language/eval-0", "takes room"), ("vision/sweep-4", "waits"), ("vision/sweep-3", "goes"), ("vision/notebook-ann", "stays")):
         t.golden(f"explain: {name} {what}", f"explain-gpu-{what.replace(' ', '-')}.txt", cede("explain", "-f", EXAMPLE, *NOW, name).out)
+    with Folder({"shares.yaml": "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nactions: {reclaim: {by: fair-share}}\n"}) as folder:
+        t.golden("plan: by fair share, with the numbers of both queues", "plan-gpu-fair-share.txt",
+                 cede("plan", "-f", EXAMPLE, "--config", f"{folder}/shares.yaml", *NOW).out)
     t.equal("text in profile default is what is shown unless told otherwise", cede("plan", "-f", EXAMPLE, *NOW).out,
             cede("plan", "-f", EXAMPLE, *NOW, "--profile", "default", "-o", "text").out)
 
