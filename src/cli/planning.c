@@ -83,6 +83,7 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 				       .profile = c->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(c->config) == RECLAIM_FAIR_SHARE,
 				       .now_ns = c->now_ns,
+				       .patience_ns = c->config->patience_ns,
 				       .ns = o->ns,
 				       .lists_all = o->lists_all};
 	ret->notes = plan_notes_new(c->cluster, &ret->plan);

@@ -383,3 +383,31 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		recount(en, ret);
 	return rc;
 }
+
+/* ---- time ---- */
+
+static void note_time(int64_t at_ns, int64_t now_ns, int64_t *ret)
+{
+	if (at_ns != TIME_NONE && at_ns > now_ns && (*ret == TIME_NONE || at_ns < *ret))
+		*ret = at_ns;
+}
+
+int64_t engine_next_time(const struct engine *en, int64_t now_ns)
+{
+	int64_t next = TIME_NONE;
+
+	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
+		const struct pod *p = ledger_pod(en->ledger, i);
+
+		if (p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE)
+			note_time(time_add(time_add(p->obj->deleted_ns, en->config->patience_ns), 1), now_ns, &next);
+	}
+	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++) {
+		const struct group *g = ledger_group(en->ledger, i);
+
+		if (g->is_live && g->obj->is_of_pods && !g->obj->has_no_minimum)
+			note_time(g->obj->relax_ns, now_ns, &next);
+		note_time(stale_gang_due(en, i), now_ns, &next);
+	}
+	return next;
+}

@@ -32,6 +32,13 @@ struct engine_run {
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
 
 /*
+ * When time alone changes what is decided next, beside the verdicts of a plan that say until when they hold: room of
+ * pods that should be gone is no longer counted on, a gang below its minimum is stale, a gang of pods is given up.
+ * TIME_NONE: never.
+ */
+int64_t engine_next_time(const struct engine *en, int64_t now_ns);
+
+/*
  * One attempt for one waiting pod, for drivers that know whose turn it is. In profile kubernetes a pod of a PodGroup is
  * tried with all of its group that waits, and there is a decision for each.
  */

@@ -37,3 +37,5 @@ bool gang_must_wait(const struct engine *en, const struct pod *p);
 uint32_t gang_minimum(const struct ledger *l, podset_id s);
 /* Groups that were below their minimum for longer than the grace period go as a whole. */
 void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret);
+/* When that is, of this one; TIME_NONE: never, as it is now. */
+int64_t stale_gang_due(const struct engine *en, group_id group);

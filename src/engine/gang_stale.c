@@ -110,14 +110,33 @@ static void clean_up(struct cleaning *c, group_id group, uint32_t cycle, struct 
 	decisions_add(ret, &d);
 }
 
-static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
+static bool is_broken(const struct engine *en, group_id group)
 {
 	const struct group *g = ledger_group(en->ledger, group);
 
-	if (!g->is_live || g->obj->is_k8s || g->obj->is_of_pods || !is_stale(en, g) || has_succeeded(en, group))
-		return false;
-	return res_sub_sat(now_ns, g->obj->stale_ns == TIME_NONE ? now_ns : g->obj->stale_ns) >=
-	       en->config->kai.staleness_grace_ns;
+	return g->is_live && !g->obj->is_k8s && !g->obj->is_of_pods && is_stale(en, g) && !has_succeeded(en, group);
+}
+
+static bool is_on(const struct engine *en)
+{
+	return profile_has_action(en->config->profile, ACTION_STALE_GANG) && en->config->kai.staleness_grace_ns >= 0;
+}
+
+static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
+{
+	int64_t since_ns = ledger_group(en->ledger, group)->obj->stale_ns;
+
+	return is_broken(en, group) &&
+	       res_sub_sat(now_ns, since_ns == TIME_NONE ? now_ns : since_ns) >= en->config->kai.staleness_grace_ns;
+}
+
+int64_t stale_gang_due(const struct engine *en, group_id group)
+{
+	const struct group *g = ledger_group(en->ledger, group);
+
+	if (!is_on(en) || !g->is_live || g->obj->stale_ns == TIME_NONE || !is_broken(en, group))
+		return TIME_NONE;
+	return time_add(g->obj->stale_ns, en->config->kai.staleness_grace_ns);
 }
 
 static int by_group_name(const void *a, const void *b, void *ctx)
@@ -138,7 +157,7 @@ void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct d
 	struct cleaning c = {.en = en, .now_ns = now_ns};
 	ARRAY(group_id) due = {0};
 
-	if (!profile_get(en->config->profile)->has_gangs || en->config->kai.staleness_grace_ns < 0)
+	if (!is_on(en))
 		return;
 	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++)
 		if (is_due(en, i, now_ns))

@@ -111,6 +111,31 @@ static void overdue_text(const struct plan_view *v, const struct decision *d, st
 	text_add(out, " ago.");
 }
 
+/* Where nothing but pods that are leaving makes the room: until when that is waited for. */
+static void patience_text(const struct plan_view *v, const struct decision *d, struct text *out)
+{
+	const struct ledger *l = cluster_ledger(v->cluster);
+	const struct ledger_node *n = ledger_node(l, d->node);
+	int64_t until_ns = TIME_NONE;
+
+	if (d->n_victims || d->overdue.node != NODE_NONE || v->patience_ns <= 0 ||
+	    profile_get(v->profile)->search_mode != MODE_QUEUES)
+		return;
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(l, n->pods.v[i]);
+		int64_t end_ns =
+			p->obj->deleted_ns == TIME_NONE ? TIME_NONE : time_add(p->obj->deleted_ns, v->patience_ns);
+
+		if (p->state == POD_LEAVING && end_ns > v->now_ns && (until_ns == TIME_NONE || end_ns < until_ns))
+			until_ns = end_ns;
+	}
+	if (until_ns == TIME_NONE)
+		return;
+	text_add(out, " That room is counted on until ");
+	until_text(v, until_ns, out);
+	text_add_char(out, '.');
+}
+
 /* It runs and gets another place. */
 static void moves_sentence(const struct plan_view *v, const struct decision *d, struct text *out)
 {
@@ -184,6 +209,7 @@ static void sentence(const struct plan_view *v, const struct decision *d, struct
 		tie_text(v, d, out);
 		text_add_char(out, '.');
 		together(v, d, out);
+		patience_text(v, d, out);
 		break;
 	case OUTCOME_GATED:
 		text_printf(out, " is not tried: %s.", d->message ? d->message : "gated");

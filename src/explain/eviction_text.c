@@ -38,7 +38,7 @@ struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct
 	return plan_notes_numbers(v->notes, (uint32_t)(d - v->plan->v.v), (uint32_t)(x - d->victims));
 }
 
-/* "8 of 12 guaranteed nvidia.com/gpu", "8 of its fair share of 12 nvidia.com/gpu"; "20 of 8", "20 without a guarantee". */
+/* "8 of 12 guaranteed gpu" or "8 of its fair share of 12 gpu"; of the other "20 of 8", "20 without a guarantee". */
 static void side_text(const struct plan_view *v, const struct queue_side *s, res_id r, bool is_first, struct text *out)
 {
 	const struct res_types *types = vocab_res(ledger_vocab(cluster_ledger(v->cluster)));

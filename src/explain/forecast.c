@@ -36,7 +36,7 @@ static void look_at_end(struct trial *t, const struct decision *d, enum rule_id 
 		t->next_ns = until_ns;
 		t->step = (struct forecast_step){.at_ns = until_ns};
 	}
-	if (until_ns == t->next_ns && d == t->own)
+	if (until_ns == t->next_ns && d && d == t->own)
 		end_of_rule(&t->step, rule, is_candidate);
 }
 
@@ -76,6 +76,8 @@ static bool plan_now(struct trial *t)
 			t->own = &d.v.v[i];
 	for (uint32_t i = 0; is_ok && !t->is_done && i < d.v.n; i++)
 		look_at(t, &d.v.v[i]);
+	if (is_ok)
+		look_at_end(t, NULL, RULE_NONE, engine_next_time(en, t->now_ns), false);
 	engine_free(en);
 	array_free(&d.v);
 	arena_free(d.arena);

@@ -2,7 +2,8 @@
 /*
  * forecast.h - when will a waiting pod start, if nothing else happens?
  *
- * The plan is made again at every time at which a verdict of it ends (windows, delays, rates), with what was decided
+ * The plan is made again at every time at which a verdict of it ends (windows, delays, rates) or the engine's own
+ * patience does (engine_next_time: stale gangs, gangs that are given up), with what was decided
  * before carried out: who had to go is gone, who got a place runs. Nobody new comes, nobody finishes by himself, and
  * what was evicted is not made again. It ends when the pod has room, when nothing is left that time would change, or
  * after FORECAST_STEPS plans. The ledger is as before.

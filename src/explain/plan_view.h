@@ -20,6 +20,7 @@ struct plan_view {
 	enum profile profile;
 	bool by_fair_share; /* what reclaim went by */
 	int64_t now_ns;
+	int64_t patience_ns;		/* so long are leaving pods counted on that should be gone; 0: it is not told */
 	const char *ns;			/* only decisions about its pods are told; NULL: all */
 	const struct plan_notes *notes; /* NULL: neither moves nor numbers are told */
 	bool lists_all;			/* everybody who had to be left, not some of each reason */

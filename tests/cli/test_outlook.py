@@ -73,6 +73,18 @@ def forecasts(t):
     t.equal("a delay ends", (found.get("startsAt"), found["forecast"]["ends"]),
             ("2026-11-15T12:00:20Z", [{"at": "2026-11-15T12:00:20Z", "rule": "delay"}]))
     blocked = data([node("n"), pod("held", 4, 90, on="n"), pod("want", 4, 10)], "ns/want")
+    gang = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+            "metadata": {"name": "g", "namespace": "ns", "annotations": {"kai.scheduler/stale-podgroup-timestamp": "2026-11-15T11:59:30Z"}},
+            "spec": {"minMember": 2}}
+    found = data([node("n"), gang, pod("g-0", 4, on="n", **{"pod-group-name": "g"}), pod("want", 4, 10)], "ns/want")
+    t.equal("a gang below its minimum goes after its grace", (found.get("startsAt"), found["forecast"].get("action")), ("2026-11-15T12:00:30Z", "allocate"))
+    leaving = pod("old", 4, on="n")
+    leaving["metadata"]["deletionTimestamp"] = "2026-11-15T11:58:00Z"
+    found = explain([node("n"), leaving, pod("want", 4)], "ns/want").out
+    t.true("room of a leaving pod is counted on as long as one has patience", "That room is counted on until 12:03:00." in found, found)
+    leaving["metadata"]["deletionTimestamp"] = "2026-11-15T11:50:00Z"
+    found = explain([node("n"), leaving, pod("want", 4)], "ns/want").out
+    t.true("and after that it is said for how long it is overdue", "should have gone 10m ago" in found and "counted on" not in found, found)
     t.equal("nothing ends by itself", blocked["forecast"], {"starts": False, "ends": []})
     t.equal("a pod that gets room has no forecast", "forecast" in data([node("n"), pod("p")], "ns/p"), False)
     first = explain(windows() + running + [pod("want", 3, queue="b")], "ns/want").out

@@ -560,7 +560,7 @@ def explain_nodes(t):
                                                                                "after": "No preemption victims found for incoming pod"}))
     soon = [node("n1"), leaving(pod("old", 4, 0, "n1")), pod("p", 4)]
     t.equal("room that is being freed", run("explain", soon, "ns/p").out, "ns/p gets n1 as soon as what is leaving there is gone: room is being freed "
-            "there anyway.\n\nNODE  RESULT\nn1    fits when leaving pods are gone\n")
+            "there anyway. That room is counted on until 12:05:20.\n\nNODE  RESULT\nn1    fits when leaving pods are gone\n")
     t.equal("the same as data", json.loads(run("explain", soon, "ns/p", "-o", "json").out)["nodes"][0]["result"], "fits-when-leaving-pods-are-gone")
     data = json.loads(run("explain", FULL, "ns/small", "-o", "json").out)
     t.equal("a pod that has to go, as data", (data["evictedFor"], "outcome" in data, data["nodes"]), ("ns/big", False, []))
