@@ -22,6 +22,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->input;
 		state->child_inputs[1] = &o->output;
 		state->child_inputs[2] = &o->whatif;
+		state->child_inputs[3] = &o->input;
 		return 0;
 	case KEY_MANIFESTS:
 		o->as_manifests = true;
@@ -79,11 +80,13 @@ static void print_manifests(const struct cluster *c, const struct cli_output *o)
 	text_free(&out);
 }
 
-static void print_cluster(const struct cli_cluster *c, const struct cli_output *o)
+static void print_cluster(const struct cli_cluster *c, const char *ns, const struct cli_output *o)
 {
 	struct cluster_view v;
 
 	cluster_view_init(&v, c->cluster, c->now_ns);
+	if (ns)
+		cluster_view_narrow(&v, ns);
 	print_view(&v, o);
 	cluster_view_free(&v);
 }
@@ -93,6 +96,7 @@ int command_show(int argc, char **argv)
 	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1},
 						     {&cli_output_argp, 0, "Output:", 2},
 						     {&whatif_argp, 0, "What if:", 3},
+						     {&cli_namespace_argp, 0, NULL, 1},
 						     {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
 	struct show_options o = {0};
@@ -104,7 +108,7 @@ int command_show(int argc, char **argv)
 	if (!rc && o.as_manifests)
 		print_manifests(c.cluster, &o.output);
 	else if (!rc)
-		print_cluster(&c, &o.output);
+		print_cluster(&c, o.input.ns, &o.output);
 	cli_cluster_free(&c);
 	whatif_free(&o.whatif);
 	cli_input_free(&o.input);

@@ -89,20 +89,28 @@ static void sort(struct cluster_view *v, id_list32 *l, int (*order)(const void *
 
 /* ---- lists ---- */
 
-static void list_pods(struct cluster_view *v)
+static void count_pods(struct cluster_view *v)
 {
-	for (pod_id i = 0; i < ledger_pod_limit(v->ledger); i++) {
-		const struct pod *p = ledger_pod(v->ledger, i);
+	memset(v->n_pods, 0, sizeof(v->n_pods));
+	memset(v->n_stray, 0, sizeof(v->n_stray));
+	v->n_dropped = 0;
+	for (uint32_t i = 0; i < v->pods.n; i++) {
+		const struct pod *p = ledger_pod(v->ledger, v->pods.v[i]);
 
-		if (p->state == POD_FREE)
-			continue;
 		v->n_pods[p->state]++;
 		v->n_dropped +=
 			p->state == POD_FINISHED && p->obj->phase != PHASE_SUCCEEDED && p->obj->phase != PHASE_FAILED;
 		v->n_stray[p->state] += p->queue == QUEUE_NONE;
-		array_push(&v->pods, i);
 	}
+}
+
+static void list_pods(struct cluster_view *v)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(v->ledger); i++)
+		if (ledger_pod(v->ledger, i)->state != POD_FREE)
+			array_push(&v->pods, i);
 	sort(v, &v->pods, pod_order);
+	count_pods(v);
 }
 
 static void list_nodes(struct cluster_view *v)
@@ -182,6 +190,40 @@ void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns
 	list_budgets(v);
 	list_types(v);
 	sum_wanted(v);
+}
+
+static name_id ns_of_pod(const struct cluster_view *v, uint32_t id)
+{
+	return labelset_get(v->vocab, ledger_pod(v->ledger, id)->labelset)->ns;
+}
+
+static name_id ns_of_group(const struct cluster_view *v, uint32_t id)
+{
+	return ledger_group(v->ledger, id)->obj->ns;
+}
+
+static name_id ns_of_budget(const struct cluster_view *v, uint32_t id)
+{
+	return ledger_pdb(v->ledger, id)->obj->ns;
+}
+
+static void narrow(const struct cluster_view *v, id_list32 *l, const char *ns,
+		   name_id (*ns_of)(const struct cluster_view *v, uint32_t id))
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		if (str_eq(name_str(v->names, ns_of(v, l->v[i])), ns))
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+void cluster_view_narrow(struct cluster_view *v, const char *ns)
+{
+	narrow(v, &v->pods, ns, ns_of_pod);
+	narrow(v, &v->groups, ns, ns_of_group);
+	narrow(v, &v->budgets, ns, ns_of_budget);
+	count_pods(v);
 }
 
 void cluster_view_free(struct cluster_view *v)

@@ -38,6 +38,8 @@ struct cluster_view {
 };
 
 void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns);
+/* Of pods, groups and budgets only those of a namespace. Queues and nodes stay: what they hold is everybody's. */
+void cluster_view_narrow(struct cluster_view *v, const char *ns);
 void cluster_view_free(struct cluster_view *v);
 
 /* Tables. Wide ones also list what is running, every node and all types, however many there are. */

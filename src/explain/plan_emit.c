@@ -198,6 +198,7 @@ void plan_emit_decision(const struct plan_view *v, struct emit *e, const struct 
 void plan_view_emit(const struct plan_view *v, struct emit *e)
 {
 	const struct decisions *p = v->plan;
+	struct plan_counts n = plan_counts(v);
 
 	emit_object(e, NULL);
 	emit_str(e, "kind", "Plan");
@@ -209,11 +210,11 @@ void plan_view_emit(const struct plan_view *v, struct emit *e)
 			plan_emit_decision(v, e, &p->v.v[i]);
 	emit_end(e);
 	emit_object(e, "summary");
-	emit_int(e, "placed", p->placed);
-	emit_int(e, "nominated", p->nominated);
-	emit_int(e, "waiting", p->waiting);
-	emit_int(e, "gated", p->gated);
-	emit_int(e, "victims", p->victims);
+	emit_int(e, "placed", n.placed);
+	emit_int(e, "nominated", n.nominated);
+	emit_int(e, "waiting", n.waiting);
+	emit_int(e, "gated", n.gated);
+	emit_int(e, "victims", n.victims);
 	emit_end(e);
 	emit_end(e);
 }

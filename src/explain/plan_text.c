@@ -217,6 +217,36 @@ static struct bits last_decisions(const struct plan_view *v)
 	return last;
 }
 
+static uint32_t count_victims(const struct plan_view *v)
+{
+	struct bits gone = {0};
+	uint32_t n;
+
+	for (uint32_t i = 0; i < v->plan->v.n; i++)
+		for (uint32_t k = 0; is_told(v, &v->plan->v.v[i]) && k < v->plan->v.v[i].n_victims; k++)
+			bits_set(&gone, v->plan->v.v[i].victims[k].pod);
+	n = bits_count(&gone);
+	bits_free(&gone);
+	return n;
+}
+
+struct plan_counts plan_counts(const struct plan_view *v)
+{
+	const struct decisions *p = v->plan;
+	struct plan_counts all = {p->placed, p->nominated, p->waiting, p->gated, p->victims};
+	struct decisions of_ns = {0};
+	struct bits last;
+
+	if (!v->ns)
+		return all;
+	last = last_decisions(v);
+	for (uint32_t i = 0; i < p->v.n; i++)
+		if (bits_has(&last, i) && is_of_namespace(v, p->v.v[i].pod))
+			decisions_count(&of_ns, &p->v.v[i]);
+	bits_free(&last);
+	return (struct plan_counts){of_ns.placed, of_ns.nominated, of_ns.waiting, of_ns.gated, count_victims(v)};
+}
+
 static bool waits(const struct decision *d)
 {
 	return d->outcome == OUTCOME_WAITING || d->outcome == OUTCOME_GATED;
@@ -402,13 +432,16 @@ static uint32_t count_sent_away(const struct plan_view *v)
 
 static void summary_line(const struct plan_view *v, uint32_t n_going, const struct look *look, struct text *out)
 {
+	struct plan_counts n = plan_counts(v);
 	struct text s = {0}, line = {0};
 
 	text_add(&s, "Plan at ");
 	timestamp_text(time_floor(v->now_ns, NS_PER_S), &s);
+	if (v->ns)
+		text_printf(&s, ", namespace %s", v->ns);
 	text_printf(&s, ", profile %s: %u placed, %u nominated, %u waiting, %u gated; %u %s to go",
-		    profile_text(v->profile), v->plan->placed, v->plan->nominated, v->plan->waiting, v->plan->gated,
-		    n_going, n_going == 1 ? "pod has" : "pods have");
+		    profile_text(v->profile), n.placed, n.nominated, n.waiting, n.gated, n_going,
+		    n_going == 1 ? "pod has" : "pods have");
 	text_add_wrapped(&line, text_str(&s), 0, 0, look->width);
 	text_add_toned(out, look, TONE_STRONG, text_str(&line));
 	text_add_char(out, '\n');

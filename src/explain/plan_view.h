@@ -83,6 +83,11 @@ void reclaim_text(const struct plan_view *v, const struct decision *d, const str
 struct eviction_numbers eviction_numbers(const struct plan_view *v, const struct decision *d, const struct victim *x);
 
 /* Helpers for both. */
+/* Pods by what became of them, each by its last decision, and victims once; of the namespace that is asked for. */
+struct plan_counts {
+	uint32_t placed, nominated, waiting, gated, victims;
+};
+struct plan_counts plan_counts(const struct plan_view *v);
 bool is_of_namespace(const struct plan_view *v, pod_id pod);	   /* that is asked for */
 bool is_told(const struct plan_view *v, const struct decision *d); /* it is about the namespace that is asked for */
 void pod_path(const struct plan_view *v, pod_id pod, struct text *out); /* "ns/name" */

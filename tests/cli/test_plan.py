@@ -84,6 +84,21 @@ def goldens(t):
             cede("plan", "-f", EXAMPLE, *NOW, "--profile", "default", "-o", "text").out)
 
 
+def namespaces(t):
+    """-n: what is told of one namespace, and counted."""
+    data = json.loads(cede("plan", "-f", EXAMPLE, *NOW, "-n", "web", "-o", "json").out)
+    t.equal("-n: its pods and its victims are counted", data["summary"], {"placed": 1, "nominated": 1, "waiting": 0, "gated": 0, "victims": 1})
+    t.true("-n: the sums say of what they are", cede("plan", "-f", EXAMPLE, *NOW, "-n", "web").out.startswith(
+        "Plan at 2026-11-15T12:00:00Z, namespace web, profile default: 1 placed, 1 nominated, 0 waiting, 0 gated; 1 pod has to go\n"))
+    text = cede("show", "-f", EXAMPLE, *NOW, "-n", "ads", "-o", "wide").out
+    listed = {word for word in re.findall(r"^\S+/\S+", text, re.M)}
+    t.true("-n: show lists its pods alone", listed and all(word.startswith("ads/") for word in listed), text)
+    t.true("-n: show counts its pods, and queues stay everybody's", text.startswith("6 nodes, 6 pods: 5 running, 1 waiting,") and "root.research" not in listed
+           and re.search(r"^root +18 +5 ", text, re.M), text)
+    data = json.loads(cede("show", "-f", EXAMPLE, *NOW, "-n", "ads", "-o", "json").out)
+    t.equal("-n: the same as data", ({p["pod"].split("/")[0] for p in data["pods"]}, data["summary"]["pods"]["running"]), ({"ads"}, 5))
+
+
 def groups(t):
     """Gangs in profile kai: who of them goes where, who goes for them, and why not."""
     kai = ("-f", KAI_EXAMPLE, "--profile", "kai", *NOW)
@@ -632,7 +647,7 @@ def bench(t):
 
 def main():
     t = Suite()
-    for part in (goldens, groups, remedies, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
+    for part in (goldens, namespaces, groups, remedies, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
                  reasons, explain, whole_groups, gangs, explain_nodes, explain_usage, usage, hostile_names, bench):
         part(t)
     t.end()
