@@ -15,15 +15,20 @@
 #include "base/text.h"
 #include "manifest/tree.h"
 
+enum { EXPECT_MAX = 32 };
+
 struct fact {
 	const char *system; /* "kubernetes" */
 	const char *file;   /* "kubernetes/quantity.json" */
 	const char *id, *op;
-	const struct tree *t;	 /* the fact */
-	const struct tree *root; /* of its file */
-	struct arena *arena;	 /* reset after each fact */
-	struct text diff;	 /* what differs, a line each */
-	const char *skip;	 /* why it was not judged; NULL: it was */
+	const struct tree *t;		   /* the fact */
+	const struct tree *root;	   /* of its file */
+	struct arena *arena;		   /* reset after each fact */
+	struct text diff;		   /* what differs, a line each */
+	struct text instead;		   /* the same, only what cede does: "what: got; what: got" */
+	const char *skip;		   /* why it was not judged; NULL: it was */
+	const char *looked_at[EXPECT_MAX]; /* the fields of its expect that somebody compared */
+	uint32_t n_looked_at;
 };
 
 /* An operation: how it is run, or why it is not. */
@@ -48,9 +53,11 @@ static inline const struct tree *fact_arg(const struct fact *f, const char *name
 {
 	return tree_get(tree_get(f->t, "args"), name);
 }
-static inline const struct tree *fact_expect(const struct fact *f, const char *name)
+/* One of its expect, or of what stands in its place; what nobody asks for is a failure (main.c). */
+const struct tree *expect_in(struct fact *f, const struct tree *expected, const char *name);
+static inline const struct tree *fact_expect(struct fact *f, const char *name)
 {
-	return tree_get(tree_get(f->t, "expect"), name);
+	return expect_in(f, tree_get(f->t, "expect"), name);
 }
 bool tree_truth(const struct tree *t);				    /* false if absent */
 int64_t tree_int(const struct tree *t, int64_t otherwise);	    /* a whole number */
@@ -123,6 +130,9 @@ void run_yunikorn_config(struct fact *f);
 void run_yunikorn_generic(struct fact *f);
 void run_yunikorn_find_victims(struct fact *f);
 void run_yunikorn_required_node(struct fact *f);
+
+/* yunikorn_e2e.c */
+void run_yunikorn_e2e(struct fact *f);
 
 /* yunikorn_quota.c */
 void run_yunikorn_quota(struct fact *f);

@@ -9,11 +9,19 @@
 void fact_differs(struct fact *f, const char *what, const char *expected, const char *got)
 {
 	text_printf(&f->diff, "    %s: expected %s, got %s\n", what, expected, got);
+	text_printf(&f->instead, "%s%s: %s", f->instead.n ? "; " : "", what, got);
 }
 
 void fact_skip(struct fact *f, const char *why)
 {
 	f->skip = why;
+}
+
+const struct tree *expect_in(struct fact *f, const struct tree *expected, const char *name)
+{
+	if (f->n_looked_at < EXPECT_MAX)
+		f->looked_at[f->n_looked_at++] = name;
+	return tree_get(expected, name);
 }
 
 const char *tree_text(const struct tree *t, const char *otherwise)

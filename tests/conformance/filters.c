@@ -67,6 +67,52 @@ static void compare_filter(struct world *w, uint32_t plugin)
 	}
 }
 
+/* ---- how much is missing ---- */
+
+static uint64_t asked_amount(const struct world *w, res_id r)
+{
+	const struct shape *s = w->cycle.shape;
+
+	return r == RES_PODS ? 1 : (uint64_t)res_list_get(&s->request, r);
+}
+
+static void compare_missing(struct world *w, node_id node, uint64_t lacking, const struct tree *t)
+{
+	const char *name = tree_text(tree_get(t, "resource"), "");
+	res_id r = res_types_find(vocab_res(w->vocab), name, strlen(name));
+	int64_t has, asks;
+
+	if (r == RES_NONE || !(lacking >> r & 1)) {
+		fact_differs(w->f, "insufficient", name, "enough of it");
+		return;
+	}
+	has = ledger_node_allocatable(w->ledger, node)[r];
+	asks = (int64_t)asked_amount(w, r);
+	same_int(w->f, "requested", tree_get(t, "requested"), asks);
+	same_int(w->f, "used", tree_get(t, "used"), ledger_node_used(w->ledger, node)[r]);
+	same_int(w->f, "capacity", tree_get(t, "capacity"), has);
+	same_bool(w->f, "unresolvable", tree_get(t, "unresolvable"), asks > has);
+}
+
+/* The types that are short on the only node, and the numbers they are short by. */
+static void compare_insufficient(struct world *w, uint32_t plugin)
+{
+	const struct framework_plugin *p = framework_plugin(w->framework, plugin);
+	const struct tree *expected = fact_expect(w->f, "insufficient");
+	node_id node = w->cycle.nodes[0];
+	uint64_t lacking;
+
+	if (!expected)
+		return;
+	lacking = p->table->filter(p->self, &w->cycle, node).detail;
+	if ((uint32_t)__builtin_popcountll(lacking) != tree_count(expected))
+		same_int(w->f, "insufficient types",
+			 tree_of(w->f, arena_printf(w->f->arena, "%u", tree_count(expected))),
+			 __builtin_popcountll(lacking));
+	for (uint32_t i = 0; i < tree_count(expected); i++)
+		compare_missing(w, node, lacking, expected->items[i]);
+}
+
 static bool open_with_plugin(struct world *w, struct fact *f, uint32_t without)
 {
 	struct err e;
@@ -92,6 +138,7 @@ void run_filter(struct fact *f)
 			compare_pre_filter(&w, plugin);
 		compare_pre_filter_nodes(&w);
 		compare_filter(&w, plugin);
+		compare_insufficient(&w, plugin);
 	}
 	world_close(&w);
 }

@@ -33,10 +33,12 @@ static enum err_code take(struct known *k, const char *path, const struct tree *
 {
 	struct known_difference d = {.id = tree_text(tree_get(t, "id"), ""),
 				     .requirement = tree_text(tree_get(t, "requirement"), ""),
-				     .because = tree_text(tree_get(t, "because"), "")};
+				     .because = tree_text(tree_get(t, "because"), ""),
+				     .instead = tree_text(tree_get(t, "instead"), "")};
 
-	if (!*d.id || !*d.requirement || !*d.because)
-		return err_fail(e, ERR_INPUT, "%s:%u:%u: expected id, requirement and because", path, t->line, t->col);
+	if (!*d.id || !*d.requirement || !*d.because || !*d.instead)
+		return err_fail(e, ERR_INPUT, "%s:%u:%u: expected id, requirement, because and instead", path, t->line,
+				t->col);
 	if (known_find(k, d.id))
 		return err_fail(e, ERR_INPUT, "%s:%u:%u: %s is listed twice", path, t->line, t->col, d.id);
 	array_push(&k->v, d);
@@ -68,6 +70,15 @@ void known_free(struct known *k)
 {
 	array_free(&k->v);
 	arena_free(k->arena);
+}
+
+bool known_is_so(const struct known_difference *d, const char *instead)
+{
+	size_t n = strlen(d->instead), dots = strlen(" ...");
+
+	if (n > dots && str_eq(d->instead + n - dots, " ..."))
+		return !strncmp(d->instead, instead, n - dots);
+	return str_eq(d->instead, instead);
 }
 
 struct known_difference *known_find(const struct known *k, const char *id)

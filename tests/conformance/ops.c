@@ -59,7 +59,7 @@ static const struct op ops[] = {
 	{"yunikorn", "score", NULL, ITS_ARITHMETIC},
 	{"yunikorn", "flow", NULL, ITS_CLOCKWORK},
 	{"yunikorn", "timing", NULL, ITS_CLOCKWORK},
-	{"yunikorn", "e2e", NULL, "told in words for a live cluster, without data"},
+	{"yunikorn", "e2e", run_yunikorn_e2e, NULL},
 
 	{"kai", "actions", run_kai_actions, NULL},
 	{"kai", "minruntime", run_kai_minruntime, NULL},

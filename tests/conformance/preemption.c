@@ -52,6 +52,15 @@ void same_victims(struct world *w, const char *what, const struct tree *expected
 		fact_differs(w->f, what, want_line, have_line);
 }
 
+const char *victims_line(struct world *w, const pod_id *victims, uint32_t n)
+{
+	const char **names = arena_n(w->f->arena, n + 1, const char *);
+
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = world_pod_name(w, victims[i]);
+	return join(w->f, names, n, false);
+}
+
 /* ---- one node ---- */
 
 static bool same_answer(const struct world *w, const struct displace_node *a, const struct displace_node *b)
@@ -87,10 +96,10 @@ static void compare_node(struct world *w, const struct tree *expected, const str
 {
 	const char *node = world_node_name(w, got->node);
 
-	same_victims(w, arena_printf(w->f->arena, "victims on %s", node), tree_get(expected, "victims"), got->victims,
-		     got->n_victims, is_ordered);
-	same_int(w->f, arena_printf(w->f->arena, "violations on %s", node), tree_get(expected, "numPDBViolations"),
-		 got->n_violations);
+	same_victims(w, arena_printf(w->f->arena, "victims on %s", node), expect_in(w->f, expected, "victims"),
+		     got->victims, got->n_victims, is_ordered);
+	same_int(w->f, arena_printf(w->f->arena, "violations on %s", node),
+		 expect_in(w->f, expected, "numPDBViolations"), got->n_violations);
 }
 
 static bool open_for(struct world *w, struct fact *f)
@@ -115,6 +124,7 @@ void run_select_victims_on_node(struct fact *f)
 		/* A node where nobody need go is an error only to the dry run over all nodes. */
 		if (got->status.plugin == PLUGIN_FRAMEWORK && got->status.verdict.reason == FW_NEEDLESS)
 			got->status = (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+		same_text(f, "code", tree_get(fact_expect(f, "status"), "code"), status_code_name(&got->status));
 		/* What was observed has the reasons too. */
 		same_status(&w, "status", observed ? observed : fact_expect(f, "status"), &got->status);
 		if (status_is_success(&got->status))
@@ -167,12 +177,19 @@ static void compare_candidates(struct world *w, const struct tree *expected, con
 		else if (candidate)
 			fact_differs(w->f, node, "a candidate", status_words(w, &tried[i].status));
 		else if (status_is_success(&tried[i].status))
-			fact_differs(w->f, node, "no candidate", "one");
+			fact_differs(w->f, node, "no candidate",
+				     arena_printf(w->f->arena, "one, %s goes",
+						  victims_line(w, tried[i].victims, tried[i].n_victims)));
 	}
 }
 
 static void compare_failed(struct world *w, const struct tree *failed, const struct displace_node *tried, uint32_t n)
 {
+	for (uint32_t i = 0; tree_is(failed, TREE_MAP) && i < n; i++)
+		if (!status_is_success(&tried[i].status) && !tree_get(failed, world_node_name(w, tried[i].node)))
+			fact_differs(w->f, world_node_name(w, tried[i].node), "not among those that failed",
+				     status_words(w, &tried[i].status));
+
 	for (uint32_t i = 0; tree_is(failed, TREE_MAP) && i < failed->n; i++) {
 		const struct displace_node *got = find_node(w, tried, n, failed->fields[i].key);
 
@@ -339,6 +356,22 @@ void run_post_filter(struct fact *f)
 	world_close(&w);
 }
 
+/* What is written to a victim is read as being preempted, by whoever takes over. */
+static void compare_condition(struct world *w, const struct tree *expected)
+{
+	const char *pod = arena_printf(
+		w->f->arena,
+		"{metadata: {name: told, namespace: default}, spec: {nodeName: %s}, status: {phase: Running, "
+		"conditions: "
+		"[{type: %s, status: \"%s\", reason: %s}]}}",
+		world_node_name(w, w->cycle.nodes[0]), tree_text(tree_get(expected, "type"), "none"),
+		tree_text(tree_get(expected, "status"), "none"), tree_text(tree_get(expected, "reason"), "none"));
+	pod_id told = expected ? world_put_pod(w, tree_of(w->f, pod), false) : POD_NONE;
+
+	if (expected && (told == POD_NONE || !ledger_pod(w->ledger, told)->obj->is_preempted))
+		fact_differs(w->f, "victimCondition", "that of a preempted pod", "another");
+}
+
 /* What carrying it out changes: the victims leave, the pod is nominated to the node. */
 static void carry_out(struct world *w, const struct displace_node *best)
 {
@@ -359,6 +392,7 @@ void run_preempt(struct fact *f)
 
 		compare_result(&w, &a);
 		same_victims(&w, "victims", fact_expect(f, "victims"), best->victims, best->n_victims, false);
+		compare_condition(&w, fact_expect(f, "victimCondition"));
 		if (tree_truth(fact_expect(f, "secondCallPreemptsNothing")) && a.best != UINT32_MAX) {
 			carry_out(&w, best);
 			a = ask(&w);
@@ -479,14 +513,20 @@ static void compare_unit(struct world *w, uint32_t unit, uint32_t violations)
 {
 	const struct tree *violating = fact_expect(w->f, "violating"), *fine = fact_expect(w->f, "nonViolating");
 	const char *what = arena_printf(w->f->arena, "unit %u", unit), *number = arena_printf(w->f->arena, "%u", unit);
+	bool is_listed = false;
 
 	if (!violations && !tree_has(fine, number))
 		fact_differs(w->f, what, "a violation", "none");
 	if (violations && tree_has(fine, number))
 		fact_differs(w->f, what, "no violation", "one");
-	for (uint32_t i = 0; i < tree_count(violating); i++)
-		if (tree_int(tree_get(violating->items[i], "unit"), -1) == unit)
-			same_int(w->f, what, tree_get(violating->items[i], "violations"), violations);
+	for (uint32_t i = 0; i < tree_count(violating); i++) {
+		if (tree_int(tree_get(violating->items[i], "unit"), -1) != unit)
+			continue;
+		is_listed = true;
+		same_int(w->f, what, tree_get(violating->items[i], "violations"), violations);
+	}
+	if (violations && !is_listed)
+		fact_differs(w->f, what, "no violation", "one");
 }
 
 void run_filter_victims_with_pdb_violation(struct fact *f)
@@ -497,6 +537,9 @@ void run_filter_victims_with_pdb_violation(struct fact *f)
 	uint32_t n = 0, at = 0;
 	struct world w;
 
+	if (!tree_count(units) &&
+	    (tree_count(fact_expect(f, "violating")) || tree_count(fact_expect(f, "nonViolating"))))
+		fact_differs(f, "units", "some", "none");
 	if (world_open(&w, f)) {
 		struct judge j = {.ledger = w.ledger, .vocab = w.vocab, .names = vocab_names(w.vocab)};
 

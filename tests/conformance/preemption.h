@@ -11,6 +11,8 @@
 /* True, and the fact is skipped: it is about composite pod groups. */
 bool skip_composite(struct fact *f);
 /* Names of pods; without is_ordered as a set. */
+/* Their names, sorted, in one line; in the fact's arena. */
+const char *victims_line(struct world *w, const pod_id *victims, uint32_t n);
 void same_victims(struct world *w, const char *what, const struct tree *expected, const pod_id *got, uint32_t n,
 		  bool is_ordered);
 /* The dry run on these nodes; in the fact's arena. */

@@ -250,6 +250,7 @@ void run_scenario(struct fact *f)
 			tell(&s, list);
 		else
 			fact_differs(f, "engine", "one", e.msg);
+		same_bool(f, "allStepsHold", fact_expect(f, "allStepsHold"), !f->diff.n);
 	}
 	engine_free(s.engine);
 	world_close(&s.w);

@@ -405,6 +405,11 @@ bool status_code_parse(const char *s, enum cede_code *ret)
 	return false;
 }
 
+const char *status_code_name(const struct status *s)
+{
+	return code_names[s->verdict.code];
+}
+
 const char *status_words(const struct world *w, const struct status *s)
 {
 	struct text out = {0};

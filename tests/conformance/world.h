@@ -78,3 +78,4 @@ const char *status_words(const struct world *w, const struct status *s);
 const char *status_words_expected(const struct fact *f, const struct tree *t);
 void same_status(struct world *w, const char *what, const struct tree *expected, const struct status *got);
 bool status_code_parse(const char *s, enum cede_code *ret);
+const char *status_code_name(const struct status *s);

@@ -50,10 +50,15 @@ static void same_any_of(struct yuni_world *y, const struct tree *list, const str
 			fact_differs(y->w.f, "victim", "one of those named", world_pod_name(&y->w, d->victims[i].pod));
 }
 
-static const char *result_words(const struct yuni_world *y, const struct decision *d)
+static const char *result_words(struct yuni_world *y, const struct decision *d)
 {
+	pod_id *victims = arena_n(y->w.f->arena, d->n_victims + 1, pod_id);
+
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		victims[i] = d->victims[i].pod;
 	if (d->n_victims)
-		return "reserved";
+		return arena_printf(y->w.f->arena, "reserved on %s, %s goes", world_node_name(&y->w, d->node),
+				    victims_line(&y->w, victims, d->n_victims));
 	return d->outcome == OUTCOME_PLACED
 		       ? arena_printf(y->w.f->arena, "none, placed on %s", world_node_name(&y->w, d->node))
 		       : "none";
@@ -62,8 +67,10 @@ static const char *result_words(const struct yuni_world *y, const struct decisio
 static void compare(struct yuni_world *y, const struct tree *expected)
 {
 	const struct decision *d = yuni_decision(y);
-	const char *result = tree_text(tree_get(expected, "result"), ""),
-		   *node = tree_text(tree_get(expected, "node"), NULL);
+	const char *result = tree_text(expect_in(y->w.f, expected, "result"), ""),
+		   *node = tree_text(expect_in(y->w.f, expected, "node"), NULL);
+	const struct tree *victims = expect_in(y->w.f, expected, "victims"),
+			  *any_of = expect_in(y->w.f, expected, "victims_any_of");
 
 	if (!d)
 		fact_differs(y->w.f, "decision", "one", "none");
@@ -73,9 +80,9 @@ static void compare(struct yuni_world *y, const struct tree *expected)
 		return;
 	if (node && !str_eq(node, world_node_name(&y->w, d->node)))
 		fact_differs(y->w.f, "node", node, world_node_name(&y->w, d->node));
-	yuni_same_victims(y, "victims", tree_get(expected, "victims"), d->victims, d->n_victims, false);
-	if (tree_get(expected, "victims_any_of"))
-		same_any_of(y, tree_get(expected, "victims_any_of"), d);
+	yuni_same_victims(y, "victims", victims, d->victims, d->n_victims, false);
+	if (any_of)
+		same_any_of(y, any_of, d);
 }
 
 static void decide(struct fact *f, const struct yuni_options *o)
@@ -167,6 +174,54 @@ static void compare_count(struct yuni_world *y, const struct tree *expected)
 	same_int(y->w.f, "candidates", expected, candidates(y, &j, got));
 }
 
+/* Why running pods are no candidates, counted as the original does. */
+struct passed_over {
+	uint32_t total, required_node, no_match, higher_priority, leaving;
+};
+
+static void pass_over(struct yuni_world *y, struct judge *j, pod_id pod, struct passed_over *n)
+{
+	const struct pod *p = ledger_pod(y->w.ledger, pod);
+	struct rule_verdict says = judge_victim(j, pod);
+	struct res_vec has = {0};
+
+	n->total++;
+	res_vec_add_list(&has, &shape_get(y->w.vocab, p->shape)->usage);
+	if (says.rule == RULE_DAEMONSET)
+		n->required_node++;
+	else if (p->state == POD_LEAVING)
+		n->leaving++;
+	else if (says.rule == RULE_PRIORITY)
+		n->higher_priority++;
+	else if (!(has.mask & j->short_types & ~(UINT64_C(1) << RES_PODS)))
+		n->no_match++;
+}
+
+/* Whether a pod that is going was evicted or just ends cede does not tell apart. */
+static void compare_passed_over(struct yuni_world *y, const struct tree *expected)
+{
+	struct passed_over n = {0};
+	struct judge j;
+
+	if (!expected)
+		return;
+	begin_judge(y, &j, ACTION_REQUIRED_NODE);
+	for (pod_id i = 0; i < ledger_pod_limit(y->w.ledger); i++) {
+		enum pod_state state = ledger_pod(y->w.ledger, i)->state;
+
+		if (state == POD_PLACED || state == POD_LEAVING)
+			pass_over(y, &j, i, &n);
+	}
+	same_int(y->w.f, "total", tree_get(expected, "total"), n.total);
+	same_int(y->w.f, "required_node", tree_get(expected, "required_node"), n.required_node);
+	same_int(y->w.f, "no_match", tree_get(expected, "no_match"), n.no_match);
+	same_int(y->w.f, "higher_priority", tree_get(expected, "higher_priority"), n.higher_priority);
+	if (tree_int(tree_get(expected, "already_preempted"), 0) + tree_int(tree_get(expected, "released"), 0) !=
+	    n.leaving)
+		fact_differs(y->w.f, "already_preempted and released", "another number of them",
+			     arena_printf(y->w.f->arena, "%u", n.leaving));
+}
+
 /* A nominated pod takes nothing more. */
 static void compare_second(struct yuni_world *y, const struct tree *expected)
 {
@@ -180,18 +235,30 @@ static void compare_second(struct yuni_world *y, const struct tree *expected)
 	yuni_same_victims(y, "second attempt", expected, d->victims, d->n_victims, false);
 }
 
+/* What was sent off, attempt by attempt: here all at once. */
+static void compare_releases(struct yuni_world *y, const struct tree *expected, const struct decision *d)
+{
+	if (tree_count(expected) > 1)
+		fact_differs(y->w.f, "releases", "several of them", "one");
+	else if (tree_count(expected) && d)
+		yuni_same_victims(y, "releases", expected->items[0], d->victims, d->n_victims, false);
+}
+
 static void require(struct fact *f, const struct yuni_options *o, const struct tree *expected)
 {
 	const struct decision *d;
 	struct yuni_world y;
 
 	if (yuni_open(&y, f, o)) {
-		compare_count(&y, tree_get(expected, "candidate_count"));
+		compare_count(&y, expect_in(f, expected, "candidate_count"));
+		compare_passed_over(&y, expect_in(f, expected, "filter"));
 		d = yuni_plan(&y) ? yuni_decision(&y) : NULL;
+		same_bool(f, "ask_triggered", expect_in(f, expected, "ask_triggered"), d && d->n_victims);
+		compare_releases(&y, expect_in(f, expected, "releases"), d);
 		if (d)
-			yuni_same_victims(&y, "victims", tree_get(expected, "victims"), d->victims, d->n_victims,
+			yuni_same_victims(&y, "victims", expect_in(f, expected, "victims"), d->victims, d->n_victims,
 					  false);
-		compare_second(&y, tree_get(expected, "second_attempt_releases"));
+		compare_second(&y, expect_in(f, expected, "second_attempt_releases"));
 	}
 	yuni_close(&y);
 }
@@ -220,7 +287,7 @@ static void require_order(struct fact *f, const struct tree *order)
 void run_yunikorn_required_node(struct fact *f)
 {
 	const struct yuni_options fast = {.ask_stands_alone = true}, slow = {.ask_stands_alone = true, .is_slow = true};
-	const struct tree *expected = yuni_expected(f), *order = tree_get(expected, "order");
+	const struct tree *expected = yuni_expected(f), *order = expect_in(f, expected, "order");
 
 	if (order) {
 		require_order(f, order);

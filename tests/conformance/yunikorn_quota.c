@@ -19,7 +19,7 @@ void run_yunikorn_quota_target(struct fact *f)
 
 	if (yuni_open(&y, f, &plain)) {
 		quota_target(y.w.ledger, trigger(&y), &got);
-		yuni_same_amounts(&y, "target", tree_get(yuni_expected(f), "target"), &got);
+		yuni_same_amounts(&y, "target", expect_in(f, yuni_expected(f), "target"), &got);
 	}
 	yuni_close(&y);
 }
@@ -132,12 +132,12 @@ static void compare_run(struct yuni_world *y, const struct tree *expected)
 	struct res_vec target;
 
 	quota_target(y->w.ledger, trigger(y), &target);
-	yuni_same_amounts(y, "target", tree_get(expected, "target"), &target);
-	same_int(y->w.f, "candidates", tree_get(expected, "candidate_count"), divide_all(y, &target, NULL));
+	yuni_same_amounts(y, "target", expect_in(y->w.f, expected, "target"), &target);
+	same_int(y->w.f, "candidates", expect_in(y->w.f, expected, "candidate_count"), divide_all(y, &target, NULL));
 	d = give_back(y);
-	yuni_same_victims(y, "victims", tree_get(expected, "victims"), d ? d->victims : NULL, d ? d->n_victims : 0,
-			  false);
-	compare_claimed(y, tree_get(expected, "claimed"), &target, d);
+	yuni_same_victims(y, "victims", expect_in(y->w.f, expected, "victims"), d ? d->victims : NULL,
+			  d ? d->n_victims : 0, false);
+	compare_claimed(y, expect_in(y->w.f, expected, "claimed"), &target, d);
 }
 
 void run_yunikorn_quota(struct fact *f)

@@ -277,7 +277,7 @@ static inline const char *judge_queued(const struct mixed *m, const struct m_pre
 		return "application";
 	if (c->action != ACTION_REQUIRED_NODE && is_disabled(m, v->leaf))
 		return "policy";
-	if (m->opt_out_is_hard && opts_out(m, v) && c->action != ACTION_REQUIRED_NODE && c->action != ACTION_DISPLACE)
+	if (m->opt_out_is_hard && opts_out(m, v) && c->action != ACTION_REQUIRED_NODE)
 		return "opt-out";
 	if (c->action == ACTION_RECLAIM)
 		return judge_reclaim(m, c, v);

@@ -13,6 +13,7 @@ enum promise {
 	NONE_YET,
 	OVERCOMMIT,
 	PROTECTED,
+	SPARED,
 	GUARANTEE,
 	NEEDED,
 	LOOPS,
@@ -28,6 +29,7 @@ enum promise {
 static const char *const promise_words[PROMISES] = {
 	[OVERCOMMIT] = "no node over-committed",
 	[PROTECTED] = "no protected pod evicted",
+	[SPARED] = "nobody protected without reason",
 	[GUARANTEE] = "no queue below its guarantee",
 	[NEEDED] = "every victim needed",
 	[LOOPS] = "no preemption for ever",
@@ -280,6 +282,63 @@ static inline void check_protected(struct trial *t, const struct m_preemption *c
 		       name_at(t, victim), action_text(c->action), why);
 }
 
+/* The action in which a single pod asked for this victim first. */
+static inline enum action asked_by(const struct trial *t, const struct m_pod *p, const struct m_pod *v)
+{
+	if (t->m.profile == PROFILE_KUBERNETES)
+		return ACTION_DISPLACE;
+	if (p->is_daemon && p->pin >= 0)
+		return ACTION_REQUIRED_NODE;
+	if (v->leaf != p->leaf)
+		return ACTION_RECLAIM;
+	return p->leaf == NO_QUEUE ? ACTION_DISPLACE : ACTION_PREEMPT;
+}
+
+/* Rules that mixed_judge.h knows, and that protect a pod alone, whoever goes with it. */
+static inline bool is_judged_here(const struct protected_pod *x)
+{
+	return x->verdict.answer == IS_PROTECTED && !x->is_refused_in_set && x->verdict.rule != RULE_SAME_CYCLE;
+}
+
+/* By itself, or with others of its group: where more than the surplus would have to go, all do. */
+static inline bool is_kept(const struct trial *t, struct m_preemption c, int victim)
+{
+	const struct m_pod *v = m_at(&t->m, victim);
+	int who;
+
+	for (int i = 0; i < (int)t->m.p.n; i++) {
+		const struct m_pod *o = m_at(&t->m, i);
+
+		c.victims = (struct m_set){1, &i};
+		if ((i == victim || (v->has_group && o->has_group && o->group == v->group && o->state == M_RUNS)) &&
+		    judge_preemption(&t->m, &c, &who))
+			return true;
+	}
+	return false;
+}
+
+/* Who is said to be protected from a single pod is so by the second reading too. */
+static inline void check_spared(struct trial *t, const struct decision *d)
+{
+	int pod = live_index(&t->l, d->pod);
+
+	if (pod < 0 || t->m.profile == PROFILE_KAI || is_gang_preemption(t, pod))
+		return;
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		int victim = live_index(&t->l, d->protected[i].pod), node = live_node(&t->l, d->protected[i].node);
+		struct m_preemption c = {.pod = pod, .pods = {1, &pod}, .nodes = &node};
+
+		if (!is_judged_here(&d->protected[i]))
+			continue;
+		c.action = asked_by(t, m_at(&t->m, pod), m_at(&t->m, victim));
+		tally_of(t)->checked[SPARED]++;
+		if (!is_kept(t, c, victim))
+			breaks(t, SPARED, "%s could go for %s by %s, and is said to be protected by %s",
+			       name_at(t, victim), name_at(t, pod), action_text(c.action),
+			       rule_text((enum rule_id)d->protected[i].verdict.rule));
+	}
+}
+
 /* GQ-9: a single pod takes from one node. */
 static inline void check_one_node(struct trial *t, const struct m_preemption *c)
 {
@@ -437,6 +496,7 @@ static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 		const struct decision *d = &t->l.plan.v.v[i];
 
 		judged_from(t, i, &j);
+		check_spared(t, d);
 		if (d->n_victims && !is_of_gang_before(t, i))
 			check_protected(t, &j.c);
 		if (d->n_victims && !is_of_gang_before(t, i) && is_searched(t, &j.c)) {

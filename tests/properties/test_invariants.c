@@ -3,7 +3,8 @@
  * The promises that hold on any cluster, in every profile, on random clusters of all kinds of objects together:
  *
  *	1 no node is over-committed by placements and promises	5 no preemption for ever with controllers that recreate
- *	2 no protected pod is evicted				6 taking a plan back restores every byte
+ *	2 no protected pod is evicted, and who is said to	6 taking a plan back restores every byte
+ *	  be protected is
  *	3 no queue is taken below its guarantee by reclaim	7 a replay is the record
  *	4 every victim was needed				8 the answer depends neither on threads nor on order
  *
@@ -577,6 +578,7 @@ static void holds(enum promise which)
 
 TEST(no_node_is_over_committed, OVERCOMMIT)
 TEST(no_protected_pod_is_evicted, PROTECTED)
+TEST(nobody_is_protected_without_reason, SPARED)
 TEST(GQ_2_no_queue_is_taken_below_its_guarantee, GUARANTEE)
 TEST(every_victim_was_needed, NEEDED)
 TEST(GQ_15_no_preemption_for_ever, LOOPS)
@@ -592,6 +594,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_node_is_over_committed),
 		cmocka_unit_test(no_protected_pod_is_evicted),
+		cmocka_unit_test(nobody_is_protected_without_reason),
 		cmocka_unit_test(GQ_2_no_queue_is_taken_below_its_guarantee),
 		cmocka_unit_test(every_victim_was_needed),
 		cmocka_unit_test(GQ_15_no_preemption_for_ever),
