@@ -234,7 +234,8 @@ static void judge_of(const struct attempt *a, struct judge *j)
 
 static struct displace_options options_of(const struct attempt *a, struct judge *j)
 {
-	return (struct displace_options){.j = j, .threads = a->en->config->threads};
+	return (struct displace_options){
+		.j = j, .threads = a->en->config->threads, .looks_at_all = a->en->config->looks_at_all};
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
@@ -408,7 +409,7 @@ static enum err_code try_pod(struct attempt *a, bool wants_report, struct err *e
 		attempt_place(a, a->c.p->node);
 		return ERR_OK;
 	}
-	if (!wants_report && try_displace_cache(a)) {
+	if (!wants_report && !a->en->config->looks_at_all && try_displace_cache(a)) {
 		if (!a->n_feasible)
 			return ERR_OK;
 	} else {

@@ -71,6 +71,8 @@ struct engine_config {
 	uint32_t n_plugins;
 	const struct plugin_file *plugins;
 	uint32_t threads; /* 1 unless told */
+	/* nothing is kept from one decision to the next, nothing skipped: slower, the same answers; for tests */
+	bool looks_at_all;
 };
 
 struct engine_config *engine_config_new(void); /* defaults */

@@ -317,7 +317,7 @@ void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const 
 {
 	int64_t below;
 
-	if (displace_is_fast(c) && judge_is_by_priority(o->j, &below)) {
+	if (!o->looks_at_all && displace_is_fast(c) && judge_is_by_priority(o->j, &below)) {
 		displace_fast(c, nodes, n, o, ret);
 		return;
 	}

@@ -24,6 +24,7 @@ struct displace_options {
 	struct judge *j;	      /* who may go; made by displace_judge */
 	struct protected_list *spoke; /* who is protected, and by which rule but priority; NULL: nobody asks */
 	uint32_t threads;	      /* 1: none beside the caller's */
+	bool looks_at_all;	      /* every node by moves in the ledger */
 };
 
 /* For the cycle's pod, plugins included. */

@@ -11,6 +11,7 @@
 #include "engine/gang_kube.h"
 #include "engine/queue_order.h"
 #include "engine/quota.h"
+#include "engine/search_cache.h"
 #include "engine/session.h"
 #include "rules/plugin.h"
 
@@ -25,6 +26,8 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->arena = arena_new(1 << 18);
 	en->displace_cache = displace_cache_new();
 	en->search_cache = search_cache_new();
+	if (config->looks_at_all)
+		search_cache_keep_nothing(en->search_cache);
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
 		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/search_bound.h"
 #include "engine/search_cache.h"
 #include "engine/search_internal.h"
 #include "rules/plugin.h"
@@ -24,13 +25,15 @@ void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p,
 				  .verdict = *says,
 				  .is_refused_in_set = is_refused_in_set};
 
-	if (!l || g->protected_from >= l->max)
+	if (!l)
 		return;
-	array_push(&l->v, x);
+	if (is_refused_in_set)
+		array_push(&g->refused, x);
+	else if (g->is_listing && g->protected_from < l->max)
+		array_push(&l->v, x);
 }
 
-/* Does the action look at this pod at all? */
-static bool concerns(const struct node_search *g, const struct pod *p)
+bool node_search_concerns(const struct node_search *g, const struct pod *p)
 {
 	queue_id own = g->s->j->p->queue;
 	group_id group = g->s->j->p->group;
@@ -48,20 +51,30 @@ static bool concerns(const struct node_search *g, const struct pod *p)
 	}
 }
 
+static bool is_last_resort(const struct rule_verdict *says)
+{
+	return says->rule == RULE_OPT_OUT || says->rule == RULE_PLUGIN;
+}
+
+/* It does not go in this search. */
+static bool is_kept(const struct node_search *g, const struct rule_verdict *says)
+{
+	return says->answer == IS_PROTECTED || (is_last_resort(says) && !g->s->with_opted_out);
+}
+
 bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *m, struct rule_verdict *ret_says)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
 	struct rule_verdict says = judge_victim(g->s->j, pod);
-	bool is_last = says.rule == RULE_OPT_OUT || says.rule == RULE_PLUGIN;
 
 	*ret_says = says;
-	if (says.answer == IS_PROTECTED || (is_last && !g->s->with_opted_out))
+	if (is_kept(g, &says))
 		return false;
 	*m = (struct candidate){.v = {.pod = pod, .p = p, .n_pods = 1}, .n_here = 1, .group = GROUP_NONE};
 	m->v.usage = m->here = &shape_get(g->s->c->vocab, p->shape)->usage;
 	m->v.queue = judge_queue(g->s->j, p->queue);
 	m->distance = m->v.queue->distance;
-	m->is_opted_out = is_last;
+	m->is_opted_out = is_last_resort(&says);
 	m->is_spared = says.rule == RULE_PLUGIN;
 	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
 	m->is_thrashing = judge_is_thrashing(g->s->j, pod, p);
@@ -120,7 +133,7 @@ names:
 
 /* ---- one node ---- */
 
-static uint64_t short_here(const struct node_search *g)
+uint64_t node_search_short(const struct node_search *g)
 {
 	uint64_t lacks = 0;
 
@@ -146,7 +159,7 @@ static void forget_stuck(struct node_search *g)
 	}
 }
 
-static void measure_room(struct node_search *g)
+void node_search_measure_room(struct node_search *g)
 {
 	const struct ledger *l = g->s->c->ledger;
 	const int64_t *has = ledger_node_allocatable(l, g->node), *used = ledger_node_used(l, g->node),
@@ -214,26 +227,12 @@ static void consider(struct node_search *g, pod_id pod)
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
 	struct rule_verdict says;
 
-	if (!concerns(g, p) || !frees_something(g, p))
+	if (!node_search_concerns(g, p) || !frees_something(g, p))
 		return;
 	if (node_search_consider(g, pod, &g->candidates[g->n], &says))
 		g->n++;
 	else
 		node_search_protect(g, pod, p, &says, false);
-}
-
-/* What the node says depends on more than what is on it. */
-static void depend_on(struct node_search *g, pod_id pod)
-{
-	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
-	uint32_t n_budgets = 0;
-
-	if (!concerns(g, p))
-		return;
-	if (g->set.has_budgets)
-		ledger_labelset_pdbs(g->s->c->ledger, p->labelset, &n_budgets);
-	g->is_lasting = g->is_lasting && !n_budgets && p->group == GROUP_NONE;
-	g->watches |= search_cache_watch(g->memory, g->s->j, p);
 }
 
 /* A plugin compares two pods; a set is as dear to it as the dearest of its pods. */
@@ -253,13 +252,8 @@ static void gather(struct node_search *g)
 	g->n = 0;
 	g->has_rest = g->has_gangs = false;
 	g->protected_from = g->s->protected ? g->s->protected->v.n : 0;
-	g->is_lasting = g->s->j->settings.evictions_per_hour == 0 && g->s->j->settings.eviction_history == NULL;
-	g->watches = 0;
-	for (uint32_t i = 0; i < n->pods.n; i++) {
+	for (uint32_t i = 0; i < n->pods.n; i++)
 		consider(g, n->pods.v[i]);
-		if (g->memory)
-			depend_on(g, n->pods.v[i]);
-	}
 	if (g->n)
 		qsort_r(g->candidates, g->n, sizeof(*g->candidates), by_eviction_order, g);
 	if (profile_get(g->s->j->settings.profile)->has_gangs)
@@ -278,6 +272,33 @@ static struct candidate *candidates_for(struct search_scratch *s, uint32_t n)
 	return s->candidates;
 }
 
+void node_search_list_begin(struct node_search *g)
+{
+	g->is_listing = true;
+	g->protected_from = g->s->protected->v.n;
+}
+
+void node_search_list_all(struct node_search *g)
+{
+	g->candidates = candidates_for(search_cache_scratch(g->s->search_cache),
+				       2 * ledger_node(g->s->c->ledger, g->node)->pods.n + 1);
+	gather(g);
+}
+
+void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdict *why)
+{
+	struct rule_verdict says = why ? *why : judge_victim(g->s->j, pod);
+
+	if (is_kept(g, &says))
+		node_search_protect(g, pod, ledger_pod(g->s->c->ledger, pod), &says, false);
+}
+
+void node_search_list_end(struct node_search *g)
+{
+	settle_protected(g);
+	g->is_listing = false;
+}
+
 static bool try_node(struct node_search *g, node_id node, struct set_cost *ret)
 {
 	struct search_scratch *scratch = search_cache_scratch(g->s->search_cache);
@@ -289,8 +310,8 @@ static bool try_node(struct node_search *g, node_id node, struct set_cost *ret)
 	g->is_bounded = g->was_refused = false;
 	g->candidates = candidates_for(scratch, 2 * n->pods.n + 1);
 	best.goes = scratch->goes;
-	measure_room(g);
-	g->short_here = short_here(g);
+	node_search_measure_room(g);
+	g->short_here = node_search_short(g);
 	judge_look_at(g->s->j, g->short_here | g->s->lacking);
 	gather(g);
 	g->is_beaten = node_search_is_beaten(g, ret);
@@ -334,16 +355,25 @@ static uint32_t list_going(const struct node_search *g, struct arena *in, const 
 	return n;
 }
 
-static void rank(node_id node, const struct set_cost *cost, struct search_result *ret)
+/* at: its place among the nodes, which decides between equals. */
+static void rank(node_id node, uint32_t at, const struct set_cost *cost, struct search_result *ret)
 {
-	if (ret->node == NODE_NONE || set_cost_cmp(cost, &ret->cost) < 0) {
+	int d = ret->node == NODE_NONE ? -1 : set_cost_cmp(cost, &ret->cost);
+
+	if (d < 0 || (d == 0 && at < ret->at)) {
 		ret->second = ret->node;
 		ret->second_cost = ret->cost;
+		ret->second_at = ret->at;
 		ret->node = node;
 		ret->cost = *cost;
-	} else if (ret->second == NODE_NONE || set_cost_cmp(cost, &ret->second_cost) < 0) {
+		ret->at = at;
+		return;
+	}
+	d = ret->second == NODE_NONE ? -1 : set_cost_cmp(cost, &ret->second_cost);
+	if (d < 0 || (d == 0 && at < ret->second_at)) {
 		ret->second = node;
 		ret->second_cost = *cost;
+		ret->second_at = at;
 	}
 }
 
@@ -373,49 +403,34 @@ static bool look(struct node_search *g, node_id node, struct set_cost *ret)
 	return is_found;
 }
 
-static void learn(struct node_search *g, bool is_found, const struct set_cost *cost)
-{
-	const struct protected_list *l = g->s->protected;
-	struct search_cache_entry e = {
-		.watches = g->watches, .is_found = is_found, .is_beaten = g->is_beaten, .is_bounded = g->is_bounded};
+/* ---- who may not go with the others ---- */
 
-	if (g->is_lasting)
-		e.generation = ledger_node(g->s->c->ledger, g->node)->generation;
-	if (is_found || g->is_beaten)
-		e.cost = *cost;
-	e.has_protected = l->v.n < l->max; /* beyond that not everybody was written down */
-	e.n_protected = l->v.n - g->protected_from;
-	e.protected = e.n_protected ? l->v.v + g->protected_from : NULL;
-	search_cache_learn(g->memory, g->node, &e);
+struct place_order {
+	const struct cede_cycle *c;
+	const uint32_t *at; /* of nodes, by id */
+};
+
+static int by_place(const void *a, const void *b, void *ctx)
+{
+	const struct place_order *o = ctx;
+	uint32_t x = o->at[((const struct protected_pod *)a)->node], y = o->at[((const struct protected_pod *)b)->node];
+
+	return x != y ? (x < y ? -1 : 1) : by_name(a, b, (void *)o->c);
 }
 
-static void take_known(struct node_search *g, node_id node, const struct search_cache_entry *e,
-		       struct search_result *ret)
+/* Where no set was found, who was refused is told among the others: by node, then by name. */
+static void tell_refused(struct node_search *g, const node_id *nodes, uint32_t n)
 {
 	struct protected_list *l = g->s->protected;
+	uint32_t *at = arena_n(g->s->c->arena, ledger_node_limit(g->s->c->ledger) + 1, uint32_t);
+	struct place_order o = {.c = g->s->c, .at = at};
 
-	for (uint32_t i = 0; i < e->n_protected && l->v.n < l->max; i++)
-		array_push(&l->v, e->protected[i]);
-	ret->n_bounded += e->is_bounded;
-	if (e->is_found)
-		rank(node, &e->cost, ret);
-}
-
-/* The node was not searched because others were better; are they still? */
-static bool is_outdated(const struct search_cache_entry *e, const struct search_result *r)
-{
-	return e->is_beaten && (r->second == NODE_NONE || set_cost_cmp(&e->cost, &r->second_cost) < 0);
-}
-
-/* Where a set was found it does not matter which sets were refused: nodes that cannot win were not asked. */
-static void forget_refused_sets(struct protected_list *l)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < l->v.n; i++)
-		if (!l->v.v[i].is_refused_in_set)
-			l->v.v[n++] = l->v.v[i];
-	l->v.n = n;
+	for (uint32_t i = 0; i < n; i++)
+		at[nodes[i]] = i;
+	for (uint32_t i = 0; i < g->refused.n; i++)
+		array_push(&l->v, g->refused.v[i]);
+	qsort_r(l->v.v, l->v.n, sizeof(*l->v.v), by_place, &o);
+	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
 /* Of all nodes only the costs were kept. */
@@ -448,7 +463,69 @@ static void begin(struct node_search *g, struct search *s)
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.follows_ledger = !g->is_fast;
 	g->set.path_types = s->lacking;
-	g->memory = search_cache_begin(s->search_cache, s);
+	g->looks_at_all = search_cache_looks_at_all(s->search_cache);
+}
+
+/* One node, at its place among all. */
+static void visit(struct node_search *g, node_id node, uint32_t at, struct search_result *ret)
+{
+	bool may_be_beaten = ret->second != NODE_NONE && at > ret->second_at && !g->s->reports && !g->looks_at_all;
+	struct set_cost cost;
+	bool is_found;
+
+	g->rival = may_be_beaten ? &ret->second_cost : NULL;
+	is_found = look(g, node, &cost);
+	ret->n_bounded += g->is_bounded;
+	if (is_found)
+		rank(node, at, &cost, ret);
+	if (g->s->reports)
+		report(g, is_found, g->s->reports[at]);
+}
+
+static void visit_all(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
+{
+	g->is_listing = true;
+	for (uint32_t i = 0; i < n; i++)
+		visit(g, nodes[i], i, ret);
+	g->is_listing = false;
+}
+
+/* ---- best first ---- */
+
+static void sink(struct node_bound *v, uint32_t n, uint32_t i)
+{
+	for (uint32_t kid = 2 * i + 1; kid < n; kid = 2 * i + 1) {
+		struct node_bound x = v[i];
+
+		if (kid + 1 < n && node_bound_cmp(&v[kid + 1], &v[kid]) < 0)
+			kid++;
+		if (node_bound_cmp(&x, &v[kid]) <= 0)
+			return;
+		v[i] = v[kid];
+		v[kid] = x;
+		i = kid;
+	}
+}
+
+/* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
+static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
+{
+	struct node_bound *v = arena_n(g->s->c->arena, n + 1, struct node_bound);
+	uint32_t left = search_bound_all(g, nodes, n, v);
+
+	for (uint32_t i = left / 2; i-- > 0;)
+		sink(v, left, i);
+	while (left) {
+		if (ret->second != NODE_NONE && node_bound_is_beaten(&v[0], &ret->second_cost, ret->second_at))
+			return;
+		if (!v[0].is_refined) {
+			search_bound_refine(g, nodes[v[0].at], &v[0]);
+		} else {
+			visit(g, nodes[v[0].at], v[0].at, ret);
+			v[0] = v[--left];
+		}
+		sink(v, left, 0);
+	}
 }
 
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret)
@@ -457,33 +534,15 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 
 	begin(&g, s);
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
-	for (uint32_t i = 0; i < n; i++) {
-		bool wants_protected = s->protected && s->protected->v.n < s->protected->max;
-		const struct search_cache_entry *e =
-			g.memory ? search_cache_known(g.memory, nodes[i], wants_protected) : NULL;
-		struct set_cost cost;
-		bool is_found;
-
-		if (e && !is_outdated(e, ret)) {
-			take_known(&g, nodes[i], e, ret);
-			continue;
-		}
-		g.rival = ret->second == NODE_NONE || s->reports ? NULL : &ret->second_cost;
-		is_found = look(&g, nodes[i], &cost);
-		ret->n_bounded += g.is_bounded;
-		if (g.memory)
-			learn(&g, is_found, &cost);
-		if (is_found)
-			rank(nodes[i], &cost, ret);
-		if (s->reports)
-			report(&g, is_found, s->reports[i]);
-	}
+	if (search_bound_serves(&g))
+		visit_best(&g, nodes, n, ret);
+	else
+		visit_all(&g, nodes, n, ret);
 	if (ret->node != NODE_NONE)
 		find_victims(&g, ret);
-	if (ret->node != NODE_NONE && s->protected)
-		forget_refused_sets(s->protected);
-	if (g.memory)
-		search_cache_end(g.memory);
+	else if (g.refused.n)
+		tell_refused(&g, nodes, n);
+	array_free(&g.refused);
 	node_search_forget_groups(&g);
 }
 
@@ -504,11 +563,11 @@ uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n)
 		int64_t least = INT64_MAX;
 
 		g.node = nodes[i];
-		measure_room(&g);
+		node_search_measure_room(&g);
 		for (uint32_t k = 0; k < node->pods.n; k++) {
 			const struct pod *p = ledger_pod(s->c->ledger, node->pods.v[k]);
 
-			if (concerns(&g, p))
+			if (node_search_concerns(&g, p))
 				free_up(&g, &shape_get(s->c->vocab, p->shape)->usage);
 		}
 		for (uint32_t k = 0; k < g.want.n; k++)

@@ -56,7 +56,8 @@ struct search_result {
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */
 	struct set_cost second_cost;
-	uint32_t n_bounded; /* nodes whose search ended before all sets were ruled out */
+	uint32_t at, second_at; /* their places among the nodes */
+	uint32_t n_bounded;	/* nodes whose search ended before all sets were ruled out */
 };
 
 struct search_scratch { /* memory that searches use one after the other; zero-initialised */
@@ -77,7 +78,7 @@ struct search {
 	struct protected_list *protected;
 	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;		   /* for them */
-	struct search_cache *search_cache; /* what nodes said before */
+	struct search_cache *search_cache; /* what is kept from search to search */
 };
 
 /* nodes: where the filters do not say that taking pods away cannot help. */

@@ -64,10 +64,11 @@ struct node_search { /* one search, all nodes */
 	node_id node;
 	struct candidate *candidates;
 	uint32_t n;
-	uint32_t protected_from;	    /* where those protected on this node begin among all */
-	struct search_cache_memory *memory; /* NULL: none */
-	bool is_lasting;		    /* nothing that is not watched has a say on this node */
-	uint64_t watches;
+	uint32_t protected_from; /* where those protected on this node begin among all */
+	bool looks_at_all;	 /* no node is skipped because it cannot win */
+	bool is_listing;	 /* who is protected is written down */
+	/* who may go, but not with the others that would have to; told only where no set was found at all */
+	ARRAY(struct protected_pod) refused;
 	struct map whole_at;	      /* of groups, in wholes */
 	ARRAY(struct whole *) wholes; /* in the cycle's arena */
 };
@@ -77,6 +78,16 @@ bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *r
 /* is_refused_in_set: he may go, but not with the others that would have to. Told only where no set was found at all. */
 void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
 			 bool is_refused_in_set);
+/* Does the action look at this pod at all? */
+bool node_search_concerns(const struct node_search *g, const struct pod *p);
+/* The room of the present node, and the types the pod lacks there. */
+void node_search_measure_room(struct node_search *g);
+uint64_t node_search_short(const struct node_search *g);
+/* Writes down who is protected on the present node: all, or one pod (why NULL: if the rules say so). */
+void node_search_list_begin(struct node_search *g);
+void node_search_list_all(struct node_search *g);
+void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdict *why);
+void node_search_list_end(struct node_search *g);
 int by_eviction_order(const void *a, const void *b, void *node_search); /* last to be evicted first */
 
 /*

@@ -235,6 +235,7 @@ static inline void ledger_reserve(struct ledger *l, node_id node, pod_id pod)
 /* A new cycle of the engine begins: who is placed from now on got his place in it. */
 void ledger_begin_cycle(struct ledger *l);
 bool ledger_is_new(const struct ledger *l, const struct pod *p); /* it got its place in the present cycle */
+uint32_t ledger_cycle(const struct ledger *l);			 /* the present one; 0: none began yet */
 void ledger_set_started(struct ledger *l, pod_id pod, int64_t started_ns);
 /* A waiting pod's, as if it had been written so: for asking "what if". */
 void ledger_set_priority(struct ledger *l, pod_id pod, int32_t priority);

@@ -530,6 +530,11 @@ void undo_cycle(struct ledger *l, const struct journal_entry *e)
 	l->cycle--;
 }
 
+uint32_t ledger_cycle(const struct ledger *l)
+{
+	return l->cycle;
+}
+
 bool ledger_is_new(const struct ledger *l, const struct pod *p)
 {
 	return p->placed_in != 0 && p->placed_in == l->cycle;

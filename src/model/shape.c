@@ -586,6 +586,11 @@ uint32_t labelset_limit(const struct vocab *v)
 	return v->labelsets.v.n;
 }
 
+uint32_t shape_limit(const struct vocab *v)
+{
+	return v->shapes.v.n;
+}
+
 bool labelset_is_live(const struct vocab *v, labelset_id id)
 {
 	return id < v->labelsets.v.n && v->labelsets.v.v[id] != NULL;

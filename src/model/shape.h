@@ -125,6 +125,7 @@ void labelset_drop(struct vocab *v, labelset_id id);
 const struct labelset *labelset_get(const struct vocab *v, labelset_id id);
 /* all ids are below it; freed ones give ns NAME_NONE and no labels, is_live false */
 uint32_t labelset_limit(const struct vocab *v);
+uint32_t shape_limit(const struct vocab *v); /* all ids are below */
 bool labelset_is_live(const struct vocab *v, labelset_id id);
 
 size_t vocab_bytes(const struct vocab *v); /* shapes and label sets, without names */

@@ -36,7 +36,7 @@ static struct rule_verdict above(const struct judge *j, const struct victim_queu
 	return rule_may_go();
 }
 
-static struct rule_verdict queue_verdict(struct judge *j, const struct pod *v)
+struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v)
 {
 	struct victim_queue *o = judge_queue(j, v->queue);
 	struct rule_verdict why;
@@ -101,7 +101,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	(void)victim;
 	if (v->queue == QUEUE_NONE)
 		return rule_may_go();
-	says = queue_verdict(j, v);
+	says = judge_guarantee_of_queue(j, v);
 	if (says.answer == IS_PROTECTED)
 		return says;
 	return too_big(j, v, judge_queue(j, v->queue));

@@ -154,6 +154,10 @@ static inline const int64_t *judge_reserved_before(const struct judge *j, queue_
 {
 	return j->before ? j->before->reserved + (size_t)q * j->before->stride : ledger_queue_reserved(j->ledger, q);
 }
+/* Laws 4 and 5: what is said of every pod of the victim's queue alike. */
+struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v);
+/* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
+int64_t judge_window_ns(struct judge *j, const struct pod *v);
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);
 /* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */

@@ -133,6 +133,11 @@ struct rule_verdict judge_window(struct judge *j, const struct pod *v)
 	return inside(j, is_own_leaf(j, v) ? PREEMPT_WINDOW : RECLAIM_WINDOW, v);
 }
 
+int64_t judge_window_ns(struct judge *j, const struct pod *v)
+{
+	return is_off(j) ? 0 : window_of(j, is_own_leaf(j, v) ? PREEMPT_WINDOW : RECLAIM_WINDOW, v).ns;
+}
+
 /* ---- the rule ---- */
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_live [OUT.json] - decisions on full clusters as people have them (live_cluster.h), all profiles.
+ *
+ *	plan	all waiting pods at one moment, as `cede plan` does
+ *	live	one waiting pod after the other, each ten seconds later than the last, as a daemon does
+ *
+ * Time of the processor, reading not counted. bench_live - ROW NODES PODS QUEUES WAITING: one row alone.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "base/emit.h"
+#include "live_cluster.h"
+
+struct row {
+	const char *name;
+	struct live_options o;
+	bool is_live;
+	double first_ms, ms; /* of the first decision where there are single ones; of all */
+	uint32_t decided, nominated, victims;
+	uint64_t n_protected;
+};
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void count(struct row *row, const struct decisions *d)
+{
+	for (uint32_t i = 0; i < d->v.n; i++)
+		row->n_protected += d->v.v[i].n_protected;
+	row->decided += d->v.n;
+	row->nominated += d->nominated + d->placed;
+	row->victims += d->victims;
+}
+
+static void plan(struct row *row, struct engine *en)
+{
+	struct engine_run run = {.now_ns = LIVE_NOW_NS, .cycles = 1, .report = POD_NONE};
+	struct decisions d = {.arena = arena_new(1 << 16)};
+	double began = now_ms();
+	struct err e;
+
+	live_must(engine_plan(en, &run, &d, &e), &e);
+	row->ms = now_ms() - began;
+	count(row, &d);
+	array_free(&d.v);
+	arena_free(d.arena);
+}
+
+static void live(struct row *row, struct engine *en, struct live_cluster *s)
+{
+	struct engine_run run = {.now_ns = LIVE_NOW_NS, .cycles = 1, .report = POD_NONE};
+	struct ledger *l = cluster_ledger(s->cluster);
+	uint32_t n = ledger_pod_limit(l);
+	struct err e;
+
+	for (pod_id i = 0; i < n; i++) {
+		struct decisions d = {.arena = arena_new(1 << 16)};
+		double began = now_ms(), ms;
+
+		if (ledger_pod(l, i)->state != POD_WAITING)
+			continue;
+		live_must(engine_try(en, &run, i, &d, &e), &e);
+		ms = now_ms() - began;
+		row->ms += ms;
+		row->first_ms = row->decided ? row->first_ms : ms;
+		count(row, &d);
+		ledger_commit(l);
+		run.now_ns += 10 * NS_PER_S;
+		array_free(&d.v);
+		arena_free(d.arena);
+	}
+}
+
+static void measure(struct row *row)
+{
+	struct engine_config *config = engine_config_new();
+	struct live_cluster s;
+	struct engine *en;
+	struct err e;
+
+	config->profile = row->o.profile;
+	config->min_runtime.reclaim_ns = 300 * NS_PER_S;
+	live_cluster_init(&s, &row->o);
+	en = engine_new(s.cluster, config, NULL, 0, &e);
+	live_must(en ? ERR_OK : ERR_INTERNAL, &e);
+	if (row->is_live)
+		live(row, en, &s);
+	else
+		plan(row, en);
+	engine_free(en);
+	engine_config_free(config);
+	live_cluster_free(&s);
+	printf("%-24s %-10s %6u x %-3u %5u queues %5u waiting  %9.3f ms each", row->name, profile_text(row->o.profile),
+	       row->o.nodes, row->o.pods, row->o.queues, row->o.waiting, row->ms / (row->decided ? row->decided : 1));
+	if (row->is_live)
+		printf(", first %8.3f", row->first_ms);
+	printf(", all %9.1f ms; %u nominated, %u victims, %llu protected\n", row->ms, row->nominated, row->victims,
+	       (unsigned long long)row->n_protected);
+	fflush(stdout);
+}
+
+/* clang-format off */
+#define ROW(what, prof, n, p, q, w, ...) \
+	{.name = (what), \
+	 .o = {.profile = PROFILE_##prof, .nodes = (n), .pods = (p), .queues = (q), .waiting = (w)}, \
+	 __VA_ARGS__}
+static const struct row rows[] = {
+	ROW("default", DEFAULT, 5000, 30, 2, 100, .is_live = false),
+	ROW("default", DEFAULT, 5000, 30, 2, 1000, .is_live = false),
+	ROW("default-queues", DEFAULT, 5000, 30, 200, 100, .is_live = false),
+	ROW("default-live", DEFAULT, 5000, 30, 200, 100, .is_live = true),
+	ROW("yunikorn", YUNIKORN, 5000, 30, 2, 100, .is_live = false),
+	ROW("yunikorn-live", YUNIKORN, 5000, 30, 200, 100, .is_live = true),
+	ROW("kubernetes", KUBERNETES, 5000, 30, 2, 100, .is_live = false),
+	ROW("kubernetes-live", KUBERNETES, 5000, 30, 2, 100, .is_live = true),
+	ROW("kubernetes-200", KUBERNETES, 1000, 30, 2, 200, .is_live = false),
+	ROW("kubernetes-400", KUBERNETES, 1000, 30, 2, 400, .is_live = false),
+	ROW("kubernetes-800", KUBERNETES, 1000, 30, 2, 800, .is_live = false),
+	ROW("kai", KAI, 5000, 30, 2, 100, .is_live = false),
+	ROW("kai-queues", KAI, 5000, 30, 200, 100, .is_live = false),
+	ROW("kai-gangs-50", KAI, 50, 20, 55, 50, .o.gang = 20),
+	ROW("kai-gangs-100", KAI, 100, 20, 55, 100, .o.gang = 20),
+	ROW("kai-gangs-200", KAI, 200, 20, 55, 200, .o.gang = 20),
+	ROW("default-gangs-200", DEFAULT, 200, 20, 55, 200, .o.gang = 20),
+	ROW("budgets", DEFAULT, 50, 20, 2, 50, .o.budgets = 2000),
+	ROW("affinity", DEFAULT, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_AFFINITY),
+	ROW("spread", DEFAULT, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_SPREAD),
+};
+/* clang-format on */
+
+static int one(char **argv)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct row row = rows[i];
+
+		if (strcmp(row.name, argv[0]) != 0)
+			continue;
+		row.o.nodes = (uint32_t)strtoul(argv[1], NULL, 10);
+		row.o.pods = (uint32_t)strtoul(argv[2], NULL, 10);
+		row.o.queues = (uint32_t)strtoul(argv[3], NULL, 10);
+		row.o.waiting = (uint32_t)strtoul(argv[4], NULL, 10);
+		measure(&row);
+		return 0;
+	}
+	fprintf(stderr, "bench_live: there is no row '%s'\n", argv[0]);
+	return 1;
+}
+
+static int write_results(const char *path, const struct row *v, size_t n)
+{
+	struct text out = {0};
+	struct emit e;
+	FILE *f;
+
+	emit_init(&e, &out, EMIT_JSON);
+	emit_list(&e, NULL);
+	for (size_t i = 0; i < n; i++) {
+		emit_object(&e, NULL);
+		emit_str(&e, "row", v[i].name);
+		emit_str(&e, "profile", profile_text(v[i].o.profile));
+		emit_int(&e, "nodes", v[i].o.nodes);
+		emit_int(&e, "podsPerNode", v[i].o.pods);
+		emit_int(&e, "queues", v[i].o.queues);
+		emit_int(&e, "waiting", v[i].o.waiting);
+		emit_int(&e, "decisions", v[i].decided);
+		emit_double(&e, "ms", v[i].ms);
+		emit_double(&e, "firstMs", v[i].first_ms);
+		emit_int(&e, "nominated", v[i].nominated);
+		emit_int(&e, "victims", v[i].victims);
+		emit_end(&e);
+	}
+	emit_end(&e);
+	f = fopen(path, "w");
+	if (!f || fwrite(text_str(&out), 1, out.n, f) != out.n || fclose(f)) {
+		fprintf(stderr, "bench_live: %s: %s\n", path, strerror(errno));
+		return 1;
+	}
+	text_free(&out);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	enum { N = sizeof(rows) / sizeof(*rows) };
+	static struct row done[N];
+
+	if (argc == 7 && strcmp(argv[1], "-") == 0)
+		return one(argv + 2);
+	for (size_t i = 0; i < N; i++) {
+		done[i] = rows[i];
+		measure(&done[i]);
+	}
+	return argc > 1 ? write_results(argv[1], done, N) : 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_rows.h - the running pods of each node as rows of numbers, kept until the node changes.
+ *
+ * What rules say of a pod depends, with few exceptions, on its kind: queue, priority, preemptibility, whether it opted
+ * out, whose it is, its group, and its budgets if it has any. A cluster has far fewer kinds than pods, so a search asks
+ * the rules once for each kind and looks the answer up for each row (search_bound.c). A row has what is left: size,
+ * application, since when it runs and in which cycle it got its place.
+ *
+ * Nothing here depends on who waits, on the time, or on what queues use: rows are good for every search until their
+ * node's generation changes. Ids in kinds are not held: only pods that are there now are looked up by them, and those
+ * hold their names. For engine/ only.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "ledger/ledger.h"
+
+struct pod_row {
+	pod_id pod;
+	uint32_t kind;
+	shape_id shape;
+	name_id app;
+	uint32_t placed_in; /* cycle, 0: none */
+	int32_t priority;   /* what it counts with in costs at least: the lowest of its group's pods here */
+	int64_t started_ns; /* TIME_NONE: not said; for windows */
+	int64_t since_ns;   /* since when work would be lost; TIME_NONE: none would */
+};
+
+struct pod_rows {
+	uint64_t generation; /* 0: not known */
+	uint32_t n, cap;
+	struct pod_row *v; /* lowest priority first; of placed pods with a queue */
+};
+
+struct row_kind {
+	queue_id queue;
+	int32_t priority;
+	group_id group;
+	podset_id podset;
+	name_id ns, scheduler, class;
+	labelset_id budgeted; /* where budgets cover it; LABELSET_NONE */
+	uint8_t preemptibility, allows_preemption;
+	bool is_daemon;
+	uint32_t next; /* of the same hash, MAP_NONE */
+};
+
+struct node_rows {
+	struct pod_rows *v; /* by node id */
+	uint32_t n;
+	ARRAY(struct row_kind) kinds;
+	struct map kind_at;    /* by hash: the first of them */
+	uint64_t budgets;      /* their generation when the kinds were made */
+	uint64_t epoch;	       /* changes when kinds get other numbers */
+	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
+};
+
+void node_rows_free(struct node_rows *r);
+/* To be called before a search: room for all nodes, and nothing kept that is good no more. */
+void node_rows_begin(struct node_rows *r, const struct ledger *l);
+const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node);

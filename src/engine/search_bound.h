@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_bound.h - what the best set of victims on each node costs at least, without looking at pods one by one; and
+ * who is protected there.
+ *
+ * Rules are asked once for each kind of pod (node_rows.h). From the rows of a node follows whether everybody who may go
+ * would be enough, which priority has to go at least, and how much work is lost at least. The search then looks at the
+ * nodes that may be best, and stops where the least of the rest is more than the second best found (search.c).
+ *
+ * Where the kind does not tell, the pod counts as one who may go: a bound is never too high. Who is protected is asked
+ * of the rules themselves, for those pods alone of which the rows do not say that they may go. For search*.c only.
+ */
+#pragma once
+
+#include "engine/search_internal.h"
+
+struct node_bound {
+	int64_t opted_out; /* victims that opted out, at least: 0 or 1 */
+	int64_t highest, lost;
+	uint32_t at; /* place among the nodes */
+	bool is_refined;
+};
+
+/* Can rows speak for this search at all? */
+bool search_bound_serves(const struct node_search *g);
+/*
+ * Of all nodes on which a set may be enough, into ret (room for n); returns how many. Who is protected on any of the
+ * nodes is written down, in their order.
+ */
+uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, struct node_bound *ret);
+/* A closer look at one of them: never lower than before. */
+void search_bound_refine(struct node_search *g, node_id node, struct node_bound *b);
+/* <0: a comes first; places decide between equals. */
+int node_bound_cmp(const struct node_bound *a, const struct node_bound *b);
+/* Is no set of the node better than this one, found at that place? */
+bool node_bound_is_beaten(const struct node_bound *b, const struct set_cost *cost, uint32_t at);
