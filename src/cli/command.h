@@ -34,5 +34,6 @@ int command_lint(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_serve(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_version(int argc, char **argv);

@@ -16,6 +16,7 @@ const struct command commands[] = {
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
 	{"run", "follow a running cluster and decide, for now with --dry-run alone", command_run},
+	{"serve", "a cluster, what would be decided and why, over HTTP, from files or a journal", command_serve},
 	{"config", "the settings in effect, and where each comes from: cede config print", command_config},
 	{"history", "who had to go, for whom and why, from a journal", command_history},
 	{"replay", "decide again what was recorded: the same, or what would be different", command_replay},

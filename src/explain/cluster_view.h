@@ -46,6 +46,12 @@ void cluster_view_free(struct cluster_view *v);
 void cluster_view_text(const struct cluster_view *v, const struct look *look, bool is_wide, struct text *out);
 /* One object, kind ClusterView. Amounts are exact quantities, times RFC 3339; what has no value is left out. */
 void cluster_view_emit(const struct cluster_view *v, struct emit *e);
+/* The same without nodes and pods, of which there may be very many. */
+void cluster_view_emit_summary(const struct cluster_view *v, struct emit *e);
+/* One of each, as in it. */
+void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id);
+void view_emit_node(struct emit *e, const struct cluster_view *v, node_id id);
+void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id);
 
 /* ---- for the two of them ---- */
 

@@ -95,7 +95,7 @@ static void emit_standing(struct emit *e, const char *key, const struct cluster_
 	emit_end(e);
 }
 
-static void emit_queue(struct emit *e, const struct cluster_view *v, queue_id id)
+void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id)
 {
 	const struct queue *q = queue_get(v->tree, id);
 	const int64_t *used = ledger_queue_used(v->ledger, id), *leaving = ledger_queue_leaving(v->ledger, id);
@@ -156,7 +156,7 @@ static void emit_node_room(struct emit *e, const struct cluster_view *v, node_id
 		emit_row(e, "claimed", v, ledger_node_reserved(v->ledger, id), 0);
 }
 
-static void emit_node(struct emit *e, const struct cluster_view *v, node_id id)
+void view_emit_node(struct emit *e, const struct cluster_view *v, node_id id)
 {
 	const struct ledger_node *n = ledger_node(v->ledger, id);
 
@@ -210,7 +210,7 @@ static void emit_place(struct emit *e, const struct cluster_view *v, const struc
 		emit_str(e, "reservedNode", view_node_name(v, p->node));
 }
 
-static void emit_pod(struct emit *e, const struct cluster_view *v, pod_id id)
+void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id)
 {
 	static const char *const states[] = {"", "waiting", "running", "leaving", "finished"};
 	const struct pod *p = ledger_pod(v->ledger, id);
@@ -314,17 +314,29 @@ static void emit_all(struct emit *e, const char *key, const struct cluster_view 
 	emit_end(e);
 }
 
-void cluster_view_emit(const struct cluster_view *v, struct emit *e)
+static void emit_view(const struct cluster_view *v, struct emit *e, bool is_summary)
 {
 	emit_object(e, NULL);
 	emit_str(e, "kind", "ClusterView");
 	emit_time(e, "now", v->now_ns);
 	emit_str(e, "profile", profile_text(cluster_get_options(v->cluster)->profile));
 	emit_summary(e, v);
-	emit_all(e, "queues", v, &v->queues, emit_queue);
-	emit_all(e, "nodes", v, &v->nodes, emit_node);
-	emit_all(e, "pods", v, &v->pods, emit_pod);
+	emit_all(e, "queues", v, &v->queues, view_emit_queue);
+	if (!is_summary) {
+		emit_all(e, "nodes", v, &v->nodes, view_emit_node);
+		emit_all(e, "pods", v, &v->pods, view_emit_pod);
+	}
 	emit_all(e, "groups", v, &v->groups, emit_group);
 	emit_all(e, "budgets", v, &v->budgets, emit_budget);
 	emit_end(e);
+}
+
+void cluster_view_emit(const struct cluster_view *v, struct emit *e)
+{
+	emit_view(v, e, false);
+}
+
+void cluster_view_emit_summary(const struct cluster_view *v, struct emit *e)
+{
+	emit_view(v, e, true);
 }

@@ -489,18 +489,36 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	return rc;
 }
 
-enum err_code manifest_add(struct manifest *m, const char *path, struct err *e)
+static void begin_adding(struct manifest *m)
 {
-	enum err_code rc;
-
 	if (!m->is_adding)
 		m->first_added_queue = m->kai_queues.n;
 	m->is_adding = true;
-	rc = manifest_read(m, path, e);
+}
+
+static enum err_code end_adding(struct manifest *m, enum err_code rc, struct err *e)
+{
 	if (!rc)
 		rc = workloads_make_pods(m, e);
 	keep_notes(m);
 	return rc;
+}
+
+enum err_code manifest_add(struct manifest *m, const char *path, struct err *e)
+{
+	begin_adding(m);
+	return end_adding(m, manifest_read(m, path, e), e);
+}
+
+enum err_code manifest_add_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e)
+{
+	begin_adding(m);
+	return end_adding(m, manifest_read_bytes(m, name, data, len, e), e);
+}
+
+bool manifest_adds_queues(const struct manifest *m)
+{
+	return m->yunikorn_is_added;
 }
 
 /* ---- building ---- */

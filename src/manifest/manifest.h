@@ -51,6 +51,8 @@ void manifest_set_namespace(struct manifest *m, const char *ns);
  * NAME-0, NAME-1. Such pods have no creation time, so no delay holds them back.
  */
 enum err_code manifest_add(struct manifest *m, const char *path, struct err *e);
+enum err_code manifest_add_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e);
+bool manifest_adds_queues(const struct manifest *m); /* what was added has a document with partitions */
 
 /*
  * Before anything is read: as if the node took no more pods, and what runs there waited, as old as it is. Pods of

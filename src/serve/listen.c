@@ -86,7 +86,7 @@ static bool is_loopback(const struct sockaddr_storage *a)
 	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-enum err_code listen_check(const char *where, bool *ret_is_local, struct err *e)
+enum err_code serve_check_listen(const char *where, bool *ret_is_local, struct err *e)
 {
 	struct endpoint x;
 
@@ -99,7 +99,7 @@ bool serve_is_local(const char *listen)
 {
 	bool is_local = false;
 
-	return !listen_check(listen, &is_local, NULL) && is_local;
+	return !serve_check_listen(listen, &is_local, NULL) && is_local;
 }
 
 bool host_is_local(const char *header, const char *told)
@@ -157,15 +157,16 @@ enum err_code listen_open(const char *where, int *ret_fd, char **ret_host, struc
 
 enum err_code listen_url(int fd, const char *host, bool is_tls, struct text *ret, struct err *e)
 {
-	struct sockaddr_storage a = {0};
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a = {.v6 = {.sin6_family = AF_UNSPEC}};
 	socklen_t n = sizeof(a);
-	uint16_t port;
 
-	if (getsockname(fd, (struct sockaddr *)&a, &n) < 0)
+	if (getsockname(fd, &a.any, &n) < 0)
 		return err_fail(e, ERR_IO, "the address of a socket: %s", strerror(errno));
-	port = ntohs(a.ss_family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port
-					    : ((struct sockaddr_in6 *)&a)->sin6_port);
 	text_printf(ret, strchr(host, ':') ? "%s://[%s]:%u" : "%s://%s:%u", is_tls ? "https" : "http",
-		    *host ? host : "localhost", port);
+		    *host ? host : "localhost", ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port : a.v6.sin6_port));
 	return ERR_OK;
 }

@@ -21,8 +21,8 @@ struct serve_log {
 	struct entry *ring;
 	uint32_t first, n, cap;
 	size_t bytes, max_bytes;
-	uint64_t last; /* number */
-	uint64_t lost; /* the latest number that is not there any more, or of a process before this one */
+	uint64_t began, last; /* numbers */
+	uint64_t lost;	      /* the latest number that is not there any more, or of a process before this one */
 	void (*wake)(void *ctx);
 	void *wake_ctx;
 };
@@ -35,7 +35,7 @@ struct serve_log *serve_log_new(int64_t wall_ns, uint32_t max_entries, size_t ma
 	l->cap = max_entries ? max_entries : MAX_ENTRIES;
 	l->max_bytes = max_bytes ? max_bytes : MAX_BYTES;
 	l->ring = mem_alloc(l->cap * sizeof(*l->ring));
-	l->last = l->lost = wall_ns > 0 ? (uint64_t)wall_ns / 1000 : 0;
+	l->began = l->last = l->lost = wall_ns > 0 ? (uint64_t)wall_ns / 1000 : 0;
 	return l;
 }
 
@@ -178,6 +178,7 @@ void serve_log_decisions(struct serve_log *l, uint64_t since, uint32_t limit, st
 	uint32_t n = 0, i;
 
 	pthread_mutex_lock(&l->lock);
+	since = since ? since : l->began;
 	text_printf(out, "{\"kind\": \"DecisionList\", \"complete\": %s, \"items\": [",
 		    since < l->lost || since > l->last ? "false" : "true");
 	if (since > l->last)

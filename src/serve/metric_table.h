@@ -62,7 +62,8 @@
 	ROW(UNDONE, COUNTER, "cede_assumptions_undone_total", "reason", "", "",                                        \
 	    "Placements taken back because they could not be written.")                                                \
 	/* what is known of the cluster */                                                                             \
-	ROW(LEDGER_BYTES, GAUGE, "cede_ledger_bytes", "", "", "", "Memory of the ledger.")                             \
+	ROW(LEDGER_OBJECTS, GAUGE, "cede_ledger_objects", "type", "", "",                                              \
+	    "What is kept: queues, groups, budgets, names.")                                                           \
 	ROW(WATCH_LAG, GAUGE, "cede_watch_lag_seconds", "", "", "", "The longest time that a watch said nothing.")     \
 	ROW(WATCH_EVENTS, COUNTER, "cede_watch_events_total", "", "", "", "Objects that came, changed or went.")       \
 	ROW(SYNCED, GAUGE, "cede_synced", "", "", "", "1: every kind was listed.")                                     \

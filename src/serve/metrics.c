@@ -308,7 +308,7 @@ static void add_histogram(struct text *out, enum metric_id id, const struct seri
 	double bound = row->first;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < row->n; i++, bound *= 2) {
+	for (uint32_t i = 0; i < row->n; i++) {
 		struct text le = {0};
 
 		add_number(&le, bound);
@@ -317,6 +317,7 @@ static void add_histogram(struct text *out, enum metric_id id, const struct seri
 		add_labels(out, id, s, text_str(&le));
 		text_printf(out, "%llu\n", (unsigned long long)sum);
 		text_free(&le);
+		bound *= 2;
 	}
 	text_printf(out, "%s_bucket", rows[id].name);
 	add_labels(out, id, s, "+Inf");

@@ -39,8 +39,7 @@ static void read_start(struct metrics *m, const char *stat)
 	if (metrics_get(m, METRIC_PROCESS_START, NULL) > 0)
 		return; /* the difference of two clocks is never twice the same */
 	clock_gettime(CLOCK_BOOTTIME, &boot);
-	metrics_set(m, METRIC_PROCESS_START, (double)(clock_now(&wall) / NS_PER_S) - (double)boot.tv_sec + since_boot,
-		    NULL);
+	metrics_set(m, METRIC_PROCESS_START, (double)clock_now(&wall) / 1e9 - (double)boot.tv_sec + since_boot, NULL);
 }
 
 static uint32_t count_fds(void)

@@ -110,8 +110,7 @@ enum MHD_Result serve_send(struct serve_request *r)
 		metrics_read_process(r->s->o.metrics);
 		metrics_text(r->s->o.metrics, &r->answer);
 	}
-	response = MHD_create_response_from_buffer(r->answer.n, (void *)(uintptr_t)text_str(&r->answer),
-						   MHD_RESPMEM_MUST_COPY);
+	response = MHD_create_response_from_buffer(r->answer.n, unconst(text_str(&r->answer)), MHD_RESPMEM_MUST_COPY);
 	if (!response)
 		return MHD_NO;
 	serve_headers(response, r->type);
@@ -141,7 +140,7 @@ static enum MHD_Result send_file(struct serve_request *r)
 
 		if (!str_eq(f->path, path))
 			continue;
-		response = MHD_create_response_from_buffer(f->n, (void *)(uintptr_t)f->bytes, MHD_RESPMEM_PERSISTENT);
+		response = MHD_create_response_from_buffer(f->n, unconst(f->bytes), MHD_RESPMEM_PERSISTENT);
 		if (!response)
 			return MHD_NO;
 		serve_headers(response, f->type);

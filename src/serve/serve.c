@@ -44,9 +44,9 @@ static struct MHD_Daemon *start_daemon(struct serve *s, const struct text *cert,
 {
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (cert->n ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
-		{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)text_str(cert)},
-		{MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)text_str(key)},
-		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, unconst(text_str(cert))},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, unconst(text_str(key))},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, unconst("NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2")},
 		{MHD_OPTION_END, 0, NULL},
 	};
 	struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
@@ -128,7 +128,7 @@ enum err_code serve_start(const struct serve_options *o, struct serve **ret, str
 	enum err_code rc;
 	bool is_local;
 
-	TRY(listen_check(o->listen, &is_local, e));
+	TRY(serve_check_listen(o->listen, &is_local, e));
 	if (!o->tls_cert != !o->tls_key)
 		return err_fail(e, ERR_INPUT, "a certificate and its key are given together");
 	s = serve_new(o, is_local);

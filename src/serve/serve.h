@@ -75,6 +75,8 @@ int serve_fd(const struct serve *s);	      /* readable when requests wait for th
 void serve_answer_pending(struct serve *s);   /* on that thread */
 const char *serve_url(const struct serve *s); /* "http://127.0.0.1:10269" */
 bool serve_is_local(const char *listen);      /* only this machine can reach it */
+/* The same, with words for what is no address. */
+enum err_code serve_check_listen(const char *listen, bool *ret_is_local, struct err *e);
 
 /* ---- a request, on the cluster's thread ---- */
 

@@ -15,6 +15,17 @@
 #include "base/clock.h"
 #include "serve/serve.h"
 
+/* libmicrohttpd takes what it only reads without const. */
+static inline void *unconst(const void *p)
+{
+	union {
+		const void *from;
+		void *to;
+	} u = {.from = p};
+
+	return u.to;
+}
+
 enum request_state {
 	REQUEST_READING,
 	REQUEST_ASKING,	  /* who is it? */
@@ -147,7 +158,6 @@ enum err_code listen_open(const char *where, int *ret_fd, char **ret_host, struc
 enum err_code listen_url(int fd, const char *host, bool is_tls, struct text *ret, struct err *e);
 /* A Host header that names this machine wherever it is resolved, or as it was told to listen. */
 bool host_is_local(const char *header, const char *told);
-enum err_code listen_check(const char *where, bool *ret_is_local, struct err *e);
 
 /* ---- certificate.c ---- */
 enum err_code certificate_make(const char *host, int64_t wall_ns, struct text *ret_cert, struct text *ret_key,

@@ -25,7 +25,11 @@ COMMAND = re.compile(r"^\s*(?:\$ )?(?:[a-z].*\| *|source <\()?((?:build/)?cede (
 A_NAME = re.compile(r"cede (?!help|version)([a-z]+)((?: --[a-z-]+)*)$")  # `cede plan --strict` in a sentence is not something to type
 SYNOPSIS = re.compile(r"\.\.\.|…|\[")
 # Not run, and why; without "build/". What is here and nowhere shown is a mistake.
-NOT_RUN = {"cede plan --kubeconfig ~/.kube/config": "it needs a cluster; tests/cluster has one"}
+SERVED = "it serves until it is told to end; tests/serve runs it"
+NOT_RUN = {
+    "cede plan --kubeconfig ~/.kube/config": "it needs a cluster; tests/cluster has one",
+    "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
+}
 
 MAKE = re.compile(r"^\s*(?:\$ )?(make(?: [A-Z]+=\S+| [a-z][a-z-]*)+)\s*(?:#.*)?$")
 MAKE_RUN = {"make run": "\nEVICTIONS (", "make help": "  make test "}  # and what is seen then

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/views.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "explain/cluster_view.h"
+#include "explain/emit_fields.h"
+#include "manifest/config_view.h"
+
+enum { DEFAULT_LIMIT = 500, MAX_LIMIT = 5000, MAX_CYCLES = 100, MAX_WIDTH = 1000 };
+#define JSON_TYPE "application/json"
+#define EXPLAIN "/api/v1/explain/"
+
+struct asking {
+	const struct serve_world *w;
+	struct serve_request *r;
+	struct text out;
+	struct emit e;
+};
+
+/* A number of the query; the error was told if false. */
+static bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t max, uint32_t *ret)
+{
+	const char *s = serve_query(r, key);
+	char *end;
+	unsigned long n;
+
+	if (!s)
+		return true;
+	n = strtoul(s, &end, 10);
+	if (!isdigit((unsigned char)*s) || *end || n < min || n > max) {
+		serve_reply_error(r, 400, "%s: expected a number from %u to %u", key, min, max);
+		return false;
+	}
+	*ret = (uint32_t)n;
+	return true;
+}
+
+static bool is_true(struct serve_request *r, const char *key)
+{
+	const char *s = serve_query(r, key);
+
+	return s && !str_eq(s, "false") && !str_eq(s, "0");
+}
+
+static void begin_json(struct asking *a)
+{
+	emit_init(&a->e, &a->out, EMIT_JSON_LINE);
+}
+
+static void reply_json(struct asking *a)
+{
+	serve_reply(a->r, 200, JSON_TYPE, &a->out);
+}
+
+/* ---- the cluster as it is ---- */
+
+static void answer_cluster(struct asking *a)
+{
+	struct cluster_view v;
+
+	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	begin_json(a);
+	if (is_true(a->r, "summary"))
+		cluster_view_emit_summary(&v, &a->e);
+	else
+		cluster_view_emit(&v, &a->e);
+	cluster_view_free(&v);
+	reply_json(a);
+}
+
+static void answer_queues(struct asking *a)
+{
+	struct cluster_view v;
+
+	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	begin_json(a);
+	emit_object(&a->e, NULL);
+	emit_str(&a->e, "kind", "QueueList");
+	emit_time(&a->e, "now", v.now_ns);
+	emit_list(&a->e, "items");
+	for (uint32_t i = 0; i < v.queues.n; i++)
+		view_emit_queue(&a->e, &v, v.queues.v[i]);
+	emit_end(&a->e);
+	emit_end(&a->e);
+	cluster_view_free(&v);
+	reply_json(a);
+}
+
+/*
+ * A page of a list that is sorted by name: after a name, which need not be there any more, so that what comes and goes
+ * between two pages neither repeats nor hides the others.
+ */
+struct page {
+	const char *kind, *after;
+	uint32_t limit, n, total;
+	struct text last;
+	bool has_more;
+};
+
+static bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_ns)
+{
+	const char *after = serve_query(a->r, "after");
+
+	*p = (struct page){.kind = kind, .after = after ? after : "", .limit = DEFAULT_LIMIT};
+	if (!number_of(a->r, "limit", 1, MAX_LIMIT, &p->limit))
+		return false;
+	begin_json(a);
+	emit_object(&a->e, NULL);
+	emit_str(&a->e, "kind", kind);
+	emit_time(&a->e, "now", now_ns);
+	emit_list(&a->e, "items");
+	return true;
+}
+
+/* Is the next one, with this name, on the page? */
+static bool page_takes(struct page *p, bool is_after, const char *name)
+{
+	p->total++;
+	if (!is_after)
+		return false;
+	if (p->n == p->limit) {
+		p->has_more = true;
+		return false;
+	}
+	p->n++;
+	text_reset(&p->last);
+	text_add(&p->last, name);
+	return true;
+}
+
+static void page_end(struct asking *a, struct page *p)
+{
+	emit_end(&a->e);
+	emit_int(&a->e, "total", p->total);
+	if (p->has_more)
+		emit_str(&a->e, "next", text_str(&p->last));
+	emit_end(&a->e);
+	text_free(&p->last);
+	reply_json(a);
+}
+
+static void answer_nodes(struct asking *a)
+{
+	const char *name = serve_query(a->r, "name");
+	struct cluster_view v;
+	struct page p;
+
+	if (!page_begin(a, &p, "NodeList", a->w->now_ns))
+		return;
+	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	for (uint32_t i = 0; i < v.nodes.n; i++) {
+		const char *node = view_node_name(&v, v.nodes.v[i]);
+
+		if (name && !str_eq(name, node))
+			continue;
+		if (page_takes(&p, strcmp(node, p.after) > 0, node))
+			view_emit_node(&a->e, &v, v.nodes.v[i]);
+	}
+	cluster_view_free(&v);
+	page_end(a, &p);
+}
+
+struct pod_filter {
+	const char *queue, *node, *ns;
+	enum pod_state state;
+	bool has_state;
+};
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '.');
+}
+
+static bool passes(const struct cluster_view *v, const struct pod *p, const char *name, const struct pod_filter *f)
+{
+	bool has_node = p->node != NODE_NONE;
+
+	if (f->has_state && p->state != f->state)
+		return false;
+	if (f->queue && !is_below(view_queue_path(v, p->queue), f->queue))
+		return false;
+	if (f->node && !(has_node && str_eq(view_node_name(v, p->node), f->node)))
+		return false;
+	return !f->ns || (str_starts(name, f->ns) && name[strlen(f->ns)] == '/');
+}
+
+static bool read_filter(struct serve_request *r, struct pod_filter *f)
+{
+	static const char *const states[] = {[POD_WAITING] = "waiting",
+					     [POD_PLACED] = "running",
+					     [POD_LEAVING] = "leaving",
+					     [POD_FINISHED] = "finished"};
+	const char *state = serve_query(r, "state");
+
+	*f = (struct pod_filter){.queue = serve_query(r, "queue"),
+				 .node = serve_query(r, "node"),
+				 .ns = serve_query(r, "namespace"),
+				 .has_state = state != NULL};
+	for (enum pod_state s = POD_WAITING; state && s <= POD_FINISHED; s++)
+		if (str_eq(states[s], state)) {
+			f->state = s;
+			return true;
+		}
+	if (state)
+		serve_reply_error(r, 400, "state: expected waiting, running, leaving or finished");
+	return !state;
+}
+
+/* The order of the view: by namespace, then by name; "a-b/c" comes after "a/d". */
+static int compare_paths(const char *a, const char *b)
+{
+	const char *x = strchr(a, '/'), *y = strchr(b, '/');
+	size_t n = x ? (size_t)(x - a) : strlen(a), m = y ? (size_t)(y - b) : strlen(b);
+	int c = memcmp(a, b, n < m ? n : m);
+
+	if (c || n != m)
+		return c ? c : n < m ? -1 : 1;
+	return strcmp(a + n, b + m);
+}
+
+static void answer_pods(struct asking *a)
+{
+	struct text name = {0};
+	struct pod_filter f;
+	struct cluster_view v;
+	struct page p;
+
+	if (!read_filter(a->r, &f) || !page_begin(a, &p, "PodList", a->w->now_ns))
+		return;
+	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	for (uint32_t i = 0; i < v.pods.n; i++) {
+		const struct pod *pod = ledger_pod(v.ledger, v.pods.v[i]);
+		const char *path = view_pod_name(&v, pod, &name);
+
+		if (passes(&v, pod, path, &f) && page_takes(&p, compare_paths(path, p.after) > 0, path))
+			view_emit_pod(&a->e, &v, v.pods.v[i]);
+	}
+	cluster_view_free(&v);
+	text_free(&name);
+	page_end(a, &p);
+}
+
+static void answer_config(struct asking *a)
+{
+	struct config_view v = {.manifest = a->w->manifest, .config = a->w->config, .has_profile = a->w->has_profile};
+
+	emit_init(&a->e, &a->out, EMIT_JSON);
+	config_view_emit(&v, &a->e);
+	reply_json(a);
+}
+
+/* ---- what would be decided ---- */
+
+static void answer_plan(struct asking *a)
+{
+	struct plan_question q = {.report = POD_NONE, .ns = serve_query(a->r, "namespace"), .cycles = 1};
+	struct world_plan p;
+	struct err e = {0};
+
+	if (!number_of(a->r, "cycles", 1, MAX_CYCLES, &q.cycles))
+		return;
+	if (world_plan(a->w, &q, &p, &e)) {
+		serve_reply_error(a->r, 500, "%s", e.msg);
+	} else {
+		emit_init(&a->e, &a->out, EMIT_JSON);
+		plan_view_emit(&p.view, &a->e);
+		reply_json(a);
+	}
+	world_plan_free(&p);
+}
+
+/* How it is to be written, and as what it is sent; NULL: the error was told. */
+static const char *read_look(struct serve_request *r, struct explain_look *ret)
+{
+	const char *output = serve_query(r, "output");
+
+	*ret = (struct explain_look){.is_data = true, .format = EMIT_JSON};
+	if (!number_of(r, "width", 20, MAX_WIDTH, &ret->look.width))
+		return NULL;
+	if (!output || str_eq(output, "json"))
+		return JSON_TYPE;
+	ret->format = EMIT_YAML;
+	if (str_eq(output, "yaml"))
+		return "application/yaml";
+	ret->is_data = false;
+	ret->is_wide = str_eq(output, "wide");
+	if (ret->is_wide || str_eq(output, "text"))
+		return "text/plain; charset=utf-8";
+	serve_reply_error(r, 400, "output: expected json, yaml, text or wide");
+	return NULL;
+}
+
+static void answer_explain(struct asking *a)
+{
+	const char *name = serve_path(a->r) + strlen(EXPLAIN), *ns = serve_query(a->r, "namespace"), *type;
+	struct plan_question q = {0};
+	struct explain_target target;
+	struct explain_look look;
+	struct world_plan p;
+	struct err e = {0};
+
+	type = read_look(a->r, &look);
+	if (!type)
+		return;
+	if (explain_find(a->w->cluster, ns ? ns : "default", name, &target, &e)) {
+		serve_reply_error(a->r, 404, "%s", e.msg);
+		return;
+	}
+	q.report = target.pod;
+	if (world_plan(a->w, &q, &p, &e)) {
+		serve_reply_error(a->r, 500, "%s", e.msg);
+	} else {
+		explain_write(a->w, &p, &target, &look, &a->out);
+		serve_reply(a->r, 200, type, &a->out);
+	}
+	world_plan_free(&p);
+}
+
+static void answer_whatif(struct asking *a)
+{
+	const struct text *body = serve_body(a->r);
+	struct err e = {0};
+
+	if (views_whatif(a->w, text_str(body), body->n, &a->out, &e)) {
+		text_free(&a->out);
+		serve_reply_error(a->r, e.code == ERR_INTERNAL ? 500 : 400, "%s", e.msg);
+	} else {
+		reply_json(a);
+	}
+}
+
+static const struct view {
+	const char *path;
+	void (*answer)(struct asking *a);
+	bool is_costly;
+} all_views[] = {
+	{"/api/v1/cluster", answer_cluster, false}, {"/api/v1/queues", answer_queues, false},
+	{"/api/v1/nodes", answer_nodes, false},	    {"/api/v1/pods", answer_pods, false},
+	{"/api/v1/plan", answer_plan, true},	    {EXPLAIN, answer_explain, true},
+	{"/api/v1/whatif", answer_whatif, true},    {"/configz", answer_config, false},
+};
+
+static const struct view *view_of(const char *path)
+{
+	for (size_t i = 0; i < sizeof(all_views) / sizeof(*all_views); i++)
+		if (all_views[i].answer == answer_explain ? str_starts(path, EXPLAIN) && path[strlen(EXPLAIN)]
+							  : str_eq(path, all_views[i].path))
+			return &all_views[i];
+	return NULL;
+}
+
+void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r, const struct clock *steady)
+{
+	const struct view *view = view_of(serve_path(r));
+	int64_t began_ns = clock_now(steady);
+	struct asking a = {.w = w, .r = r};
+
+	if (!view) {
+		serve_reply_error(r, 404, "there is nothing under this path");
+		return;
+	}
+	if (view->is_costly && v->limits_work && began_ns < v->idle_until_ns) {
+		serve_reply_error(r, 503, "questions may take a tenth of the scheduler's time, and have had it");
+		return;
+	}
+	view->answer(&a);
+	if (view->is_costly) {
+		int64_t now_ns = clock_now(steady);
+
+		v->idle_until_ns = now_ns + 9 * (now_ns - began_ns);
+	}
+}
