@@ -25,9 +25,13 @@ COMMAND = re.compile(r"^\s*(?:\$ )?(?:[a-z].*\| *|source <\()?((?:build/)?cede (
 A_NAME = re.compile(r"cede (?!help|version)([a-z]+)((?: --[a-z-]+)*)$")  # `cede plan --strict` in a sentence is not something to type
 SYNOPSIS = re.compile(r"\.\.\.|…|\[")
 # Not run, and why; without "build/". What is here and nowhere shown is a mistake.
+LIVE = "it needs a cluster; tests/cluster has one"
+METRIC = re.compile(r"(?:cede|scheduler|rest_client|leader_election|process)_")  # tests/serve/test_operations.py knows them
 SERVED = "it serves until it is told to end; tests/serve runs it"
 NOT_RUN = {
-    "cede plan --kubeconfig ~/.kube/config": "it needs a cluster; tests/cluster has one",
+    "cede plan --kubeconfig ~/.kube/config": LIVE, "cede explain --kubeconfig ~/.kube/config NS/POD": LIVE,
+    "cede run --shadow default-scheduler --lease none --journal shadow.db --kubeconfig ~/.kube/config": LIVE,
+    "cede history shadow.db": "it is what a shadow run leaves", "cede history JOURNAL --pod NS/POD": "JOURNAL is one of a daemon",
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
 }
 
@@ -130,7 +134,7 @@ def links(t, path):
 def named_tests(t, path):
     """Where a document says that a test proves something, there is that test."""
     sources = "".join(read(os.path.relpath(p, SOURCE)) for p in glob.glob(os.path.join(SOURCE, "tests", "**", "test_*.c"), recursive=True))
-    names = [x for x in blocks(read(path))[2] if re.fullmatch(r"\w+(?:_\w+){3,}", x)]
+    names = [x for x in blocks(read(path))[2] if re.fullmatch(r"\w+(?:_\w+){3,}", x) and not METRIC.match(x)]
     t.equal(f"{path}: the tests it names are there", [x for x in names if f"static void {x}(" not in sources], [])
 
 
