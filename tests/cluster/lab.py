@@ -69,10 +69,11 @@ def die_with_parent():
 
 
 class Lab:
-    def __init__(self, folder=None, apiserver_args=(), with_controllers=True, with_kwok=True, keep=False):
+    def __init__(self, folder=None, apiserver_args=(), with_controllers=True, with_kwok=True, keep=False, audit_policy=AUDIT_POLICY):
         self.bin = components()
         self.is_own = folder is None
         self.keep = keep
+        self.audit_policy = audit_policy
         self.folder = folder or tempfile.mkdtemp(prefix="cede-lab-")
         os.makedirs(self.folder, exist_ok=True)
         self.apiserver_args = list(apiserver_args)
@@ -165,7 +166,7 @@ class Lab:
 
     def prepare(self):
         with open(self.path("audit.yaml"), "w", encoding="utf-8") as f:
-            f.write(AUDIT_POLICY)
+            f.write(self.audit_policy)
         etcd = f"http://127.0.0.1:{self.etcd_port}"
         peer = f"http://127.0.0.1:{self.etcd_peer}"
         self.commands["etcd"] = [
