@@ -73,9 +73,9 @@ void cluster_tidy(struct cluster *c)
 			c->is_unsettled = c->is_blocked = false;
 			cluster_resolve_all(c);
 		}
-		bool dropped = cluster_sweep_vacated(c) && c->is_blocked;
+		bool dropped = cluster_drop_vacated_queues(c) && c->is_blocked;
 		if (c->is_draining)
-			dropped |= cluster_sweep_queues(c);
+			dropped |= cluster_drop_idle_queues(c);
 		if (!dropped && !c->is_unsettled)
 			break;
 		c->is_unsettled = true;

@@ -220,7 +220,8 @@ static bool is_left_with_default(const struct cluster *c, queue_id id)
 }
 
 /*
- * With the parents that were made for it. One that is left with the queue of those without one is for the great sweep.
+ * With the parents that were made for it. A parent that still has the queue of pods without one stays until
+ * cluster_drop_idle_queues looks at all.
  */
 static bool drop_upward(struct cluster *c, queue_id q)
 {
@@ -240,7 +241,7 @@ static bool drop_upward(struct cluster *c, queue_id q)
 	return dropped;
 }
 
-bool cluster_sweep_vacated(struct cluster *c)
+bool cluster_drop_vacated_queues(struct cluster *c)
 {
 	bool dropped = false;
 

@@ -237,7 +237,7 @@ bool cluster_reads_gang(const struct cluster *c, const struct pod_gang *g)
 
 static bool defines(const struct pod_gang *g)
 {
-	return !g->is_yunikorn || g->n_parts > 0;
+	return !g->is_yunikorn || g->n_task_groups > 0;
 }
 
 /* Whose word counts: cede's own before YuniKorn's; the larger minimum; the oldest pod's, then the first by name. */
@@ -286,12 +286,12 @@ static struct obj_group gang_object(const struct cluster *c, const struct obj_po
 	names_keep(c->names, name);
 	if (g->is_yunikorn && !g->is_hard && by->created_ns != TIME_NONE)
 		o.relax_ns = time_add(by->created_ns, g->timeout_ns);
-	if (g->n_parts > 0)
-		o.subgroups = mem_alloc(g->n_parts * sizeof(*o.subgroups));
-	for (uint32_t i = 0; i < g->n_parts; i++)
-		o.subgroups[o.n_subgroups++] =
-			(struct obj_subgroup){.name = name_bag_add_str(&o.bag, name_str(c->names, g->parts[i].name)),
-					      .min_member = g->parts[i].min_member};
+	if (g->n_task_groups > 0)
+		o.subgroups = mem_alloc(g->n_task_groups * sizeof(*o.subgroups));
+	for (uint32_t i = 0; i < g->n_task_groups; i++)
+		o.subgroups[o.n_subgroups++] = (struct obj_subgroup){
+			.name = name_bag_add_str(&o.bag, name_str(c->names, g->task_groups[i].name)),
+			.min_member = g->task_groups[i].min_member};
 	return o;
 }
 
@@ -351,7 +351,7 @@ static bool is_known(const struct cluster *c, const struct obj_pod *o)
 	if (!cluster_reads_gang(c, o->gang))
 		return g == NULL || !g->is_of_pods;
 	if (o->gang->is_yunikorn)
-		return o->gang->n_parts == 0;
+		return o->gang->n_task_groups == 0;
 	return g != NULL && g->is_of_pods && g->n_subgroups == 0 && g->min_member >= o->gang->min_member;
 }
 
@@ -363,7 +363,7 @@ static bool is_missed(const struct cluster *c, const struct obj_pod *was)
 	pod_id next = id_index_first(&c->by_group, group_key(ns, was->group));
 	const struct pod_gang *other = next != POD_NONE ? ledger_pod(c->ledger, next)->obj->gang : NULL;
 
-	return id != GROUP_NONE && (other == NULL || was->gang->n_parts > 0 || other->is_yunikorn ||
+	return id != GROUP_NONE && (other == NULL || was->gang->n_task_groups > 0 || other->is_yunikorn ||
 				    other->min_member != ledger_group(c->ledger, id)->obj->min_member);
 }
 

@@ -153,7 +153,7 @@ queue_id cluster_default_leaf(struct cluster *c);
  * Queues that are drained or that nobody defines go when nobody is in them. True: some did, and all is to be resolved
  * again.
  */
-bool cluster_sweep_queues(struct cluster *c);
+bool cluster_drop_idle_queues(struct cluster *c);
 void queue_set_free(struct queue_set *s);
 
 /* ---- cluster_dynamic.c ---- */
@@ -165,5 +165,5 @@ void cluster_changed_queue(struct cluster *c, pod_id pod, name_id ns, queue_id f
 void cluster_left_queue(struct cluster *c, queue_id q);	      /* a group has */
 void cluster_namespace_speaks(struct cluster *c, queue_id q); /* anew, of a pod in q */
 bool cluster_queue_has_groups(const struct cluster *c, queue_id q);
-bool cluster_sweep_vacated(struct cluster *c);	 /* true: some went */
-void cluster_refresh_dynamic(struct cluster *c); /* what they were told */
+bool cluster_drop_vacated_queues(struct cluster *c); /* true: some went */
+void cluster_refresh_dynamic(struct cluster *c);     /* what they were told */

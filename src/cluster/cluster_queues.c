@@ -502,7 +502,7 @@ static bool drop_needless(struct cluster *c)
 	return dropped;
 }
 
-bool cluster_sweep_queues(struct cluster *c)
+bool cluster_drop_idle_queues(struct cluster *c)
 {
 	const struct queue_tree *t = tree_of(c);
 	bool dropped = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The view as tables, for a terminal of 100 columns and somebody who wants to see at once what is wrong: who has more
- * than was promised, who has less and waits, which nodes are full or ill. Long lists are cut after LINES_MAX lines;
+ * than is guaranteed, who has less and waits, which nodes are full or ill. Long lists are cut after LINES_MAX lines;
  * wide ones never.
  */
 #include <ctype.h>
@@ -102,13 +102,13 @@ static const char *may_go(enum preemptibility p)
 
 /* ---- queues ---- */
 
-/* Without end is no promise one could keep or break. */
+/* An unlimited guarantee or maximum tells nothing in a table. */
 static bool is_finite(const struct res_vec *v, res_id r)
 {
 	return res_has(v, r) && v->v[r] != RES_UNLIMITED;
 }
 
-static bool is_promised(const struct cluster_view *v, res_id r)
+static bool is_guaranteed_or_limited(const struct cluster_view *v, res_id r)
 {
 	for (uint32_t i = 0; i < v->queues.n; i++) {
 		const struct queue_spec *s = &queue_get(v->tree, v->queues.v[i])->spec;
@@ -119,18 +119,18 @@ static bool is_promised(const struct cluster_view *v, res_id r)
 	return false;
 }
 
-/* Types somebody promised or limited; where nobody did, those the nodes are about. */
+/* Types that some queue guarantees or limits; where none does, those of the nodes. */
 static void queue_types(const struct page *p, id_list32 *ret)
 {
 	const struct cluster_view *v = p->v;
 	const int64_t *capacity = ledger_capacity(v->ledger);
-	bool has_promises;
+	bool has_any;
 
 	for (uint32_t i = 0; i < v->res.n; i++)
-		if (is_promised(v, v->res.v[i]))
+		if (is_guaranteed_or_limited(v, v->res.v[i]))
 			array_push(ret, v->res.v[i]);
-	has_promises = ret->n;
-	for (uint32_t i = 0; !has_promises && i < v->res.n; i++)
+	has_any = ret->n;
+	for (uint32_t i = 0; !has_any && i < v->res.n; i++)
 		if (v->res.v[i] == RES_CPU || v->res.v[i] == RES_MEMORY ||
 		    (view_is_gpu(v, v->res.v[i]) && capacity[v->res.v[i]]))
 			array_push(ret, v->res.v[i]);

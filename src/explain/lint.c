@@ -54,10 +54,10 @@ static bool is_asked(const struct queue *q)
 	return q->is_live;
 }
 
-/* ---- promises ---- */
+/* ---- guarantees ---- */
 
-/* What the queue promises, or its children where it says nothing itself. */
-static int64_t promised(const struct look_at *a, queue_id q, res_id r)
+/* What the queue is guaranteed, or its children together where it says nothing itself. */
+static int64_t guaranteed(const struct look_at *a, queue_id q, res_id r)
 {
 	const struct queue *queue = queue_get(a->tree, q);
 	int64_t own = queue_guarantee(queue, r), sum = 0;
@@ -65,7 +65,7 @@ static int64_t promised(const struct look_at *a, queue_id q, res_id r)
 	if (own > 0)
 		return own;
 	for (uint32_t i = 0; i < queue->children.n; i++)
-		sum = res_add_sat(sum, promised(a, queue->children.v[i], r));
+		sum = res_add_sat(sum, guaranteed(a, queue->children.v[i], r));
 	return sum;
 }
 
@@ -75,15 +75,14 @@ static void check_over_subscribed(const struct look_at *a, res_id r)
 	const struct queue *root = queue_get(a->tree, QUEUE_ROOT);
 
 	for (uint32_t i = 0; i < root->children.n; i++) {
-		int64_t p = promised(a, root->children.v[i], r);
+		int64_t p = guaranteed(a, root->children.v[i], r);
 
 		sum = p == RES_UNLIMITED ? sum : res_add_sat(sum, p);
 	}
 	if (sum > capacity)
 		lint_add(a->out, LINT_WARNING, "over-subscribed", "queue root",
-			 "%s of %s are guaranteed and the cluster has %s: not every queue can get what it was "
-			 "promised, and "
-			 "the last ones to ask will wait",
+			 "%s of %s are guaranteed and the cluster has %s: not every queue can get what it is "
+			 "guaranteed, and the last ones to ask will wait",
 			 lint_amount(a, r, sum), res_type_name(a->types, r), lint_amount(a, r, capacity));
 }
 
@@ -118,7 +117,7 @@ static void check_guarantee(const struct look_at *a, queue_id q, res_id r)
 			 "it guarantees %s of %s and all nodes together have %s", lint_amount(a, r, g),
 			 res_type_name(a->types, r), lint_amount(a, r, capacity));
 	for (uint32_t i = 0; i < queue->children.n; i++)
-		sum = res_add_sat(sum, promised(a, queue->children.v[i], r));
+		sum = res_add_sat(sum, guaranteed(a, queue->children.v[i], r));
 	if (g > 0 && sum > g && sum != RES_UNLIMITED)
 		lint_add(a->out, LINT_WARNING, "over-subscribed", lint_queue(a, q),
 			 "its children are guaranteed %s of %s together and it is guaranteed %s",
@@ -127,14 +126,14 @@ static void check_guarantee(const struct look_at *a, queue_id q, res_id r)
 
 /* ---- fences ---- */
 
-static bool has_promise(const struct look_at *a, queue_id q)
+static bool has_guarantee(const struct look_at *a, queue_id q)
 {
 	const struct queue *queue = queue_get(a->tree, q);
 
 	if (!res_vec_is_zero(&queue->spec.guaranteed))
 		return true;
 	for (uint32_t i = 0; i < queue->children.n; i++)
-		if (has_promise(a, queue->children.v[i]))
+		if (has_guarantee(a, queue->children.v[i]))
 			return true;
 	return false;
 }
@@ -166,7 +165,7 @@ static void check_fence(const struct look_at *a, queue_id q)
 		return;
 	if (q == QUEUE_ROOT)
 		lint_add(a->out, LINT_WARNING, "dead-fence", "queue root", "a fence on the root has no effect");
-	else if (!has_promise(a, q))
+	else if (!has_guarantee(a, q))
 		lint_add(a->out, LINT_WARNING, "dead-fence", lint_queue(a, q),
 			 "its fence never matters: nothing inside has a guarantee, so nothing inside ever reclaims");
 	else if (!has_leaf_outside(a, outer_fence(a, q), q))

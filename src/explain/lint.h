@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lint.h - settings that are allowed and do not do what they seem to: promises nobody can keep, fences around nothing,
- * queues whose work can never run.
+ * lint.h - settings that are allowed and do not do what they seem to: guarantees nobody can keep, fences around
+ * nothing, queues whose work can never run.
  *
  * Looks at queues, nodes and waiting pods as they are; decides nothing. Findings come in a total order: by rule, then
  * by name.

@@ -20,7 +20,7 @@ static bool is_live_leaf(const struct look_at *a, queue_id q)
 	return queue_get(a->tree, q)->is_live && queue_is_leaf(a->tree, q);
 }
 
-static bool is_promised(const struct look_at *a, queue_id q)
+static bool is_guaranteed(const struct look_at *a, queue_id q)
 {
 	return !res_vec_is_zero(&queue_get(a->tree, q)->spec.guaranteed);
 }
@@ -47,7 +47,7 @@ static void check_fenced_guarantee(const struct look_at *a, queue_id q)
 {
 	queue_id fence = fence_around(a, q);
 
-	if (!is_promised(a, q) || fence == QUEUE_ROOT || leaves_inside(a, fence) > 1 ||
+	if (!is_guaranteed(a, q) || fence == QUEUE_ROOT || leaves_inside(a, fence) > 1 ||
 	    leaves_inside(a, QUEUE_ROOT) < 2)
 		return;
 	lint_add(a->out, LINT_WARNING, "fenced-guarantee", lint_queue(a, q),
@@ -63,7 +63,7 @@ static queue_id first_taker(const struct look_at *a, queue_id from)
 	queue_id best = QUEUE_NONE;
 
 	for (queue_id q = 0; q < a->tree->q.n; q++) {
-		if (!is_live_leaf(a, q) || !is_promised(a, q) || queue_is_above(a->tree, from, q) ||
+		if (!is_live_leaf(a, q) || !is_guaranteed(a, q) || queue_is_above(a->tree, from, q) ||
 		    !queue_is_above(a->tree, fence_around(a, q), from))
 			continue;
 		if (best == QUEUE_NONE || queue_get(a->tree, q)->props.preemption_delay_ns <
@@ -83,8 +83,7 @@ static void check_window(const struct look_at *a, queue_id q)
 		return;
 	lint_add(a->out, LINT_NOTE, "window-beyond-delay", lint_queue(a, q),
 		 "its work is protected from reclaim for %s, and %s may reclaim after %s: of work that is younger it "
-		 "gets "
-		 "nothing, whatever it was promised",
+		 "gets nothing, whatever it is guaranteed",
 		 duration(a, window), lint_path(a, taker), duration(a, delay));
 }
 
@@ -101,7 +100,7 @@ static bool budget_allows(const struct look_at *a, const struct pod *p)
 	return true;
 }
 
-static bool is_above_promise(const struct look_at *a, queue_id q)
+static bool is_above_guarantee(const struct look_at *a, queue_id q)
 {
 	const int64_t *used = ledger_queue_used(a->l, q);
 
@@ -128,7 +127,7 @@ static void check_budgets(const struct look_at *a, queue_id q)
 			return;
 		running++;
 	}
-	if (running > 0 && is_above_promise(a, q) && first_taker(a, q) != QUEUE_NONE)
+	if (running > 0 && is_above_guarantee(a, q) && first_taker(a, q) != QUEUE_NONE)
 		lint_add(a->out, LINT_NOTE, "budget-blocks", lint_queue(a, q),
 			 "%s covered by disruption budgets that allow nothing: others can reclaim nothing from it",
 			 running == 1 ? "the one pod that runs in it is"

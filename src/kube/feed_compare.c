@@ -71,7 +71,7 @@ static void documents_free(struct documents *d)
 	array_free(&d->v);
 }
 
-/* Placed, evicted or promised by us, and not seen in the API server's words yet. */
+/* Placed, evicted or nominated by us, and not seen in the API server's objects yet. */
 static bool is_moved(const struct cluster *c, const struct document *d)
 {
 	const char *slash = strchr(d->who, '/');

@@ -315,7 +315,7 @@ void ledger_commit(struct ledger *l)
 	if (l->n_held > 0)
 		settle_all(l);
 	l->journal.n = 0;
-	nodes_sweep(l);
+	nodes_drop_ghosts(l);
 	ledger_fit_stride(l);
 	if (l->journal.cap > JOURNAL_KEEP) {
 		l->journal.cap = JOURNAL_KEEP;

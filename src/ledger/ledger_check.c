@@ -230,7 +230,7 @@ static enum err_code check_node_object(const struct recount *c, node_id n, wide 
 	}
 	bool is_empty_ghost = !node->is_live && node->name != NAME_NONE && node->pods.n == 0 && node->nominated.n == 0;
 	if (is_empty_ghost && !(l->has_empty_ghosts && bits_has(&l->empty_ghosts, n)))
-		return err_fail(c->e, ERR_INTERNAL, "node %s: a ghost nobody will sweep",
+		return err_fail(c->e, ERR_INTERNAL, "node %s: a ghost without pods that nothing will remove",
 				name_str(l->names, node->name));
 	return compare_row(c, row_of(l, &l->allocatable, n), row, "node", name_str(l->names, node->name),
 			   "allocatable");

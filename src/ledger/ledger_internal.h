@@ -272,7 +272,7 @@ void totals_add(wide *totals, const struct shape *s, int sign);
 void undo_node_new(struct ledger *l, const struct journal_entry *e);
 void undo_node_swap(struct ledger *l, const struct journal_entry *e);
 void settle_node_swap(struct ledger *l, const struct journal_entry *e);
-void nodes_sweep(struct ledger *l); /* empty ghosts go */
+void nodes_drop_ghosts(struct ledger *l); /* empty ghosts go */
 void nodes_free(struct ledger *l);
 
 void undo_group_new(struct ledger *l, const struct journal_entry *e);

@@ -138,7 +138,7 @@ void ledger_node_drop(struct ledger *l, node_id n)
 	swap_object(l, n, NULL);
 }
 
-void nodes_sweep(struct ledger *l)
+void nodes_drop_ghosts(struct ledger *l)
 {
 	if (!l->has_empty_ghosts)
 		return;

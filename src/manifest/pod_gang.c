@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { PARTS_MAX = 256, TIMEOUT_S = 900 }; /* YuniKorn's default for placeholders is 15 minutes */
+enum { TASK_GROUPS_MAX = 256, TIMEOUT_S = 900 }; /* YuniKorn's default for placeholders is 15 minutes */
 
 struct sayings {
 	struct at annotations, labels;
@@ -49,7 +49,7 @@ static void own_gang(const struct reader *r, const struct sayings *by, const cha
 
 /* ---- YuniKorn ---- */
 
-static bool read_part(const struct tree *t, struct name_bag *bag, struct gang_part *ret)
+static bool read_task_group(const struct tree *t, struct name_bag *bag, struct gang_task_group *ret)
 {
 	const char *name = map_text(t, "name");
 	const struct tree *min = tree_get(t, "minMember");
@@ -60,26 +60,27 @@ static bool read_part(const struct tree *t, struct name_bag *bag, struct gang_pa
 	return true;
 }
 
-static bool is_named(const struct gang_part *parts, uint32_t n, name_id name)
+static bool is_named(const struct gang_task_group *task_groups, uint32_t n, name_id name)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (parts[i].name == name)
+		if (task_groups[i].name == name)
 			return true;
 	return false;
 }
 
 /* [{"name": "workers", "minMember": 4, …}]. False: it is something else. */
-static bool read_parts(const struct reader *r, const char *json, struct name_bag *bag, struct gang_part *parts,
-		       uint32_t *ret_n)
+static bool read_task_groups(const struct reader *r, const char *json, struct name_bag *bag,
+			     struct gang_task_group *task_groups, uint32_t *ret_n)
 {
 	struct tree_reader *reader = tree_reader_new("task-groups", json, strlen(json));
 	struct tree_doc doc = {0};
 	bool is_good = !tree_next(reader, r->scratch, &doc, NULL) && tree_is(doc.root, TREE_LIST) && doc.root->n &&
-		       doc.root->n <= PARTS_MAX;
+		       doc.root->n <= TASK_GROUPS_MAX;
 
 	*ret_n = 0;
 	for (uint32_t i = 0; is_good && i < doc.root->n; i++) {
-		is_good = read_part(doc.root->items[i], bag, &parts[i]) && !is_named(parts, i, parts[i].name);
+		is_good = read_task_group(doc.root->items[i], bag, &task_groups[i]) &&
+			  !is_named(task_groups, i, task_groups[i].name);
 		*ret_n = i + 1;
 	}
 	tree_reader_free(reader);
@@ -104,25 +105,25 @@ static void read_parameters(const char *s, struct pod_gang *draft)
 static void task_groups(const struct reader *r, const struct sayings *by, struct obj_pod *o)
 {
 	struct pod_gang draft = {.is_yunikorn = true, .timeout_ns = time_multiply(NS_PER_S, TIMEOUT_S)};
-	struct gang_part *parts = arena_n(r->scratch, PARTS_MAX, struct gang_part);
+	struct gang_task_group *task_groups = arena_n(r->scratch, TASK_GROUPS_MAX, struct gang_task_group);
 	struct name_bag bag = name_bag_of(r->names);
 	struct at at, ignored;
 	const char *json = said(by, "yunikorn.apache.org/task-groups", &at),
 		   *name = said(by, "yunikorn.apache.org/task-group-name", &ignored);
 
-	if (json && !read_parts(r, json, &bag, parts, &draft.n_parts)) {
+	if (json && !read_task_groups(r, json, &bag, task_groups, &draft.n_task_groups)) {
 		at_note(r, &at,
 			"expected a list such as [{\"name\": \"workers\", \"minMember\": 4}], each name once; left "
 			"out");
-		draft.n_parts = 0;
+		draft.n_task_groups = 0;
 	}
 	draft.task_group = name_bag_add_str(&bag, name ? name : "");
 	read_parameters(said(by, "yunikorn.apache.org/schedulingPolicyParameters", &ignored), &draft);
-	if (draft.n_parts || draft.task_group) {
+	if (draft.n_task_groups || draft.task_group) {
 		o->group = o->app;
 		o->group_is_k8s = false;
 		names_keep(r->names, o->group);
-		o->gang = pod_gang_new(r->names, &draft, parts);
+		o->gang = pod_gang_new(r->names, &draft, task_groups);
 	}
 	name_bag_drop(&bag);
 }

@@ -147,10 +147,10 @@ static void task_groups(struct writer *w, const struct pod_gang *g, struct write
 
 	emit_init(&inner, &json, EMIT_JSON_LINE);
 	emit_list(&inner, NULL);
-	for (uint32_t i = 0; i < g->n_parts; i++) {
+	for (uint32_t i = 0; i < g->n_task_groups; i++) {
 		emit_object(&inner, NULL);
-		emit_str(&inner, "name", str(w, g->parts[i].name));
-		emit_int(&inner, "minMember", g->parts[i].min_member);
+		emit_str(&inner, "name", str(w, g->task_groups[i].name));
+		emit_int(&inner, "minMember", g->task_groups[i].min_member);
 		emit_end(&inner);
 	}
 	emit_end(&inner);
@@ -170,7 +170,7 @@ static void gang(struct writer *w, const struct obj_pod *o, struct write_part *a
 	}
 	if (g->task_group)
 		emit_str(part_open(w, annotations), "yunikorn.apache.org/task-group-name", str(w, g->task_group));
-	if (g->n_parts)
+	if (g->n_task_groups)
 		task_groups(w, g, annotations);
 	emit_strf(part_open(w, annotations), "yunikorn.apache.org/schedulingPolicyParameters",
 		  "placeholderTimeoutInSeconds=%" PRId64 " gangSchedulingStyle=%s", g->timeout_ns / NS_PER_S,

@@ -72,18 +72,19 @@ void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 static void count_gang(struct names *names, const struct pod_gang *g, void (*count)(struct names *, name_id))
 {
 	count(names, g->task_group);
-	for (uint32_t i = 0; i < g->n_parts; i++)
-		count(names, g->parts[i].name);
+	for (uint32_t i = 0; i < g->n_task_groups; i++)
+		count(names, g->task_groups[i].name);
 }
 
-struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft, const struct gang_part *parts)
+struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft,
+			      const struct gang_task_group *task_groups)
 {
-	struct pod_gang *g = mem_alloc(sizeof(*g) + draft->n_parts * sizeof(*parts));
+	struct pod_gang *g = mem_alloc(sizeof(*g) + draft->n_task_groups * sizeof(*task_groups));
 
 	*g = *draft;
 	g->refs = 1;
-	if (g->n_parts > 0)
-		memcpy(g->parts, parts, g->n_parts * sizeof(*parts));
+	if (g->n_task_groups > 0)
+		memcpy(g->task_groups, task_groups, g->n_task_groups * sizeof(*task_groups));
 	count_gang(names, g, names_keep);
 	return g;
 }

@@ -37,7 +37,7 @@ enum owner_kind {
 	OWNER_OTHER,
 };
 
-struct gang_part { /* a task group */
+struct gang_task_group { /* a task group */
 	name_id name;
 	int32_t min_member;
 };
@@ -49,15 +49,16 @@ struct gang_part { /* a task group */
 struct pod_gang {
 	uint32_t refs;
 	bool is_yunikorn;
-	bool is_hard;	    /* gangSchedulingStyle Hard; a soft one goes on pod by pod after its timeout */
-	int64_t timeout_ns; /* placeholderTimeoutInSeconds */
-	int32_t min_member; /* cede.dev */
-	name_id task_group; /* the one it is of; NAME_NONE: of none */
-	uint32_t n_parts;   /* task groups that it defines */
-	struct gang_part parts[];
+	bool is_hard;		/* gangSchedulingStyle Hard; a soft one goes on pod by pod after its timeout */
+	int64_t timeout_ns;	/* placeholderTimeoutInSeconds */
+	int32_t min_member;	/* cede.dev */
+	name_id task_group;	/* the one it is of; NAME_NONE: of none */
+	uint32_t n_task_groups; /* task groups that it defines */
+	struct gang_task_group task_groups[];
 };
 /* Copies, and takes references to the names. */
-struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft, const struct gang_part *parts);
+struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft,
+			      const struct gang_task_group *task_groups);
 struct pod_gang *pod_gang_keep(struct pod_gang *g); /* NULL is fine */
 void pod_gang_drop(struct names *names, struct pod_gang *g);
 

@@ -2,7 +2,7 @@
 /*
  * Fair shares are worked out level by level, each resource alone.
  *
- * First every queue gets its quota, as far as it asks for it. Quotas may promise more than there is; then the shares
+ * First every queue gets its quota, as far as it asks for it. Quotas may add up to more than there is; then the shares
  * add up to more than the level has, and nothing is left to divide. What is left goes to the queues that still ask,
  * the highest queue priority first: in passes, each giving to everyone by weight, whole units only; who asks for less
  * than its part is done, and what it did not want makes the next pass. A pass that satisfies nobody is the last. What
@@ -93,7 +93,7 @@ static int by_fraction(const void *va, const void *vb)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Quotas, as far as they are asked for. Returns what is left, less than nothing if more was promised than there is. */
+/* Quotas, as far as they are asked for. Returns what is left: negative if they add up to more than there is. */
 static double give_deserved(struct share_table *t, double total)
 {
 	double left = total;

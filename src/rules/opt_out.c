@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Law 1: opting out of preemption is a strong wish, not a promise;
+ * Law 1: opting out of preemption is a strong wish, not a guarantee;
  * `opt-out: hard` leaves breaking it to DaemonSet work.
  */
 #include "rules/judge.h"

@@ -70,13 +70,13 @@ ROWS = (
       resources: {guaranteed: {vcore: 6}}
     - name: b
       resources: {guaranteed: {vcore: 6}}
-"""), [("over-subscribed", "queue root", "12 of cpu are guaranteed and the cluster has 8: not every queue can get what it was promised, "
+"""), [("over-subscribed", "queue root", "12 of cpu are guaranteed and the cluster has 8: not every queue can get what it is guaranteed, "
         "and the last ones to ask will wait")]),
     ("a guarantee no set of nodes can hold", queues("""    - name: a
       resources: {guaranteed: {memory: 32Gi}}
 """), [("impossible-guarantee", "queue root.a", "it guarantees 32Gi of memory and all nodes together have 16Gi"),
-       ("over-subscribed", "queue root", "32Gi of memory are guaranteed and the cluster has 16Gi: not every queue can get what it was "
-        "promised, and the last ones to ask will wait")]),
+       ("over-subscribed", "queue root", "32Gi of memory are guaranteed and the cluster has 16Gi: not every queue can get what it is "
+        "guaranteed, and the last ones to ask will wait")]),
     ("a fence around queues without a guarantee", queues("""    - name: a
       properties: {preemption.policy: fence}
     - name: b
@@ -108,7 +108,7 @@ spec:
   reclaimMinRuntime: 1h
   resources: {cpu: {quota: 0, limit: -1, overQuotaWeight: 1}, memory: {quota: 0, limit: -1, overQuotaWeight: 1}, gpu: {quota: 0, limit: -1, overQuotaWeight: 1}}
 """, [("window-beyond-delay", "queue root.b", "its work is protected from reclaim for 1h, and root.a may reclaim after 30s: of work that is younger it "
-       "gets nothing, whatever it was promised")]),
+       "gets nothing, whatever it is guaranteed")]),
     ("budgets that leave nothing to reclaim", queues("""    - name: a
       resources: {guaranteed: {vcore: 1}}
     - name: b

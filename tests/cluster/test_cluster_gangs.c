@@ -16,14 +16,16 @@ static void put_member(struct fix *f, const char *name, int32_t min)
 static void put_task(struct fix *f, const char *name, const char *task_group, bool defines, int64_t created)
 {
 	struct obj_pod o = pod_object(f, &(struct pod_is){.name = name, .group = "app", .created = created});
-	struct gang_part parts[] = {{hold(f, "a"), 2}, {hold(f, "b"), 3}};
-	struct pod_gang draft = {
-		.is_yunikorn = true, .timeout_ns = 100, .task_group = hold(f, task_group), .n_parts = defines ? 2 : 0};
+	struct gang_task_group task_groups[] = {{hold(f, "a"), 2}, {hold(f, "b"), 3}};
+	struct pod_gang draft = {.is_yunikorn = true,
+				 .timeout_ns = 100,
+				 .task_group = hold(f, task_group),
+				 .n_task_groups = defines ? 2 : 0};
 
-	o.gang = pod_gang_new(f->names, &draft, parts);
+	o.gang = pod_gang_new(f->names, &draft, task_groups);
 	names_drop(f->names, draft.task_group);
-	names_drop(f->names, parts[0].name);
-	names_drop(f->names, parts[1].name);
+	names_drop(f->names, task_groups[0].name);
+	names_drop(f->names, task_groups[1].name);
 	assert_int_equal(cluster_put_pod(f->c, &o, NULL), ERR_OK);
 }
 

@@ -88,7 +88,7 @@ static void KF_5_budgets_of_a_group_count_pod_by_pod(void **state)
 
 /* ---- what is kept of nodes ---- */
 
-/* The sweep remembers what nodes said; not what the group said on another node, or before it changed. */
+/* The cache keeps what nodes said; not what the group said on another node, or before it changed. */
 static void KF_6_what_a_group_said_before_is_not_remembered(void **state)
 {
 	(void)state;

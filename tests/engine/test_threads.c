@@ -30,15 +30,15 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 	return create(thread, attr, run, arg);
 }
 
-/* Plain nodes, and among them some where budgets, groups or promised room take part. */
-static void put_many(bool has_promises)
+/* Plain nodes, and among them some where budgets, groups or reserved room take part. */
+static void put_many(bool has_nominated)
 {
 	put_cluster("pdb b app=a 1; group g 1 all");
 	for (int i = 0; i < NODES; i++)
 		put_cluster(arena_printf(
 			f.arena, "node n%04d cpu=2; pod a%d@n%04d %d cpu=1 +%d%s; pod b%d@n%04d 3 cpu=1 +3%s", i, i, i,
 			2 + i % 3, 1 + i % 7, i % 50 == 7 ? " .app=a" : "", i, i, i % 100 == 9 ? " &g" : ""));
-	for (int i = 0; has_promises && i < NODES; i += 500)
+	for (int i = 0; has_nominated && i < NODES; i += 500)
 		put_cluster(arena_printf(f.arena, "pod w%d 5 cpu=1 ^n%04d", i, i));
 	for (int i = 0; i < 4; i++)
 		put_cluster(arena_printf(f.arena, "pod p%d 9 cpu=2", i));
@@ -56,12 +56,12 @@ static const struct {
 	{"some cannot be started", 8, 3, 5},
 };
 
-static void check(bool has_promises)
+static void check(bool has_nominated)
 {
 	const char *first = NULL;
 
 	ledger_check_always(f.ledger, false);
-	put_many(has_promises);
+	put_many(has_nominated);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		ledger_mark mark = ledger_get_mark(f.ledger);
 		const char *got;
@@ -87,8 +87,8 @@ static void KF_6_threads_are_started_and_decide_the_same(void **state)
 	check(false);
 }
 
-/* Pods that were promised room are tried in another way than the rest. */
-static void KF_6_threads_decide_the_same_where_room_was_promised(void **state)
+/* Nominated pods are tried otherwise than the rest. */
+static void KF_6_threads_decide_the_same_where_room_is_reserved(void **state)
 {
 	(void)state;
 	check(true);
@@ -98,7 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENGINE_TEST(KF_6_threads_are_started_and_decide_the_same),
-		ENGINE_TEST(KF_6_threads_decide_the_same_where_room_was_promised),
+		ENGINE_TEST(KF_6_threads_decide_the_same_where_room_is_reserved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -451,7 +451,7 @@ static void compare(void)
 		assert_int_equal(waiting_count(t.w, (enum waiting_place)p), counts[p]);
 }
 
-/* A flush that does what it promised: never later than waiting_next_ns, if nothing else happens. */
+/* A flush that keeps its word: never later than waiting_next_ns, if nothing else happens. */
 static void check_next(void)
 {
 	int64_t next = waiting_next_ns(t.w);

@@ -127,7 +127,8 @@ static inline void kr_add_pod(struct kr *w, const struct kr_group *g, int part, 
 	snprintf(at, sizeof(at), "n%d", node);
 	snprintf(name, sizeof(name), "%s-%d-%d", g->name, part, number);
 	snprintf(words, sizeof(words), "age %d created %d%s%s", 60 * kr_below(w, 12), 60 * kr_below(w, 30),
-		 g->n_parts > 1 ? part ? " part work" : " part head" : "", runs && !kr_below(w, 15) ? " leaving" : "");
+		 g->n_parts > 1 ? part ? " podset work" : " podset head" : "",
+		 runs && !kr_below(w, 15) ? " leaving" : "");
 	kai_pod(&one, name, g->name, gpus, runs ? at : NULL, words);
 	kr_take(w, &one);
 }

@@ -74,7 +74,7 @@ static inline void kai_label(struct text *out, const char *words, const char *wo
 	text_printf(out, ", %s: %s", key, value);
 }
 
-/* group NULL: on its own. words: "age 10" (seconds), "created 10", "queue q", "label x", "part a", "leaving", … */
+/* group NULL: on its own. words: "age 10" (seconds), "created 10", "queue q", "label x", "podset a", "leaving", … */
 static inline void kai_pod(struct story *s, const char *name, const char *group, int gpus, const char *node,
 			   const char *words)
 {
@@ -100,7 +100,7 @@ static inline void kai_pod(struct story *s, const char *name, const char *group,
 	text_add(o, "  labels: {x: y");
 	kai_label(o, words, "queue ", "kai.scheduler/queue");
 	kai_label(o, words, "label ", "kai.scheduler/preemptibility");
-	kai_label(o, words, "part ", "kai.scheduler/subgroup-name");
+	kai_label(o, words, "podset ", "kai.scheduler/subgroup-name");
 	text_add(o, "}\n  annotations: {x: y");
 	if (group)
 		text_printf(o, ", pod-group-name: %s", group);

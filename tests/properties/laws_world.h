@@ -205,7 +205,7 @@ static inline void add_running(struct world *w, int64_t units, int n)
 	snprintf(name, sizeof(name), "r%u", w->n_pods++);
 	snprintf(node, sizeof(node), "n%d", n);
 	some_words(w, words, sizeof(words));
-	snprintf(more, sizeof(more), "%s group g%d part %s", words, group, rng_below(&w->r, 4) ? "work" : "head");
+	snprintf(more, sizeof(more), "%s group g%d podset %s", words, group, rng_below(&w->r, 4) ? "work" : "head");
 	if (group < GROUPS && n < NODES - 1)
 		story_pod(&w->s, name, w->q[w->g[group].queue].path, units, node, more);
 	else
@@ -258,7 +258,7 @@ static inline void add_gangs(struct world *w)
 			char name[16], words[96];
 
 			snprintf(name, sizeof(name), "w%u", w->n_pods++);
-			snprintf(words, sizeof(words), "age %u group g%d part %s%s", 900 - k, i,
+			snprintf(words, sizeof(words), "age %u group g%d podset %s%s", 900 - k, i,
 				 k < (uint32_t)g->min[0] ? "head" : "work", rng_below(&w->r, 5) ? "" : " picky");
 			story_pod(&w->s, name, NULL, 1 + (int64_t)rng_below(&w->r, 3), NULL, words);
 		}

@@ -184,7 +184,7 @@ static inline bool is_short_of(const struct mixed *m, const struct m_preemption 
 	return lacks_below_max(m, c->pods.v[0], all, type, &c->pods);
 }
 
-static inline bool is_promised(const struct mixed *m, const struct m_preemption *c, int meet, int type)
+static inline bool is_guaranteed(const struct mixed *m, const struct m_preemption *c, int meet, int type)
 {
 	for (int q = m_at(m, c->pod)->leaf; q >= 0 && q != meet; q = m->q[q].parent)
 		if (m->q[q].guaranteed[type] && asks_for(m, c, type))
@@ -198,11 +198,11 @@ static inline void types_of(const struct mixed *m, const struct m_preemption *c,
 	bool any = false;
 
 	for (int t = 0; t < M_TYPES; t++) {
-		ret[t] = is_short_of(m, c, t) && (t != M_PODS || is_promised(m, c, meet, t));
+		ret[t] = is_short_of(m, c, t) && (t != M_PODS || is_guaranteed(m, c, meet, t));
 		any |= ret[t];
 	}
 	for (int t = 0; !any && t < M_TYPES; t++)
-		ret[t] = is_promised(m, c, meet, t);
+		ret[t] = is_guaranteed(m, c, meet, t);
 }
 
 static inline const char *judge_law_4(const struct mixed *m, const struct m_preemption *c, int meet, const bool *types)
@@ -210,7 +210,7 @@ static inline const char *judge_law_4(const struct mixed *m, const struct m_pree
 	bool any = false;
 
 	for (int t = 0; t < M_TYPES; t++) {
-		if (types[t] && !is_promised(m, c, meet, t))
+		if (types[t] && !is_guaranteed(m, c, meet, t))
 			return "law 4: no guarantee";
 		any |= types[t];
 		for (int q = m_at(m, c->pod)->leaf; types[t] && q >= 0 && q != meet; q = m->q[q].parent)

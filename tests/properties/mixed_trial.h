@@ -190,7 +190,7 @@ static inline void judged_from(const struct trial *t, uint32_t at, struct judged
 
 /*
  * Kubernetes does not look at affinities at all unless a pod that runs, or the one it looks at, has some: pods that
- * were promised room are overlooked then.
+ * have reserved room are overlooked then.
  */
 static inline enum m_nominations nominations_seen(const struct trial *t)
 {
@@ -360,7 +360,7 @@ static inline void check_place(struct trial *t, int pod, int node, bool is_now)
 	if (!m_fits(&t->m, pod, node, NULL, AT_LAST, nominations_seen(t)) &&
 	    !m_at(&t->m, pod)->needs_team && /* whom it needs may be on the way out, */
 	    !m_at(&t->m, pod)->spreads)	     /* and so may who keeps zones even */
-		breaks(t, OVERCOMMIT, "%s does not fit n%d, which others were promised", name_at(t, pod), node);
+		breaks(t, OVERCOMMIT, "%s does not fit n%d, which is reserved for others", name_at(t, pod), node);
 }
 
 static inline void clear_lower_nominations(struct trial *t, int pod, int node)

@@ -73,7 +73,7 @@ struct m_pod {
 	/* as it goes on */
 	enum m_state state;
 	int node;	/* where it runs */
-	int nomination; /* where it was promised room */
+	int nomination; /* where room is reserved for it */
 	bool holds;	/* ... against everybody, not only who is not more important */
 	bool was_ours;	/* sent away by us */
 	bool is_placed; /* by us */
@@ -197,13 +197,13 @@ static inline void draw_queue(struct mixed *m, int parent, enum m_kind kind, int
 	q->is_leaf = m->n_queues == self + 1;
 }
 
-static inline int64_t promised_below(const struct mixed *m, int q, int t)
+static inline int64_t guaranteed_below(const struct mixed *m, int q, int t)
 {
 	int64_t sum = 0;
 
 	for (int k = q + 1; k < m->n_queues; k++)
 		if (m->q[k].parent == q)
-			sum += m->q[k].guaranteed[t] ? m->q[k].guaranteed[t] : promised_below(m, k, t);
+			sum += m->q[k].guaranteed[t] ? m->q[k].guaranteed[t] : guaranteed_below(m, k, t);
 	return sum;
 }
 
@@ -212,7 +212,7 @@ static inline void settle_shares(struct mixed *m, int t)
 {
 	for (int i = m->n_queues - 1; i >= 0; i--) {
 		struct m_queue *q = &m->q[i];
-		int64_t sum = promised_below(m, i, t), most = q->guaranteed[t] > sum ? q->guaranteed[t] : sum;
+		int64_t sum = guaranteed_below(m, i, t), most = q->guaranteed[t] > sum ? q->guaranteed[t] : sum;
 
 		if (!(q->kind & IS_YUNIKORN))
 			continue;

@@ -7,7 +7,7 @@
  *
  * One resource type matters: example.com/unit. Pods without a node wait. What a pod is beside that is said in words:
  * "priority 5", "app x", "opted-out", "driver", "daemon n1", "never", "age 10" (seconds), "budget b", "leaving" (should
- * have gone when it was made, or "late 10" seconds ago), "promised n1", "group g", "part p" of it, "picky",
+ * have gone when it was made, or "late 10" seconds ago), "nominated n1", "group g", "podset p" of it, "picky",
  * "created 20" (seconds ago, where that is not its age), "inside ns" (its namespace, d otherwise), "class c" (its
  * PriorityClass), "opted-in", "pinned n1" (must run there, and is of no DaemonSet), "of-daemonset" (pinned nowhere).
  */
@@ -91,8 +91,8 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 	const char *priority = story_word(words, "priority "), *app = story_word(words, "app "),
 		   *daemon = story_word(words, "daemon "), *age = story_word(words, "age "),
 		   *budget = story_word(words, "budget "), *leaving = story_word(words, "leaving"),
-		   *late = story_word(words, "late "), *promised = story_word(words, "promised "),
-		   *group = story_word(words, "group "), *part = story_word(words, "part "),
+		   *late = story_word(words, "late "), *nominated = story_word(words, "nominated "),
+		   *group = story_word(words, "group "), *podset = story_word(words, "podset "),
 		   *created = story_word(words, "created "), *inside = story_word(words, "inside "),
 		   *class = story_word(words, "class "), *pinned = story_word(words, "pinned ");
 	int64_t seconds = age ? strtoll(age, NULL, 10) : 3600;
@@ -122,8 +122,8 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 		story_copy(budget, buf, sizeof(buf));
 		text_printf(o, ", budget: %s", buf);
 	}
-	if (part) {
-		story_copy(part, buf, sizeof(buf));
+	if (podset) {
+		story_copy(podset, buf, sizeof(buf));
 		text_printf(o, ", kai.scheduler/subgroup-name: %s", buf);
 	}
 	text_add(o, "}\n");
@@ -163,8 +163,8 @@ static inline void story_pod(struct story *s, const char *name, const char *queu
 	text_printf(o, "  containers: [{name: c, resources: {requests: {" STORY_UNIT ": \"%" PRId64 "\"}}}]\n", units);
 	if (node)
 		text_printf(o, "status: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
-	if (promised) {
-		story_copy(promised, buf, sizeof(buf));
+	if (nominated) {
+		story_copy(nominated, buf, sizeof(buf));
 		text_printf(o, "status: {phase: Pending, nominatedNodeName: %s}\n", buf);
 	}
 	text_free(&when);

@@ -437,7 +437,7 @@ static void check_state(void)
 		assert_int_equal(q->state, m_waits(p) ? POD_WAITING : p->is_leaving ? POD_LEAVING : POD_PLACED);
 		assert_int_equal(q->is_evicted, p->is_evicted);
 		if (node_index(q->node) != (m_waits(p) ? p->nomination : p->node))
-			fail_msg("seed %llu: pod %d is on %d, or promised it", (unsigned long long)seed, i,
+			fail_msg("seed %llu: pod %d is on %d, or nominated to it", (unsigned long long)seed, i,
 				 node_index(q->node));
 	}
 	for (node_id n = 0; n < (node_id)m.n_nodes; n++) {

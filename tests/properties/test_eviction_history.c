@@ -11,7 +11,7 @@
 
 #define MINUTE_NS (60 * NS_PER_S)
 
-/* Two queues: prod is short of what it was promised, test has four pods of one workload on two nodes. */
+/* Two queues: prod is short of its guarantee, test has four pods of one workload on two nodes. */
 static void prod_and_test(struct story *s, const char *config)
 {
 	story_begin(s);

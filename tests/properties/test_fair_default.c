@@ -42,7 +42,7 @@ static void without_guarantees_nothing_is_reclaimed_by_guarantee(void **state)
 	struct story s;
 
 	two_queues(&s, NULL, 1);
-	expect(&s, "nobody was promised anything", "a-0 waiting");
+	expect(&s, "nobody is guaranteed anything", "a-0 waiting");
 }
 
 static void by_fair_share_each_gets_its_part_and_no_more(void **state)

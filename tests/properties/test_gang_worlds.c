@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random queue trees with gangs that wait: they get room together or not at all, every reclaim of a gang is judged by a
- * slow reading of the laws on all of its victims, nodes are never promised twice, and what is taken back leaves
+ * slow reading of the laws on all of its victims, room is never reserved twice, and what is taken back leaves
  * nothing.
  */
 #include <setjmp.h>
@@ -132,7 +132,7 @@ static uint32_t check_decision(const struct world *w, uint64_t seed, const struc
 
 /* ---- worlds ---- */
 
-/* It has room neither now nor promised. */
+/* It has no room, and none is reserved for it. */
 static bool waits(const struct pod *p)
 {
 	return p->state == POD_WAITING && p->nomination == NOMINATION_NONE;

@@ -139,27 +139,27 @@ static void each_part_of_a_group_has_its_minimum(void **state)
 	(void)state;
 	begin(&s, 3);
 	kai_group(&s, "g", "root.a", 3, TIME_NONE, parts);
-	story_pod(&s, "w-0", NULL, 1, NULL, "group g part work age 99");
-	story_pod(&s, "w-1", NULL, 1, NULL, "group g part work age 98");
-	story_pod(&s, "w-2", NULL, 1, NULL, "group g part work age 97");
-	story_pod(&s, "h-0", NULL, 1, NULL, "group g part head age 10");
+	story_pod(&s, "w-0", NULL, 1, NULL, "group g podset work age 99");
+	story_pod(&s, "w-1", NULL, 1, NULL, "group g podset work age 98");
+	story_pod(&s, "w-2", NULL, 1, NULL, "group g podset work age 97");
+	story_pod(&s, "h-0", NULL, 1, NULL, "group g podset head age 10");
 	expect(&s, "the head is part of the claim though it is the youngest",
 	       "h-0 placed n1; w-0 placed n1; w-1 placed n1; w-2 waiting");
 
 	begin(&s, 9);
 	kai_group(&s, "g", "root.a", 3, TIME_NONE, parts);
-	story_pod(&s, "w-0", NULL, 1, NULL, "group g part work age 99");
-	story_pod(&s, "w-1", NULL, 1, NULL, "group g part work age 98");
-	story_pod(&s, "w-2", NULL, 1, NULL, "group g part work age 97");
+	story_pod(&s, "w-0", NULL, 1, NULL, "group g podset work age 99");
+	story_pod(&s, "w-1", NULL, 1, NULL, "group g podset work age 98");
+	story_pod(&s, "w-2", NULL, 1, NULL, "group g podset work age 97");
 	expect_line(&s, "three workers are no head", "w-0 waiting; w-1 waiting; w-2 waiting");
 	expect_message(&s, "w-0", "group d/g (head) has 0 of 1 pod");
 	story_end(&s);
 
 	begin(&s, 3);
 	kai_group(&s, "g", "root.a", 3, TIME_NONE, parts);
-	running(&s, "w", NULL, 2, 1, "n1", "group g part work");
-	story_pod(&s, "w-9", NULL, 1, NULL, "group g part work age 99");
-	story_pod(&s, "h-0", NULL, 1, NULL, "group g part head age 10");
+	running(&s, "w", NULL, 2, 1, "n1", "group g podset work");
+	story_pod(&s, "w-9", NULL, 1, NULL, "group g podset work age 99");
+	story_pod(&s, "h-0", NULL, 1, NULL, "group g podset head age 10");
 	expect(&s, "the missing head comes before one more worker", "h-0 placed n1; w-9 waiting");
 }
 
@@ -503,21 +503,21 @@ static void a_nomination_is_kept_for_all_or_given_up_for_all(void **state)
 	two_queues(&s, NULL, NULL);
 	story_pod(&s, "bye", "root.test", 4, "n1", "leaving late 10");
 	kai_group(&s, "g", "root.prod", 2, TIME_NONE, NULL);
-	story_pod(&s, "g-0", NULL, 4, NULL, "group g promised n1");
-	story_pod(&s, "g-1", NULL, 4, NULL, "group g promised n2");
+	story_pod(&s, "g-0", NULL, 4, NULL, "group g nominated n1");
+	story_pod(&s, "g-1", NULL, 4, NULL, "group g nominated n2");
 	expect(&s, "one could start and waits", "g-0 allocate n1; g-1 allocate n2");
 
 	two_queues(&s, NULL, NULL);
 	kai_group(&s, "g", "root.prod", 2, TIME_NONE, NULL);
-	story_pod(&s, "g-0", NULL, 4, NULL, "group g promised n1");
-	story_pod(&s, "g-1", NULL, 4, NULL, "group g promised n2");
+	story_pod(&s, "g-0", NULL, 4, NULL, "group g nominated n1");
+	story_pod(&s, "g-1", NULL, 4, NULL, "group g nominated n2");
 	expect(&s, "all is free", "g-0 placed n1; g-1 placed n2");
 
 	two_queues(&s, "delay 1ms", NULL);
 	story_pod(&s, "stays", "root.test", 4, "n1", NULL);
 	kai_group(&s, "g", "root.prod", 2, TIME_NONE, NULL);
-	story_pod(&s, "g-0", NULL, 4, NULL, "group g promised n1");
-	story_pod(&s, "g-1", NULL, 4, NULL, "group g promised n2");
+	story_pod(&s, "g-0", NULL, 4, NULL, "group g nominated n1");
+	story_pod(&s, "g-1", NULL, 4, NULL, "group g nominated n2");
 	story_pod(&s, "other", "root.prod", 4, NULL, "age 10");
 	expect(&s, "the promise broke, and the room of the other one is free again",
 	       "g-0 waiting; g-1 waiting; other placed n2");

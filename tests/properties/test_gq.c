@@ -415,14 +415,14 @@ static void GQ_10_reserved_room_holds_against_everybody(void **state)
 	two_queues(&s, "guaranteed 4", "guaranteed 1");
 	story_node(&s, "n1", 4);
 	story_pod(&s, "gone", "root.test", 4, "n1", "leaving late 1");
-	story_pod(&s, "mine", "root.prod", 4, NULL, "promised n1");
+	story_pod(&s, "mine", "root.prod", 4, NULL, "nominated n1");
 	story_pod(&s, "high", "root.test", 1, NULL, "age 5 priority 1000");
 	expect(&s, "who comes first and is entitled does not take it either", "high waiting (delay); mine allocate n1");
 
 	story_begin(&s);
 	story_node(&s, "n1", 4);
 	story_pod(&s, "gone", NULL, 4, "n1", "leaving late 1");
-	story_pod(&s, "mine", NULL, 4, NULL, "promised n1");
+	story_pod(&s, "mine", NULL, 4, NULL, "nominated n1");
 	story_pod(&s, "high", NULL, 1, NULL, "age 5 priority 1000");
 	expect(&s, "KF-9: among pods without a queue a higher priority may", "high allocate n1; mine waiting");
 }
@@ -435,14 +435,14 @@ static void GQ_10_what_is_free_beside_reserved_room_is_used_now(void **state)
 	two_queues(&s, "guaranteed 2", NULL);
 	story_node(&s, "n1", 4);
 	story_pod(&s, "gone", "root.test", 3, "n1", "leaving late 1");
-	story_pod(&s, "mine", "root.prod", 3, NULL, "promised n1");
+	story_pod(&s, "mine", "root.prod", 3, NULL, "nominated n1");
 	story_pod(&s, "small", "root.test", 1, NULL, "age 5");
 	expect(&s, "three are freed for one, the fourth is free", "small placed n1; mine allocate n1");
 
 	two_queues(&s, "guaranteed 2", NULL);
 	story_node(&s, "n1", 4);
 	story_pod(&s, "gone", "root.test", 3, "n1", "leaving late 1");
-	story_pod(&s, "mine", "root.prod", 4, NULL, "promised n1");
+	story_pod(&s, "mine", "root.prod", 4, NULL, "nominated n1");
 	story_pod(&s, "small", "root.test", 1, NULL, "age 5");
 	expect(&s, "not what is reserved itself", "small waiting (delay); mine allocate n1");
 
@@ -450,13 +450,13 @@ static void GQ_10_what_is_free_beside_reserved_room_is_used_now(void **state)
 	story_node(&s, "n1", 4);
 	story_pod(&s, "hangs", "root.test", 1, "n1", "leaving late 900");
 	story_pod(&s, "gone", "root.test", 2, "n1", "leaving late 1");
-	story_pod(&s, "mine", "root.prod", 3, NULL, "promised n1");
+	story_pod(&s, "mine", "root.prod", 3, NULL, "nominated n1");
 	story_pod(&s, "small", "root.test", 1, NULL, "age 5");
 	expect(&s, "nor where the room of a pod that hangs would have to do for it: then small waits for that",
 	       "small allocate n1; mine allocate n1");
 }
 
-/* A node whose pods hang, one with work that may go; the waiting pod was promised the first. */
+/* A node whose pods hang, one with work that may go; the waiting pod is nominated to the first. */
 static void stuck(struct story *s, const char *leaving, const char *other)
 {
 	two_queues(s, "guaranteed 4", NULL);
@@ -466,7 +466,7 @@ static void stuck(struct story *s, const char *leaving, const char *other)
 	story_pod(s, "h2", "root.test", 1, "n1", leaving);
 	if (other)
 		story_pod(s, "t", "root.test", 2, "n2", other);
-	story_pod(s, "want", "root.prod", 2, NULL, "promised n1");
+	story_pod(s, "want", "root.prod", 2, NULL, "nominated n1");
 }
 
 static void GQ_10_victims_that_do_not_go_make_the_pod_look_again(void **state)
@@ -508,7 +508,7 @@ static void GQ_10_no_more_than_needed_goes_beside_those_who_hang(void **state)
 	story_pod(&s, "going", "root.test", 1, "n1", "leaving late 1");
 	story_pod(&s, "t1", "root.test", 1, "n1", "age 10");
 	story_pod(&s, "t2", "root.test", 1, "n1", "age 20");
-	story_pod(&s, "want", "root.prod", 2, NULL, "promised n1");
+	story_pod(&s, "want", "root.prod", 2, NULL, "nominated n1");
 	expect(&s, "one is going and one more has to", "want reclaim n1 [t1]");
 }
 

@@ -91,7 +91,7 @@ static void check_ledger(struct trial *t, uint32_t cycles)
 		tally_of(t)->checked[AGREES]++;
 		if (!same_state(t, p, x))
 			breaks(t, AGREES,
-			       "%s: ledger state %d claim %d node %d, decisions say %d, node %d, promised %d", x->name,
+			       "%s: ledger state %d claim %d node %d, decisions say %d, node %d, nominated %d", x->name,
 			       p->state, p->nomination, live_node(&t->l, p->node), x->state, x->node, x->nomination);
 	}
 	if (ledger_check(l, &e))

@@ -211,7 +211,7 @@ static void MR_8_start_is_stamped_when_nothing_of_the_group_had_a_place(void **s
 	kai_node(&s, "n1", 1);
 	group_of(&s, "run", 1, 1, HOUR, "n1", NULL);
 	claims(&s, "a", 1, 1);
-	expect_line(&s, "to be promised a place is not to start", "w0 reclaim n1 [run-0]");
+	expect_line(&s, "to be nominated is not to start", "w0 reclaim n1 [run-0]");
 	expect_manifest(&s, STAMP_NOW, false);
 	story_end(&s);
 }
@@ -280,7 +280,7 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "el-%d", i);
-		kai_pod(&s, name, "el", 1, "n1", i < 2 ? "age 60 part head" : "age 60 part work");
+		kai_pod(&s, name, "el", 1, "n1", i < 2 ? "age 60 podset head" : "age 60 podset work");
 	}
 	claims(&s, "a", 6, 1);
 	story_plan(&s);

@@ -233,7 +233,7 @@ static void nobody_moves_where_not_all_find_a_place(void **state)
 
 static void room_reserved_for_others_is_not_moved_into(void **state)
 {
-	for (int is_promised = 0; is_promised < 2; is_promised++) {
+	for (int is_nominated = 0; is_nominated < 2; is_nominated++) {
 		struct story s;
 
 		story_begin(&s);
@@ -242,14 +242,14 @@ static void room_reserved_for_others_is_not_moved_into(void **state)
 		story_pod(&s, "a", NULL, 2, "n1", "priority 100");
 		story_pod(&s, "late", NULL, 3, "n1", "priority 100 leaving late 0");
 		story_pod(&s, "b", NULL, 2, "n2", "priority 100");
-		if (is_promised)
-			story_pod(&s, "first", NULL, 3, NULL, "priority 100 promised n1");
+		if (is_nominated)
+			story_pod(&s, "first", NULL, 3, NULL, "priority 100 nominated n1");
 		group(&s);
 		want_group(&s);
-		if (is_promised)
-			expect(&s, "what late frees is promised", "first allocate n1; want waiting");
+		if (is_nominated)
+			expect(&s, "what late frees is reserved", "first allocate n1; want waiting");
 		else
-			expect(&s, "what late frees is not promised", "want consolidate n2 [b]; b consolidate n1");
+			expect(&s, "what late frees is not reserved", "want consolidate n2 [b]; b consolidate n1");
 	}
 }
 

@@ -155,12 +155,12 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 		kai_node(&s, "n1", 4);
 		kai_group(&s, "el", "b", 1, MINUTE,
 			  "subGroups: [{name: head, minMember: 1}, {name: work, minMember: 2}]");
-		kai_pod(&s, "head", "el", 1, "n1", "age 60 part head");
+		kai_pod(&s, "head", "el", 1, "n1", "age 60 podset head");
 		for (int i = 0; i < 3; i++) {
 			char name[16];
 
 			snprintf(name, sizeof(name), "work-%d", i);
-			kai_pod(&s, name, "el", 1, "n1", "age 60 part work");
+			kai_pod(&s, name, "el", 1, "n1", "age 60 podset work");
 		}
 		claims(&s, "a", 1, gpus, "age 60");
 		expect_line(&s, "one worker is surplus", gpus == 1 ? "w0 reclaim n1 [work-2]" : "w0 waiting");

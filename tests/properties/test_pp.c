@@ -405,10 +405,10 @@ static void PP_8_each_sub_group_has_its_core(void **state)
 	two_queues(&s, 4);
 	kai_group(&s, "train", "b", 1, TIME_NONE,
 		  SEMI ", subGroups: [{name: head, minMember: 1}, {name: work, minMember: 1}]");
-	kai_pod(&s, "head-0", "train", 1, "n1", "age 10 part head");
-	kai_pod(&s, "work-0", "train", 1, "n1", "age 900 part work");
-	kai_pod(&s, "work-1", "train", 1, "n1", "age 800 part work");
-	kai_pod(&s, "work-2", "train", 1, "n1", "age 700 part work");
+	kai_pod(&s, "head-0", "train", 1, "n1", "age 10 podset head");
+	kai_pod(&s, "work-0", "train", 1, "n1", "age 900 podset work");
+	kai_pod(&s, "work-1", "train", 1, "n1", "age 800 podset work");
+	kai_pod(&s, "work-2", "train", 1, "n1", "age 700 podset work");
 	want(&s, "want", 3);
 	expect_line(&s, "two workers are surplus", stays);
 	expect_why(&s, 0, "head-0", "preemptibility: core of d/train (head): 1 of its 1 pods stay");

@@ -201,8 +201,8 @@ static void an_engine_that_remembers_decides_alike(void **state)
 		evictions += p.evictions;
 		end(&p);
 	}
-	printf("survey: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n, decisions,
-	       evictions);
+	printf("search cache: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n,
+	       decisions, evictions);
 	assert_true(evictions * 50 > decisions);
 }
 

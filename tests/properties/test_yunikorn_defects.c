@@ -88,8 +88,8 @@ static void a_pod_that_evicted_once_never_tries_again(void **state)
 	story_node(&s, "n2", 1000);
 	story_pod(&s, "back", "root.test", 1000, "n1", "age 5");
 	story_pod(&s, "other", "root.test", 1000, "n2", NULL);
-	story_pod(&s, "want", "root.prod", 1000, NULL, "promised n1");
-	expect(&s, "somebody else took the room it was promised: it takes it anew", "want reclaim n1 [back]");
+	story_pod(&s, "want", "root.prod", 1000, NULL, "nominated n1");
+	expect(&s, "somebody else took the room reserved for it: it takes it anew", "want reclaim n1 [back]");
 }
 
 static void free_room_of_the_node_is_not_counted(void **state)

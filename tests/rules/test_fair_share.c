@@ -233,7 +233,7 @@ static double asked(const struct share *s)
 /* What siblings were given, and what of it their quotas were worth. */
 static void check_level(const struct share_queue *q, uint32_t n, uint32_t parent, int res, double total)
 {
-	double given = 0, promised = 0, hunger = 0;
+	double given = 0, quotas = 0, hunger = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct share *s = &q[i].r[res];
@@ -244,10 +244,10 @@ static void check_level(const struct share_queue *q, uint32_t n, uint32_t parent
 		assert_true(s->fair <= asked(s));
 		assert_true(s->fair >= (quota < asked(s) ? quota : asked(s)));
 		given += s->fair;
-		promised += quota < asked(s) ? quota : asked(s);
+		quotas += quota < asked(s) ? quota : asked(s);
 		hunger += s->weight > 0 ? asked(s) - s->fair : 0;
 	}
-	assert_true(given <= (promised > total ? promised : total) + 1e-6);
+	assert_true(given <= (quotas > total ? quotas : total) + 1e-6);
 	/* nothing stays with the level while somebody with a weight could use it */
 	assert_true(hunger < 1e-6 || given >= total - 1e-6);
 }
