@@ -108,6 +108,22 @@ static int64_t stamp_group(struct attempt *a)
 	return g->started_ns == TIME_NONE ? a->c.now_ns : g->started_ns;
 }
 
+void attempt_refusal_text(struct attempt *a, struct text *out)
+{
+	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = a->statuses, .n = a->c.n_nodes};
+	struct text pre = {0};
+
+	if (!a->c.n_nodes) {
+		text_add(out, "no nodes available to schedule pods");
+		return;
+	}
+	if (!status_is_success(&a->c.pre_filter))
+		status_message(&a->c, &a->c.pre_filter, &pre);
+	fe.pre_filter_msg = text_str(&pre);
+	fit_error_text(&a->c, &fe, out);
+	text_free(&pre);
+}
+
 /* Reserve, Permit, PreBind, Bind: a plugin may still refuse; then nothing remains of the attempt (KF-10). */
 void attempt_place(struct attempt *a, node_id node)
 {

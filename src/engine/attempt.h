@@ -39,6 +39,8 @@ const char *attempt_keep_text(struct attempt *a, struct text *t);	      /* moves
 void attempt_filter(struct attempt *a);					      /* all nodes: statuses and feasible */
 bool attempt_nominated_node_fits(struct attempt *a);			      /* the nominated node fits now */
 enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e); /* among the feasible */
+/* Why it fits nowhere, in Kubernetes' words, without what preemption has to say. */
+void attempt_refusal_text(struct attempt *a, struct text *out);
 void attempt_place(struct attempt *a, node_id node);
 /* Into the decision; what is given back is the decision's list, to be filled further. */
 struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, uint32_t n);

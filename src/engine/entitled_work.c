@@ -31,21 +31,6 @@ void work_of_pod(const struct ledger *l, pod_id pod, struct work *ret)
 	add_pod(l, ledger_pod(l, pod), ret);
 }
 
-/* As gangs choose them: nominated ones first, then the oldest, then by name. */
-static int by_age(const void *a, const void *b, void *ctx)
-{
-	const struct ledger *l = ctx;
-	const struct pod *x = ledger_pod(l, *(const pod_id *)a), *y = ledger_pod(l, *(const pod_id *)b);
-	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
-	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
-
-	if ((x->nomination == NOMINATION_NONE) != (y->nomination == NOMINATION_NONE))
-		return x->nomination == NOMINATION_NONE ? 1 : -1;
-	if (made_x != made_y)
-		return made_x < made_y ? -1 : 1;
-	return name_cmp(vocab_names(ledger_vocab(l)), x->name, y->name);
-}
-
 static void collect(const struct engine *en, group_id group, struct pod_list *out)
 {
 	const struct cluster *c = en->cluster;
@@ -57,7 +42,7 @@ static void collect(const struct engine *en, group_id group, struct pod_list *ou
 			array_push(out, i);
 	}
 	if (out->n)
-		qsort_r(out->v, out->n, sizeof(*out->v), by_age, en->ledger);
+		qsort_r(out->v, out->n, sizeof(*out->v), gang_member_order, en->ledger);
 }
 
 void work_of_group(const struct engine *en, group_id group, struct work *ret)

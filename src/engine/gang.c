@@ -92,8 +92,7 @@ static bool is_gated(const struct gang_attempt *g, pod_id pod)
 	return !status_is_success(&s);
 }
 
-/* Nominated ones first, then the oldest, then by name. */
-static int by_age(const void *a, const void *b, void *ctx)
+int gang_member_order(const void *a, const void *b, void *ctx)
 {
 	const struct ledger *l = ctx;
 	const struct pod *x = ledger_pod(l, *(const pod_id *)a), *y = ledger_pod(l, *(const pod_id *)b);
@@ -118,7 +117,7 @@ static void collect(const struct gang_attempt *g, struct pod_list *out)
 			array_push(out, i);
 	}
 	if (out->n)
-		qsort_r(out->v, out->n, sizeof(*out->v), by_age, g->en->ledger);
+		qsort_r(out->v, out->n, sizeof(*out->v), gang_member_order, g->en->ledger);
 }
 
 /* The first podset that has fewer pods than it needs, PODSET_NONE: all have enough; then members are complete. */

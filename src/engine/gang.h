@@ -35,6 +35,8 @@ bool gang_is_short(const struct engine *en, group_id group);
 bool gang_must_wait(const struct engine *en, const struct pod *p);
 /* Pods of a podset that have to run together; 0 where each stands for itself. */
 uint32_t gang_minimum(const struct ledger *l, podset_id s);
+/* Of two pod_id, which member is tried first (ctx: the ledger): nominated ones, then the oldest, then by name. */
+int gang_member_order(const void *a, const void *b, void *ctx);
 /* Groups that were below their minimum for longer than the grace period go as a whole. */
 void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret);
 /* When that is, of this one; TIME_NONE: never, as it is now. */

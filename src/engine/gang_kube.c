@@ -166,19 +166,10 @@ static bool is_at_odds(struct kube_gang *g)
 /* Why it fits nowhere, told once. */
 static void refuse(struct attempt *a, struct gang_pod *m)
 {
-	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = a->statuses, .n = a->c.n_nodes};
-	struct text t = {0}, pre = {0};
+	struct text t = {0};
 
-	if (!a->c.n_nodes) {
-		text_add(&t, "no nodes available to schedule pods");
-	} else {
-		if (!status_is_success(&a->c.pre_filter))
-			status_message(&a->c, &a->c.pre_filter, &pre);
-		fe.pre_filter_msg = text_str(&pre);
-		fit_error_text(&a->c, &fe, &t);
-	}
+	attempt_refusal_text(a, &t);
 	m->words = attempt_keep_text(a, &t);
-	text_free(&pre);
 }
 
 static enum err_code choose(struct kube_gang *g, struct attempt *a, struct gang_pod *m, struct err *e)

@@ -360,25 +360,15 @@ static void lacking_text(struct attempt *a, queue_id q, res_id r, struct text *o
 
 static void waits(struct attempt *a, bool has_lacking, queue_id q, res_id r)
 {
-	struct fit_error fe = {.n_all = a->c.n_nodes, .statuses = a->statuses, .n = a->c.n_nodes};
-	struct text t = {0}, pre = {0};
+	struct text t = {0};
 
-	if (has_lacking && a->n_feasible) {
+	if (!has_lacking || !a->n_feasible)
+		attempt_refusal_text(a, &t);
+	if (has_lacking && t.n && a->c.n_nodes)
+		text_add_char(&t, ' ');
+	if (has_lacking && (a->n_feasible || a->c.n_nodes))
 		lacking_text(a, q, r, &t);
-	} else if (!a->c.n_nodes) {
-		text_add(&t, "no nodes available to schedule pods");
-	} else {
-		if (!status_is_success(&a->c.pre_filter))
-			status_message(&a->c, &a->c.pre_filter, &pre);
-		fe.pre_filter_msg = text_str(&pre);
-		fit_error_text(&a->c, &fe, &t);
-		if (has_lacking) {
-			text_add_char(&t, ' ');
-			lacking_text(a, q, r, &t);
-		}
-	}
 	a->d->message = attempt_keep_text(a, &t);
-	text_free(&pre);
 }
 
 static void no_queue(struct attempt *a)

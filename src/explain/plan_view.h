@@ -43,6 +43,18 @@ void decision_text(const struct plan_view *v, const struct decision *d, const st
 /* Who is protected, and why; nothing if there is nobody. Alike ones stand together unless is_wide. */
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
 		     struct text *out);
+/* Pods that one rule keeps for one reason in one queue. */
+struct protected_kind {
+	const struct protected_pod *first;
+	uint32_t n;
+	int64_t until_ns; /* the first end of a verdict among them; TIME_NONE */
+};
+struct protected_kinds {
+	ARRAY(struct protected_kind) v; /* in the order of their first pods */
+	uint32_t *of;			/* by protected pod of the decision */
+};
+struct protected_kinds protected_kinds_of(const struct decision *d);
+void protected_kinds_free(struct protected_kinds *k);
 /* In a few words: "4 pods protected by min-runtime, the first until 12:09:00; 2 by guarantee (law 5)"; or nothing. */
 void protection_text(const struct plan_view *v, const struct decision *d, struct text *out);
 /* A time, without its day if that is today. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who had to be left, for programs (protection.c has the words and the table for people).
+ * Who had to be left: what kinds there are, and the list for programs. protection.c has the words and the table for
+ * people.
  *
  * A decision may have looked at a thousand pods and left them all for the same reason; a thousand such decisions would
  * say it a million times. So of pods that one rule keeps for one reason in one queue only the first ones are listed,
@@ -16,65 +17,82 @@ struct limits {
 
 static const struct limits in_data = {10, 60};
 
+/* ---- kinds ---- */
+
+static bool is_alike(const struct protected_pod *a, const struct protected_pod *b)
+{
+	return a->verdict.rule == b->verdict.rule && a->verdict.reason == b->verdict.reason &&
+	       a->verdict.answer == b->verdict.answer && a->verdict.plugin == b->verdict.plugin && a->queue == b->queue;
+}
+
+static uint32_t kind_of(struct protected_kinds *k, const struct protected_pod *x)
+{
+	for (uint32_t i = k->v.n; i-- > 0;)
+		if (is_alike(k->v.v[i].first, x))
+			return i;
+	array_push(&k->v, ((struct protected_kind){.first = x, .until_ns = TIME_NONE}));
+	return k->v.n - 1;
+}
+
+struct protected_kinds protected_kinds_of(const struct decision *d)
+{
+	struct protected_kinds k = {.of = mem_alloc((d->n_protected + 1) * sizeof(*k.of))};
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		int64_t until_ns = d->protected[i].verdict.until_ns;
+		struct protected_kind *one;
+
+		k.of[i] = kind_of(&k, &d->protected[i]);
+		one = &k.v.v[k.of[i]];
+		one->n++;
+		if (until_ns != TIME_NONE && (one->until_ns == TIME_NONE || until_ns < one->until_ns))
+			one->until_ns = until_ns;
+	}
+	return k;
+}
+
+void protected_kinds_free(struct protected_kinds *k)
+{
+	array_free(&k->v);
+	mem_free(k->of);
+}
+
 /* ---- which of them ---- */
 
-struct reason { /* what pods have in common that are left alike */
-	uint8_t rule, reason;
-	const char *plugin;
-	queue_id queue;
-	uint32_t n, listed;
-	uint32_t last; /* the last one that is listed */
-};
-
 struct listing {
-	ARRAY(struct reason) reasons; /* in the order of their first pods */
-	uint32_t *more;		      /* by pod: how many like it are not listed, said at the last that is */
+	uint32_t *more; /* by pod: how many like it are not listed, said at the last that is */
 	bool *is_listed;
 	uint32_t n_listed;
 };
-
-static bool is_alike(const struct reason *r, const struct protected_pod *x)
-{
-	return r->rule == x->verdict.rule && r->reason == x->verdict.reason && r->queue == x->queue &&
-	       r->plugin == x->verdict.plugin;
-}
-
-static struct reason *reason_of(struct listing *l, const struct protected_pod *x)
-{
-	struct reason one = {x->verdict.rule, x->verdict.reason, x->verdict.plugin, x->queue, 0, 0, 0};
-
-	for (uint32_t i = l->reasons.n; i-- > 0;)
-		if (is_alike(&l->reasons.v[i], x))
-			return &l->reasons.v[i];
-	array_push(&l->reasons, one);
-	return &l->reasons.v[l->reasons.n - 1];
-}
 
 static struct listing listing_of(const struct plan_view *v, const struct decision *d, const struct limits *most)
 {
 	struct listing l = {.more = mem_alloc((d->n_protected + 1) * sizeof(*l.more)),
 			    .is_listed = mem_alloc((d->n_protected + 1) * sizeof(*l.is_listed))};
+	struct protected_kinds kinds = protected_kinds_of(d);
+	uint32_t *n = mem_alloc((kinds.v.n + 1) * sizeof(*n)), *last = mem_alloc((kinds.v.n + 1) * sizeof(*last));
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {
-		struct reason *r = reason_of(&l, &d->protected[i]);
+		uint32_t k = kinds.of[i];
 
-		r->n++;
-		l.is_listed[i] = v->lists_all || (r->listed < most->alike && l.n_listed < most->all);
+		l.is_listed[i] = v->lists_all || (n[k] < most->alike && l.n_listed < most->all);
 		if (!l.is_listed[i])
 			continue;
-		r->listed++;
-		r->last = i;
+		n[k]++;
+		last[k] = i;
 		l.n_listed++;
 	}
-	for (uint32_t i = 0; i < l.reasons.n; i++)
-		if (l.reasons.v[i].listed)
-			l.more[l.reasons.v[i].last] = l.reasons.v[i].n - l.reasons.v[i].listed;
+	for (uint32_t k = 0; k < kinds.v.n; k++)
+		if (n[k])
+			l.more[last[k]] = kinds.v.v[k].n - n[k];
+	mem_free(n);
+	mem_free(last);
+	protected_kinds_free(&kinds);
 	return l;
 }
 
 static void listing_free(struct listing *l)
 {
-	array_free(&l->reasons);
 	mem_free(l->more);
 	mem_free(l->is_listed);
 }

@@ -8,28 +8,18 @@
 #include <stdlib.h>
 
 #include "rules/judge.h"
-#include "units/timestamp.h"
+#include "rules/words.h"
 
 void until_text(const struct plan_view *v, int64_t at_ns, struct text *out)
 {
-	int64_t part = at_ns % NS_PER_S;
-	struct text at = {0}, now = {0};
-
-	timestamp_text(part > 0 ? res_add_sat(at_ns, NS_PER_S - part) : at_ns, &at);
-	timestamp_text(v->now_ns, &now);
-	if (at.n >= 19 && !strncmp(text_str(&at), text_str(&now), 10))
-		text_add_n(out, at.s + 11, 8);
-	else
-		text_add(out, text_str(&at));
-	text_free(&at);
-	text_free(&now);
+	words_until(at_ns, v->now_ns, out);
 }
 
 /* ---- a few words ---- */
 
-enum { KINDS_MAX = 32 };
+enum { CLAUSES_MAX = 32 };
 
-struct kind { /* what one rule, or one law of it, holds back */
+struct clause { /* what one rule, or one law of it, holds back */
 	const char *rule;
 	uint8_t id;
 	char law; /* '\0': none is cited */
@@ -53,28 +43,28 @@ static char cited_law(const struct plan_view *v, const struct rule_verdict *says
 	return law;
 }
 
-static struct kind *kind_for(struct kind *kinds, uint32_t *n, const struct rule_verdict *says, char law)
+static struct clause *clause_for(struct clause *v, uint32_t *n, const struct rule_verdict *says, char law)
 {
 	const char *name = rule_verdict_name(says);
-	struct kind new = {.rule = name,
-			   .id = says->rule,
-			   .law = law,
-			   .is_soft = says->answer == IS_SPARED,
-			   .until_ns = TIME_NONE};
+	struct clause new = {.rule = name,
+			     .id = says->rule,
+			     .law = law,
+			     .is_soft = says->answer == IS_SPARED,
+			     .until_ns = TIME_NONE};
 
 	for (uint32_t i = 0; i < *n; i++)
-		if (str_eq(kinds[i].rule, name) && kinds[i].law == law && kinds[i].is_soft == new.is_soft)
-			return &kinds[i];
-	if (*n == KINDS_MAX)
-		return &kinds[KINDS_MAX - 1];
-	kinds[*n] = new;
-	return &kinds[(*n)++];
+		if (str_eq(v[i].rule, name) && v[i].law == law && v[i].is_soft == new.is_soft)
+			return &v[i];
+	if (*n == CLAUSES_MAX)
+		return &v[CLAUSES_MAX - 1];
+	v[*n] = new;
+	return &v[(*n)++];
 }
 
 /* What holds back most comes first. */
 static int by_count(const void *a, const void *b)
 {
-	const struct kind *x = a, *y = b;
+	const struct clause *x = a, *y = b;
 
 	if (x->is_soft != y->is_soft)
 		return x->is_soft ? 1 : -1;
@@ -85,30 +75,32 @@ static int by_count(const void *a, const void *b)
 	return x->law != y->law ? (x->law < y->law ? -1 : 1) : strcmp(x->rule, y->rule);
 }
 
-static uint32_t count_kinds(const struct plan_view *v, const struct decision *d, struct kind *kinds)
+static uint32_t list_clauses(const struct plan_view *v, const struct decision *d, struct clause *ret)
 {
+	struct protected_kinds kinds = protected_kinds_of(d);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct rule_verdict *says = &d->protected[i].verdict;
-		struct kind *k = kind_for(kinds, &n, says, cited_law(v, says));
+	for (uint32_t i = 0; i < kinds.v.n; i++) {
+		const struct protected_kind *k = &kinds.v.v[i];
+		struct clause *c = clause_for(ret, &n, &k->first->verdict, cited_law(v, &k->first->verdict));
 
-		k->n++;
-		if (says->until_ns != TIME_NONE && (k->until_ns == TIME_NONE || says->until_ns < k->until_ns))
-			k->until_ns = says->until_ns;
+		c->n += k->n;
+		if (k->until_ns != TIME_NONE && (c->until_ns == TIME_NONE || k->until_ns < c->until_ns))
+			c->until_ns = k->until_ns;
 	}
-	qsort(kinds, n, sizeof(*kinds), by_count);
+	protected_kinds_free(&kinds);
+	qsort(ret, n, sizeof(*ret), by_count);
 	return n;
 }
 
 void protection_text(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	struct kind kinds[KINDS_MAX];
-	uint32_t n = count_kinds(v, d, kinds);
+	struct clause clauses[CLAUSES_MAX];
+	uint32_t n = list_clauses(v, d, clauses);
 	const char *verb = "";
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct kind *k = &kinds[i];
+		const struct clause *k = &clauses[i];
 		const char *now = k->is_soft ? "spared" : "protected";
 
 		text_printf(out, "%s%u", i > 0 ? "; " : "", k->n);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "journal/diff.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "model/res.h"
+#include "units/duration.h"
 
 /* ---- evictions ---- */
 
@@ -153,4 +155,37 @@ void diff_sums_add(struct diff_sums *s, const struct run_diff *d)
 	s->moved += d->moved_was.n;
 	s->spared_seconds = res_add_sat(s->spared_seconds, lost_seconds(&d->spared));
 	s->added_seconds = res_add_sat(s->added_seconds, lost_seconds(&d->added));
+}
+
+/* ---- tables ---- */
+
+void cell_for(struct table *t, const struct journal_decision *d)
+{
+	if (*d->pod)
+		table_cell(t, TONE_PLAIN, "%s", d->pod);
+	else
+		table_cell(t, TONE_PLAIN, "(%s)", *d->queue ? d->queue : d->group);
+}
+
+void eviction_columns(struct table *t, const char *for_whom)
+{
+	table_column(t, "POD", COLUMN_LEFT);
+	table_column(t, "QUEUE", COLUMN_LEFT);
+	table_column(t, "NODE", COLUMN_LEFT);
+	table_column(t, "LOST", COLUMN_RIGHT);
+	table_column(t, for_whom, COLUMN_LEFT);
+}
+
+void eviction_cells(struct table *t, enum tone tone, const struct eviction *x)
+{
+	struct text lost = {0};
+
+	duration_text_short(time_multiply(x->victim->lost_seconds, NS_PER_S), &lost);
+	table_row(t);
+	table_cell(t, tone, "%s", x->victim->pod);
+	table_cell(t, TONE_FAINT, "%s", x->victim->queue);
+	table_cell(t, TONE_PLAIN, "%s", x->victim->node);
+	table_cell(t, TONE_PLAIN, "%s", text_str(&lost));
+	cell_for(t, x->by);
+	text_free(&lost);
 }

@@ -19,6 +19,12 @@ struct run_diff {
 	ARRAY(const struct journal_decision *) moved_was, moved_is; /* pairs, of a pod's last decision; NULL: none */
 };
 
+/* The pod a decision is about; of quota and stale gangs the queue or group, in brackets. */
+void cell_for(struct table *t, const struct journal_decision *d);
+/* The columns that tables of evictions begin with: pod, queue, node, work lost, for whom. */
+void eviction_columns(struct table *t, const char *for_whom);
+void eviction_cells(struct table *t, enum tone tone, const struct eviction *x);
+
 void run_diff_init(struct run_diff *d, const struct journal_run *was, const struct journal_run *is);
 void run_diff_free(struct run_diff *d);
 bool run_diff_is_same(const struct run_diff *d);

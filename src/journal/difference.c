@@ -65,42 +65,17 @@ static bool is_same(const struct run_diff *d)
 
 /* ---- for people ---- */
 
-static void cell_for(struct table *t, const struct journal_decision *d)
-{
-	if (*d->pod)
-		table_cell(t, TONE_PLAIN, "%s", d->pod);
-	else
-		table_cell(t, TONE_PLAIN, "(%s)", *d->queue ? d->queue : d->group);
-}
-
-static int64_t ns_of(int64_t seconds)
-{
-	return time_multiply(seconds, NS_PER_S);
-}
-
 static void eviction_table(const eviction_list *list, enum tone tone, const struct look *look, struct text *out)
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", 0);
-	table_column(&t, "QUEUE", 0);
-	table_column(&t, "NODE", 0);
-	table_column(&t, "LOST", COLUMN_RIGHT);
-	table_column(&t, "MAKES ROOM FOR", 0);
+	eviction_columns(&t, "MAKES ROOM FOR");
 	table_column(&t, "WHY", 0);
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct eviction *x = &list->v[i];
-		struct text lost = {0};
 
-		duration_text_short(ns_of(x->victim->lost_seconds), &lost);
-		table_row(&t);
-		table_cell(&t, tone, "%s", x->victim->pod);
-		table_cell(&t, TONE_FAINT, "%s", x->victim->queue);
-		table_cell(&t, TONE_PLAIN, "%s", x->victim->node);
-		table_cell(&t, TONE_PLAIN, "%s", text_str(&lost));
-		cell_for(&t, x->by);
+		eviction_cells(&t, tone, x);
 		table_cell(&t, TONE_PLAIN, "%s: %s", x->by->action, x->victim->reason ? x->victim->reason : "");
-		text_free(&lost);
 	}
 	table_print(&t, look, out);
 	table_free(&t);

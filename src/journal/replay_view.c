@@ -35,43 +35,23 @@ static void cell_place(struct table *t, enum tone tone, const struct journal_dec
 	text_free(&s);
 }
 
-static void cell_by(struct table *t, const struct journal_decision *d)
-{
-	if (*d->pod)
-		table_cell(t, TONE_PLAIN, "%s", d->pod);
-	else
-		table_cell(t, TONE_PLAIN, "(%s)", *d->queue ? d->queue : d->group);
-}
-
 /* ---- tables ---- */
 
 static void eviction_table(const eviction_list *list, enum tone tone, const struct look *look, struct text *out)
 {
 	struct table t = {0};
 
-	table_column(&t, "POD", COLUMN_LEFT);
-	table_column(&t, "QUEUE", COLUMN_LEFT);
-	table_column(&t, "NODE", COLUMN_LEFT);
-	table_column(&t, "LOST", COLUMN_RIGHT);
-	table_column(&t, "ROOM FOR", COLUMN_LEFT);
+	eviction_columns(&t, "ROOM FOR");
 	table_column(&t, "OF QUEUE", COLUMN_LEFT);
 	table_column(&t, "ACTION", 0);
 	table_column(&t, "AGAINST", 0);
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct eviction *x = &list->v[i];
-		struct text lost = {0};
 
-		duration_text_short(ns_of(x->victim->lost_seconds), &lost);
-		table_row(&t);
-		table_cell(&t, tone, "%s", x->victim->pod);
-		table_cell(&t, TONE_FAINT, "%s", x->victim->queue);
-		table_cell(&t, TONE_PLAIN, "%s", x->victim->node);
-		table_cell(&t, TONE_PLAIN, "%s", text_str(&lost));
-		cell_by(&t, x->by);
+		eviction_cells(&t, tone, x);
 		table_cell(&t, TONE_FAINT, "%s", x->by->queue);
 		table_cell(&t, TONE_PLAIN, "%s", x->by->action);
 		table_cell(&t, TONE_BAD, "%s", x->victim->rule);
-		text_free(&lost);
 	}
 	table_print(&t, look, out);
 	table_free(&t);
@@ -93,9 +73,9 @@ static void shifted_table(const struct run_diff *d, const struct look *look, str
 		table_row(&t);
 		table_cell(&t, TONE_WARN, "%s", was->victim->pod);
 		table_cell(&t, TONE_FAINT, "%s", was->victim->queue);
-		cell_by(&t, was->by);
+		cell_for(&t, was->by);
 		table_cell(&t, TONE_PLAIN, "%s", was->by->action);
-		cell_by(&t, is->by);
+		cell_for(&t, is->by);
 		table_cell(&t, TONE_PLAIN, "%s", is->by->action);
 	}
 	table_print(&t, look, out);
