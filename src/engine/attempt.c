@@ -55,6 +55,14 @@ bool attempt_nominated_node_fits(struct attempt *a)
 	return status_is_success(&s);
 }
 
+/* Whose refusal it was: what may wake the pod depends on that. */
+static uint64_t rejecters_of(const struct status *s)
+{
+	if (s->plugin != PLUGIN_FRAMEWORK)
+		return UINT64_C(1) << s->plugin;
+	return s->verdict.reason == FW_OUTSIDE || s->verdict.reason == FW_EMPTY ? s->verdict.detail : 0;
+}
+
 /* ---- placing ---- */
 
 enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e)
@@ -135,6 +143,7 @@ void attempt_place(struct attempt *a, node_id node)
 		struct fit_error fe = {.n_all = 1, .statuses = &refusal, .n = 1};
 
 		fit_error_text(&a->c, &fe, &t);
+		a->d->rejecters = rejecters_of(&refusal);
 		a->d->outcome = OUTCOME_WAITING;
 		a->d->message = attempt_keep_text(a, &t);
 		ledger_clear_nomination(a->c.ledger, a->c.pod);
@@ -343,6 +352,14 @@ bool attempt_in_default_queue(const struct attempt *a, queue_id q)
 	return engine_is_default_queue(a->en, q);
 }
 
+static void note_rejecters(struct attempt *a)
+{
+	if (!status_is_success(&a->c.pre_filter))
+		a->d->rejecters |= rejecters_of(&a->c.pre_filter);
+	for (uint32_t i = 0; a->statuses && i < a->c.n_nodes; i++)
+		a->d->rejecters |= rejecters_of(&a->statuses[i]);
+}
+
 static void unplaced(struct attempt *a, bool wants_report)
 {
 	struct text message = {0}, post = {0}, pre = {0};
@@ -350,6 +367,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 	struct displace_node *tried = NULL;
 	uint32_t n_tried = 0;
 
+	note_rejecters(a);
 	if (!a->c.n_nodes) {
 		text_add(&message, "no nodes available to schedule pods");
 	} else {
@@ -376,6 +394,8 @@ static void take_displace_cache(struct attempt *a, const struct displace_cache_r
 	struct fit_error fe = {.n_all = a->c.n_nodes, .counts = r->refusals, .n_counts = r->n_refusals};
 	struct text message = {0}, post = {0};
 
+	for (uint32_t i = 0; i < r->n_refusals; i++)
+		a->d->rejecters |= rejecters_of(&r->refusals[i].s);
 	a->d->tie = r->tie;
 	a->d->runner_up = r->second;
 	a->d->tie_mine = r->mine;

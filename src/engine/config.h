@@ -60,7 +60,8 @@ struct engine_config {
 	struct min_runtime_settings min_runtime; /* 0s, 0s, lca unless set */
 	/* actions */
 	enum reclaim_by reclaim_by;
-	int64_t patience_ns; /* room of a pod that should have gone longer ago than this is not counted on; 5 min */
+	bool evicts_through_api; /* for who carries it out: victims by the Eviction API, instead of deletions */
+	int64_t patience_ns;	 /* room of a pod that should have gone longer ago than this is not counted on; 5 min */
 	struct kai_settings kai;
 	/* a YuniKorn partition's preemption.enabled: false, quotapreemptionenabled: true */
 	bool reclaim_is_off, quota_is_on;

@@ -114,6 +114,8 @@ struct decision {
 	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
 	struct overdue overdue;	      /* why it looked again, or what it still waits for */
 	const char *message;	      /* Kubernetes' own sentence; NULL if there is none */
+	/* profile kubernetes: plugins of the pod's framework that refused it, by index; 0: it was none of them */
+	uint64_t rejecters;
 };
 
 struct cycle_shares { /* fair shares, in a cycle in which reclaim goes by them; whole units */

@@ -141,12 +141,18 @@ static int by_queue_sort(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(names, x->name, y->name);
 }
 
-static void collect_waiting(struct engine *en, struct pod_list *out)
+/* A nomination that an object brought is advisory until a cycle has honoured it. */
+static bool is_asked_for(const struct engine_run *run, pod_id id, const struct pod *p)
+{
+	return !run->only || bits_has(run->only, id) || p->nomination == NOMINATION_ADVISORY;
+}
+
+static void collect_waiting(struct engine *en, const struct engine_run *run, struct pod_list *out)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
 		const struct pod *p = ledger_pod(en->ledger, i);
 
-		if (p->state == POD_WAITING && engine_is_ours(en, p))
+		if (p->state == POD_WAITING && is_asked_for(run, i, p) && engine_is_ours(en, p))
 			array_push(out, i);
 	}
 	if (out->n)
@@ -366,7 +372,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		}
 		if (has_queues(en))
 			quota_run(en, run->now_ns, cycle, ret);
-		collect_waiting(en, &waiting);
+		collect_waiting(en, run, &waiting);
 		if (has_queues(en))
 			reserve_nominated(en, &waiting);
 		if (engine_uses_shares(en->config))

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/bits.h"
 #include "engine/config.h"
 #include "engine/decision.h"
 
@@ -23,6 +24,12 @@ struct engine_run {
 	uint32_t cycles;				 /* 1 at least */
 	pod_id report;					 /* fill decision.nodes for this pod; POD_NONE: for nobody */
 	const struct eviction_history *eviction_history; /* who was evicted before; NULL: nothing is known */
+	/*
+	 * NULL: everybody who waits is tried. Else only these, and those whose nomination is still to be honoured: for
+	 * drivers that know of the others that they would wait as before. Those still hold what is reserved for them.
+	 * Profile kai looks at everybody in any case.
+	 */
+	const struct bits *only;
 };
 /*
  * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and
@@ -44,6 +51,9 @@ int64_t engine_next_time(const struct engine *en, int64_t now_ns);
  */
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
 			 struct err *e);
+
+/* Is it a pod of one of the schedulers we stand for? */
+bool engine_is_ours(const struct engine *en, const struct pod *p);
 
 /* Names of plugins that were switched off or could not be loaded, a line each, "" if none. */
 const char *engine_complaints(struct engine *en);

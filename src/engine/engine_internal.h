@@ -39,8 +39,6 @@ struct pod_list {
 	uint32_t n, cap;
 };
 
-/* Is it a pod of one of the schedulers we stand for? */
-bool engine_is_ours(const struct engine *en, const struct pod *p);
 /* The leaf of pods that name no queue. */
 bool engine_is_default_queue(const struct engine *en, queue_id q);
 /* What rules have to know of the configuration. */

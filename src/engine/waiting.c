@@ -361,6 +361,22 @@ void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters,
 	settle(w, pod, after_flight(r), now_ns);
 }
 
+void waiting_return(struct waiting *w, pod_id pod, bool at_once, int64_t now_ns)
+{
+	struct waiting_record *r = record_of(w, pod);
+
+	if (!r || r->place != WAITING_NOWHERE) {
+		waiting_add(w, pod, now_ns);
+		return;
+	}
+	r->refused = r->pending = r->heard = 0;
+	r->backoff.n_errors++;
+	r->backoff.since_ns = r->since_ns = now_ns;
+	r->backoff.until_ns = TIME_NONE;
+	r->seq = w->next_seq++;
+	settle(w, pod, at_once ? AT_ONCE : AFTER_BACKOFF, now_ns);
+}
+
 void waiting_activate(struct waiting *w, pod_id pod, int64_t now_ns)
 {
 	enum waiting_place from = waiting_where(w, pod);

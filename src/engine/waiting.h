@@ -118,6 +118,11 @@ void waiting_done(struct waiting *w, pod_id pod);
 /* rejecters: names of the plugins that refused it (none: an error), pending: of these the ones without penalty. */
 void waiting_failed(struct waiting *w, pod_id pod, const char *const *rejecters, uint32_t n, const bool *is_pending,
 		    int64_t now_ns);
+/*
+ * It was done, and what was decided could not be carried out: it comes back and backs off as after an error. With
+ * at_once it is tried again without a pause.
+ */
+void waiting_return(struct waiting *w, pod_id pod, bool at_once, int64_t now_ns);
 void waiting_event(struct waiting *w, const struct cluster_event *ev, int64_t now_ns);
 /*
  * The pod's own object changed: an event of EV_TARGET_POD with these actions.

@@ -25,6 +25,7 @@ struct kube_feed {
 	ARRAY(struct queue_object) queues;
 	bool queues_changed;
 	uint64_t n_events;
+	ARRAY(uint32_t) wanted; /* lists of each reflector that make it fresh; empty: nobody asked */
 };
 
 static const struct kube_kind config_maps = {"ConfigMap", "", {"v1"}, "configmaps", false};
@@ -44,6 +45,14 @@ static void tell_other(struct kube_feed *f, const struct kube_object *o, bool is
 		f->listener.other_changed(f->listener.ctx, o, is_gone);
 }
 
+static bool finishes(const struct kube_feed *f, pod_id id, const struct obj_pod *now)
+{
+	const struct pod *p = ledger_pod(cluster_ledger(f->cluster), id);
+
+	return p->obj->uid == now->uid && (p->state == POD_PLACED || p->state == POD_LEAVING) &&
+	       (now->phase == PHASE_SUCCEEDED || now->phase == PHASE_FAILED);
+}
+
 static enum err_code put_pod(struct kube_feed *f, const struct object_source *src, const struct kube_object *o,
 			     struct err *e)
 {
@@ -52,6 +61,8 @@ static enum err_code put_pod(struct kube_feed *f, const struct object_source *sr
 	enum err_code rc;
 
 	TRY(manifest_pod(f->vocab, src, o->tree, &pod, e));
+	if (id != POD_NONE && finishes(f, id, &pod) && f->listener.pod_finishing)
+		f->listener.pod_finishing(f->listener.ctx, id);
 	if (id != POD_NONE)
 		before = obj_pod_copy(f->vocab, ledger_pod(cluster_ledger(f->cluster), id)->obj);
 	rc = cluster_put_pod(f->cluster, &pod, e);
@@ -411,6 +422,7 @@ void kube_feed_free(struct kube_feed *f)
 		forget_queue(f, &array_last(&f->queues));
 	array_free(&f->queues);
 	array_free(&f->reflectors);
+	array_free(&f->wanted);
 	arena_free(f->scratch);
 	text_free(&f->notes);
 	mem_free(f);
@@ -434,6 +446,28 @@ void kube_feed_tick(struct kube_feed *f, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < f->reflectors.n; i++)
 		reflector_tick(f->reflectors.v[i], now_ns);
+}
+
+/* Kinds that are absent, or were not listed yet, are about to be looked for anyway. */
+void kube_feed_refresh(struct kube_feed *f, int64_t now_ns)
+{
+	f->wanted.n = 0;
+	for (uint32_t i = 0; i < f->reflectors.n; i++) {
+		struct reflector *r = f->reflectors.v[i];
+		bool is_listed = reflector_is_synced(r) && !reflector_is_absent(r);
+
+		array_push(&f->wanted, reflector_list_count(r) + is_listed);
+		if (is_listed)
+			reflector_relist(r, now_ns);
+	}
+}
+
+bool kube_feed_is_fresh(const struct kube_feed *f)
+{
+	for (uint32_t i = 0; i < f->wanted.n; i++)
+		if (reflector_list_count(f->reflectors.v[i]) < f->wanted.v[i])
+			return false;
+	return kube_feed_is_synced(f);
 }
 
 int64_t kube_feed_next_ns(const struct kube_feed *f)

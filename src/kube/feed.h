@@ -22,6 +22,8 @@ struct feed_listener {
 	void *ctx;
 	void (*pod_changed)(void *ctx, pod_id pod, const struct obj_pod *before); /* before NULL: it is new */
 	void (*pod_going)(void *ctx, pod_id pod);
+	/* It finished: its new object is not in the ledger yet, and it still takes its room there. */
+	void (*pod_finishing)(void *ctx, pod_id pod);
 	void (*node_changed)(void *ctx, node_id node, const struct obj_node *before);
 	void (*node_going)(void *ctx, node_id node);
 	/* Anything else that decisions depend on: groups, queues, classes, budgets, namespaces, owners, volumes. */
@@ -51,6 +53,12 @@ void kube_feed_tick(struct kube_feed *f, int64_t now_ns);
 int64_t kube_feed_next_ns(const struct kube_feed *f);
 /* All news that were there are taken: sets that changed are put into the cluster. */
 void kube_feed_settle(struct kube_feed *f);
+/*
+ * Lists everything that decisions depend on anew, from the server's present state; kube_feed_is_fresh says when that is
+ * done. For a replica that begins to lead: its watches may be behind what the one before it wrote.
+ */
+void kube_feed_refresh(struct kube_feed *f, int64_t now_ns);
+bool kube_feed_is_fresh(const struct kube_feed *f);
 
 bool kube_feed_is_synced(const struct kube_feed *f); /* every kind was listed, or is absent */
 /* The longest time that a watch said nothing; kinds that are absent do not count. */

@@ -48,7 +48,7 @@ struct reflector {
 	ARRAY(struct known) known;
 	ARRAY(uint32_t) spare; /* unused places in known */
 	struct map by_name;
-	uint32_t n_known;
+	uint32_t n_known, n_lists;
 };
 
 static uint64_t client_send(void *ctx, const struct kube_request *r)
@@ -351,6 +351,7 @@ static void synced(struct reflector *r)
 {
 	drop_unseen(r);
 	r->is_synced = true;
+	r->n_lists++;
 	r->sink.synced(r->sink.ctx, r->kind);
 }
 
@@ -574,6 +575,11 @@ void reflector_relist(struct reflector *r, int64_t now_ns)
 bool reflector_is_synced(const struct reflector *r)
 {
 	return r->is_synced;
+}
+
+uint32_t reflector_list_count(const struct reflector *r)
+{
+	return r->n_lists;
 }
 
 bool reflector_is_absent(const struct reflector *r)

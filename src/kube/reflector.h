@@ -79,7 +79,8 @@ bool reflector_take(struct reflector *r, const struct kube_news *n, int64_t now_
 void reflector_tick(struct reflector *r, int64_t now_ns);
 int64_t reflector_next_ns(const struct reflector *r); /* when a tick may do something; INT64_MAX: only news will */
 
-bool reflector_is_synced(const struct reflector *r); /* the list was complete once, or it is absent */
+bool reflector_is_synced(const struct reflector *r);	  /* the list was complete once, or it is absent */
+uint32_t reflector_list_count(const struct reflector *r); /* complete lists so far; to be absent counts as one */
 bool reflector_is_absent(const struct reflector *r);
 uint32_t reflector_count(const struct reflector *r);
 /* When the server last said something that was good; TIME_NONE: never. For measuring how far behind a watch is. */

@@ -174,6 +174,20 @@ static enum err_code read_patience(const struct reader *r, const struct at *recl
 	return c->patience_ns < 0 ? at_fail(r, &a, e, "\"%.40s\" is negative", text) : ERR_OK;
 }
 
+/* How a daemon asks victims to go: nothing decides by it. */
+static enum err_code read_eviction(const struct reader *r, const struct at *root, struct engine_config *c,
+				   struct err *e)
+{
+	static const char *const keys[] = {"through", NULL}, *const words[] = {"delete", "eviction", NULL};
+	struct at eviction = at_field(root, "eviction");
+	int which = c->evicts_through_api;
+
+	TRY(at_only(r, &eviction, keys, e));
+	TRY(get_word(r, &eviction, "through", words, &which, e));
+	c->evicts_through_api = which == 1;
+	return ERR_OK;
+}
+
 static enum err_code read_actions(const struct reader *r, const struct at *root, struct engine_config *c, struct err *e)
 {
 	static const char *const keys[] = {"reclaim", NULL}, *const reclaim_keys[] = {"by", "patience", NULL},
@@ -299,8 +313,8 @@ static enum err_code read_plugins(const struct reader *r, const struct at *root,
 enum err_code manifest_cede_config(const struct object_source *src, const struct tree *t, struct engine_config *config,
 				   struct err *e)
 {
-	static const char *const keys[] = {"apiVersion", "kind", "profile", "schedulerNames", "rules", "actions",
-					   "plugins",	 "kai",	 NULL},
+	static const char *const keys[] = {"apiVersion", "kind",    "profile", "schedulerNames", "rules",
+					   "actions",	 "plugins", "kai",     "eviction",	 NULL},
 				 *const versions[] = {"cede.dev/v1", NULL}, *const kinds[] = {SUBJECT, NULL};
 	struct reader r = config_reader(src, SUBJECT);
 	struct engine_config c = *config;
@@ -315,6 +329,7 @@ enum err_code manifest_cede_config(const struct object_source *src, const struct
 	TRY(read_scheduler_names(&r, &root, &c, e));
 	TRY(read_rules(&r, &root, &c, e));
 	TRY(read_actions(&r, &root, &c, e));
+	TRY(read_eviction(&r, &root, &c, e));
 	TRY(read_plugins(&r, &root, &c, e));
 	TRY(read_kai(&r, &root, &c.kai, e));
 	*config = c;

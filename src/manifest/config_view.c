@@ -95,6 +95,11 @@ static void patience(const struct engine_config *c, struct text *out)
 	span(c->patience_ns, out);
 }
 
+static void eviction_through(const struct engine_config *c, struct text *out)
+{
+	text_add(out, c->evicts_through_api ? "eviction" : "delete");
+}
+
 static void grace(const struct engine_config *c, struct text *out)
 {
 	span(c->kai.staleness_grace_ns, out);
@@ -168,6 +173,7 @@ static const struct setting_row last_rows[] = {
 	{"kai.stalenessGracePeriod", grace, ACTION_STALE_GANG, RULE_NONE, 0},
 	{"kai.maxConsolidationPreemptees", preemptees, ACTION_CONSOLIDATE, RULE_NONE, 0},
 	{"kai.allowConsolidatingReclaim", consolidating_reclaim, ACTION_RECLAIM, RULE_NONE, IN(SCENARIOS)},
+	{"eviction.through", eviction_through, ACTION_NONE, RULE_NONE, 0},
 };
 
 /* What fields of rules are; which there are, and in which order, says the table of rules. */

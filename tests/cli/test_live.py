@@ -110,15 +110,16 @@ def options(objects):
 
 def dry_run(objects):
     suite.golden("cede run --help", "help-run.txt", cede("run", "--help").out)
-    bare = cede("run")
-    suite.true("cede run without --dry-run is refused, and says why", bare.code == 2 and "only --dry-run is there yet" in bare.err, bare.err)
+    for args, words in ((["--lease", "here"], "neither NAMESPACE/NAME nor none"), (["--shadow", ","], "which scheduler's pods?"), (["now"], "is not an option")):
+        bare = cede("run", *args)
+        suite.true(f"cede run {' '.join(args)} is refused, and says why", bare.code == 2 and words in bare.err, bare.err)
     lost = cede("run", "--dry-run", env=environment(HOME="/nonexistent", KUBECONFIG="", KUBERNETES_SERVICE_HOST=""))
     suite.true("without a cluster it is told where one was looked for", lost.code == 2 and "$KUBECONFIG" in lost.err, lost.err)
     with ApiServer(objects) as server, Folder({"bad.yaml": "kind: CedeConfiguration\nprofil: x\n"}) as folder:
         bad = cede("run", "--dry-run", "--kubeconfig", server.kubeconfig(), "--config", os.path.join(folder, "bad.yaml"))
         suite.true("settings that are wrong are told before anything begins", bad.code == 2 and "bad.yaml:" in bad.err, bad.err)
         with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
-            run = subprocess.Popen([CEDE, "run", "--dry-run", "--log", "json", "--kubeconfig", server.kubeconfig()], stdout=subprocess.PIPE,
+            run = subprocess.Popen([CEDE, "run", "--shadow", "default-scheduler", "--log", "json", "--kubeconfig", server.kubeconfig()], stdout=subprocess.PIPE,
                                    stderr=log, env=environment(), text=True)
             first = json.loads(run.stdout.readline())
             run.terminate()

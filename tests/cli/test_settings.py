@@ -175,6 +175,7 @@ ELSEWHERE = {
     "rules.thrash.hard": "tests/properties/test_eviction_history.c",
     "rules.thrash.window": "tests/properties/test_eviction_history.c",
     "rules.thrash.protection": "tests/properties/test_eviction_history.c",
+    "eviction.through": "tests/run/test_carry_out.c",
 }
 
 

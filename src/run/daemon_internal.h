@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon_internal.h - what the files of run/ share that make up the daemon; for them alone. */
+#pragma once
+
+#include "run/daemon.h"
+
+enum { DEFAULT_QUEUES, QUEUES, SETTINGS, MAP_COUNT }; /* of kube_config_maps */
+
+struct config_map {
+	char *text, *uid; /* heap; text NULL: it says nothing */
+	bool is_new;	  /* since the settings were read last */
+};
+
+struct daemon {
+	const struct daemon_options *o;
+	struct clock steady, wall;
+	struct kube_client *client;
+	const char *ns;
+	char identity[128];
+	struct config_map maps[MAP_COUNT];
+	bool wants_settings; /* they may have changed */
+	struct world *next;  /* takes the place of the scheduler's when that is drained */
+	struct scheduler *scheduler;
+	struct lease *lease; /* NULL: none */
+	uint64_t lease_request, lease_ticket;
+	bool leads, is_ending;
+	int64_t end_ns; /* steady: drained or not, it ends then */
+	int signals, clock_set;
+	struct map told; /* hash of a pod's name -> hash of what was said of it last */
+	/* lines of decisions */
+	double line_tokens;
+	int64_t lines_ns;
+	uint64_t n_lines_left_out;
+};
+
+/* ---- settings.c ---- */
+void settings_map_changed(struct daemon *d, const char *name, const char *uid, const struct tree *map);
+/* Builds a world from what is there now. All or nothing. */
+enum err_code settings_build(struct daemon *d, struct world **ret, struct err *e);
+void settings_refused(struct daemon *d, const struct err *e); /* says so, on the object that is to blame */
+void settings_free(struct daemon *d);
+
+/* ---- leader.c ---- */
+enum err_code leader_start(struct daemon *d, struct err *e);
+bool leader_take(struct daemon *d, const struct kube_news *n); /* false: not its business */
+void leader_tick(struct daemon *d);
+int64_t leader_next_ns(const struct daemon *d);
+void leader_release(struct daemon *d); /* and waits for the answer a little */
+
+/* ---- lines.c ---- */
+void lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x);
+void lines_said(struct daemon *d, bool is_warning, const char *words);
+
+struct moment daemon_now(const struct daemon *d);
+/* Another scheduler in the place of the present one; everything is listed anew. The world is moved in. */
+void daemon_follow(struct daemon *d, struct world *w);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler_internal.h - what the files of run/ share that make up the scheduler; for them alone. */
+#pragma once
+
+#include "base/bits.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "engine/hints.h"
+#include "engine/waiting.h"
+#include "kube/write.h"
+#include "run/scheduler.h"
+
+struct volume_write; /* volumes.h */
+
+enum step {
+	STEP_SEND,	/* one request, and its answer is the end */
+	STEP_HELD,	/* evict: the nomination it is for is not written yet */
+	STEP_CONDITION, /* evict: DisruptionTarget */
+	STEP_DELETE,	/* evict: the deletion itself */
+	STEP_ASKED,	/* evict: it was told to go, and is still there */
+	STEP_VOLUMES,	/* bind: claims are being written, or waited for */
+	STEP_LOOK,	/* bind: nobody knows what came of it; the pod is read */
+	STEP_BOUND,	/* bind: done, and not seen yet */
+};
+
+/* Something that is being carried out: at most one request at a time. */
+struct task {
+	enum task_kind kind;
+	enum step step;
+	uint32_t slot;	  /* in scheduler.tasks */
+	uint64_t request; /* under way; 0: none */
+	int64_t at_ns;	  /* steady: when the step is to be done; INT64_MAX: something else has to happen first */
+	uint32_t tries;
+	bool is_over;		/* nobody waits for it any more; the answer frees it */
+	pod_id pod;		/* POD_NONE: gone, or about none */
+	name_id ns, name, uid;	/* of the pod; held */
+	name_id node;		/* bind: where to; evict: of the nomination. held */
+	int64_t began_ns;	/* steady */
+	struct text words;	/* status: the message; evict: why */
+	struct kube_write made; /* event, group: the request */
+	/* status */
+	const char *reason; /* of PodScheduled=False; NULL: the condition is left alone */
+	bool sets_nominated;
+	name_id nominated; /* held; NAME_NONE: taken away */
+	struct task *next; /* of the same pod, to be sent after it */
+	/* evict */
+	enum action action;
+	pod_id preemptor; /* POD_NONE: for nobody, or it is gone */
+	name_id preemptor_ns, preemptor_name, preemptor_uid;
+	group_id group;		     /* of the preemptor */
+	struct text workload, queue; /* of the victim: what comes back after it, and from where */
+	struct events *events;	     /* who tells of it */
+	struct text version;	     /* resourceVersion after the condition */
+	uint64_t material;	     /* what rules look at, when it was decided */
+	/* bind */
+	bool is_seen; /* the watch was faster than the answer */
+	struct gang_bind *gang;
+	ARRAY(struct volume_write) volumes;
+};
+
+struct pod_note { /* of a pod id that is in use */
+	struct task *bind, *evict, *status;
+	uint64_t told;		    /* hash of the condition written last; 0: none */
+	name_id nominated;	    /* as the API server has it, as far as known; held */
+	int64_t until_ns;	    /* wall: when time alone may change what was decided; INT64_MAX: it does not */
+	bool has_held, has_victims; /* evictions for it: held until its nomination is written; any at all */
+	bool hears_placements;	    /* somebody who gets a place may make room for it: by the laws, or by affinity */
+};
+
+struct scheduler {
+	struct world *world;
+	struct scheduler_options o;
+	struct ledger *ledger;
+	struct names *names;
+	struct moment now; /* of the present call */
+	struct kube_feed *feed;
+	const struct reflector *pods; /* of the feed */
+	struct hints hints;
+	struct waiting *waiting;
+	struct eviction_history history;
+	ARRAY(struct task *) tasks;
+	struct map by_request;
+	uint32_t n_in_flight, n_events_in_flight;
+	int64_t next_task_ns; /* the earliest at_ns, or earlier */
+	ARRAY(struct pod_note) notes;
+	struct heap timers;	       /* pods by until_ns */
+	struct bits nominated;	       /* pods that have a nomination, here or there */
+	ARRAY(struct events *) events; /* by scheduler name, as in the configuration */
+	ARRAY(struct gang_bind *) gangs;
+	struct map stamped; /* groups -> seconds of the start that was written */
+	bool leads, is_draining, was_synced;
+	bool wants_plan;       /* something changed that is of no single pod */
+	int64_t dirty_ns;      /* steady: since when there is something to plan; INT64_MAX: there is not */
+	int64_t plan_again_ns; /* steady: not before, so that planning leaves time for news */
+	int64_t flushed_ns;    /* steady: events */
+	struct arena *arena;   /* of one turn */
+	struct bits batch;     /* pods of the present plan */
+};
+
+static inline bool is_pod_by_pod(const struct scheduler *s)
+{
+	return profile_get(s->world->config->profile)->search_mode == MODE_PODS && !s->o.is_dry;
+}
+
+/* ---- scheduler.c ---- */
+struct pod_note *note_of(struct scheduler *s, pod_id pod);
+void note_until(struct scheduler *s, pod_id pod, int64_t wall_ns); /* the earlier one counts */
+void forget_until(struct scheduler *s, pod_id pod);
+void tell_event(struct scheduler *s, const struct cluster_event *ev);
+void room_freed(struct scheduler *s, pod_id pod, node_id node); /* while it is still there */
+void wake_nominated(struct scheduler *s, node_id node);		/* those who wait for room there */
+void say(struct scheduler *s, bool is_warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static inline const char *str_of(const struct scheduler *s, name_id id)
+{
+	return name_str(s->names, id);
+}
+name_id pod_ns(const struct scheduler *s, const struct pod *p);
+
+/* ---- decide.c ---- */
+bool decide_pods(struct scheduler *s);
+bool decide_plan(struct scheduler *s);
+
+/* ---- task.c ---- */
+struct task *task_new(struct scheduler *s, enum task_kind kind, pod_id pod); /* pod may be POD_NONE */
+void task_send(struct scheduler *s, struct task *t, struct kube_write *w);   /* empties w */
+void task_pause(struct scheduler *s, struct task *t); /* the step again, after a pause that grows */
+void task_at(struct scheduler *s, struct task *t, int64_t steady_ns);
+void task_end(struct scheduler *s, struct task *t); /* at once, or when its answer has come */
+void task_free(struct scheduler *s, struct task *t);
+void tasks_tick(struct scheduler *s);
+bool tasks_take(struct scheduler *s, const struct kube_news *n);
+void tasks_drop(struct scheduler *s); /* all of them */
+/* Could it go well if it was sent again? */
+static inline bool is_worth_retrying(const struct kube_news *n)
+{
+	return n->result == KUBE_RETRYABLE || n->result == KUBE_THROTTLED;
+}
+
+/* ---- bind.c ---- */
+void bind_begin(struct scheduler *s, pod_id pod, node_id node, struct gang_bind *gang);
+void bind_step(struct scheduler *s, struct task *t);
+void bind_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
+void bind_observed(struct scheduler *s, pod_id pod); /* its object has a node */
+void bind_gone(struct scheduler *s, pod_id pod);
+void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_once);
+void bind_send(struct scheduler *s, struct task *t);
+
+/* ---- evict.c ---- */
+void evict_begin(struct scheduler *s, const struct plan_view *v, const struct decision *d, const struct text *words);
+void evict_step(struct scheduler *s, struct task *t);
+void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
+void evict_observed(struct scheduler *s, pod_id victim); /* its object changed */
+void evict_gone(struct scheduler *s, pod_id victim);
+void evict_preemptor_gone(struct scheduler *s, pod_id preemptor); /* gone, bound, or nominated elsewhere */
+void evict_release(struct scheduler *s, pod_id preemptor);	  /* its nomination is written */
+
+/* ---- status.c ---- */
+void status_unschedulable(struct scheduler *s, pod_id pod, const char *message);
+void status_error(struct scheduler *s, pod_id pod, const char *message);
+void status_sync_nominations(struct scheduler *s);
+void status_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
+void status_step(struct scheduler *s, struct task *t);
+void status_gone(struct scheduler *s, pod_id pod);
+
+/* ---- report.c ---- */
+/* The message of a pod that waits, as kube-scheduler writes it, with what keeps it from preempting at the end. */
+void report_message(const struct plan_view *v, const struct decision *d, struct text *out);
+void report_pod_event(struct scheduler *s, pod_id pod, const char *type, const char *reason, const char *action,
+		      const char *note, pod_id related);
+struct events *report_recorder(struct scheduler *s, const struct pod *p);
+void report_event(struct scheduler *s, struct events *v, const struct kube_event *e);
+void report_flush(struct scheduler *s);
+
+/* ---- group.c ---- */
+void group_placed(struct scheduler *s, group_id group); /* a member got its place: the start is written down */
+
+/* ---- gang_bind.c ---- */
+struct gang_bind *gang_bind_for(struct scheduler *s, pod_id pod);
+void gang_bind_ended(struct scheduler *s, struct gang_bind *g, bool is_bound, const char *why);
+void gang_binds_free(struct scheduler *s);
