@@ -20,7 +20,6 @@ struct engine_config *engine_config_new(void)
 			.actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
 				    ACTION_STALE_GANG},
 			.staleness_grace_ns = 60 * NS_PER_S,
-			.k_value = 1,
 			.saturation = 1,
 			.search_steps = 20000000,
 			.max_consolidation_preemptees = 16},

@@ -33,7 +33,7 @@ struct kai_settings { /* profile kai, and what other profiles take from it */
 	enum action actions[KAI_ACTIONS];
 	int64_t staleness_grace_ns;    /* 60 s; negative: gangs below their minimum stay */
 	bool gpu_spreads, cpu_spreads; /* nodeplacement: spread instead of binpack */
-	double k_value, saturation;    /* of plugin proportion; 1 and 1 */
+	double saturation;	       /* of plugin proportion; 1 */
 	/* workloads one consolidation looks at; 16; -1: all, 0: no consolidation */
 	int32_t max_consolidation_preemptees;
 	uint32_t queue_depth[ACTION_COUNT]; /* workloads of each queue an action looks at, the first ones; KAI_ALL */

@@ -744,7 +744,7 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	rank_workloads(s);
 	count_members(s);
 	subtract_foreign(s, &c);
-	share_divide(s->shares, s->n_queues, s->total, s->settings->k_value);
+	share_divide(s->shares, s->n_queues, s->total, 1);
 	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
 	session_list_workloads(s);
 	return s;

@@ -60,7 +60,7 @@ bool kai_has_arguments(int plugin)
 void kai_reset_plugin(int plugin, struct engine_config *c)
 {
 	if (plugin == KAI_PROPORTION)
-		c->kai.k_value = c->kai.saturation = 1;
+		c->kai.saturation = 1;
 	else if (plugin == KAI_NODE_PLACEMENT)
 		c->kai.gpu_spreads = c->kai.cpu_spreads = false;
 	else if (plugin == KAI_MIN_RUNTIME)
@@ -143,13 +143,18 @@ static double number_from(const struct reader *r, const struct at *a, const char
 	return x < least ? least : x;
 }
 
+void kai_note_k_value(const struct reader *r, const struct at *a)
+{
+	at_note(r, a, "has no effect: it weighs what queues used before, which cede does not know");
+}
+
 static void proportion_argument(const struct reader *r, const struct at *a, const char *text, struct engine_config *c)
 {
 	static const char *const words[] = {"kValue", "relcaimerSaturationMultiplier", NULL};
 
 	switch (words_find(words, a->key)) {
 	case 0:
-		c->kai.k_value = number_from(r, a, text, 0);
+		kai_note_k_value(r, a);
 		break;
 	case 1:
 		c->kai.saturation = number_from(r, a, text, 1);

@@ -31,6 +31,8 @@ void kai_reset_plugin(int plugin, struct engine_config *c);
 /* The map `arguments` of a plugin, in place of all it had before. */
 enum err_code kai_arguments(const struct reader *r, const struct at *arguments, int plugin, struct engine_config *c,
 			    struct err *e);
+/* kValue of plugin proportion: said to have no effect. */
+void kai_note_k_value(const struct reader *r, const struct at *a);
 /* One of plugin minruntime's, wherever it stands. */
 void kai_min_runtime(const struct reader *r, const struct at *a, const char *text, int64_t *ret_ns);
 /* Which of the plugins that matter are not used; cede can do without predicates alone, and says so. */

@@ -44,6 +44,7 @@ static enum err_code read_basics(const struct reader *r, const struct at *spec, 
 												  NULL};
 	struct at strategy = at_field(spec, "placementStrategy"), runtime = at_field(spec, "minRuntime"),
 		  k = at_field(spec, "kValue");
+	double k_value = 1;
 
 	for (int p = KAI_PROPORTION; p <= KAI_MIN_RUNTIME; p++)
 		kai_reset_plugin(p, c);
@@ -53,11 +54,9 @@ static enum err_code read_basics(const struct reader *r, const struct at *spec, 
 	TRY(read_window(r, &runtime, "preemptMinRuntime", &c->min_runtime.preempt_ns, e));
 	TRY(read_window(r, &runtime, "reclaimMinRuntime", &c->min_runtime.reclaim_ns, e));
 	at_note_unknown(r, &runtime, runtime_keys);
-	TRY(get_double(r, spec, "kValue", &c->kai.k_value, e));
-	if (c->kai.k_value < 0) {
-		at_note(r, &k, "\"%.40s\" is less than 0, which is used instead", scalar_text(k.t));
-		c->kai.k_value = 0;
-	}
+	TRY(get_double(r, spec, "kValue", &k_value, e));
+	if (k.t)
+		kai_note_k_value(r, &k);
 	return ERR_OK;
 }
 

@@ -20,29 +20,28 @@ static void reads_what_a_shard_sets(void **state)
 		const char *story, *doc;
 		int64_t preempt_ns, reclaim_ns;
 		enum reclaim_resolve resolve;
-		double k, saturation;
+		double saturation;
 		bool gpu_spreads, cpu_spreads, has_no_predicates;
 	} rows[] = {
-		{"nothing", SHARD("  {}\n"), 0, 0, RESOLVE_LCA, 1, 1, false, false, false},
+		{"nothing", SHARD("  {}\n"), 0, 0, RESOLVE_LCA, 1, false, false, false},
 		{"minimum runtimes", SHARD("  minRuntime: {preemptMinRuntime: 5m, reclaimMinRuntime: 2d}\n"), 300 * S,
-		 INT64_C(172800) * S, RESOLVE_LCA, 1, 1, false, false, false},
+		 INT64_C(172800) * S, RESOLVE_LCA, 1, false, false, false},
 		{"arguments take the place of all that was there",
 		 SHARD("  minRuntime: {preemptMinRuntime: 5m, reclaimMinRuntime: 2d}\n"
 		       "  plugins: {minruntime: {arguments: {reclaimResolveMethod: queue}}}\n"),
-		 0, 0, RESOLVE_QUEUE, 1, 1, false, false, false},
+		 0, 0, RESOLVE_QUEUE, 1, false, false, false},
 		{"a switch leaves arguments alone",
 		 SHARD("  minRuntime: {reclaimMinRuntime: 1h}\n  plugins: {minruntime: {enabled: true}}\n"), 0,
-		 3600 * S, RESOLVE_LCA, 1, 1, false, false, false},
-		{"a k", SHARD("  kValue: 0.5\n"), 0, 0, RESOLVE_LCA, 0.5, 1, false, false, false},
-		{"arguments take the place of a k, too",
-		 SHARD("  kValue: 0.5\n  plugins: {proportion: {arguments: {relcaimerSaturationMultiplier: '3'}}}\n"),
-		 0, 0, RESOLVE_LCA, 1, 3, false, false, false},
-		{"spread", SHARD("  placementStrategy: {gpu: spread, cpu: binpack}\n"), 0, 0, RESOLVE_LCA, 1, 1, true,
+		 3600 * S, RESOLVE_LCA, 1, false, false, false},
+		{"arguments of proportion",
+		 SHARD("  plugins: {proportion: {arguments: {relcaimerSaturationMultiplier: '3'}}}\n"), 0, 0,
+		 RESOLVE_LCA, 3, false, false, false},
+		{"spread", SHARD("  placementStrategy: {gpu: spread, cpu: binpack}\n"), 0, 0, RESOLVE_LCA, 1, true,
 		 false, false},
 		{"a plugin's own strategy",
 		 SHARD("  placementStrategy: {gpu: spread}\n  plugins: {nodeplacement: {arguments: {cpu: spread}}}\n"),
-		 0, 0, RESOLVE_LCA, 1, 1, false, true, false},
-		{"no predicates", SHARD("  plugins: {predicates: {enabled: false}}\n"), 0, 0, RESOLVE_LCA, 1, 1, false,
+		 0, 0, RESOLVE_LCA, 1, false, true, false},
+		{"no predicates", SHARD("  plugins: {predicates: {enabled: false}}\n"), 0, 0, RESOLVE_LCA, 1, false,
 		 false, true},
 	};
 
@@ -55,9 +54,8 @@ static void reads_what_a_shard_sets(void **state)
 		c = r.config;
 		if (r.rc || !applies || c->min_runtime.preempt_ns != rows[i].preempt_ns ||
 		    c->min_runtime.reclaim_ns != rows[i].reclaim_ns || c->min_runtime.resolve != rows[i].resolve ||
-		    c->kai.k_value != rows[i].k || c->kai.saturation != rows[i].saturation ||
-		    c->kai.gpu_spreads != rows[i].gpu_spreads || c->kai.cpu_spreads != rows[i].cpu_spreads ||
-		    c->kai.has_no_predicates != rows[i].has_no_predicates)
+		    c->kai.saturation != rows[i].saturation || c->kai.gpu_spreads != rows[i].gpu_spreads ||
+		    c->kai.cpu_spreads != rows[i].cpu_spreads || c->kai.has_no_predicates != rows[i].has_no_predicates)
 			fail_msg("%s: %s%s", rows[i].story, r.f.e.msg, text_str(&r.f.notes));
 		drop_doc(&r);
 	}
@@ -135,8 +133,9 @@ static void notes_what_is_strange(void **state)
 		 "shard.yaml:5:22: " HEAD "placementStrategi: unknown field; did you mean \"placementStrategy\"?\n"},
 		{"another", SHARD("  placementStrategy: {gpus: spread}\n"),
 		 "shard.yaml:5:29: " HEAD "placementStrategy.gpus: unknown field; did you mean \"gpu\"?\n"},
-		{"a negative k", SHARD("  kValue: -1\n"),
-		 "shard.yaml:5:11: " HEAD "kValue: \"-1\" is less than 0, which is used instead\n"},
+		{"how much past use counts", SHARD("  kValue: 0.5\n"),
+		 "shard.yaml:5:11: " HEAD
+		 "kValue: has no effect: it weighs what queues used before, which cede does not know\n"},
 		{"no duration", SHARD("  minRuntime: {reclaimMinRuntime: '5'}\n"),
 		 "shard.yaml:5:35: " HEAD
 		 "minRuntime.reclaimMinRuntime: bad duration '5': a number without a unit; the default 0s is used\n"},
@@ -211,34 +210,33 @@ static void refuses_other_shapes(void **state)
 
 #define CONFIG "---\nactions: preempt\n"
 #define CEDE "---\napiVersion: cede.dev/v1\nkind: CedeConfiguration\nkai: {maxConsolidationPreemptees: 3}\n"
-#define FLAGGED "---\n" SHARD("  kValue: 0.5\n  args: {max-consolidation-preemptees: '9'}\n")
+#define FLAGGED "---\n" SHARD("  args: {max-consolidation-preemptees: '9'}\n")
 #define POOL                                                                                          \
 	"---\napiVersion: kai.scheduler/v1\nkind: SchedulingShard\nmetadata: {name: a100}\nspec:\n  " \
 	"partitionLabelValue: "                                                                       \
-	"a100\n  kValue: 7\n"
+	"a100\n"
 
 static void says_which_of_several_counts(void **state)
 {
 	static const struct {
 		const char *story, *docs;
-		double k;
 		int32_t most;
 		uint32_t n_actions;
 		const char *error, *note;
 	} rows[] = {
-		{"a shard alone", FLAGGED, 0.5, 9, 5, NULL, NULL},
-		{"a shard of a pool is not used", POOL, 1, 16, 5, NULL,
+		{"a shard alone", FLAGGED, 9, 5, NULL, NULL},
+		{"a shard of a pool is not used", POOL, 16, 5, NULL,
 		 "a.yaml:6:24: SchedulingShard a100: spec.partitionLabelValue: all nodes are one pool in cede: this "
 		 "shard, for \"a100\", is not used"},
-		{"beside the one for all", POOL FLAGGED, 0.5, 9, 5, NULL, "is not used"},
-		{"cede's own configuration has the last word", FLAGGED CEDE, 0.5, 3, 5, NULL, NULL},
-		{"in any order", CEDE FLAGGED, 0.5, 3, 5, NULL, NULL},
-		{"a scheduler configuration takes the shard's place", FLAGGED CONFIG, 1, 16, 1, NULL,
-		 "a.yaml:2:1: SchedulingShard: not used, because there is a scheduler configuration at a.yaml:9:1"},
-		{"in any order, too", CONFIG FLAGGED, 1, 16, 1, NULL,
+		{"beside the one for all", POOL FLAGGED, 9, 5, NULL, "is not used"},
+		{"cede's own configuration has the last word", FLAGGED CEDE, 3, 5, NULL, NULL},
+		{"in any order", CEDE FLAGGED, 3, 5, NULL, NULL},
+		{"a scheduler configuration takes the shard's place", FLAGGED CONFIG, 16, 1, NULL,
+		 "a.yaml:2:1: SchedulingShard: not used, because there is a scheduler configuration at a.yaml:8:1"},
+		{"in any order, too", CONFIG FLAGGED, 16, 1, NULL,
 		 "a.yaml:4:1: SchedulingShard: not used, because there is a scheduler configuration at a.yaml:2:1"},
-		{"two for all nodes", FLAGGED FLAGGED, 0, 0, 0,
-		 "a.yaml:9:1: a second configuration of this kind; the first is at a.yaml:2:1", NULL},
+		{"two for all nodes", FLAGGED FLAGGED, 0, 0,
+		 "a.yaml:8:1: a second configuration of this kind; the first is at a.yaml:2:1", NULL},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -251,8 +249,7 @@ static void says_which_of_several_counts(void **state)
 		    manifest_configure(m, c, &e)) {
 			if (!rows[i].error || strcmp(e.msg, rows[i].error) != 0)
 				fail_msg("%s: %s", rows[i].story, e.msg);
-		} else if (rows[i].error || c->kai.k_value != rows[i].k ||
-			   c->kai.max_consolidation_preemptees != rows[i].most ||
+		} else if (rows[i].error || c->kai.max_consolidation_preemptees != rows[i].most ||
 			   c->kai.n_actions != rows[i].n_actions || manifest_note_count(m) != (rows[i].note != NULL) ||
 			   (rows[i].note && !strstr(manifest_note(m, 0), rows[i].note))) {
 			fail_msg("%s: %s", rows[i].story, manifest_note_count(m) ? manifest_note(m, 0) : "");
