@@ -33,26 +33,13 @@ def cede(*args, cwd=SOURCE, stdin=b"", env=None, **options):
     return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
-# Sanitizers make everything slower and larger; only what is built without them says something about time and memory.
+# Sanitizers take memory of their own; only what is built without them says something about it.
 SANITIZED = any(word in os.path.basename(os.environ.get("CEDE_BUILD") or os.path.dirname(CEDE)) for word in ("asan", "tsan", "ubsan", "fuzz", "coverage"))
 
 
-class Cost:
-    """What the programs started inside `with Cost() as cost` took: seconds of processors, not of the clock on the wall, which stands still
-    for nobody when others are busy; and the largest of them so far, in megabytes."""
-
-    def __enter__(self):
-        self.before = self.spent()
-        return self
-
-    def __exit__(self, *ignored):
-        self.seconds = self.spent() - self.before
-        self.megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-
-    @staticmethod
-    def spent():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
+def in_memory(limit):
+    """Options for cede(): it gets so many bytes of memory and no more, where it is built without what takes memory of its own."""
+    return {} if SANITIZED else {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
 
 
 class Suite:

@@ -4,12 +4,11 @@
 import json
 import os
 import re
-import resource
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import NOW, SANITIZED, Cost, Folder, Suite, cede  # noqa: E402
+from harness import NOW, Folder, Suite, cede, in_memory  # noqa: E402
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
 KUBERNETES = ("--profile", "kubernetes")
@@ -61,12 +60,10 @@ def files(t):
 
 # ---- sizes ----
 
-def in_little(t, name, objects, seconds, megabytes, check=lambda found: found.code == 0):
-    limit = megabytes << 20
-    options = {} if SANITIZED else {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
-    with Cost() as cost:
-        found = run("show", objects, **options)
-    t.true(name, check(found) and cost.seconds < seconds * (20 if SANITIZED else 1), f"{cost.seconds:.1f} s, exit code {found.code}\n{found.err[:400]}")
+def in_little(t, name, objects, check=lambda found: found.code == 0):
+    """It ends, and not because a gigabyte was too little. How long it takes is bench_load's business."""
+    found = run("show", objects, **in_memory(1 << 30))
+    t.true(name, check(found), f"exit code {found.code}\n{found.err[:400]}")
 
 
 def group(subgroups):
@@ -78,20 +75,20 @@ def sizes(t):
     crowd = pod("p")
     crowd["spec"]["initContainers"] = [{"name": f"i{i}", "resources": {"requests": {"cpu": "1m", f"x.io/r{i % 40}": "1"}}} for i in range(5000)]
     crowd["spec"]["containers"] = [{"name": f"c{i}", "resources": {"requests": {"cpu": "1m", f"x.io/r{i % 40}": "1"}}} for i in range(5000)]
-    in_little(t, "a pod of 10000 containers", [NODE, crowd], 10, 150)
-    in_little(t, "a PodGroup of 10000 sub-groups", [NODE, group([{"name": f"s{i}"} for i in range(10000)])], 5, 150)
+    in_little(t, "a pod of 10000 containers", [NODE, crowd])
+    in_little(t, "a PodGroup of 10000 sub-groups", [NODE, group([{"name": f"s{i}"} for i in range(10000)])])
     chain = [{"name": "s0"}, *[{"name": f"s{i}", "parent": f"s{i - 1}"} for i in range(1, 10000)]]
-    in_little(t, "a PodGroup whose 10000 sub-groups are one below the other", [NODE, group(chain)], 5, 150)
+    in_little(t, "a PodGroup whose 10000 sub-groups are one below the other", [NODE, group(chain)])
     chain[0]["parent"] = "s9999"
-    in_little(t, "or in a circle", [NODE, group(chain)], 5, 150,
+    in_little(t, "or in a circle", [NODE, group(chain)],
               lambda found: found.code == 2 and "sub-groups are parents of each other in a circle" in found.err)
     kinds = [{"apiVersion": "x.io/v1", "kind": f"K{i % 50000}", "metadata": {"name": "x"}} for i in range(60000)]
-    in_little(t, "60000 objects of 50000 kinds nobody knows, with a note for some", [NODE, *kinds], 5, 150,
+    in_little(t, "60000 objects of 50000 kinds nobody knows, with a note for some", [NODE, *kinds],
               lambda found: found.code == 0 and found.err.endswith("\ncede: note: and 31 more\n"))
     flat = [queue(f"q{i}") for i in range(100000)]
-    in_little(t, "100000 queues beside each other", [NODE, *flat], 30, 1500)
+    in_little(t, "100000 queues beside each other", [NODE, *flat])
     deep = [queue("q0"), *[queue(f"q{i}", f"q{i - 1}") for i in range(1, 20000)]]
-    in_little(t, "20000 queues below each other: their depth is refused before all their paths are written out", [NODE, *deep], 10, 400,
+    in_little(t, "20000 queues below each other: their depth is refused before all their paths are written out", [NODE, *deep],
               lambda found: found.code == 2 and "queues are nested more than 64 deep" in found.err)
 
 
