@@ -23,7 +23,7 @@ static void spec_below(const struct cluster *c, queue_id parent, bool is_leaf, s
 	const struct queue_tree *t = tree_of(c);
 	queue_id q = parent;
 
-	while (q != QUEUE_ROOT && !queue_get(t, q)->spec.has_template)
+	while (q != QUEUE_ROOT && !queue_get(t, q)->spec.child_template)
 		q = queue_get(t, q)->parent;
 	queue_spec_dynamic(ret, &queue_get(t, q)->spec, is_leaf, c->names);
 }

@@ -127,7 +127,7 @@ static uint64_t mix_queue(const struct ledger *l, uint64_t h, queue_id q)
 	h = mix_row(hash_mix(h, t->spec.guaranteed.mask), t->spec.guaranteed.v, RES_MAX);
 	h = mix_row(hash_mix(h, t->spec.max.mask), t->spec.max.v, RES_MAX);
 	h = hash_mix(hash_mix(h, (uint64_t)t->spec.preempt_min_runtime_ns), (uint64_t)t->spec.reclaim_min_runtime_ns);
-	h = hash_mix(hash_mix(h, t->spec.max_apps), t->spec.has_template);
+	h = hash_mix(hash_mix(h, t->spec.max_apps), t->spec.child_template != NULL);
 	h = mix_queue_props(mix_queue_props(h, &t->spec.props), &t->props);
 	h = hash_mix(h, l->queues.v[q].n_waiting);
 	h = mix_ids(h, l->queues.v[q].pods.v, l->queues.v[q].pods.n);

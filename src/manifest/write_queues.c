@@ -46,12 +46,12 @@ static void max_applications(struct writer *w, uint64_t n)
 
 static void child_template(struct writer *w, const struct queue_spec *s)
 {
-	if (!s->has_template)
+	if (!s->child_template)
 		return;
 	emit_object(w->e, "childtemplate");
-	max_applications(w, s->child_template.max_apps);
-	resources(w, &s->child_template.guaranteed, &s->child_template.max);
-	properties(w, &s->child_template.props);
+	max_applications(w, s->child_template->max_apps);
+	resources(w, &s->child_template->guaranteed, &s->child_template->max);
+	properties(w, &s->child_template->props);
 	emit_end(w->e);
 }
 

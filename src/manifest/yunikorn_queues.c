@@ -163,9 +163,8 @@ static enum err_code child_template(struct yk *y, const struct at *up, struct qu
 		at_note(&y->r, &a, "a leaf has no children; the template is not used");
 		return ERR_OK;
 	}
-	spec->has_template = !template_is_empty(&t);
-	if (spec->has_template)
-		spec->child_template = t;
+	if (!template_is_empty(&t))
+		*queue_spec_template(spec) = t;
 	return ERR_OK;
 }
 

@@ -100,8 +100,8 @@ struct queue_spec {
 	struct res_vec guaranteed, max;
 	struct queue_props props;
 	uint64_t max_apps; /* 0: unlimited */
-	bool has_template;
-	struct queue_template child_template;
+	struct queue_template
+		*child_template; /* heap, owned; NULL: none. Few have one, and it is half as large as all the rest */
 	uint32_t n_limits;
 	struct queue_limit *limits; /* heap, owned */
 	name_id submit_acl, admin_acl;
@@ -118,7 +118,8 @@ struct queue_spec {
 
 void queue_spec_init(struct queue_spec *s, struct names *names); /* nothing stated, defaults everywhere */
 void queue_spec_free(struct queue_spec *s);
-struct queue_spec queue_spec_copy(const struct queue_spec *s); /* to be freed */
+struct queue_spec queue_spec_copy(const struct queue_spec *s);	  /* to be freed */
+struct queue_template *queue_spec_template(struct queue_spec *s); /* its own, made if there was none */
 
 struct queue {
 	queue_id parent; /* QUEUE_NONE for the root */

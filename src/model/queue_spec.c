@@ -15,7 +15,6 @@ void queue_spec_init(struct queue_spec *s, struct names *names)
 {
 	*s = (struct queue_spec){
 		.props = queue_props_default(),
-		.child_template.props = queue_props_default(),
 		.kai_priority = KAI_PRIORITY_DEFAULT,
 		.preempt_min_runtime_ns = TIME_NONE,
 		.reclaim_min_runtime_ns = TIME_NONE,
@@ -37,8 +36,18 @@ void queue_spec_free(struct queue_spec *s)
 {
 	struct names *names = s->bag.names;
 	limits_free(s);
+	mem_free(s->child_template);
 	name_bag_drop(&s->bag);
 	queue_spec_init(s, names);
+}
+
+struct queue_template *queue_spec_template(struct queue_spec *s)
+{
+	if (!s->child_template) {
+		s->child_template = mem_alloc(sizeof(*s->child_template));
+		*s->child_template = (struct queue_template){.props = queue_props_default()};
+	}
+	return s->child_template;
 }
 
 static name_id *copy_names(const name_id *v, uint32_t n)
@@ -61,6 +70,9 @@ struct queue_spec queue_spec_copy(const struct queue_spec *s)
 		names_keep(s->bag.names, s->bag.ids.v[i]);
 		array_push(&c.bag.ids, s->bag.ids.v[i]);
 	}
+	c.child_template = NULL;
+	if (s->child_template)
+		*queue_spec_template(&c) = *s->child_template;
 	c.limits = NULL;
 	if (s->n_limits > 0) {
 		c.limits = mem_resize(NULL, s->n_limits, sizeof(*c.limits));
@@ -86,15 +98,14 @@ void queue_res_settle(struct res_vec *v)
 
 void queue_spec_dynamic(struct queue_spec *ret, const struct queue_spec *parent, bool is_leaf, struct names *names)
 {
-	const struct queue_template *tpl = &parent->child_template;
+	const struct queue_template *tpl = parent->child_template;
 	queue_spec_init(ret, names);
 	ret->sources = FROM_TEMPLATE;
 	ret->is_parent = !is_leaf;
-	if (!parent->has_template)
+	if (!tpl)
 		return;
 	if (!is_leaf) {
-		ret->has_template = true;
-		ret->child_template = *tpl;
+		*queue_spec_template(ret) = *tpl;
 		return;
 	}
 	ret->guaranteed = tpl->guaranteed;
@@ -276,9 +287,9 @@ static enum err_code check_limits(const struct queue_spec *a, const struct queue
 static enum err_code check_template(const struct queue_spec *a, const struct queue_spec *b,
 				    const struct res_types *types, struct err *e)
 {
-	const struct queue_template *ta = &a->child_template, *tb = &b->child_template;
+	const struct queue_template *ta = a->child_template, *tb = b->child_template;
 	enum err_code code = ERR_OK;
-	if (!a->has_template || !b->has_template)
+	if (!ta || !tb)
 		return ERR_OK;
 	if ((code = check_vec(types, "childtemplate guaranteed", &ta->guaranteed, &tb->guaranteed, 0, e)) != ERR_OK)
 		return code;
@@ -401,15 +412,17 @@ static void take_limits(struct queue_spec *s, const struct queue_spec *from)
 
 static void take_template(struct queue_spec *s, const struct queue_spec *from)
 {
-	if (!from->has_template)
+	const struct queue_template *other = from->child_template;
+	struct queue_template *to;
+
+	if (!other)
 		return;
-	struct queue_template *to = &s->child_template;
-	take_vec(&to->guaranteed, &from->child_template.guaranteed);
-	take_vec(&to->max, &from->child_template.max);
-	queue_props_take(&to->props, &from->child_template.props, from->child_template.props.stated);
+	to = queue_spec_template(s);
+	take_vec(&to->guaranteed, &other->guaranteed);
+	take_vec(&to->max, &other->max);
+	queue_props_take(&to->props, &other->props, other->props.stated);
 	if (to->max_apps == 0)
-		to->max_apps = from->child_template.max_apps;
-	s->has_template = true;
+		to->max_apps = other->max_apps;
 }
 
 static void take_time(int64_t *to, int64_t from)

@@ -347,11 +347,10 @@ static inline struct queue_def queue_object(struct fix *f, const struct queue_is
 	d.spec.admin_acl = name_bag_add_str(&d.spec.bag, q->admin);
 	if (q->delay != NULL)
 		queue_prop_set(&d.spec.props, "preemption.delay", q->delay, NULL);
-	d.spec.has_template = q->template_max_cpu != 0;
-	if (d.spec.has_template)
-		res_put(&d.spec.child_template.max, RES_CPU, q->template_max_cpu);
+	if (q->template_max_cpu != 0)
+		res_put(&queue_spec_template(&d.spec)->max, RES_CPU, q->template_max_cpu);
 	if (q->template_policy != NULL)
-		queue_prop_set(&d.spec.child_template.props, "preemption.policy", q->template_policy, NULL);
+		queue_prop_set(&queue_spec_template(&d.spec)->props, "preemption.policy", q->template_policy, NULL);
 	if (q->kai != NULL)
 		d.spec.kai_name = name_bag_add_str(&d.spec.bag, q->kai);
 	if (q->gpu != NULL) {

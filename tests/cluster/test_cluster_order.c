@@ -489,7 +489,8 @@ static void dump_queue(const struct fix *f, queue_id id, struct text *out)
 		text_add(out, " max ");
 		res_vec_text(vocab_res(f->v), &q->spec.max, out);
 		text_printf(out, " apps %llu policy %d delay %lld template %d\n", (unsigned long long)q->spec.max_apps,
-			    q->props.preemption_policy, (long long)q->props.preemption_delay_ns, q->spec.has_template);
+			    q->props.preemption_policy, (long long)q->props.preemption_delay_ns,
+			    q->spec.child_template != NULL);
 	}
 	for (uint32_t i = 0; i < q->children.n; i++)
 		dump_queue(f, q->children.v[i], out);

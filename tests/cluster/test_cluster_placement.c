@@ -450,7 +450,7 @@ static void GQ_14_dynamic_queues_have_what_the_template_says(void **state)
 	assert_int_equal(max_of(&f, "root.plain.c"), 1000); /* of the nearest that has one */
 	assert_int_equal(max_of(&f, "root.own.mid.b"), 2000);
 	assert_int_equal(max_of(&f, "root.own.mid"), -1); /* parents hand it on */
-	assert_true(queue_at(&f, "root.own.mid")->spec.has_template);
+	assert_non_null(queue_at(&f, "root.own.mid")->spec.child_template);
 	assert_int_equal(queue_at(&f, "root.own.mid.b")->spec.sources, FROM_TEMPLATE);
 	/* Its properties, then what comes down from above. */
 	assert_int_equal(queue_at(&f, "root.own.mid.b")->props.preemption_policy, POLICY_FENCE);

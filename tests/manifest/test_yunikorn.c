@@ -444,14 +444,14 @@ static void GQ_14_reads_templates(void **state)
 			  "      childtemplate: {maxapplications: 1}\n"
 			  "    - {name: empty, parent: true, childtemplate: {maxapplications: 0, properties: {}}}\n"));
 	assert_string_equal(r.f.e.msg, "");
-	t = &r.config.queues[0].spec.child_template;
-	assert_true(r.config.queues[0].spec.has_template);
+	t = r.config.queues[0].spec.child_template;
+	assert_non_null(t);
 	assert_int_equal(t->max_apps, 3);
 	assert_int_equal(t->props.preemption_delay_ns, 5 * NS_PER_S);
 	assert_int_equal(t->guaranteed.mask, 0);
 	assert_int_equal(t->max.v[RES_MEMORY], 1 << 30);
-	assert_false(find(&r, "root.leaf")->spec.has_template);
-	assert_false(find(&r, "root.empty")->spec.has_template);
+	assert_null(find(&r, "root.leaf")->spec.child_template);
+	assert_null(find(&r, "root.empty")->spec.child_template);
 	assert_string_equal(text_str(&r.f.notes), "queues.yaml:8:31: queue root: childtemplate.resources.guaranteed: "
 						  "no amount above zero; counts as not set\n"
 						  "queues.yaml:11:22: queue root.leaf: childtemplate: a leaf has no "

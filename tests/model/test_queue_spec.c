@@ -48,7 +48,8 @@ enum { SAYS = 18 };
 
 static void say(struct queue_spec *s, int what, int variant)
 {
-	struct queue_template *tpl = &s->child_template;
+	struct queue_template *tpl = what >= 5 && what <= 8 ? queue_spec_template(s) : NULL;
+
 	switch (what) {
 	case 0:
 		res_put(&s->guaranteed, RES_CPU, variant ? 8000 : 4000);
@@ -66,19 +67,15 @@ static void say(struct queue_spec *s, int what, int variant)
 		s->max_apps = variant ? 5 : 6;
 		break;
 	case 5:
-		s->has_template = true;
 		res_put(&tpl->guaranteed, RES_CPU, variant ? 1000 : 2000);
 		break;
 	case 6:
-		s->has_template = true;
 		res_put(&tpl->max, RES_MEMORY, variant ? 1 << 20 : 2 << 20);
 		break;
 	case 7:
-		s->has_template = true;
 		assert_true(queue_prop_set(&tpl->props, "priority.offset", variant ? "1" : "2", NULL));
 		break;
 	case 8:
-		s->has_template = true;
 		tpl->max_apps = variant ? 1 : 2;
 		break;
 	case 9:
@@ -168,10 +165,12 @@ static void tell(const struct queue_spec *s, struct text *out)
 	tell_vec(&s->guaranteed, "guaranteed", out);
 	tell_vec(&s->max, "max", out);
 	tell_props(&s->props, out);
-	text_printf(out, " template %d %d", s->has_template, (int)s->child_template.max_apps);
-	tell_vec(&s->child_template.guaranteed, "guaranteed", out);
-	tell_vec(&s->child_template.max, "max", out);
-	tell_props(&s->child_template.props, out);
+	if (s->child_template) {
+		text_printf(out, " template %d", (int)s->child_template->max_apps);
+		tell_vec(&s->child_template->guaranteed, "guaranteed", out);
+		tell_vec(&s->child_template->max, "max", out);
+		tell_props(&s->child_template->props, out);
+	}
 	for (uint32_t i = 0; i < s->n_limits; i++)
 		text_printf(out, " limit %s %s %d", name_str(names, s->limits[i].text),
 			    name_str(names, s->limits[i].users[0]), (int)s->limits[i].max_apps);
@@ -367,13 +366,13 @@ static void GQ_14_dynamic_queues_get_the_template(void **state)
 	say(&parent, 3, 1);
 	queue_spec_dynamic(&leaf, &parent, true, names);
 	assert_int_equal(leaf.sources, FROM_TEMPLATE);
-	assert_false(leaf.is_parent || leaf.has_template);
+	assert_false(leaf.is_parent || leaf.child_template);
 	assert_int_equal(leaf.guaranteed.v[RES_CPU], 1000);
 	assert_int_equal(leaf.props.stated, STATED_PRIORITY_OFFSET);
 	assert_int_equal(leaf.props.priority_offset, 1);
 	assert_int_equal(leaf.max_apps, 1);
 	queue_spec_dynamic(&branch, &parent, false, names);
-	assert_true(branch.is_parent && branch.has_template);
+	assert_true(branch.is_parent && branch.child_template);
 	assert_int_equal(branch.guaranteed.mask, 0);
 	assert_int_equal(branch.props.stated, 0);
 	queue_spec_free(&leaf);

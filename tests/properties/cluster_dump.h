@@ -229,11 +229,11 @@ static inline void dump_one_queue(struct dump *d, queue_id id)
 	dump_vector(d, "max", &s->max, &t);
 	dump_props(&s->props, &t);
 	dump_props(&q->props, &t);
-	if (s->has_template) {
-		text_printf(&t, " template apps=%" PRIu64, s->child_template.max_apps);
-		dump_vector(d, "guaranteed", &s->child_template.guaranteed, &t);
-		dump_vector(d, "max", &s->child_template.max, &t);
-		dump_props(&s->child_template.props, &t);
+	if (s->child_template) {
+		text_printf(&t, " template apps=%" PRIu64, s->child_template->max_apps);
+		dump_vector(d, "guaranteed", &s->child_template->guaranteed, &t);
+		dump_vector(d, "max", &s->child_template->max, &t);
+		dump_props(&s->child_template->props, &t);
 	}
 	dump_limits(d, s, &t);
 	text_printf(&t, " kai=%s/%s/%d/%" PRId64 "/%" PRId64 "/%" PRId64, dump_name(d, s->kai_name),
