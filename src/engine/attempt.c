@@ -497,6 +497,7 @@ void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run
 	cycle_begin(&a->c, engine_framework(en, pod), en->arena, pod, run->now_ns);
 	a->c.leaving_make_room = profile_get(en->config->profile)->search_mode == MODE_QUEUES;
 	a->c.patience_ns = en->config->patience_ns;
+	a->c.moves_all = en->config->looks_at_all;
 }
 
 void attempt_end(struct attempt *a)

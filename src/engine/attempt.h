@@ -24,7 +24,7 @@ struct attempt {
 	struct arena *keep;
 	struct decision *d;
 	struct status *statuses; /* per node of c.nodes */
-	const bool *has_leaving; /* likewise; NULL: not known */
+	const uint8_t *leaving;	 /* likewise, enum leaving_says; NULL: not known */
 	node_id *feasible;
 	uint32_t n_feasible;
 	int64_t *scores;	      /* of the feasible */

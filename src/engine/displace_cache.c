@@ -132,15 +132,12 @@ static void look(struct displace_cache *s, struct cede_cycle *c, const struct di
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	struct displace_node d;
-	bool is_lasting = !n->nominated.n;
+	bool is_lasting = true;
 
 	e->filter = cycle_fits(c, node);
 	e->after = e->filter;
 	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE) {
-		if (n->nominated.n)
-			d = displace_try(c, node, o);
-		else
-			d = eviction_order_displace(&s->eviction_orders, c, o, w, node, &is_lasting);
+		d = eviction_order_displace(&s->eviction_orders, c, o, w, node, &is_lasting);
 		e->after = d.status;
 		if (status_is_success(&d.status))
 			weigh(c, &d, e);
@@ -163,8 +160,7 @@ struct view { /* of all nodes that changed */
 /* Where pods would have to be moved in the ledger to know, nothing is found out. */
 static bool may_look_beside(struct view *v, struct cede_cycle *c, node_id node)
 {
-	return !ledger_node(c->ledger, node)->nominated.n &&
-	       eviction_order_only_reads(&v->displace_cache->eviction_orders, c, node);
+	return eviction_order_only_reads(&v->displace_cache->eviction_orders, c, node);
 }
 
 static void look_at_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
@@ -299,10 +295,7 @@ static void settle(struct displace_cache *s, const struct memory *m, struct cede
 		tally_after(m, c, ret);
 		return;
 	}
-	if (ledger_node(c->ledger, ret->best)->nominated.n)
-		ret->winner = displace_try(c, ret->best, o);
-	else
-		ret->winner = eviction_order_displace(&s->eviction_orders, c, o, w, ret->best, &ignored);
+	ret->winner = eviction_order_displace(&s->eviction_orders, c, o, w, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
 	if (ret->second != NODE_NONE) {
 		struct difference d = first_difference(&m->entries[ret->best], &m->entries[ret->second]);

@@ -5,7 +5,7 @@
  * For a pod that only resources can stop, what a node says (fits, does not, would after these go) depends on the pod's
  * shape and priority and on the node's content. Both answers are kept per node, with the node's generation: a decision
  * then looks anew only at nodes that changed since the last one for a pod alike, and compares numbers for the rest.
- * Nodes where somebody is nominated, where a budget covers a pod, where a pod does not say since when it runs or would
+ * Nodes where a budget covers a pod, where a pod does not say since when it runs or would
  * take its whole group with it are always looked at anew. The answer is that of displace_try and displace_pick on every
  * node; a property test holds it to that.
  */

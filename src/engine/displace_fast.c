@@ -6,36 +6,19 @@
  * For a pod whose ports, affinity and spread plugins have nothing to say, a node fits if and only if nothing static
  * refuses it and the amounts fit. So: room once everybody lower is gone = allocatable - used + what they take; if the
  * request does not fit in that, the node is out after one pass over its pods. Otherwise pods are given back in order as
- * long as the rest still holds the request. Nodes where somebody else is nominated, or a whole group
- * would go, take the plain way.
+ * long as the rest still holds the request. Room that nominated pods hold against this one is taken. Nodes where a
+ * whole group would go take the plain way.
  */
 #include "engine/displace_internal.h"
 #include "engine/disruption_unit.h"
 #include "engine/spread.h"
-#include "filters/builtin.h"
 #include "rules/plugin.h"
 
-/* Of the filters that may speak for this pod only the resources depend on pods; and no plugin judges victims. */
+/* Only the resources depend on pods, and no plugin judges victims. */
 bool displace_is_fast(const struct cede_cycle *c)
 {
-	uint32_t n;
-	const uint32_t *order = framework_point(c->framework, POINT_FILTER, &n);
-	bool has_fit = false;
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct framework_plugin *p = framework_plugin(c->framework, order[k]);
-		bool is_idle =
-			(c->skip_filter >> order[k] & 1) || p->is_disabled || (p->table->flags & CEDE_FILTER_IS_STATIC);
-
-		if (p->table == &resources_fit_plugin)
-			has_fit = true;
-		else if (!is_idle)
-			return false;
-	}
-	if (plugins_judge(c->framework))
-		return false;
-	return has_fit && !framework_args(c->framework)->n_ignored_resources &&
-	       !framework_args(c->framework)->n_ignored_groups;
+	return cycle_is_by_room(c) && !plugins_judge(c->framework) &&
+	       !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
 }
 
 void want_of(const struct cede_cycle *c, struct want *w)
@@ -51,6 +34,21 @@ void want_of(const struct cede_cycle *c, struct want *w)
 		w->type[w->n] = a->type;
 		w->amount[w->n++] = a->amount;
 	}
+}
+
+void displace_room(const struct cede_cycle *c, const struct want *w, node_id node, int64_t *ret)
+{
+	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
+	int64_t held[RES_MAX];
+
+	for (uint32_t k = 0; k < w->n; k++)
+		ret[k] = has[w->type[k]] - used[w->type[k]];
+	if (!ledger_node(c->ledger, node)->nominated.n)
+		return;
+	memset(held, 0, ledger_stride(c->ledger) * sizeof(*held));
+	cycle_add_holders(c, node, held);
+	for (uint32_t k = 0; k < w->n; k++)
+		ret[k] -= held[w->type[k]];
 }
 
 struct job {
@@ -127,14 +125,11 @@ static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, i
 static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int64_t *room)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
-	const int64_t *allocatable = ledger_node_allocatable(j->c->ledger, node),
-		      *used = ledger_node_used(j->c->ledger, node);
 	const struct want *w = j->want;
 	int64_t take[RES_MAX];
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < w->n; k++)
-		room[k] = allocatable[w->type[k]] - used[w->type[k]];
+	displace_room(j->c, w, node, room);
 	for (uint32_t i = 0; i < ln->pods.n; i++) {
 		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
 
@@ -150,7 +145,7 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	return n;
 }
 
-/* False: this node has to go the plain way (to get its words, or because of nominated pods or groups). */
+/* False: this node has to go the plain way (to get its words, or because of groups). */
 static bool node_fast(const struct job *j, node_id node, struct displace_node *r)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
@@ -159,8 +154,6 @@ static bool node_fast(const struct job *j, node_id node, struct displace_node *r
 	uint32_t n;
 
 	*r = (struct displace_node){.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
-	if (ln->nominated.n)
-		return false;
 	n = free_lower(j, node, pods, room);
 	if (!n)
 		return true;

@@ -18,6 +18,8 @@ struct want { /* the request as short lists, `pods` first */
 	int64_t amount[RES_MAX];
 };
 void want_of(const struct cede_cycle *c, struct want *w);
+/* Of the wanted types, beside those whose nominations hold against this pod. */
+void displace_room(const struct cede_cycle *c, const struct want *w, node_id node, int64_t *ret);
 
 /* Is nothing in this pod's way but resources and what does not depend on pods, and no plugin judges victims? */
 bool displace_is_fast(const struct cede_cycle *c);

@@ -192,7 +192,6 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 	const struct eviction_order *l = eviction_order_of(all, c, node);
 	struct candidates candidates = candidates_of(l, c);
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
-	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
 	pod_id *pods = arena_n(c->arena, candidates.n + 1, pod_id);
 	bool *violates = arena_n(c->arena, candidates.n + 1, bool), *goes = arena_n(c->arena, candidates.n + 1, bool);
 	int64_t room[RES_MAX];
@@ -206,8 +205,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 		return displace_try(c, node, o);
 	}
 	assert(w->n); /* the slot of the pod itself comes first */
-	for (uint32_t k = 0; k < w->n; k++)
-		room[k] = has[w->type[k]] - used[w->type[k]];
+	displace_room(c, w, node, room);
 	for (uint32_t i = 0; i < candidates.n; i++)
 		add(w, candidates.v[i].usage, room);
 	r.status = lacks(c, w, node, room);

@@ -35,7 +35,7 @@ void eviction_orders_fit(struct eviction_orders *l, uint32_t n_nodes); /* room f
 void eviction_orders_free(struct eviction_orders *l);
 
 /*
- * What displace_try would say of a node without nominated pods, for a pod that displace_is_fast. *ret_is_lasting stays
+ * What displace_try would say of a node, for a pod that displace_is_fast. *ret_is_lasting stays
  * true if the answer depends on nothing but the pod's shape and priority, the node's content and what groups say; it is
  * set to false where budgets, the time or, because a whole group would go, other nodes take part.
  */

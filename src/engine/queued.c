@@ -127,6 +127,14 @@ static struct node_report *report_of(const struct attempt *a, uint32_t i)
 	return a->d->n_nodes ? &a->d->nodes[i] : NULL;
 }
 
+/* The i-th node. What the filters' memory knows is asked first: with those that are stuck only where there are some. */
+static bool node_fits_soon(struct attempt *a, uint32_t i, bool with_stuck)
+{
+	if (a->leaving && (!with_stuck || !(a->leaving[i] & HAS_STUCK)))
+		return a->leaving[i] & FITS_SOON;
+	return fits_soon(a, a->c.nodes[i], with_stuck);
+}
+
 /* nominated: tried before all others, NODE_NONE if none. */
 static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nominated)
 {
@@ -135,10 +143,9 @@ static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nomina
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		bool is_nominated = a->c.nodes[i] == nominated;
 
-		if ((found != UINT32_MAX && !is_nominated) || (a->has_leaving && !a->has_leaving[i]) ||
-		    a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
+		if ((found != UINT32_MAX && !is_nominated) || a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
 			continue;
-		if (fits_soon(a, a->c.nodes[i], with_stuck))
+		if (node_fits_soon(a, i, with_stuck))
 			found = i;
 		if (found != UINT32_MAX && (nominated == NODE_NONE || is_nominated))
 			break;
@@ -454,7 +461,7 @@ static void filter(struct attempt *a, bool wants_report)
 		return;
 	}
 	a->statuses = f.statuses;
-	a->has_leaving = f.has_leaving;
+	a->leaving = f.leaving;
 	a->feasible = f.feasible;
 	a->n_feasible = f.n_feasible;
 }

@@ -22,9 +22,15 @@ void search_bounds_free(struct search_bounds *b);
 
 /* ---- filters ---- */
 
+enum leaving_says {
+	HAS_LEAVING = 1, /* pods that can be counted on to go */
+	FITS_SOON = 2,	 /* the pod fits once they are gone */
+	HAS_STUCK = 4,	 /* pods that should have gone long ago */
+};
+
 struct search_cache_filters { /* in the order of the cycle's nodes; good until the next call */
 	struct status *statuses;
-	const bool *has_leaving;
+	const uint8_t *leaving; /* enum leaving_says */
 	uint32_t n_feasible;
 	node_id *feasible; /* in the cycle's arena */
 };

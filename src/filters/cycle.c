@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "filters/builtin.h"
 #include "filters/framework_internal.h"
 
 static const struct framework_plugin *plugin_at(const struct cede_cycle *c, uint32_t i)
@@ -341,16 +342,98 @@ static void let_leaving_go(struct cede_cycle *c, const struct ledger_node *n)
 	}
 }
 
-/* Beside those the node was nominated for, in the end; and as it is now. */
-struct status cycle_fits(struct cede_cycle *c, node_id node)
+bool cycle_is_by_room(const struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+	bool has_fit = false;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+
+		if (p->table == &resources_fit_plugin)
+			has_fit = true;
+		else if (!(c->skip_filter >> i & 1) && !p->is_disabled && !is_static(p))
+			return false;
+	}
+	return has_fit;
+}
+
+void cycle_add_usage(const struct cede_cycle *c, const struct pod *p, int64_t *row, int64_t times)
+{
+	const struct res_list *usage = &shape_get(c->vocab, p->shape)->usage;
+
+	row[RES_PODS] += times;
+	for (uint32_t i = 0; i < usage->n; i++)
+		if (usage->v[i].type != RES_PODS)
+			row[usage->v[i].type] += times * usage->v[i].amount;
+}
+
+bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	ledger_mark mark;
+	bool is_any = false;
+
+	for (uint32_t i = 0; i < n->nominated.n; i++) {
+		if (!holds_against(c, n->nominated.v[i]))
+			continue;
+		cycle_add_usage(c, ledger_pod(c->ledger, n->nominated.v[i]), row, 1);
+		is_any = true;
+	}
+	return is_any;
+}
+
+static struct status filter_beside(struct cede_cycle *c, node_id node, const int64_t *beside)
+{
+	struct status s;
+
+	c->beside = beside;
+	s = cycle_filter(c, node);
+	c->beside = NULL;
+	return s;
+}
+
+struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone)
+{
+	int64_t beside[RES_MAX];
 	struct status with;
 
-	if (!has_holders(c, n))
-		return cycle_filter(c, node);
-	mark = ledger_get_mark(c->ledger);
+	for (uint32_t r = 0; r < ledger_stride(c->ledger); r++)
+		beside[r] = -gone[r];
+	if (!cycle_add_holders(c, node, beside))
+		return filter_beside(c, node, beside);
+	with = filter_beside(c, node, beside);
+	if (!status_is_success(&with))
+		return with;
+	for (uint32_t r = 0; r < ledger_stride(c->ledger); r++)
+		beside[r] = -gone[r];
+	return filter_beside(c, node, beside);
+}
+
+/* What will be taken in the end, by numbers alone. */
+static struct status filter_in_the_end(struct cede_cycle *c, node_id node)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	int64_t beside[RES_MAX];
+
+	memset(beside, 0, ledger_stride(c->ledger) * sizeof(*beside));
+	for (uint32_t i = 0; c->leaving_make_room && ledger_node_leaving(c->ledger, node)[RES_PODS] && i < n->pods.n;
+	     i++) {
+		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
+
+		if (p->state == POD_LEAVING && !pod_is_stuck(p, c->now_ns, c->patience_ns))
+			cycle_add_usage(c, p, beside, -1);
+	}
+	cycle_add_holders(c, node, beside);
+	return filter_beside(c, node, beside);
+}
+
+static struct status filter_by_moves(struct cede_cycle *c, node_id node)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	struct status with;
+
 	if (c->leaving_make_room)
 		let_leaving_go(c, n);
 	for (uint32_t i = 0; i < n->nominated.n;) {
@@ -363,6 +446,17 @@ struct status cycle_fits(struct cede_cycle *c, node_id node)
 	}
 	with = cycle_filter(c, node);
 	ledger_rollback(c->ledger, mark);
+	return with;
+}
+
+/* Beside those the node was nominated for, in the end; and as it is now. */
+struct status cycle_fits(struct cede_cycle *c, node_id node)
+{
+	struct status with;
+
+	if (!has_holders(c, ledger_node(c->ledger, node)))
+		return cycle_filter(c, node);
+	with = cycle_is_by_room(c) && !c->moves_all ? filter_in_the_end(c, node) : filter_by_moves(c, node);
 	return status_is_success(&with) ? cycle_filter(c, node) : with;
 }
 

@@ -120,6 +120,9 @@ struct cede_cycle {
 	 */
 	bool leaving_make_room;
 	int64_t patience_ns;
+	bool moves_all; /* whoever would come or go is moved in the ledger, also where numbers would do; for tests */
+	/* so much more is taken of the node that is asked about, by type; NULL: nothing */
+	const int64_t *beside;
 	const uint8_t *static_verdicts; /* by node id: STATIC_OK, or STATIC_REFUSED + index of the plugin */
 };
 enum { STATIC_UNKNOWN, STATIC_OK, STATIC_REFUSED };
@@ -157,6 +160,14 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node);
  * counted as there, then without. Places and vacates those pods in the ledger meanwhile (journalled and rolled back).
  */
 struct status cycle_fits(struct cede_cycle *c, node_id node);
+/* Of the filters that may speak for this pod, do only the resources depend on pods? Then numbers tell who fits. */
+bool cycle_is_by_room(const struct cede_cycle *c);
+/* The same once so much is gone from the node, of it everything of pods that are leaving; where that is by room. */
+struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone);
+/* What those take of the node whose places there hold against this pod is added to row; false: nobody's does. */
+bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row);
+/* What a pod takes of its node, added to row so many times. */
+void cycle_add_usage(const struct cede_cycle *c, const struct pod *p, int64_t *row, int64_t times);
 
 /*
  * Scores of feasible nodes: totals into ret (n of them). With per, also weighted scores per plugin [plugin * n + i].

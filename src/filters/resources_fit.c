@@ -77,7 +77,9 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 {
 	const struct fit *f = cede_get_state(c, &resources_fit_plugin);
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
-	uint64_t lacking = (uint64_t)(used[RES_PODS] + 1 > has[RES_PODS]) << RES_PODS, never = 0;
+	const int64_t *beside = c->beside;
+	int64_t n_pods = used[RES_PODS] + (beside ? beside[RES_PODS] : 0);
+	uint64_t lacking = (uint64_t)(n_pods + 1 > has[RES_PODS]) << RES_PODS, never = 0;
 	const struct asks *asks = f ? &f->asks : NULL;
 	struct asks own;
 
@@ -88,7 +90,7 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 	for (uint32_t i = 0; i < asks->n; i++) {
 		res_id r = asks->v[i].type;
 
-		lacking |= (uint64_t)(asks->v[i].amount > has[r] - used[r]) << r;
+		lacking |= (uint64_t)(asks->v[i].amount > has[r] - used[r] - (beside ? beside[r] : 0)) << r;
 		never |= asks->v[i].amount > has[r];
 	}
 	if (!lacking)
