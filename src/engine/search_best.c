@@ -257,6 +257,10 @@ bool node_search_find_set(struct node_search *g, struct best_set *best, struct s
 	if (!best->is_found)
 		return false;
 	take_set(g, best);
+	if (g->is_bounded) { /* what was found when the search ended may be more than is needed */
+		reprieve(g);
+		best->cost = node_search_cost(g);
+	}
 	*ret = best->cost;
 	ret->v[COST_RANK] = 0;
 	return ret->v[COST_COUNT] > 0;

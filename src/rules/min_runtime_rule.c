@@ -165,7 +165,8 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 		return;
 	text_add(out, "; ");
 	words_podset(c, v->podset, out);
-	text_printf(out, " has %" PRId64 " pods and keeps %d", v->num[2], judge_minimum(words_ledger(c), v->podset));
+	text_printf(out, " has %" PRId64 " %s and keeps %d", v->num[2], v->num[2] == 1 ? "pod" : "pods",
+		    judge_minimum(words_ledger(c), v->podset));
 }
 
 const struct rule rule_min_runtime = {.judge = judge, .text = text};
