@@ -139,17 +139,20 @@ struct hearing { /* what was said of some pods of a workload */
 	bool may_go, stays, is_spared, keeps_minimum, is_too_high;
 };
 
-static void hear(struct session *s, uint32_t member, struct hearing *h)
+/* False: it is of the core of semi-preemptible work, and says nothing of the pods above the minimum. */
+static bool hear(struct session *s, uint32_t member, struct hearing *h)
 {
 	pod_id pod = s->members[member].pod;
 	struct rule_verdict says = judge_victim(&s->judge, pod);
 	bool is_kept = says.answer == IS_PROTECTED && (s->is_for_moves || !says.keeps_minimum);
+	bool is_core = says.answer == IS_PROTECTED && !is_kept && says.rule == RULE_PREEMPTIBILITY;
 
-	h->may_go |= !is_kept;
+	h->may_go |= !is_kept && !is_core;
 	h->stays |= is_kept;
 	h->is_spared |= says.answer == IS_SPARED;
 	h->is_too_high |= says.answer == IS_PROTECTED && says.rule == RULE_PRIORITY;
 	h->keeps_minimum |= judge_keeps_minimum(&s->judge, ledger_pod(s->ledger, pod));
+	return !is_core;
 }
 
 /* A move is of all that runs; who has no place yet is not moved. */
@@ -176,10 +179,8 @@ static void hear_one_of_each(struct session *s, const struct workload *u, struct
 {
 	for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 		for (uint32_t i = s->podsets[p].first; i < s->podsets[p].first + s->podsets[p].n; i++)
-			if (is_in(s->members[i].status, SET_ACTIVE)) {
-				hear(s, i, h);
+			if (is_in(s->members[i].status, SET_ACTIVE) && hear(s, i, h))
 				break;
-			}
 	h->stays &= !h->may_go;
 }
 

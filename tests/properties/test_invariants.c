@@ -526,6 +526,23 @@ static void tell(void)
 	fflush(stdout);
 }
 
+/* Clusters in which something was wrong once, in the engine or in the second reading. */
+static void try_known(void)
+{
+	static const struct {
+		uint64_t seed;
+		enum profile profile;
+	} rows[] = {
+		{5000447, PROFILE_KUBERNETES}, /* spread, and a victim that was leaving already */
+		{5000477, PROFILE_DEFAULT},    /* a whole group, of which one pod is inside its window */
+		{5000523, PROFILE_KUBERNETES}, /* spread of a pod of a group */
+		{5001488, PROFILE_YUNIKORN},   /* a search for the best set that is stopped */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		try_cluster(rows[i].seed, rows[i].profile);
+}
+
 static int try_all(void **state)
 {
 	uint64_t n = env_number("CEDE_N", 120), seconds = env_number("CEDE_SECONDS", 0),
@@ -538,6 +555,8 @@ static int try_all(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(journal_path, sizeof(journal_path), "%s/journal.db", folder);
+	if (!only)
+		try_known();
 	for (uint64_t seed = first; seconds ? time(NULL) < end : seed < first + n; seed++) {
 		for (enum profile p = 0; p < PROFILE_COUNT; p++) {
 			if (only && !str_eq(only, profile_text(p)))

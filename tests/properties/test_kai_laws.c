@@ -352,12 +352,13 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 
 static void MR_10_MR_14_and_PP_8_hold_for_every_eviction_in_profile_kai(void **state)
 {
-	uint64_t n = env_number("CEDE_N", 400), seconds = env_number("CEDE_SECONDS", 0);
+	uint64_t n = env_number("CEDE_N", 400), seconds = env_number("CEDE_SECONDS", 0),
+		 first = env_number("CEDE_SEED", 1);
 	time_t end = time(NULL) + (time_t)seconds;
 	struct sums sums = {0};
 
 	(void)state;
-	for (uint64_t i = 1; i <= n || (seconds && time(NULL) < end); i++) {
+	for (uint64_t i = first; i < first + n || (seconds && time(NULL) < end); i++) {
 		struct text line = {0};
 		struct kr w;
 
@@ -372,6 +373,8 @@ static void MR_10_MR_14_and_PP_8_hold_for_every_eviction_in_profile_kai(void **s
 		      " consolidated, %" PRIu64 " moved, 0 violations\n",
 		      sums.decisions, sums.by[ACTION_RECLAIM], sums.by[ACTION_PREEMPT], sums.by[ACTION_CONSOLIDATE],
 		      sums.moved);
+	if (n < 100)
+		return;
 	assert_true(sums.by[ACTION_RECLAIM] > n / 10 && sums.by[ACTION_PREEMPT] > n / 20 &&
 		    sums.by[ACTION_CONSOLIDATE] > n / 100);
 }

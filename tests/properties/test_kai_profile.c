@@ -409,6 +409,28 @@ static void MR_14_consolidation_moves_nothing_inside_a_window(void **state)
 	}
 }
 
+/* Of a semi-preemptible group the first pod is core, and says nothing of the surplus: that has a window, too. */
+static void MR_14_the_surplus_of_a_semi_preemptible_group_is_inside_its_window_too(void **state)
+{
+	(void)state;
+	for (int is_inside = 0; is_inside < 2; is_inside++) {
+		struct story s;
+
+		begin(&s);
+		kai_queue(&s, "a", "", 2, "");
+		kai_queue(&s, "b", "", 2, is_inside ? "reclaim 2h" : "reclaim 30m");
+		kai_node(&s, "n1", 4);
+		kai_node(&s, "n2", 1);
+		kai_group(&s, "semi", "b", 1, HOUR, "preemptibility: semi-preemptible");
+		kai_pod(&s, "semi-0", "semi", 1, "n1", "age 7200");
+		kai_pod(&s, "semi-1", "semi", 1, "n1", "age 60");
+		kai_group(&s, "want", "a", 1, TIME_NONE, NULL);
+		kai_pod(&s, "want-0", "want", 3, NULL, "age 10");
+		expect(&s, is_inside ? "inside it stays" : "outside it moves",
+		       is_inside ? "want-0 waiting" : "want-0 consolidate n1 [semi-1]; semi-1 consolidate n2");
+	}
+}
+
 /* y is the first to go, and has nowhere to go to; x has. */
 static void consolidation_looks_at_no_more_workloads_than_it_may(void **state)
 {
@@ -759,6 +781,7 @@ int main(void)
 		cmocka_unit_test(MR_10_a_protected_group_does_not_hide_those_behind_it),
 		cmocka_unit_test(MR_11_a_rule_refuses_a_scenario_as_a_whole),
 		cmocka_unit_test(MR_14_consolidation_moves_nothing_inside_a_window),
+		cmocka_unit_test(MR_14_the_surplus_of_a_semi_preemptible_group_is_inside_its_window_too),
 		cmocka_unit_test(consolidation_looks_at_no_more_workloads_than_it_may),
 		cmocka_unit_test(actions_look_as_deep_into_a_queue_as_they_are_told),
 		cmocka_unit_test(PP_8_the_core_of_a_semi_preemptible_group_stays),
