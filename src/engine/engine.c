@@ -371,7 +371,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 			continue;
 		}
 		if (has_queues(en))
-			quota_run(en, run->now_ns, cycle, ret);
+			quota_run(en, run, cycle, ret);
 		collect_waiting(en, run, &waiting);
 		if (has_queues(en))
 			reserve_nominated(en, &waiting);

@@ -30,6 +30,7 @@ struct engine_run {
 	 * Profile kai looks at everybody in any case.
 	 */
 	const struct bits *only;
+	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*
  * Decisions in the order they were taken, appended to *ret (its arena must be set). With more cycles victims and
@@ -51,6 +52,9 @@ int64_t engine_next_time(const struct engine *en, int64_t now_ns);
  */
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
 			 struct err *e);
+
+/* Does a gang of a PodGroup run with less than its minimum, and no member of it has succeeded? */
+bool engine_gang_is_stale(const struct engine *en, group_id group);
 
 /* Is it a pod of one of the schedulers we stand for? */
 bool engine_is_ours(const struct engine *en, const struct pod *p);

@@ -122,6 +122,11 @@ static bool is_on(const struct engine *en)
 	return profile_has_action(en->config->profile, ACTION_STALE_GANG) && en->config->kai.staleness_grace_ns >= 0;
 }
 
+bool engine_gang_is_stale(const struct engine *en, group_id group)
+{
+	return is_on(en) && ledger_group(en->ledger, group)->is_live && is_broken(en, group);
+}
+
 static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
 {
 	int64_t since_ns = ledger_group(en->ledger, group)->obj->stale_ns;

@@ -69,9 +69,10 @@ struct shrinking { /* all queues, one after the other */
 	struct judge *j;
 	struct cede_cycle plugins;
 	int64_t now_ns;
-	ARRAY(struct victim) v; /* of the present queue */
-	ARRAY(pod_id) pods;	/* of the candidates of the present leaf */
-	struct bits seen;	/* groups of it that were looked at */
+	const struct bits *held; /* queues that have time to shrink by themselves; NULL: none */
+	ARRAY(struct victim) v;	 /* of the present queue */
+	ARRAY(pod_id) pods;	 /* of the candidates of the present leaf */
+	struct bits seen;	 /* groups of it that were looked at */
 	struct victim_set_memory sets;
 };
 
@@ -341,7 +342,8 @@ static void run_queue(struct shrinking *s, queue_id q, uint32_t cycle, struct de
 	const struct queue *queue = queue_get(ledger_queues(s->en->ledger), q);
 	struct res_vec target;
 
-	if ((queue->spec.sources & FROM_YUNIKORN) && queue->props.quota_delay_ns > 0) {
+	if ((queue->spec.sources & FROM_YUNIKORN) && queue->props.quota_delay_ns > 0 &&
+	    !(s->held && bits_has(s->held, q))) {
 		s->v.n = 0;
 		quota_target(s->en->ledger, q, &target);
 		if (target.mask)
@@ -353,11 +355,12 @@ static void run_queue(struct shrinking *s, queue_id q, uint32_t cycle, struct de
 		run_queue(s, queue->children.v[i], cycle, ret);
 }
 
-void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
+void quota_run(struct engine *en, const struct engine_run *run, uint32_t cycle, struct decisions *ret)
 {
+	int64_t now_ns = run->now_ns;
 	struct rule_settings settings = engine_rule_settings(en);
 	struct judge j;
-	struct shrinking s = {.en = en, .j = &j, .now_ns = now_ns};
+	struct shrinking s = {.en = en, .j = &j, .now_ns = now_ns, .held = run->quota_held};
 
 	if (!en->config->quota_is_on)
 		return;

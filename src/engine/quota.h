@@ -21,4 +21,4 @@ void quota_share(const struct ledger *l, queue_id parent, queue_id child, const 
 /*
  * All queues, from the root down: decisions with outcome evicted, appended to ret; victims are evicted in the ledger.
  */
-void quota_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret);
+void quota_run(struct engine *en, const struct engine_run *run, uint32_t cycle, struct decisions *ret);

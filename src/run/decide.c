@@ -109,6 +109,7 @@ static enum err_code decide_once(struct scheduler *s, pod_id pod, struct decisio
 	if (pod != POD_NONE)
 		return engine_try(s->world->engine, &run, pod, ret, e);
 	run.only = s->o.is_dry ? NULL : &s->batch;
+	run.quota_held = s->o.is_dry ? NULL : quota_held(s);
 	return engine_plan(s->world->engine, &run, ret, e);
 }
 
@@ -222,10 +223,10 @@ static void nominated(struct scheduler *s, const struct decision *d, const struc
 }
 
 /* What was decided stands in the ledger; now the cluster is told. */
-static void carry_out(struct scheduler *s, const struct plan_view *v, const struct decision *d, const struct words *w)
+static void carry_out(struct scheduler *s, const struct decision *d, const struct words *w)
 {
 	if (d->pod == POD_NONE) {
-		evict_begin(s, v, d, w->victims);
+		evict_begin(s, d, w->victims);
 		return;
 	}
 	bits_clear(&s->batch, d->pod);
@@ -240,7 +241,7 @@ static void carry_out(struct scheduler *s, const struct plan_view *v, const stru
 		stays_waiting(s, d, w);
 		break;
 	}
-	evict_begin(s, v, d, w->victims);
+	evict_begin(s, d, w->victims);
 }
 
 /* ---- pod by pod ---- */
@@ -263,11 +264,9 @@ static void try_pod(struct scheduler *s, pod_id pod)
 		ledger_rollback(s->ledger, 0);
 		try_failed(s, pod, &e);
 	} else {
-		struct plan_view v = view_of(s, &d);
-
 		ledger_commit(s->ledger);
 		for (uint32_t i = 0; i < d.v.n; i++)
-			carry_out(s, &v, &d.v.v[i], &words[i]);
+			carry_out(s, &d.v.v[i], &words[i]);
 	}
 	words_free_all(words, &d);
 	if (waiting_where(s->waiting, pod) == WAITING_IN_FLIGHT) /* decided with its group, or not at all */
@@ -326,7 +325,6 @@ static void rest_of_batch(struct scheduler *s, const char *error)
 static void plan(struct scheduler *s)
 {
 	struct decisions d = {.arena = s->arena};
-	struct plan_view v = view_of(s, &d);
 	struct words *words = NULL;
 	struct err e = {0};
 
@@ -341,7 +339,7 @@ static void plan(struct scheduler *s)
 			if (s->o.is_dry && d.v.v[i].pod != POD_NONE)
 				stays_waiting(s, &d.v.v[i], &words[i]);
 			else if (!s->o.is_dry)
-				carry_out(s, &v, &d.v.v[i], &words[i]);
+				carry_out(s, &d.v.v[i], &words[i]);
 		}
 		rest_of_batch(s, NULL);
 		status_sync_nominations(s);

@@ -155,9 +155,8 @@ static void begin_one(struct scheduler *s, const struct decision *d, const struc
 	names_keep(s->names, t->node);
 }
 
-void evict_begin(struct scheduler *s, const struct plan_view *v, const struct decision *d, const struct text *words)
+void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words)
 {
-	(void)v;
 	for (uint32_t i = 0; i < d->n_victims; i++)
 		begin_one(s, d, &d->victims[i], text_str(&words[i]));
 	if (d->n_victims && d->pod == POD_NONE)

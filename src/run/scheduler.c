@@ -158,7 +158,7 @@ static uint32_t pod_actions(const struct obj_pod *now, const struct obj_pod *bef
 }
 
 /* A member that came may be the one its group waited for. */
-static void wake_group(struct scheduler *s, group_id group, pod_id but)
+void wake_group(struct scheduler *s, group_id group, pod_id but)
 {
 	const struct cluster *c = s->world->cluster;
 
@@ -220,11 +220,18 @@ static void note_leaving(struct scheduler *s, const struct pod *p)
 		note_until(s, n->nominated.v[i], end_ns);
 }
 
+static void note_group(struct scheduler *s, const struct pod *p)
+{
+	if (p->group != GROUP_NONE)
+		s->groups_changed = s->gangs_changed = true;
+}
+
 static void on_pod(void *ctx, pod_id pod, const struct obj_pod *before)
 {
 	struct scheduler *s = ctx;
 	const struct pod *p = ledger_pod(s->ledger, pod);
 
+	note_group(s, p);
 	if (waits_for_us(s, p)) {
 		waiting_pod_changed(s, pod, before);
 		return;
@@ -258,6 +265,7 @@ static void on_pod_going(void *ctx, pod_id pod)
 	struct scheduler *s = ctx;
 	struct pod_note *note;
 
+	note_group(s, ledger_pod(s->ledger, pod));
 	freed(s, pod);
 	waiting_remove(s->waiting, pod);
 	forget_until(s, pod);
@@ -350,6 +358,7 @@ static void group_changed(struct scheduler *s, const struct kube_object *o)
 	name_id ns = names_find(names, o->ns, strlen(o->ns)), name = names_find(names, o->name, strlen(o->name));
 	group_id group = ns && name ? ledger_group_find(s->ledger, ns, name) : GROUP_NONE;
 
+	s->groups_changed = s->gangs_changed = true;
 	wake_group(s, group, POD_NONE);
 }
 
@@ -437,7 +446,7 @@ struct scheduler *scheduler_new(struct world *w, const struct scheduler_options 
 	s->names = vocab_names(w->vocab);
 	s->hints.engine = w->engine;
 	s->waiting = make_waiting(s);
-	s->next_task_ns = s->dirty_ns = INT64_MAX;
+	s->next_task_ns = s->dirty_ns = s->group_ns = s->quota_ns = INT64_MAX;
 	s->flushed_ns = s->plan_again_ns = now->steady_ns;
 	s->arena = arena_new(1 << 16);
 	heap_init(&s->timers, by_until, s);
@@ -466,6 +475,10 @@ void scheduler_free(struct scheduler *s)
 	array_free(&s->tasks);
 	map_free(&s->by_request);
 	map_free(&s->stamped);
+	map_free(&s->published);
+	map_free(&s->stale);
+	array_free(&s->over_since);
+	bits_free(&s->quota_held);
 	heap_free(&s->timers);
 	bits_free(&s->nominated);
 	bits_free(&s->batch);
@@ -492,6 +505,12 @@ void scheduler_tick(struct scheduler *s, const struct moment *now)
 		say(s, false, "everything is listed");
 	}
 	timers_tick(s);
+	groups_tick(s);
+	gang_binds_tick(s);
+	if (now->wall_ns >= s->quota_ns) {
+		s->quota_ns = INT64_MAX;
+		s->wants_plan = true;
+	}
 	waiting_flush(s->waiting, now->steady_ns);
 	for (int i = 0; i < 4 && s->next_task_ns <= now->steady_ns; i++) /* what is undone may undo more */
 		tasks_tick(s);
@@ -539,11 +558,13 @@ int64_t scheduler_next_ns(const struct scheduler *s, const struct moment *now)
 {
 	int64_t next = earlier(kube_feed_next_ns(s->feed), earlier(s->next_task_ns, waiting_next_ns(s->waiting)));
 
-	if (s->timers.items.n) {
-		int64_t in = time_since(s->notes.v[heap_peek(&s->timers)].until_ns, now->wall_ns);
+	int64_t wall_ns = earlier(s->group_ns, s->quota_ns);
 
-		next = earlier(next, time_add(now->steady_ns, in));
-	}
+	if (s->timers.items.n)
+		wall_ns = earlier(wall_ns, s->notes.v[heap_peek(&s->timers)].until_ns);
+	if (wall_ns != INT64_MAX)
+		next = earlier(next, time_add(now->steady_ns, time_since(wall_ns, now->wall_ns)));
+	next = earlier(next, gang_binds_next_ns(s));
 	return earlier(next, next_turn_ns(s, now));
 }
 

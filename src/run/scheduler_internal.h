@@ -87,7 +87,14 @@ struct scheduler {
 	struct bits nominated;	       /* pods that have a nomination, here or there */
 	ARRAY(struct events *) events; /* by scheduler name, as in the configuration */
 	ARRAY(struct gang_bind *) gangs;
-	struct map stamped; /* groups -> seconds of the start that was written */
+	struct map stamped;   /* groups -> seconds of the start that was written */
+	struct map published; /* groups -> the preemptibility that was written */
+	struct map stale;     /* groups that were said to be stale */
+	bool groups_changed, gangs_changed;
+	int64_t group_ns;	   /* wall: when the time of a group may have come */
+	ARRAY(int64_t) over_since; /* by queue, wall: above its maximum since */
+	struct bits quota_held;	   /* queues that have time to shrink by themselves */
+	int64_t quota_ns;	   /* wall: when the first of them has no longer */
 	bool leads, is_draining, was_synced;
 	bool wants_plan;       /* something changed that is of no single pod */
 	int64_t dirty_ns;      /* steady: since when there is something to plan; INT64_MAX: there is not */
@@ -109,6 +116,7 @@ void forget_until(struct scheduler *s, pod_id pod);
 void tell_event(struct scheduler *s, const struct cluster_event *ev);
 void room_freed(struct scheduler *s, pod_id pod, node_id node); /* while it is still there */
 void wake_nominated(struct scheduler *s, node_id node);		/* those who wait for room there */
+void wake_group(struct scheduler *s, group_id group, pod_id but);
 void say(struct scheduler *s, bool is_warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static inline const char *str_of(const struct scheduler *s, name_id id)
 {
@@ -146,7 +154,7 @@ void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_onc
 void bind_send(struct scheduler *s, struct task *t);
 
 /* ---- evict.c ---- */
-void evict_begin(struct scheduler *s, const struct plan_view *v, const struct decision *d, const struct text *words);
+void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words);
 void evict_step(struct scheduler *s, struct task *t);
 void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
 void evict_observed(struct scheduler *s, pod_id victim); /* its object changed */
@@ -159,6 +167,8 @@ void status_unschedulable(struct scheduler *s, pod_id pod, const char *message);
 void status_error(struct scheduler *s, pod_id pod, const char *message);
 void status_sync_nominations(struct scheduler *s);
 void status_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
+/* A pod that has its place waits for its volumes: whoever comes after us finds it. */
+void status_nominate(struct scheduler *s, pod_id pod, name_id node);
 void status_step(struct scheduler *s, struct task *t);
 void status_gone(struct scheduler *s, pod_id pod);
 
@@ -173,8 +183,14 @@ void report_flush(struct scheduler *s);
 
 /* ---- group.c ---- */
 void group_placed(struct scheduler *s, group_id group); /* a member got its place: the start is written down */
+void groups_tick(struct scheduler *s);
+
+/* ---- quota_wait.c ---- */
+const struct bits *quota_held(struct scheduler *s); /* and sets quota_ns */
 
 /* ---- gang_bind.c ---- */
 struct gang_bind *gang_bind_for(struct scheduler *s, pod_id pod);
 void gang_bind_ended(struct scheduler *s, struct gang_bind *g, bool is_bound, const char *why);
 void gang_binds_free(struct scheduler *s);
+void gang_binds_tick(struct scheduler *s);
+int64_t gang_binds_next_ns(const struct scheduler *s);

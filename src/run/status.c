@@ -117,6 +117,16 @@ static void sync_one(struct scheduler *s, pod_id pod)
 		evict_preemptor_gone(s, pod);
 }
 
+void status_nominate(struct scheduler *s, pod_id pod, name_id node)
+{
+	struct task *t = unsent(s, pod);
+
+	names_drop(s->names, t->nominated);
+	t->sets_nominated = true;
+	t->nominated = keep(s, node);
+	go(s, t);
+}
+
 void status_sync_nominations(struct scheduler *s)
 {
 	for (pod_id pod = bits_next(&s->nominated, 0); pod != UINT32_MAX; pod = bits_next(&s->nominated, pod + 1)) {
