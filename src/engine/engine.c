@@ -193,7 +193,7 @@ static enum err_code try_group(struct engine *en, const struct engine_run *run, 
 	return rc;
 }
 
-/* A pod, or first the group that it has to start with. Who was decided with its group has had its turn. */
+/* A pod, or first the group that it has to start with. Who was decided with its group is not tried again. */
 static enum err_code try_one(struct gangs *gangs, const struct engine_run *run, pod_id pod, uint32_t cycle,
 			     struct decisions *ret, struct err *e)
 {
@@ -234,7 +234,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
 	struct queue_order *queue_order = has_queues(en) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
-	struct bits with_group = {0}; /* those whose group had its turn */
+	struct bits with_group = {0}; /* those whose group was tried */
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;
 

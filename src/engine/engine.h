@@ -47,7 +47,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 int64_t engine_next_time(const struct engine *en, int64_t now_ns);
 
 /*
- * One attempt for one waiting pod, for drivers that know whose turn it is. In profile kubernetes a pod of a PodGroup is
+ * One attempt for one waiting pod, for drivers that know which is next. In profile kubernetes a pod of a PodGroup is
  * tried with all of its group that waits, and there is a decision for each.
  */
 enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,

@@ -183,7 +183,7 @@ static void note_losses(struct gang_attempt *g, uint32_t member)
 	d->n_victims = 0;
 }
 
-/* Members like the one whose turn it is, if it is the first of them. */
+/* Members like the one that is tried, if it is the first of them. */
 static uint32_t count_alike(const struct gang_attempt *g, uint32_t at)
 {
 	shape_id shape = ledger_pod(g->en->ledger, g->members.v[g->order[at]])->shape;

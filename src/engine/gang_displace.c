@@ -5,7 +5,7 @@
  * With everybody of lower priority gone the group is placed once, and these places stay fixed. Then units come back one
  * by one as long as every member still fits its place, one after the other, each seeing those before it. Where nothing
  * but resources can be in the way, only the places on nodes that a unit touches are asked again: the others cannot have
- * changed their answer. Otherwise it is as dear as it sounds: every unit times every member.
+ * changed their answer. Otherwise every unit that comes back is asked of every member.
  */
 #include "base/bits.h"
 #include "engine/disruption_unit.h"
@@ -17,7 +17,7 @@ struct preemption_domain {
 	struct ledger *l;
 	struct disruption_units u;
 	struct unit_rows rows;
-	bool is_plain;	     /* all who have a seat are */
+	bool is_plain;	     /* all who got a node are */
 	struct bits touched; /* nodes of the unit at hand */
 };
 
@@ -82,9 +82,9 @@ static bool seat_holds(struct preemption_domain *d, const struct gang_pod *m)
 	struct status s;
 
 	begin(d->g, &c, m, d->g->en->arena);
-	s = cycle_fits(&c, m->seat);
+	s = cycle_fits(&c, m->node);
 	if (status_is_success(&s))
-		volumes_assume(&c, m->seat);
+		volumes_assume(&c, m->node);
 	cycle_end(&c);
 	arena_reset(d->g->en->arena);
 	return status_is_success(&s);
@@ -98,11 +98,11 @@ static bool all_seats_hold(struct preemption_domain *d)
 	for (uint32_t i = 0; holds && i < d->g->n; i++) {
 		const struct gang_pod *m = &d->g->v[i];
 
-		if (!m->is_open || m->seat == NODE_NONE || (d->is_plain && !bits_has(&d->touched, m->seat)))
+		if (!m->is_open || m->node == NODE_NONE || (d->is_plain && !bits_has(&d->touched, m->node)))
 			continue;
 		holds = seat_holds(d, m);
 		if (holds)
-			ledger_place(d->l, m->pod, m->seat);
+			ledger_place(d->l, m->pod, m->node);
 	}
 	ledger_rollback(d->l, mark);
 	return holds;
@@ -173,7 +173,7 @@ static void gather(struct preemption_domain *d)
 static bool all_plain(const struct kube_gang *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
-		if (g->v[i].is_open && g->v[i].seat != NODE_NONE && !g->v[i].is_plain)
+		if (g->v[i].is_open && g->v[i].node != NODE_NONE && !g->v[i].is_plain)
 			return false;
 	return true;
 }

@@ -54,7 +54,7 @@ void gang_open(struct kube_gang *g, struct engine *en, const struct engine_run *
 
 		if (p->state == POD_WAITING && p->group == id)
 			g->v[g->n++] = (struct gang_pod){
-				.pod = pod, .is_open = true, .seat = NODE_NONE, .d = attempt_decision(en, pod)};
+				.pod = pod, .is_open = true, .node = NODE_NONE, .d = attempt_decision(en, pod)};
 	}
 	if (g->n)
 		qsort_r(g->v, g->n, sizeof(*g->v), by_queue_sort, en);
@@ -176,11 +176,11 @@ static enum err_code choose(struct kube_gang *g, struct attempt *a, struct gang_
 {
 	if (attempt_nominated_node_fits(a)) {
 		m->d.tie = TIE_NOMINATED;
-		m->seat = a->c.p->node;
+		m->node = a->c.p->node;
 		return ERR_OK;
 	}
 	attempt_filter(a);
-	if (a->n_feasible && attempt_choose(a, &m->seat, e))
+	if (a->n_feasible && attempt_choose(a, &m->node, e))
 		return ERR_INTERNAL;
 	if (!a->n_feasible && !g->is_dry)
 		refuse(a, m);
@@ -197,12 +197,12 @@ static enum err_code seat_one(struct kube_gang *g, struct gang_pod *m, struct er
 	cycle_begin(&a.c, engine_framework(g->en, m->pod), g->en->arena, m->pod, g->run->now_ns);
 	rc = choose(g, &a, m, e);
 	m->is_plain = displace_is_fast(&a.c);
-	if (!rc && m->seat != NODE_NONE)
-		volumes_assume(&a.c, m->seat);
+	if (!rc && m->node != NODE_NONE)
+		volumes_assume(&a.c, m->node);
 	cycle_end(&a.c);
 	arena_reset(g->en->arena);
-	if (!rc && m->seat != NODE_NONE)
-		ledger_place(g->en->ledger, m->pod, m->seat);
+	if (!rc && m->node != NODE_NONE)
+		ledger_place(g->en->ledger, m->pod, m->node);
 	return rc;
 }
 
@@ -223,12 +223,12 @@ enum err_code gang_round(struct kube_gang *g, bool *ret, struct err *e)
 	enum err_code rc = ERR_OK;
 
 	for (uint32_t i = 0; i < g->n; i++)
-		g->v[i].seat = NODE_NONE;
+		g->v[i].node = NODE_NONE;
 	for (uint32_t i = 0; !rc && i < g->n && placed + left >= g->min; i++) {
 		if (!g->v[i].is_open)
 			continue;
 		rc = seat_one(g, &g->v[i], e);
-		placed += g->v[i].seat != NODE_NONE;
+		placed += g->v[i].node != NODE_NONE;
 		left--;
 	}
 	ledger_rollback(g->en->ledger, mark);
@@ -248,10 +248,10 @@ static void settle(struct kube_gang *g)
 		struct gang_pod *m = &g->v[i];
 		struct attempt a = {.en = g->en, .keep = g->keep, .d = &m->d};
 
-		if (!m->is_open || m->seat == NODE_NONE)
+		if (!m->is_open || m->node == NODE_NONE)
 			continue;
 		cycle_begin(&a.c, engine_framework(g->en, m->pod), g->en->arena, m->pod, g->run->now_ns);
-		attempt_place(&a, m->seat);
+		attempt_place(&a, m->node);
 		cycle_end(&a.c);
 		arena_reset(g->en->arena);
 		m->is_open = false;
@@ -325,10 +325,10 @@ static void report_seat(struct kube_gang *g, struct gang_pod *m)
 {
 	for (uint32_t i = 0; i < m->d.n_nodes; i++) {
 		struct node_report *r = &m->d.nodes[i];
-		pod_id *here = r->node == m->seat ? arena_n(g->keep, m->d.n_victims + 1, pod_id) : NULL;
+		pod_id *here = r->node == m->node ? arena_n(g->keep, m->d.n_victims + 1, pod_id) : NULL;
 
 		for (uint32_t k = 0; here && k < m->d.n_victims; k++)
-			if (m->d.victims[k].node == m->seat)
+			if (m->d.victims[k].node == m->node)
 				here[r->n_victims++] = m->d.victims[k].pod;
 		if (!here || !r->n_victims)
 			continue;
@@ -347,14 +347,14 @@ static void nominate(struct kube_gang *g, const struct gang_victims *found)
 	for (uint32_t i = 0; i < g->n; i++) {
 		struct gang_pod *m = &g->v[i];
 
-		if (!m->is_open || m->seat == NODE_NONE)
+		if (!m->is_open || m->node == NODE_NONE)
 			continue;
 		m->d.outcome = OUTCOME_NOMINATED;
 		m->d.action = ACTION_DISPLACE;
-		m->d.node = m->seat;
+		m->d.node = m->node;
 		m->d.victims = victims;
 		m->d.n_victims = found->n;
-		ledger_nominate(g->en->ledger, m->pod, m->seat);
+		ledger_nominate(g->en->ledger, m->pod, m->node);
 		report_seat(g, m);
 	}
 }

@@ -2,12 +2,12 @@
 /*
  * gang_kube.h - Kubernetes' PodGroups that wait, in profile kubernetes: their pods are tried together.
  *
- * All waiting pods of a group have one turn. They are placed one after the other in the ledger; if at least minCount of
- * the group's pods then have a place (a group that is no gang: at least one), those that got one keep it, and the rest
- * is tried once more as a group of its own. If not, everything is taken back and the group preempts as one: all units
- * (disruption_unit.h) of lower priority on all nodes go, the group is placed once, and what need not go for exactly
- * these places comes back, budget-protected units first, more important before less. Members are nominated to their
- * nodes; all of them wait for all victims.
+ * All waiting pods of a group are tried at once. They are placed one after the other in the ledger; if at least
+ * minCount of the group's pods then have a place (a group that is no gang: at least one), those that got one keep it,
+ * and the rest is tried once more as a group of its own. If not, everything is taken back and the group preempts as
+ * one: all units (disruption_unit.h) of lower priority on all nodes go, the group is placed once, and what need not go
+ * for exactly these places comes back, budget-protected units first, more important before less. Members are nominated
+ * to their nodes; all of them wait for all victims.
  *
  * A group is held back, and nobody of it tried, until its PodGroup is there, as many pods as minCount exist and no
  * member is gated. For engine/ and who tests it.
@@ -20,7 +20,7 @@ struct gang_pod { /* a member that waits */
 	pod_id pod;
 	bool is_open;	   /* without a place so far, and not refused for good */
 	bool is_plain;	   /* nothing but resources and what does not depend on pods can be in its way */
-	node_id seat;	   /* where the last round put it; NODE_NONE: nowhere */
+	node_id node;	   /* where the last round put it; NODE_NONE: nowhere */
 	const char *words; /* why it fits nowhere; NULL: it does, or was not tried */
 	struct decision d;
 };
@@ -49,7 +49,7 @@ enum err_code gang_kube_try(struct engine *en, const struct engine_run *run, pod
 
 void gang_open(struct kube_gang *g, struct engine *en, const struct engine_run *run, group_id id, struct arena *keep);
 void gang_close(struct kube_gang *g);
-/* Places for the open ones, as seats; the ledger is as before. True in *ret: enough of them. */
+/* Places for the open ones, into gang_pod.node; the ledger is as before. True in *ret: enough of them. */
 enum err_code gang_round(struct kube_gang *g, bool *ret, struct err *e);
 
 struct gang_victims {
@@ -64,5 +64,5 @@ struct gang_victims {
 
 /* gang_displace.c: false, and why in *ret: it may not preempt, or need not because its victims are on their way out. */
 bool gang_may_preempt(struct kube_gang *g, struct gang_victims *ret);
-/* Who has to go for the open ones; their seats are then those that this makes free. No moves remain. */
+/* Who has to go for the open ones; their nodes are then those that this makes free. No moves remain. */
 enum err_code gang_find_victims(struct kube_gang *g, struct gang_victims *ret, struct err *e);

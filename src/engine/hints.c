@@ -223,7 +223,7 @@ static bool left_domain(const struct labels *was, const struct labels *now, name
 	return labels_get(was, key, &a) && !(labels_get(now, key, &b) && a == b);
 }
 
-/* A new node may be free of everybody whom the pod, or who the pod, does not like. */
+/* On a new node there may be no pod that an anti-affinity of either side keeps apart. */
 static bool domains_moved(const struct cede_cycle *c, const struct cluster_event *ev)
 {
 	const struct pod_terms *wants = &c->shape->affinity, *shuns = &c->shape->anti_affinity;

@@ -416,7 +416,7 @@ static struct queue_backlog *entitled_leaf(struct queue_order *t)
 	return NULL;
 }
 
-/* The group had its turn: who is left of it is asked about alone. */
+/* The group was tried: who is left of it is asked about alone. */
 static void note_tried(struct queue_order *t, group_id group)
 {
 	bits_set(&t->tried, group);

@@ -52,7 +52,7 @@ double share_allocatable(const struct share *s)
 
 /* ---- division ---- */
 
-struct seat {		/* of a queue at the table of its siblings */
+struct sibling {	/* a queue among those it divides with */
 	uint32_t level; /* 0: the top, else the parent + 1 */
 	int32_t priority;
 	uint32_t rank, queue;
@@ -62,7 +62,7 @@ struct seat {		/* of a queue at the table of its siblings */
 
 struct share_table { /* siblings, or those of them of one priority; in one resource */
 	struct share_queue *q;
-	struct seat *seats, *spare; /* spare: room for n */
+	struct sibling *siblings, *spare; /* spare: room for n */
 	uint32_t n;
 	enum kai_res res;
 	double k;
@@ -70,12 +70,12 @@ struct share_table { /* siblings, or those of them of one priority; in one resou
 
 static struct share *share_at(const struct share_table *t, uint32_t i)
 {
-	return &t->q[t->seats[i].queue].r[t->res];
+	return &t->q[t->siblings[i].queue].r[t->res];
 }
 
 static int by_level(const void *va, const void *vb)
 {
-	const struct seat *a = va, *b = vb;
+	const struct sibling *a = va, *b = vb;
 
 	if (a->level != b->level)
 		return a->level < b->level ? -1 : 1;
@@ -86,7 +86,7 @@ static int by_level(const void *va, const void *vb)
 
 static int by_fraction(const void *va, const void *vb)
 {
-	const struct seat *a = va, *b = vb;
+	const struct sibling *a = va, *b = vb;
 
 	if (a->fraction != b->fraction)
 		return a->fraction > b->fraction ? -1 : 1;
@@ -103,7 +103,7 @@ static double give_deserved(struct share_table *t, double total)
 
 		s->fair = least(s->deserved == SHARE_UNLIMITED ? total : s->deserved, requestable(s));
 		left -= s->fair;
-		t->seats[i].fraction = 0;
+		t->siblings[i].fraction = 0;
 	}
 	return left;
 }
@@ -120,27 +120,27 @@ static double weigh(struct share_table *t)
 		const struct share *s = share_at(t, i);
 		double by_weight = s->weight / weights, part = by_weight + t->k * (by_weight - s->usage);
 
-		t->seats[i].part = need(s) > 0 && part > 0 ? part : 0;
-		parts += t->seats[i].part;
+		t->siblings[i].part = need(s) > 0 && part > 0 ? part : 0;
+		parts += t->siblings[i].part;
 	}
 	return parts;
 }
 
 /* Gives a queue what it needs, or the whole units of its part. True if it wanted less than its part. */
-static bool give_part(struct share *s, struct seat *seat, double part, double *left)
+static bool give_part(struct share *s, struct sibling *sibling, double part, double *left)
 {
 	double wants = need(s), whole = part > 0 ? floor(part) : 0;
 
 	if (wants <= part) {
 		s->fair = requestable(s);
 		*left -= wants;
-		seat->fraction = 0;
+		sibling->fraction = 0;
 		return wants < part;
 	}
 	s->fair += whole;
 	*left -= whole;
 	if (part > whole)
-		seat->fraction = part - whole;
+		sibling->fraction = part - whole;
 	return false;
 }
 
@@ -156,7 +156,7 @@ static bool give_pass(struct share_table *t, double *left)
 		struct share *s = share_at(t, i);
 
 		if (need(s) > 0 && s->weight != 0)
-			is_again |= give_part(s, &t->seats[i], base * (t->seats[i].part / parts), left);
+			is_again |= give_part(s, &t->siblings[i], base * (t->siblings[i].part / parts), left);
 	}
 	return is_again && *left > 0;
 }
@@ -167,8 +167,8 @@ static double give_fractions(struct share_table *t, double left)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->seats[i].fraction > 0)
-			t->spare[n++] = t->seats[i];
+		if (t->siblings[i].fraction > 0)
+			t->spare[n++] = t->siblings[i];
 	qsort(t->spare, n, sizeof(*t->spare), by_fraction);
 	for (uint32_t i = 0; i < n && left > 0; i++) {
 		struct share *s = &t->q[t->spare[i].queue].r[t->res];
@@ -185,8 +185,8 @@ static struct share_table of_priority(const struct share_table *all, uint32_t fi
 {
 	struct share_table t = *all;
 
-	t.seats += first;
-	for (t.n = 1; first + t.n < all->n && t.seats[t.n].priority == t.seats->priority;)
+	t.siblings += first;
+	for (t.n = 1; first + t.n < all->n && t.siblings[t.n].priority == t.siblings->priority;)
 		t.n++;
 	return t;
 }
@@ -207,35 +207,35 @@ static void divide(struct share_table *all, double total)
 	}
 }
 
-static uint32_t level_end(const struct seat *seats, uint32_t n, uint32_t first)
+static uint32_t level_end(const struct sibling *siblings, uint32_t n, uint32_t first)
 {
 	uint32_t end = first + 1;
 
-	while (end < n && seats[end].level == seats[first].level)
+	while (end < n && siblings[end].level == siblings[first].level)
 		end++;
 	return end;
 }
 
 void share_divide(struct share_queue *q, uint32_t n, const double total[KAI_RES], double k)
 {
-	struct seat *seats = mem_alloc(2 * (size_t)n * sizeof(*seats) + 1);
+	struct sibling *siblings = mem_alloc(2 * (size_t)n * sizeof(*siblings) + 1);
 
 	for (uint32_t i = 0; i < n; i++) {
 		assert(q[i].parent == SHARE_NO_QUEUE || q[i].parent < i);
-		seats[i] = (struct seat){q[i].parent + 1, q[i].priority, q[i].rank, i, 0, 0};
+		siblings[i] = (struct sibling){q[i].parent + 1, q[i].priority, q[i].rank, i, 0, 0};
 	}
-	qsort(seats, n, sizeof(*seats), by_level);
+	qsort(siblings, n, sizeof(*siblings), by_level);
 	for (uint32_t first = 0, end; first < n; first = end) {
-		uint32_t level = seats[first].level;
+		uint32_t level = siblings[first].level;
 
-		end = level_end(seats, n, first);
+		end = level_end(siblings, n, first);
 		for (int r = 0; r < KAI_RES; r++) {
-			struct share_table t = {q, seats + first, seats + n, end - first, r, k};
+			struct share_table t = {q, siblings + first, siblings + n, end - first, r, k};
 
 			divide(&t, level ? q[level - 1].r[r].fair : total[r]);
 		}
 	}
-	mem_free(seats);
+	mem_free(siblings);
 }
 
 /* ---- reclaim ---- */
