@@ -149,11 +149,14 @@ static bool is_asked_for(const struct engine_run *run, pod_id id, const struct p
 
 static void collect_waiting(struct engine *en, const struct engine_run *run, struct pod_list *out)
 {
-	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
-		const struct pod *p = ledger_pod(en->ledger, i);
+	uint32_t n = run->these ? run->n_these : ledger_pod_limit(en->ledger);
 
-		if (p->state == POD_WAITING && is_asked_for(run, i, p) && engine_is_ours(en, p))
-			array_push(out, i);
+	for (uint32_t i = 0; i < n; i++) {
+		pod_id pod = run->these ? run->these[i] : i;
+		const struct pod *p = ledger_pod(en->ledger, pod);
+
+		if (p->state == POD_WAITING && is_asked_for(run, pod, p) && engine_is_ours(en, p))
+			array_push(out, pod);
 	}
 	if (out->n)
 		qsort_r(out->v, out->n, sizeof(*out->v), by_queue_sort, en);
@@ -242,7 +245,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
-		if (bits_has(&with_group, pod))
+		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->passes_over_ctx, pod)))
 			continue;
 		rc = try_one(gangs, run, pod, cycle, ret, e);
 		for (uint32_t k = from; k < ret->v.n; k++)

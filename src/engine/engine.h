@@ -30,6 +30,14 @@ struct engine_run {
 	 * Profile kai looks at everybody in any case.
 	 */
 	const struct bits *only;
+	/*
+	 * For drivers that keep such a list themselves: these waiting pods and nobody else (NULL: as above), and who of
+	 * them is passed over when his turn comes. There is no decision about others.
+	 */
+	const pod_id *these;
+	uint32_t n_these;
+	bool (*passes_over)(void *ctx, pod_id pod); /* NULL: nobody is */
+	void *passes_over_ctx;
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*

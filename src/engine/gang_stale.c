@@ -129,10 +129,12 @@ bool engine_gang_is_stale(const struct engine *en, group_id group)
 
 static bool is_due(const struct engine *en, group_id group, int64_t now_ns)
 {
-	int64_t since_ns = ledger_group(en->ledger, group)->obj->stale_ns;
+	int64_t since_ns;
 
-	return is_broken(en, group) &&
-	       res_sub_sat(now_ns, since_ns == TIME_NONE ? now_ns : since_ns) >= en->config->kai.staleness_grace_ns;
+	if (!is_broken(en, group)) /* nor live: then there is no object to look at */
+		return false;
+	since_ns = ledger_group(en->ledger, group)->obj->stale_ns;
+	return time_since(now_ns, since_ns == TIME_NONE ? now_ns : since_ns) >= en->config->kai.staleness_grace_ns;
 }
 
 int64_t stale_gang_due(const struct engine *en, group_id group)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine's turn: it decides until nothing more comes of it, and what it decides is carried out. */
+#include <string.h>
+
+#include "sim/sim_wake.h"
+
+enum {
+	PASSES_MAX = 1000,	/* at one time: more is a loop */
+	PER_KIND = 16,		/* pods of a kind that are tried in one pass, at first */
+	PER_KIND_ALL = 1 << 24, /* all there are */
+};
+static const pod_id nobody = POD_NONE;
+
+static void full_name(const struct sim *s, pod_id pod, struct text *out)
+{
+	const struct pod *p = ledger_pod(s->ledger, pod);
+
+	text_printf(out, "%s/%s", name_str(s->names, labelset_get(s->vocab, p->labelset)->ns),
+		    name_str(s->names, p->name));
+}
+
+static const char *path_of(const struct sim *s, queue_id q)
+{
+	return q == QUEUE_NONE ? "" : name_str(s->names, queue_get(ledger_queues(s->ledger), q)->path);
+}
+
+static void tell_eviction(struct sim *s, const struct decision *d, const struct victim *v)
+{
+	struct text pod = {0}, for_pod = {0};
+	uint32_t slot = sim_incarnation(s, v->pod)->slot;
+
+	full_name(s, v->pod, &pod);
+	if (d->pod != POD_NONE)
+		full_name(s, d->pod, &for_pod);
+	struct sim_eviction ev = {.at_ns = s->now_ns,
+				  .pod = text_str(&pod),
+				  .queue = path_of(s, v->queue),
+				  .node = name_str(s->names, ledger_node(s->ledger, v->node)->name),
+				  .for_pod = text_str(&for_pod),
+				  .for_queue = path_of(s, d->queue),
+				  .action = d->action,
+				  .overridden = v->overridden,
+				  .lost_ns = v->lost_ns,
+				  .nth = slot == SLOT_NONE ? 0 : s->pods.v[slot].n_evictions + 1,
+				  .decision = s->n_decisions,
+				  .why = d};
+	s->o.watcher.eviction(s->o.watcher.ctx, s, &ev);
+	text_free(&pod);
+	text_free(&for_pod);
+}
+
+static bool moves_something(const struct decision *d)
+{
+	return d->outcome == OUTCOME_PLACED || d->n_victims > 0;
+}
+
+/* Watchers first: they see the cluster as it was decided, and victims under the names they had. */
+static void tell(struct sim *s, const struct decision *d)
+{
+	if (!moves_something(d) && d->outcome != OUTCOME_NOMINATED)
+		return;
+	s->n_decisions++;
+	if (s->o.watcher.decision)
+		s->o.watcher.decision(s->o.watcher.ctx, s, d, s->n_decisions);
+	for (uint32_t i = 0; s->o.watcher.eviction && i < d->n_victims; i++)
+		tell_eviction(s, d, &d->victims[i]);
+}
+
+/* A victim is told by the decision it goes for; where several name it, it goes once. */
+static bool carry_out(struct sim *s, const struct decisions *plan)
+{
+	bool has_moved = false;
+
+	for (uint32_t i = 0; i < plan->v.n; i++)
+		tell(s, &plan->v.v[i]);
+	ledger_commit(s->ledger);
+	for (uint32_t i = 0; i < plan->v.n; i++) {
+		const struct decision *d = &plan->v.v[i];
+
+		has_moved |= moves_something(d);
+		for (uint32_t k = 0; k < d->n_victims; k++)
+			sim_evicted(s, d->victims[k].pod);
+		if (d->outcome == OUTCOME_PLACED && ledger_pod(s->ledger, d->pod)->state == POD_PLACED)
+			sim_started(s, d->pod);
+	}
+	return has_moved;
+}
+
+static enum err_code plan_once(struct sim *s, const struct engine_run *run, struct decisions *plan, struct err *e)
+{
+	struct clock clock = clock_steady();
+	int64_t began = clock_now(&clock);
+	enum err_code rc;
+
+	plan->v.n = 0;
+	wake_follow(s, plan);
+	rc = engine_plan(s->engine, run, plan, e);
+	s->outcome.engine_ns = time_add(s->outcome.engine_ns, time_since(clock_now(&clock), began));
+	s->outcome.cycles++;
+	s->outcome.attempts += plan->v.n;
+	return rc;
+}
+
+/* With so many of each kind that the order in which they are tried is that of all. */
+static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct decisions *plan, struct err *e)
+{
+	ledger_mark mark = ledger_get_mark(s->ledger);
+
+	for (uint32_t per_kind = PER_KIND;; per_kind *= 8) {
+		enum err_code rc;
+
+		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive)
+			return ERR_OK;
+		if (!run->these)
+			run->these = &nobody;
+		if (s->o.is_exhaustive)
+			run->these = NULL;
+		rc = plan_once(s, run, plan, e);
+		if (rc || per_kind >= PER_KIND_ALL || s->o.is_exhaustive || !wake_was_cut(s))
+			return rc;
+		ledger_rollback(s->ledger, mark);
+	}
+}
+
+static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
+{
+	struct engine_run run = {.now_ns = s->now_ns,
+				 .cycles = 1,
+				 .report = POD_NONE,
+				 .eviction_history = &s->history,
+				 .passes_over = wake_passes_over,
+				 .passes_over_ctx = s};
+	struct decisions plan = {.arena = s->arena};
+	enum err_code rc = plan_pass(s, &run, &plan, e);
+
+	s->is_dirty = false;
+	if (!rc) {
+		wake_settle(s, &plan);
+		*ret_has_moved = carry_out(s, &plan);
+	}
+	array_free(&plan.v);
+	arena_reset(s->arena);
+	return rc;
+}
+
+enum err_code sim_decide(struct sim *s, struct err *e)
+{
+	enum err_code rc = ERR_OK;
+	bool has_moved = true;
+
+	for (unsigned i = 0; !rc && has_moved && i < PASSES_MAX; i++) {
+		has_moved = false;
+		rc = pass(s, &has_moved, e);
+	}
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sim_wake.h - who of those that wait is worth another try.
+ *
+ * Waiting pods that are alike (queue, shape, labels, priority, application) are one kind, and so are all of a group; a
+ * pod with a nomination is a kind of its own. A kind that was refused sleeps until something happens that may let it
+ * start, and no more is tried of a kind that was refused while nothing moved since. What wakes it:
+ *
+ *	- a node got room, and with it and with whoever may go there one of its pods might fit that node;
+ *	- its queue came below a guarantee or a maximum that it was not below before;
+ *	- it is below its guarantee, and another queue grew: there may be victims now;
+ *	- time: a window, delay, rate or patience ends that was named when it was refused;
+ *	- whatever is not clear: budgets, filters that look at other pods, fair shares, a changed tree or cluster.
+ *
+ * Being woken in vain costs time, sleeping on would change results: tests/sim compares with trying everything always
+ * (sim_options.is_exhaustive).
+ */
+#pragma once
+
+#include "sim/sim_internal.h"
+
+void wake_enter(struct sim *s, pod_id pod); /* it waits from now on */
+void wake_leave(struct sim *s, pod_id pod); /* it does not any more; before its object goes */
+/* What changed: told after the ledger knows. */
+void wake_node_gained(struct sim *s, node_id node); /* room came free, or will */
+void wake_node_taken(struct sim *s, node_id node);  /* somebody got a place there */
+void wake_queue_lost(struct sim *s, queue_id leaf);
+void wake_queue_grew(struct sim *s, queue_id leaf, group_id group);
+
+/*
+ * The pods to try in one pass: of each kind that is awake at most per_kind, first in the engine's order. False: nobody
+ * is. wake_passes_over follows the engine through the pass, with the plan that was told before.
+ */
+bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n);
+void wake_follow(struct sim *s, const struct decisions *plan);
+bool wake_passes_over(void *sim, pod_id pod);
+/* A kind got all through that were tried, and has more: others may have been tried before their turn. */
+bool wake_was_cut(struct sim *s);
+/* What came of the pass, before it is carried out: who sleeps now, and for how long. */
+void wake_settle(struct sim *s, const struct decisions *plan);
