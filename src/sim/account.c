@@ -221,6 +221,10 @@ void accounts_to_outcome(struct sim *s)
 	mem_free(o->queues);
 	o->queues = mem_alloc((s->accounts.n + 1) * sizeof(*o->queues));
 	o->n_queues = 0;
+	for (uint32_t i = 0; i < s->accounts.n; i++) {
+		times_settle(&s->accounts.v[i].counts.waits);
+		times_settle(&s->accounts.v[i].counts.slowdowns);
+	}
 	o->totals = s->accounts.v[0].counts;
 	for (uint32_t i = 1; i < s->accounts.n; i++) {
 		const struct account *a = &s->accounts.v[i];

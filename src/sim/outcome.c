@@ -47,7 +47,7 @@ static int by_bucket(const void *a, const void *b)
 	return (x->bucket > y->bucket) - (x->bucket < y->bucket);
 }
 
-static void sort(struct times *t)
+void times_settle(struct times *t)
 {
 	if (t->is_sorted || !t->n_buckets)
 		return;
@@ -72,7 +72,7 @@ double times_quantile(struct times *t, double fraction)
 {
 	uint64_t seen = 0;
 
-	sort(t);
+	times_settle(t);
 	for (uint32_t i = 0; i < t->n_buckets; i++) {
 		seen += t->v[i].n;
 		if ((double)seen >= fraction * (double)t->n)

@@ -43,6 +43,8 @@ struct times {
 void times_add(struct times *t, int64_t ns);
 double times_mean(const struct times *t);		 /* seconds; 0 if there are none */
 double times_quantile(struct times *t, double fraction); /* the smallest that so many are not above; seconds */
+/* In order: from here on, until one is added, copies of the struct may be asked for quantiles. */
+void times_settle(struct times *t);
 void times_free(struct times *t);
 
 struct outcome_counts { /* of one queue, or of all */

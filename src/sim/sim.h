@@ -33,12 +33,15 @@ struct sim_eviction {
 	uint32_t nth;		 /* how many of this pod, with this one */
 	uint64_t decision;	 /* number of the decision, from 1 */
 	const struct decision *why;
+	const struct victim *victim; /* of that decision */
 };
 
 struct sim_watcher { /* all may be NULL */
 	void *ctx;
 	/* Of every decision that moved something (placed, nominated, evicted), after its moves were made. */
 	void (*decision)(void *ctx, struct sim *s, const struct decision *d, uint64_t number);
+	/* Of every other: the pod waits. */
+	void (*waiting)(void *ctx, struct sim *s, const struct decision *d);
 	void (*eviction)(void *ctx, struct sim *s, const struct sim_eviction *ev);
 	void (*start)(void *ctx, struct sim *s, pod_id pod);
 	/* Now and then, for progress bars: how far the load is, 0 to 1, or -1 if nobody knows. */

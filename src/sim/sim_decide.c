@@ -43,7 +43,8 @@ static void tell_eviction(struct sim *s, const struct decision *d, const struct 
 				  .lost_ns = v->lost_ns,
 				  .nth = slot == SLOT_NONE ? 0 : s->pods.v[slot].n_evictions + 1,
 				  .decision = s->n_decisions,
-				  .why = d};
+				  .why = d,
+				  .victim = v};
 	s->o.watcher.eviction(s->o.watcher.ctx, s, &ev);
 	text_free(&pod);
 	text_free(&for_pod);
@@ -57,8 +58,11 @@ static bool moves_something(const struct decision *d)
 /* Watchers first: they see the cluster as it was decided, and victims under the names they had. */
 static void tell(struct sim *s, const struct decision *d)
 {
-	if (!moves_something(d) && d->outcome != OUTCOME_NOMINATED)
+	if (!moves_something(d) && d->outcome != OUTCOME_NOMINATED) {
+		if (s->o.watcher.waiting)
+			s->o.watcher.waiting(s->o.watcher.ctx, s, d);
 		return;
+	}
 	s->n_decisions++;
 	if (s->o.watcher.decision)
 		s->o.watcher.decision(s->o.watcher.ctx, s, d, s->n_decisions);
