@@ -12,6 +12,7 @@ SEED ?= 7
 SECONDS ?= 60
 N ?=
 FUZZERS ?=
+CASES ?=
 export JOBS ?= $(shell nproc)
 
 # Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
@@ -28,7 +29,7 @@ RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
-.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster bench clean help
+.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster bench-cluster bench clean help
 
 run: build ## build, and show and plan the example cluster
 	@for command in show plan; do \
@@ -106,6 +107,11 @@ test-cluster: ## against a real etcd, kube-apiserver, kube-controller-manager an
 	@tools/install-missing $(PKG_CLUSTER)
 	@$(MAKE) --no-print-directory build
 	@tests/cluster/run build/cede
+
+bench-cluster: ## cede and the real kube-scheduler in turn on a real API server (CASES=PreemptionBasic/1000)
+	@tools/install-missing $(PKG_CLUSTER)
+	@$(MAKE) --no-print-directory build
+	@bench/cluster.py build/cede $(CASES) --out bench/results/cluster.json
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \

@@ -23,6 +23,9 @@ enum {
 	KEY_LEASE,
 	KEY_IDENTITY,
 	KEY_SHADOW,
+	KEY_LISTEN,
+	KEY_TLS_CERT,
+	KEY_TLS_KEY,
 };
 
 static void read_lease(struct options *o, const char *arg, struct argp_state *state)
@@ -94,6 +97,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SHADOW:
 		read_shadow(o, arg, state);
 		return 0;
+	case KEY_LISTEN:
+		o->d.listen = arg;
+		return 0;
+	case KEY_TLS_CERT:
+		o->d.tls_cert = arg;
+		return 0;
+	case KEY_TLS_KEY:
+		o->d.tls_key = arg;
+		return 0;
 	case 'v':
 		o->d.verbose++;
 		return 0;
@@ -121,6 +133,11 @@ static const struct argp_option argp_options[] = {
 	{"identity", KEY_IDENTITY, "NAME", 0, "Who it is among the replicas (default: host name and a number)", 0},
 	{"dry-run", KEY_DRY_RUN, NULL, 0, "Decide, tell, and write nothing to the cluster", 0},
 	{"shadow", KEY_SHADOW, "NAME,...", 0, "The same for the pods of these schedulers", 0},
+	{"listen", KEY_LISTEN, "HOST:PORT", 0,
+	 "Where to listen for those who ask (default 127.0.0.1:10269); none: nowhere", 0},
+	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made where others can ask",
+	 0},
+	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
 	{"log", KEY_LOG, "FORMAT", 0, "Lines as text (default) or json", 0},
 	{"verbose", 'v', NULL, 0, "Tell each decision", 0},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
@@ -136,7 +153,7 @@ static const char doc[] =
 int command_run(int argc, char **argv)
 {
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc};
-	struct options o = {.d = {.lease_ns = "kube-system", .lease_name = "cede"}};
+	struct options o = {.d = {.lease_ns = "kube-system", .lease_name = "cede", .listen = "127.0.0.1:10269"}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

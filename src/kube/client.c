@@ -124,6 +124,8 @@ static void end(struct kube_client *c, struct transfer *t, const struct verdict 
 	n->took_ns = t->started_ns ? now_ns - t->started_ns : 0;
 	n->body = t->in;
 	t->in = (struct text){0};
+	snprintf(n->method, sizeof(n->method), "%s", t->request.method);
+	n->was_stream = t->request.is_stream;
 	memcpy(n->error, v->error, sizeof(n->error));
 	atomic_fetch_add(&c->n_results[v->result], 1);
 	leave(c, t);

@@ -72,6 +72,8 @@ struct kube_news {
 	enum kube_result result; /* when done */
 	int status;		 /* HTTP status of the last answer; 0: there was none */
 	bool is_unknown;	 /* an attempt went out and no answer came: it may or may not have been carried out */
+	char method[8];		 /* of the request; when done */
+	bool was_stream;
 	uint32_t attempts;
 	int64_t retry_after_ns; /* as the server said last; 0: nothing */
 	int64_t took_ns;	/* from the first attempt to the end */

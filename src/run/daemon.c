@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "run/face.h"
 
 #define NS_PER_MS (NS_PER_S / 1000)
 #define DRAIN_NS (6 * NS_PER_S)
@@ -27,8 +28,35 @@ struct moment daemon_now(const struct daemon *d)
 
 static void on_decided(void *ctx, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
-	(void)now;
-	lines_decision(ctx, v, x);
+	struct daemon *d = ctx;
+
+	lines_decision(d, v, x);
+	face_decided(d->face, v, x, now);
+}
+
+static void on_turn_ended(void *ctx, uint32_t n_decisions, int64_t took_ns)
+{
+	face_turn_ended(((struct daemon *)ctx)->face, n_decisions, took_ns);
+}
+
+static void on_wrote(void *ctx, enum task_kind k, const struct kube_news *n)
+{
+	face_wrote(((struct daemon *)ctx)->face, k, n);
+}
+
+static void on_bound(void *ctx, const char *uid, const char *error, const struct moment *now)
+{
+	face_bound(((struct daemon *)ctx)->face, uid, error, now);
+}
+
+static void on_undone(void *ctx, const char *reason)
+{
+	face_undone(((struct daemon *)ctx)->face, reason);
+}
+
+static void on_gang(void *ctx, const char *outcome)
+{
+	face_gang(((struct daemon *)ctx)->face, outcome);
 }
 
 static void on_settings(void *ctx, const char *name, const char *uid, const struct tree *map)
@@ -44,6 +72,7 @@ static void on_refused(void *ctx, const struct kube_object *o, const char *words
 	text_printf(&t, "%s %s%s%s: left out: %s", o->kind->kind, o->ns, *o->ns ? "/" : "", o->name, words);
 	lines_said(d, true, text_str(&t));
 	text_free(&t);
+	face_object_refused(d->face, o->kind->kind);
 }
 
 static void on_said(void *ctx, bool is_warning, const char *words)
@@ -71,10 +100,16 @@ void daemon_follow(struct daemon *d, struct world *w)
 	o.history = &history;
 	o.hooks = (struct scheduler_hooks){.ctx = d,
 					   .decided = on_decided,
+					   .turn_ended = on_turn_ended,
+					   .wrote = on_wrote,
+					   .bound = on_bound,
+					   .undone = on_undone,
+					   .gang = on_gang,
 					   .settings_changed = on_settings,
 					   .refused = on_refused,
 					   .said = on_said};
 	d->scheduler = scheduler_new(w, &o, &now);
+	face_settings(d->face, NULL);
 	eviction_history_free(&history);
 	map_free(&d->told);
 	d->told = (struct map){0};
@@ -119,6 +154,7 @@ static void take_news(struct daemon *d)
 	struct kube_news *n;
 
 	while ((n = kube_client_next(d->client))) {
+		face_requested(d->face, n);
 		if (!leader_take(d, n))
 			scheduler_take(d->scheduler, n, &now);
 		kube_news_free(d->client, n);
@@ -199,15 +235,17 @@ static int loop(struct daemon *d)
 	for (;;) {
 		struct pollfd p[] = {{.fd = d->signals, .events = POLLIN},
 				     {.fd = kube_client_fd(d->client), .events = POLLIN},
-				     {.fd = d->clock_set, .events = POLLIN}};
+				     {.fd = d->clock_set, .events = POLLIN},
+				     {.fd = face_fd(d->face), .events = POLLIN}};
 
-		if (poll(p, 3, is_busy ? 0 : next_ms(d)) < 0 && errno != EINTR)
+		if (poll(p, 4, is_busy ? 0 : next_ms(d)) < 0 && errno != EINTR)
 			return EXIT_STARTLESS;
 		if (p[0].revents & POLLIN)
 			read_signals(d);
 		if (p[2].revents)
 			rearm_clock(d);
 		is_busy = turn(d);
+		face_answer(d->face);
 		if (has_ended(d))
 			return EXIT_DONE;
 	}
@@ -279,6 +317,8 @@ static int run(struct daemon *d)
 	if (connect_client(d, &e) || settings_build(d, &w, &e))
 		return fail(&e);
 	daemon_follow(d, w);
+	if (!str_eq(d->o->listen, "none") && face_listen(d->face, &e))
+		return fail(&e);
 	if (leader_start(d, &e))
 		return fail(&e);
 	rc = loop(d);
@@ -296,7 +336,9 @@ int daemon_run(const struct daemon_options *o)
 	d.clock_set = watch_clock();
 	d.lines_ns = clock_now(&d.steady);
 	name_ourselves(&d);
+	d.face = face_new(&d);
 	rc = run(&d);
+	face_free(d.face);
 	scheduler_free(d.scheduler);
 	world_free(d.next);
 	lease_free(d.lease);

@@ -22,8 +22,10 @@ struct daemon_options {
 	bool is_dry;			   /* writes nothing */
 	const char *const *shadow;	   /* takes these schedulers' pods as its own, and writes nothing */
 	uint32_t n_shadow;
-	bool is_json; /* of lines */
-	int verbose;  /* 1: a line for each decision */
+	const char *listen;		/* "none": nobody can ask it */
+	const char *tls_cert, *tls_key; /* files; NULL: one is made where one is needed */
+	bool is_json;			/* of lines */
+	int verbose;			/* 1: a line for each decision */
 };
 
 /* Until a signal ends it. Exit codes: 0; 1 could not start; 2 bad settings. Errors are told. */

@@ -11,8 +11,11 @@ struct config_map {
 	bool is_new;	  /* since the settings were read last */
 };
 
+struct face;
+
 struct daemon {
 	const struct daemon_options *o;
+	struct face *face;
 	struct clock steady, wall;
 	struct kube_client *client;
 	const char *ns;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run/daemon_internal.h"
+#include "run/face.h"
 
 enum err_code leader_start(struct daemon *d, struct err *e)
 {
@@ -32,6 +33,7 @@ static void begin_to_lead(struct daemon *d)
 	d->leads = true;
 	scheduler_lead(d->scheduler, &now);
 	lines_said(d, false, "it leads");
+	face_leads(d->face);
 }
 
 /* Whatever was under way is not known any more: everything is looked at anew, and it stands by. */
@@ -42,6 +44,7 @@ static void stop_leading(struct daemon *d)
 
 	d->leads = false;
 	lines_said(d, true, "the lease is lost; it stands by");
+	face_leads(d->face);
 	if (settings_build(d, &w, &e))
 		settings_refused(d, &e); /* files that changed meanwhile: the old world has to do */
 	else

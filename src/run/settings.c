@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings from files and ConfigMaps, taken as a whole or refused aloud (CL-7). */
 #include "run/daemon_internal.h"
+#include "run/face.h"
 
 static char *dup_or_null(const char *s)
 {
@@ -75,6 +76,7 @@ void settings_refused(struct daemon *d, const struct err *e)
 
 	text_printf(&words, "settings refused, those before stay in force: %s", e->msg);
 	lines_said(d, true, text_str(&words));
+	face_settings(d->face, i >= 0 ? kube_config_maps[i] : "files");
 	if (i >= 0 && d->scheduler) {
 		struct kube_event ev = {.api = "v1",
 					.kind = "ConfigMap",

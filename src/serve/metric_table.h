@@ -27,8 +27,6 @@
 	    "From a pod's first place in the queue to its binding, without the time it was gated.")                    \
 	ROW(POD_ATTEMPTS, HISTOGRAM_COUNT, "scheduler_pod_scheduling_attempts", "", "", "",                            \
 	    "Attempts that pods needed until they were bound.")                                                        \
-	ROW(QUEUE_INCOMING, COUNTER, "scheduler_queue_incoming_pods_total", "event", "queue", "",                      \
-	    "Pods put into a part of the queue, by what put them there.")                                              \
 	ROW(CACHE_SIZE, GAUGE, "scheduler_cache_size", "type", "", "",                                                 \
 	    "What is kept of the cluster: nodes, pods, assumed_pods.")                                                 \
 	ROW(REST_REQUESTS, COUNTER, "rest_client_requests_total", "code", "method", "",                                \
@@ -38,8 +36,8 @@
 	ROW(LEADER, GAUGE, "leader_election_master_status", "name", "", "", "1: this replica leads; 0: it stands by.") \
 	/* decisions */                                                                                                \
 	ROW(DECISIONS, COUNTER, "cede_decisions_total", "outcome", "action", "", "Decisions about waiting pods.")      \
-	ROW(DECISION_SECONDS, HISTOGRAM_MS, "cede_decision_duration_seconds", "action", "", "",                        \
-	    "Time the engine took for one turn; action is that of its decision, none if the pod waits.")               \
+	ROW(DECISION_SECONDS, HISTOGRAM_MS, "cede_decision_duration_seconds", "", "", "",                              \
+	    "Time of one turn of decisions, without any writing.")                                                     \
 	ROW(VICTIMS, COUNTER, "cede_victims_total", "action", "queue", "", "Pods that had to go, by their own queue.") \
 	ROW(LOST_SECONDS, COUNTER, "cede_lost_work_seconds_total", "action", "queue", "",                              \
 	    "Work of victims that was lost with them, in pod-seconds.")                                                \
@@ -55,9 +53,9 @@
 	    "Victims that should have gone and are still there after the configured patience.")                        \
 	/* writes */                                                                                                   \
 	ROW(WRITES, COUNTER, "cede_writes_total", "kind", "result", "",                                                \
-	    "Writes that ended: bind, condition, delete, evict, nominate, status, event, group, claim.")               \
+	    "Writes that ended: bind, status, evict, event, group, volume; by what came of them.")                     \
 	ROW(WRITE_SECONDS, HISTOGRAM_MS, "cede_write_duration_seconds", "kind", "", "",                                \
-	    "Time of writes, from the decision to the API server's answer.")                                           \
+	    "Time of writes with all their attempts, until the API server's answer.")                                  \
 	ROW(WRITES_IN_FLIGHT, GAUGE, "cede_writes_in_flight", "", "", "", "Writes sent and not answered yet.")         \
 	ROW(UNDONE, COUNTER, "cede_assumptions_undone_total", "reason", "", "",                                        \
 	    "Placements taken back because they could not be written.")                                                \
@@ -73,10 +71,6 @@
 	    "When the settings in force were taken.")                                                                  \
 	ROW(OBJECTS_REFUSED, COUNTER, "cede_objects_refused_total", "kind", "", "",                                    \
 	    "Objects of the cluster that could not be read and were left as they were, or out.")                       \
-	ROW(SELF_CHECKS, COUNTER, "cede_self_checks_total", "", "", "",                                                \
-	    "Comparisons of the ledger with a fresh list.")                                                            \
-	ROW(SELF_CHECK_DIFFERENCES, GAUGE, "cede_self_check_differences", "", "", "",                                  \
-	    "What differed in the last of them; anything but 0 is a bug.")                                             \
 	/* queues */                                                                                                   \
 	ROW(QUEUE_PODS, GAUGE, "cede_queue_pods", "queue", "state", "", "Pods of a queue: running, waiting, leaving.") \
 	ROW(QUEUE_USED, GAUGE, "cede_queue_used", "queue", "resource", "", "What a queue uses, with all below it.")    \
@@ -84,10 +78,7 @@
 	ROW(QUEUE_MAX, GAUGE, "cede_queue_max", "queue", "resource", "", "What it may use at most.")                   \
 	ROW(QUEUE_SHORT, GAUGE, "cede_queue_below_guarantee", "queue", "resource", "",                                 \
 	    "What a queue lacks of its guarantee while work that asks for it waits.")                                  \
-	/* shadow, journal, this server */                                                                             \
-	ROW(SHADOW, COUNTER, "cede_shadow_decisions_total", "scheduler", "result", "",                                 \
-	    "Pods that another scheduler placed: same (node), other (node), only-there, only-here.")                   \
-	ROW(JOURNAL_ERRORS, COUNTER, "cede_journal_errors_total", "", "", "", "Records that could not be written.")    \
+	/* this server */                                                                                              \
 	ROW(HTTP_REQUESTS, COUNTER, "cede_http_requests_total", "path", "code", "", "Requests that were answered.")    \
 	ROW(HTTP_SECONDS, HISTOGRAM_MS, "cede_http_request_duration_seconds", "path", "", "",                          \
 	    "Time from a request to its answer.")                                                                      \

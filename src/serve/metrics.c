@@ -185,7 +185,7 @@ void metrics_set(struct metrics *m, enum metric_id id, double value, const char 
 	pthread_mutex_unlock(&m->lock);
 }
 
-void metrics_observe(struct metrics *m, enum metric_id id, double value, const char *const *labels)
+void metrics_observe_n(struct metrics *m, enum metric_id id, double value, uint32_t n, const char *const *labels)
 {
 	const struct bucket_row *row = &bucket_rows[rows[id].kind];
 	double bound = row->first;
@@ -201,11 +201,16 @@ void metrics_observe(struct metrics *m, enum metric_id id, double value, const c
 	}
 	pthread_mutex_lock(&m->lock);
 	s = series_of(m, id, labels);
-	s->value += value;
-	s->count++;
+	s->value += value * n;
+	s->count += n;
 	if (i < row->n)
-		s->buckets[i]++;
+		s->buckets[i] += n;
 	pthread_mutex_unlock(&m->lock);
+}
+
+void metrics_observe(struct metrics *m, enum metric_id id, double value, const char *const *labels)
+{
+	metrics_observe_n(m, id, value, 1, labels);
 }
 
 void metrics_clear(struct metrics *m, enum metric_id id)

@@ -4,7 +4,7 @@
  *
  *	metrics_add(m, METRIC_VICTIMS, 1, METRIC_LABELS("reclaim", "root.ads"));
  *	metrics_set(m, METRIC_WATCH_LAG, 0.2, NULL);
- *	metrics_observe(m, METRIC_DECISION_SECONDS, 0.0004, METRIC_LABELS("preempt"));
+ *	metrics_observe(m, METRIC_WRITE_SECONDS, 0.0004, METRIC_LABELS("bind"));
  *
  * What there is says metric_table.h; as many labels are given as its row has (asserted). Label values are copied and
  * may be any text. A metric without labels is shown from the start, one with labels from its first use. At most
@@ -36,6 +36,8 @@ void metrics_free(struct metrics *m);
 void metrics_add(struct metrics *m, enum metric_id id, double by, const char *const *labels);
 void metrics_set(struct metrics *m, enum metric_id id, double value, const char *const *labels);
 void metrics_observe(struct metrics *m, enum metric_id id, double value, const char *const *labels);
+/* The same value n times. */
+void metrics_observe_n(struct metrics *m, enum metric_id id, double value, uint32_t n, const char *const *labels);
 /* Forgets every label set, for gauges that are set anew as a whole. */
 void metrics_clear(struct metrics *m, enum metric_id id);
 

@@ -119,7 +119,7 @@ def dry_run(objects):
         bad = cede("run", "--dry-run", "--kubeconfig", server.kubeconfig(), "--config", os.path.join(folder, "bad.yaml"))
         suite.true("settings that are wrong are told before anything begins", bad.code == 2 and "bad.yaml:" in bad.err, bad.err)
         with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
-            run = subprocess.Popen([CEDE, "run", "--shadow", "default-scheduler", "--log", "json", "--kubeconfig", server.kubeconfig()], stdout=subprocess.PIPE,
+            run = subprocess.Popen([CEDE, "run", "--listen", "none", "--shadow", "default-scheduler", "--log", "json", "--kubeconfig", server.kubeconfig()], stdout=subprocess.PIPE,
                                    stderr=log, env=environment(), text=True)
             first = json.loads(run.stdout.readline())
             run.terminate()

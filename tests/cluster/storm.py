@@ -18,22 +18,23 @@ CLASSES = {"storm-low": 10, "storm-high": 1000, "storm-vip": 100000}
 
 
 class Api:
-    """Requests of an administrator, one after the other, tried again while the server is away."""
+    """Requests of an administrator, one after the other, whatever thread they come from."""
 
     def __init__(self, lab):
-        self.lab, self.connection = lab, None
+        self.lab, self.connection, self.lock = lab, None, threading.Lock()
 
     def ask(self, method, path, body=None):
         """The status and what was answered; None where the server is not there."""
-        try:
-            if not self.connection:
-                self.connection = http.client.HTTPSConnection("127.0.0.1", self.lab.port, context=self.lab.context(), timeout=30)
-            self.connection.request(method, path, json.dumps(body) if body is not None else None, {"Content-Type": "application/json"})
-            answer = self.connection.getresponse()
-            return answer.status, json.loads(answer.read() or b"{}")
-        except (OSError, http.client.HTTPException, ValueError):
-            self.connection = None
-            return None, {}
+        with self.lock:
+            try:
+                if not self.connection:
+                    self.connection = http.client.HTTPSConnection("127.0.0.1", self.lab.port, context=self.lab.context(), timeout=30)
+                self.connection.request(method, path, json.dumps(body) if body is not None else None, {"Content-Type": "application/json"})
+                answer = self.connection.getresponse()
+                return answer.status, json.loads(answer.read() or b"{}")
+            except (OSError, http.client.HTTPException, ValueError):
+                self.connection = None
+                return None, {}
 
     def must(self, method, path, body=None, good=(200, 201, 404, 409), seconds=120):
         end = time.monotonic() + seconds
@@ -100,7 +101,7 @@ class Storm:
         while not self.is_over.wait(self.pace):
             try:
                 self.turn()
-            except RuntimeError as why:
+            except Exception as why:  # told by whoever ends the storm
                 self.trouble = why
                 return
 
@@ -137,7 +138,8 @@ class Scheduler:
     """cede run, to be killed."""
 
     def __init__(self, program, lab, kubeconfig, *options, log="run.log"):
-        self.command = [program, "run", "--kubeconfig", kubeconfig, *options]
+        quiet = () if "--listen" in options else ("--listen", "none")
+        self.command = [program, "run", "--kubeconfig", kubeconfig, *quiet, *options]
         self.lab, self.log = lab, lab.path(log)
         self.process = None
         self.n_starts = 0

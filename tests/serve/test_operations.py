@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/operations.md has every metric with its labels, and no other; every event's reason that the code writes is there."""
+"""docs/operations.md has every metric with its labels, and no other; every metric is set; every event's reason that the code writes is there."""
 import glob
 import os
 import re
@@ -30,6 +30,7 @@ def main():
     t.true("there are metrics", len(metrics) > 40, str(metrics))
     t.equal("docs/operations.md has every metric, and no other, with its labels", documented, dict(metrics.values()))
     code = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=SOURCE, recursive=True) if path != "src/serve/metrics.c") + read("src", "serve", "metrics.c")
+    t.equal("every metric is set somewhere", sorted(i for i in metrics if not re.search(rf"\bMETRIC_{i}\b", code)), [])
     known = set(dict(metrics.values()))
     named = set(re.findall(r"`((?:cede|scheduler|rest_client|leader_election|process)_[a-z_]+)`", read("docs", "operations.md")))
     t.equal("what is named in the text exists", sorted(named - known), [])

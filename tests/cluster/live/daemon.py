@@ -16,7 +16,7 @@ class Daemon:
     def __init__(self, lab, *options, lease="none", name="run"):
         self.lab, self.log = lab, lab.path(name + ".log")
         self.out = open(self.log, "ab")
-        self.process = subprocess.Popen([CEDE, "run", "--kubeconfig", lab.kubeconfig("cede"), "--lease", lease, "-v", *options],
+        self.process = subprocess.Popen([CEDE, "run", "--listen", "none", "--kubeconfig", lab.kubeconfig("cede"), "--lease", lease, "-v", *options],
                                         stdout=self.out, stderr=self.out)
 
     def __enter__(self):

@@ -25,7 +25,7 @@ QUEUES = """partitions:
 
 class Runner:
     def __init__(self, lab, *options):
-        self.process = subprocess.Popen([CEDE, "run", "--dry-run", "--kubeconfig", lab.kubeconfig("cede"), *options], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([CEDE, "run", "--listen", "none", "--dry-run", "--kubeconfig", lab.kubeconfig("cede"), *options], stdout=subprocess.PIPE,
                                         stderr=open(lab.path("run.log"), "ab"), text=True)
         self.lines, self.seen = queue.Queue(), []
         threading.Thread(target=lambda: [self.lines.put((time.monotonic(), line)) for line in self.process.stdout], daemon=True).start()
