@@ -331,12 +331,95 @@ static void KF_6_in_the_default_queue_each_criterion_alone_decides(void **state)
 	run_rows(rows, COUNT(rows), false);
 }
 
+/* ---- what plugins say of the order on one node ---- */
+
+/* Pods called spared-... are to be spared, those called first-... go first. */
+static struct cede_verdict spare(void *self, const struct cede_cycle *c, cede_pod victim)
+{
+	(void)self;
+	return str_starts(cede_pod_name(c, victim), "spared-") ? cede_answer(CEDE_SKIP, 0, 0) : cede_ok();
+}
+
+static int64_t order(void *self, const struct cede_cycle *c, cede_pod victim)
+{
+	(void)self;
+	return str_starts(cede_pod_name(c, victim), "first-");
+}
+
+static void run_with_plugin(const struct row *r)
+{
+	static const struct cede_plugin table = {
+		.abi = CEDE_PLUGIN_ABI, .name = "opinions", .may_evict = spare, .victim_order = order};
+	const struct framework_plugin extra = {.table = &table};
+	struct text got = {0};
+	struct story s;
+	struct err e;
+
+	story_begin(&s);
+	add_queues(&s);
+	story_node(&s, "n1", r->nodes[0]);
+	for (int i = 0; i < PODS_MAX && r->pods[i].name; i++)
+		story_pod(&s, r->pods[i].name, r->pods[i].queue, r->pods[i].units, r->pods[i].node, r->pods[i].words);
+	story_load(&s);
+	engine_free(s.engine);
+	s.engine = engine_new(s.cluster, s.settings, &extra, 1, &e);
+	assert_non_null(s.engine);
+	story_plan(&s);
+	story_line(&s, &got);
+	if (!str_eq(text_str(&got), r->line))
+		print_error("%s\n", r->sentence);
+	assert_string_equal(text_str(&got), r->line);
+	text_free(&got);
+	story_end(&s);
+}
+
+static void GQ_9_on_one_node_plugins_decide_between_pods_of_one_priority(void **state)
+{
+	static const struct row rows[] = {
+		{"who is spared goes last, where one of them must go",
+		 {6},
+		 {{"a", T, "n1", 2, "driver age 900"},
+		  {"spared-b", T, "n1", 2, "age 10"},
+		  {"spared-c", T, "n1", 2, "age 9"},
+		  {"want", P, NULL, 4, "priority 5"}},
+		 "want reclaim n1 [spared-c a]"},
+		{"after who opted out",
+		 {4},
+		 {{"a", T, "n1", 2, "opted-out age 900"},
+		  {"spared-b", T, "n1", 2, "age 10"},
+		  {"want", P, NULL, 4, "priority 5"}},
+		 "want reclaim n1 [spared-b a]"},
+		{"who goes first by a plugin does, though it loses more",
+		 {4},
+		 {{"a", T, "n1", 2, "age 10"}, {"first-b", T, "n1", 2, "age 900"}, {"want", P, NULL, 2, "priority 5"}},
+		 "want reclaim n1 [first-b]"},
+		{"not before a lower priority",
+		 {4},
+		 {{"a", T, "n1", 2, "age 900"},
+		  {"first-b", T, "n1", 2, "priority 1 age 10"},
+		  {"want", P, NULL, 2, "priority 5"}},
+		 "want reclaim n1 [a]"},
+		{"also two of them before one that loses less",
+		 {4},
+		 {{"a", T, "n1", 2, "age 10"},
+		  {"first-b", T, "n1", 1, "age 900"},
+		  {"first-c", T, "n1", 1, "age 900"},
+		  {"want", P, NULL, 2, "priority 5"}},
+		 "want reclaim n1 [first-b first-c]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		run_with_plugin(&rows[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(GQ_9_between_nodes_each_criterion_alone_decides),
 		cmocka_unit_test(GQ_9_on_one_node_each_criterion_alone_decides),
 		cmocka_unit_test(KF_6_in_the_default_queue_each_criterion_alone_decides),
+		cmocka_unit_test(GQ_9_on_one_node_plugins_decide_between_pods_of_one_priority),
 	};
 
 	return cmocka_run_group_tests_name("gq_ranking", tests, NULL, NULL);
