@@ -111,6 +111,8 @@ static void see_below(struct sim *s, struct account *a)
 
 	if (is_below && !a->is_below)
 		a->below_since_ns = s->now_ns;
+	if (!is_below && a->is_below && time_since(s->now_ns, a->below_since_ns) > a->longest_below_ns)
+		a->longest_below_ns = time_since(s->now_ns, a->below_since_ns);
 	a->is_below = is_below;
 }
 

@@ -259,6 +259,9 @@ void sim_free(struct sim *s)
 	engine_free(s->engine);
 	if (s->own_config)
 		engine_config_free(s->own_config);
+	for (uint32_t i = 0; i < s->old_configs.n; i++)
+		engine_config_free(s->old_configs.v[i]);
+	array_free(&s->old_configs);
 	sim_free_pods(s);
 	sim_free_nodes(s);
 	sim_free_waiting(s);

@@ -44,6 +44,7 @@ struct sim_watcher { /* all may be NULL */
 	void (*waiting)(void *ctx, struct sim *s, const struct decision *d);
 	void (*eviction)(void *ctx, struct sim *s, const struct sim_eviction *ev);
 	void (*start)(void *ctx, struct sim *s, pod_id pod);
+	void (*finish)(void *ctx, struct sim *s, pod_id pod); /* it is still there */
 	/* Now and then, for progress bars: how far the load is, 0 to 1, or -1 if nobody knows. */
 	void (*progress)(void *ctx, int64_t now_ns, double done, uint64_t events);
 	/* After everything that happened at one time. */

@@ -1,8 +1,146 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim_change.h"
 
+#include "manifest/manifest.h"
+
+struct change { /* one event, document by document */
+	struct sim *s;
+	struct object_source src;
+	struct arena *arena;
+	ARRAY(struct queue_def) kai;
+	struct engine_config *config; /* new settings; NULL: they stay */
+};
+
+/* ---- settings ---- */
+
+/* A copy to read more into. What the old one points to stays the old one's, which outlives it. */
+static struct engine_config *config_on_top(struct sim *s)
+{
+	struct arena *arena = arena_new(4096);
+	struct engine_config *c = arena_type(arena, struct engine_config);
+
+	*c = s->own_config ? *s->own_config : *s->o.config;
+	c->arena = arena;
+	c->bag = name_bag_of(s->names);
+	return c;
+}
+
+static enum err_code read_settings(struct change *c, const struct tree *t, struct err *e)
+{
+	if (!c->config)
+		c->config = config_on_top(c->s);
+	return manifest_cede_config(&c->src, t, c->config, e);
+}
+
+/* The new engine knows nothing of what the old one learned. */
+static enum err_code take_settings(struct change *c, struct err *e)
+{
+	struct sim *s = c->s;
+	struct cluster_options o = engine_config_cluster_options(c->config, s->now_ns);
+	struct engine *engine = engine_new(s->cluster, c->config, s->o.plugins, s->o.n_plugins, e);
+
+	if (!engine)
+		return ERR_INPUT;
+	engine_free(s->engine);
+	s->engine = engine;
+	if (s->own_config)
+		array_push(&s->old_configs, s->own_config);
+	s->own_config = c->config;
+	c->config = NULL;
+	cluster_set_options(s->cluster, &o);
+	return ERR_OK;
+}
+
+/* ---- objects ---- */
+
+static enum err_code put_queues(struct change *c, const struct tree *t, struct err *e)
+{
+	struct yunikorn_config y = {0};
+	enum err_code rc = manifest_yunikorn(c->s->vocab, c->arena, &c->src, t, &y, e);
+
+	if (!rc)
+		rc = cluster_put_queues(c->s->cluster, FROM_YUNIKORN, y.queues, y.n, e);
+	return rc ? rc : cluster_put_placement(c->s->cluster, y.rules, y.n_rules, e);
+}
+
+static enum err_code put_kai_queue(struct change *c, const struct tree *t, struct err *e)
+{
+	struct queue_def d = {0};
+	enum err_code rc = manifest_kai_queue(c->s->vocab, c->arena, &c->src, t, &d, e);
+
+	if (!rc)
+		array_push(&c->kai, d);
+	return rc;
+}
+
+#define PUT(name)                                                                              \
+	static enum err_code put_##name(struct change *c, const struct tree *t, struct err *e) \
+	{                                                                                      \
+		struct obj_##name o = {0};                                                     \
+		enum err_code rc = manifest_##name(c->s->vocab, &c->src, t, &o, e);            \
+                                                                                               \
+		if (rc)                                                                        \
+			return rc;                                                             \
+		rc = cluster_put_##name(c->s->cluster, &o, e);                                 \
+		if (rc)                                                                        \
+			obj_##name##_drop(c->s->vocab, &o);                                    \
+		return rc;                                                                     \
+	}
+PUT(node)
+PUT(pdb)
+PUT(class)
+PUT(namespace)
+
+static const struct {
+	const char *kind;
+	enum err_code (*put)(struct change *c, const struct tree *t, struct err *e);
+} kinds[] = {
+	{"CedeConfiguration", read_settings}, {"Queue", put_kai_queue},	    {"Node", put_node},
+	{"PodDisruptionBudget", put_pdb},     {"PriorityClass", put_class}, {"Namespace", put_namespace},
+};
+
+static enum err_code change_document(struct change *c, const struct tree *t, struct err *e)
+{
+	const struct tree *kind = tree_get(t, "kind");
+
+	if (tree_get(t, "partitions"))
+		return put_queues(c, t, e);
+	for (unsigned i = 0; tree_is(kind, TREE_STRING) && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (str_eq(kinds[i].kind, kind->text))
+			return kinds[i].put(c, t, e);
+	return err_fail(e, ERR_INPUT,
+			"%s:%u:%u: kind: expected partitions, or one of CedeConfiguration, Queue, Node, "
+			"PodDisruptionBudget, PriorityClass and Namespace, found '%s'",
+			c->src.name, t->line, t->col, tree_is(kind, TREE_STRING) ? kind->text : "");
+}
+
+static enum err_code change_all(struct change *c, const struct sim_event *ev, struct err *e)
+{
+	struct tree_reader *reader = tree_reader_new(c->src.name, ev->text, ev->len);
+	struct tree_doc doc = {0};
+	enum err_code rc;
+
+	for (rc = tree_next(reader, c->arena, &doc, e); !rc && doc.root; rc = tree_next(reader, c->arena, &doc, e)) {
+		rc = change_document(c, doc.root, e);
+		if (rc)
+			break;
+	}
+	tree_reader_free(reader);
+	if (!rc && c->kai.n)
+		rc = cluster_put_queues(c->s->cluster, FROM_KAI, c->kai.v, c->kai.n, e);
+	return !rc && c->config ? take_settings(c, e) : rc;
+}
+
 enum err_code sim_change(struct sim *s, const struct sim_event *ev, struct err *e)
 {
-	(void)s;
-	return err_fail(e, ERR_INPUT, "%s: changes are not there yet", ev->where ? ev->where : "event");
+	struct change c = {.s = s, .arena = arena_new(1 << 14)};
+	enum err_code rc;
+
+	c.src.name = ev->where ? ev->where : "change";
+	rc = change_all(&c, ev, e);
+	if (c.config)
+		engine_config_free(c.config);
+	array_free(&c.kai);
+	arena_free(c.arena);
+	return rc;
 }

@@ -23,7 +23,7 @@ struct account {
 	int64_t demand[RES_MAX];   /* of pods that wait */
 	struct res_vec guaranteed; /* types that are, more than zero */
 	bool is_below;		   /* its guarantee, while work waits */
-	int64_t below_since_ns;
+	int64_t below_since_ns, longest_below_ns;
 	struct outcome_counts counts;
 	struct { /* what the series has seen of it */
 		__int128 used[RES_MAX], running, waiting, claim, reached, lost;
@@ -97,8 +97,9 @@ struct sim {
 	struct vocab *vocab;
 	struct names *names;
 	struct engine *engine;
-	struct engine_config *own_config; /* after a change of settings; else NULL */
-	struct arena *arena;		  /* of one cycle */
+	struct engine_config *own_config;	   /* after a change of settings; else NULL */
+	ARRAY(struct engine_config *) old_configs; /* the present one may point into them */
+	struct arena *arena;			   /* of one cycle */
 	struct eviction_history history;
 	int64_t now_ns;
 	/* load */

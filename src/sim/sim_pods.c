@@ -407,6 +407,8 @@ static void finish(struct sim *s, uint32_t slot)
 	const struct pod *x = ledger_pod(s->ledger, p->pod);
 	group_id group = x->group;
 
+	if (s->o.watcher.finish)
+		s->o.watcher.finish(s->o.watcher.ctx, s, p->pod);
 	save_work(s, slot, remaining_ns(w, p));
 	end_run(s, slot, true);
 	ACCOUNT_COUNT(s, p->account, finished, 1);
