@@ -23,6 +23,7 @@ enum {
 	KEY_LEASE,
 	KEY_IDENTITY,
 	KEY_SHADOW,
+	KEY_JOURNAL,
 	KEY_LISTEN,
 	KEY_TLS_CERT,
 	KEY_TLS_KEY,
@@ -106,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TLS_KEY:
 		o->d.tls_key = arg;
 		return 0;
+	case KEY_JOURNAL:
+		o->d.journal = arg;
+		return 0;
 	case 'v':
 		o->d.verbose++;
 		return 0;
@@ -138,6 +142,7 @@ static const struct argp_option argp_options[] = {
 	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made where others can ask",
 	 0},
 	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
+	{"journal", KEY_JOURNAL, "FILE", 0, "Keep what is decided and what came of it in this file", 0},
 	{"log", KEY_LOG, "FORMAT", 0, "Lines as text (default) or json", 0},
 	{"verbose", 'v', NULL, 0, "Tell each decision", 0},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},

@@ -169,6 +169,15 @@ static void take_decisions(struct recorder *r, struct journal_run *run)
 		take_decision(r, &r->v->plan->v.v[i], &run->decisions[i]);
 }
 
+void journal_decision_of(const struct plan_view *v, const struct decision *d, struct arena *a,
+			 struct journal_decision *ret)
+{
+	struct recorder r = {.v = v, .a = a};
+
+	take_decision(&r, d, ret);
+	text_free(&r.t);
+}
+
 void journal_decisions(const struct plan_view *v, struct journal_run *ret)
 {
 	struct recorder r = {.v = v, .a = arena_new(1 << 16)};

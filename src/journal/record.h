@@ -20,5 +20,8 @@ struct record_source {
 /* On success to be freed. Settings that cannot be written are an error. */
 enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
 			     struct err *e);
+/* One decision of the view's plan; its words live in the arena. */
+void journal_decision_of(const struct plan_view *v, const struct decision *d, struct arena *a,
+			 struct journal_decision *ret);
 /* The decisions alone, to be compared with others. To be freed. */
 void journal_decisions(const struct plan_view *v, struct journal_run *ret);

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "run/face.h"
+#include "run/keep.h"
 
 #define NS_PER_MS (NS_PER_S / 1000)
 #define DRAIN_NS (6 * NS_PER_S)
@@ -30,7 +31,8 @@ static void on_decided(void *ctx, const struct plan_view *v, const struct decisi
 {
 	struct daemon *d = ctx;
 
-	lines_decision(d, v, x);
+	if (lines_decision(d, v, x))
+		keep_decision(d, v, x, now);
 	face_decided(d->face, v, x, now);
 }
 
@@ -46,6 +48,7 @@ static void on_wrote(void *ctx, enum task_kind k, const struct kube_news *n)
 
 static void on_bound(void *ctx, const char *uid, const char *error, const struct moment *now)
 {
+	keep_outcome(ctx, false, uid, *error ? JOURNAL_FAILED : JOURNAL_CARRIED_OUT, error, now);
 	face_bound(((struct daemon *)ctx)->face, uid, error, now);
 }
 
@@ -57,6 +60,21 @@ static void on_undone(void *ctx, const char *reason)
 static void on_gang(void *ctx, const char *outcome)
 {
 	face_gang(((struct daemon *)ctx)->face, outcome);
+}
+
+static void on_evicted(void *ctx, const char *uid, const char *error, const struct moment *now)
+{
+	keep_outcome(ctx, true, uid, *error ? JOURNAL_FAILED : JOURNAL_CARRIED_OUT, error, now);
+}
+
+static void on_observed(void *ctx, const char *uid, bool is_eviction, const struct moment *now)
+{
+	keep_outcome(ctx, is_eviction, uid, JOURNAL_OBSERVED, "", now);
+}
+
+static void on_theirs(void *ctx, const struct their_placement *p, const struct moment *now)
+{
+	keep_theirs(ctx, p, now);
 }
 
 static void on_settings(void *ctx, const char *name, const char *uid, const struct tree *map)
@@ -87,10 +105,13 @@ void daemon_follow(struct daemon *d, struct world *w)
 	struct scheduler_options o = scheduler_options_default();
 	struct eviction_history history;
 	struct moment now = daemon_now(d);
+	struct err e = {0};
 
 	eviction_history_init(&history, vocab_names(w->vocab));
 	if (d->scheduler)
 		eviction_history_copy(&history, scheduler_history(d->scheduler));
+	else if (keep_history(d, w, &history, &e))
+		lines_said(d, true, e.msg);
 	scheduler_free(d->scheduler);
 	o.transport = kube_client_transport(d->client);
 	o.ns = d->ns;
@@ -103,6 +124,9 @@ void daemon_follow(struct daemon *d, struct world *w)
 					   .turn_ended = on_turn_ended,
 					   .wrote = on_wrote,
 					   .bound = on_bound,
+					   .evicted = on_evicted,
+					   .observed = on_observed,
+					   .theirs = on_theirs,
 					   .undone = on_undone,
 					   .gang = on_gang,
 					   .settings_changed = on_settings,
@@ -173,6 +197,7 @@ static bool turn(struct daemon *d)
 	change_settings(d);
 	now = daemon_now(d);
 	scheduler_tick(d->scheduler, &now);
+	keep_tick(d);
 	return scheduler_decide(d->scheduler, &now);
 }
 
@@ -246,6 +271,8 @@ static int loop(struct daemon *d)
 			rearm_clock(d);
 		is_busy = turn(d);
 		face_answer(d->face);
+		if (d->has_failed)
+			return EXIT_STARTLESS;
 		if (has_ended(d))
 			return EXIT_DONE;
 	}
@@ -319,7 +346,7 @@ static int run(struct daemon *d)
 	daemon_follow(d, w);
 	if (!str_eq(d->o->listen, "none") && face_listen(d->face, &e))
 		return fail(&e);
-	if (leader_start(d, &e))
+	if (keep_start(d, &e) || leader_start(d, &e))
 		return fail(&e);
 	rc = loop(d);
 	leader_release(d);
@@ -339,6 +366,7 @@ int daemon_run(const struct daemon_options *o)
 	d.face = face_new(&d);
 	rc = run(&d);
 	face_free(d.face);
+	keep_stop(&d);
 	scheduler_free(d.scheduler);
 	world_free(d.next);
 	lease_free(d.lease);

@@ -27,8 +27,12 @@ struct daemon {
 	struct lease *lease; /* NULL: none */
 	uint64_t lease_request, lease_ticket;
 	bool leads, is_ending;
-	int64_t end_ns; /* steady: drained or not, it ends then */
+	bool has_failed; /* it cannot go on */
+	int64_t end_ns;	 /* steady: drained or not, it ends then */
 	int signals, clock_set;
+	struct journal_live *journal; /* NULL: none */
+	bool is_journal_settled, has_journal_problem;
+	uint64_t n_journal_lost;
 	struct map told; /* hash of a pod's name -> hash of what was said of it last */
 	/* lines of decisions */
 	double line_tokens;
@@ -50,8 +54,11 @@ void leader_tick(struct daemon *d);
 int64_t leader_next_ns(const struct daemon *d);
 void leader_release(struct daemon *d); /* and waits for the answer a little */
 
+struct journal_live;
+
 /* ---- lines.c ---- */
-void lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x);
+/* false: the same was said of the pod before. */
+bool lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x);
 void lines_said(struct daemon *d, bool is_warning, const char *words);
 
 struct moment daemon_now(const struct daemon *d);

@@ -104,19 +104,29 @@ static void cancel(struct scheduler *s, struct task *t, const char *why)
 	wake_nominated(s, p->node);
 }
 
-/* The plan does not work as it was made: the pod looks anew, and whoever was not asked yet stays. */
-static void fail(struct scheduler *s, struct task *t, const char *why)
+void evict_plan_failed(struct scheduler *s, pod_id preemptor, bool is_error)
 {
-	pod_id preemptor = t->preemptor;
-
-	cancel(s, t, why);
 	if (preemptor == POD_NONE || !is_nominated(s, preemptor))
 		return;
 	ledger_clear_nomination(s->ledger, preemptor);
 	ledger_commit(s->ledger);
 	evict_preemptor_gone(s, preemptor);
 	status_sync_nominations(s);
-	waiting_activate(s->waiting, preemptor, s->now.steady_ns);
+	if (is_error) {
+		waiting_remove(s->waiting, preemptor);
+		waiting_return(s->waiting, preemptor, false, s->now.steady_ns);
+	} else {
+		waiting_activate(s->waiting, preemptor, s->now.steady_ns);
+	}
+}
+
+/* The plan does not work as it was made: the pod looks anew, and whoever was not asked yet stays. */
+static void fail(struct scheduler *s, struct task *t, const char *why, bool is_error)
+{
+	pod_id preemptor = t->preemptor;
+
+	cancel(s, t, why);
+	evict_plan_failed(s, preemptor, is_error);
 }
 
 /* ---- beginning ---- */
@@ -206,12 +216,24 @@ static void send_delete(struct scheduler *s, struct task *t)
 	task_send(s, t, &w);
 }
 
+/* Somebody else was faster: it goes, or has finished. */
+static bool is_going(const struct scheduler *s, const struct task *t)
+{
+	const struct pod *p = ledger_pod(s->ledger, t->pod);
+
+	return p->obj->deleted_ns != TIME_NONE || p->state == POD_FINISHED;
+}
+
 void evict_step(struct scheduler *s, struct task *t)
 {
-	if (!holds(s, t))
+	if (s->is_draining && t->step == STEP_HELD)
+		return; /* nothing new is begun */
+	if (is_going(s, t))
+		finish(s, t);
+	else if (!holds(s, t))
 		cancel(s, t, NO_PLACE);
 	else if (!is_same(s, t))
-		fail(s, t, "it is not what it was when that was decided");
+		fail(s, t, "it is not what it was when that was decided", false);
 	else if (t->step == STEP_HELD || t->step == STEP_CONDITION)
 		send_condition(s, t);
 	else if (t->step == STEP_DELETE)
@@ -310,7 +332,7 @@ static void deleted(struct scheduler *s, struct task *t, const struct kube_news 
 	} else if (is_worth_retrying(n)) {
 		task_pause(s, t);
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
-		fail(s, t, n->error);
+		fail(s, t, n->error, true);
 	}
 }
 
@@ -326,7 +348,7 @@ void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n
 	} else if (n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
 		t->at_ns = INT64_MAX; /* it is gone; the watch will say so */
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
-		fail(s, t, n->error);
+		fail(s, t, n->error, true);
 	}
 }
 

@@ -45,10 +45,12 @@ static void stop_leading(struct daemon *d)
 	d->leads = false;
 	lines_said(d, true, "the lease is lost; it stands by");
 	face_leads(d->face);
-	if (settings_build(d, &w, &e))
-		settings_refused(d, &e); /* files that changed meanwhile: the old world has to do */
-	else
+	if (!settings_build(d, &w, &e)) {
 		daemon_follow(d, w);
+		return;
+	}
+	settings_refused(d, &e); /* files that changed meanwhile: what was in force is not there any more */
+	d->has_failed = true;
 }
 
 static void follow_lease(struct daemon *d)

@@ -96,15 +96,16 @@ static bool is_news(struct daemon *d, const struct plan_view *v, const struct de
 	return true;
 }
 
-void lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x)
+bool lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x)
 {
 	struct text said = {0}, line = {0};
 	struct emit e;
 
-	if (!d->o->is_dry && !d->o->verbose)
-		return;
+	bool is_new;
+
 	decision_line(v, x, &said);
-	if (is_news(d, v, x, &said) && may_speak(d, &line)) {
+	is_new = is_news(d, v, x, &said);
+	if (is_new && (d->o->is_dry || d->o->verbose) && may_speak(d, &line)) {
 		if (d->o->is_json) {
 			emit_init(&e, &line, EMIT_JSON_LINE);
 			plan_emit_decision(v, &e, x);
@@ -117,4 +118,5 @@ void lines_decision(struct daemon *d, const struct plan_view *v, const struct de
 	}
 	text_free(&said);
 	text_free(&line);
+	return is_new;
 }

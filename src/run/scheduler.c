@@ -172,6 +172,7 @@ void wake_group(struct scheduler *s, group_id group, pod_id but)
 static void waiting_pod_changed(struct scheduler *s, pod_id pod, const struct obj_pod *before)
 {
 	const struct pod *p = ledger_pod(s->ledger, pod);
+	struct cluster_event demand = {EV_UNSCHEDULED_POD, EV_ADD, pod, NODE_NONE, .before = NULL};
 	struct pod_note *note = note_of(s, pod);
 
 	if (!note->status && note->nominated != p->obj->nominated_node) {
@@ -186,6 +187,8 @@ static void waiting_pod_changed(struct scheduler *s, pod_id pod, const struct ob
 	if (waiting_where(s->waiting, pod) == WAITING_NOWHERE) {
 		waiting_add(s->waiting, pod, s->now.steady_ns);
 		wake_group(s, p->group, pod);
+		if (engine_config_reclaims_by(s->world->config) == RECLAIM_FAIR_SHARE && !is_pod_by_pod(s))
+			tell_event(s, &demand); /* shares are of what is asked for */
 	} else {
 		waiting_update(s->waiting, pod, before ? pod_actions(p->obj, before) : 0, before, s->now.steady_ns);
 	}
@@ -226,12 +229,32 @@ static void note_group(struct scheduler *s, const struct pod *p)
 		s->groups_changed = s->gangs_changed = true;
 }
 
+/* In a dry run of somebody's pods: what that scheduler decided. */
+static void tell_theirs(struct scheduler *s, const struct pod *p, const struct obj_pod *before)
+{
+	struct text path = {0};
+	struct their_placement t = {
+		.uid = str_of(s, p->obj->uid),
+		.node = str_of(s, p->obj->node_name),
+		.queue = p->queue == QUEUE_NONE ? "" : str_of(s, queue_get(ledger_queues(s->ledger), p->queue)->path),
+		.scheduler = str_of(s, shape_get(s->world->vocab, p->shape)->scheduler_name)};
+
+	if (!s->o.is_dry || !s->o.hooks.theirs || !before || before->node_name != NAME_NONE ||
+	    p->obj->node_name == NAME_NONE || !engine_is_ours(s->world->engine, p))
+		return;
+	text_printf(&path, "%s/%s", str_of(s, pod_ns(s, p)), str_of(s, p->name));
+	t.pod = text_str(&path);
+	s->o.hooks.theirs(s->o.hooks.ctx, &t, &s->now);
+	text_free(&path);
+}
+
 static void on_pod(void *ctx, pod_id pod, const struct obj_pod *before)
 {
 	struct scheduler *s = ctx;
 	const struct pod *p = ledger_pod(s->ledger, pod);
 
 	note_group(s, p);
+	tell_theirs(s, p, before);
 	if (waits_for_us(s, p)) {
 		waiting_pod_changed(s, pod, before);
 		return;

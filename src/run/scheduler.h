@@ -30,6 +30,10 @@ struct moment {		   /* now, on both clocks */
 enum task_kind { TASK_BIND, TASK_STATUS, TASK_EVICT, TASK_EVENT, TASK_GROUP, TASK_VOLUME, TASK_KINDS };
 const char *task_kind_text(enum task_kind k); /* "bind" */
 
+struct their_placement {
+	const char *pod, *uid, *node, *queue, *scheduler; /* pod: "ns/name" */
+};
+
 /* What happened, for those who keep, count and tell it. Everything may be NULL. */
 struct scheduler_hooks {
 	void *ctx;
@@ -44,6 +48,8 @@ struct scheduler_hooks {
 	void (*observed)(void *ctx, const char *uid, bool is_eviction, const struct moment *now);
 	void (*undone)(void *ctx, const char *reason);
 	void (*gang)(void *ctx, const char *outcome); /* "bound", "completed", "undone" */
+	/* Somebody else gave a pod a node that we look at without writing. */
+	void (*theirs)(void *ctx, const struct their_placement *p, const struct moment *now);
 	/* A ConfigMap of settings; NULL: it is gone. */
 	void (*settings_changed)(void *ctx, const char *name, const char *uid, const struct tree *map);
 	void (*refused)(void *ctx, const struct kube_object *o, const char *words);

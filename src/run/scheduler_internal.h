@@ -160,7 +160,9 @@ void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n
 void evict_observed(struct scheduler *s, pod_id victim); /* its object changed */
 void evict_gone(struct scheduler *s, pod_id victim);
 void evict_preemptor_gone(struct scheduler *s, pod_id preemptor); /* gone, bound, or nominated elsewhere */
-void evict_release(struct scheduler *s, pod_id preemptor);	  /* its nomination is written */
+/* It cannot be carried out: the pod gives its nomination up and looks anew; after an error it backs off. */
+void evict_plan_failed(struct scheduler *s, pod_id preemptor, bool is_error);
+void evict_release(struct scheduler *s, pod_id preemptor); /* its nomination is written */
 
 /* ---- status.c ---- */
 void status_unschedulable(struct scheduler *s, pod_id pod, const char *message);

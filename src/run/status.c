@@ -179,7 +179,9 @@ void status_answer(struct scheduler *s, struct task *t, const struct kube_news *
 		say(s, true, "the status of %s/%s could not be written: %s", str_of(s, t->ns), str_of(s, t->name),
 		    n->error);
 		note_of(s, t->pod)->told = 0;
+		pod_id preemptor = t->sets_nominated && t->nominated != NAME_NONE ? t->pod : POD_NONE;
 		finish(s, t);
+		evict_plan_failed(s, preemptor, true);
 	}
 }
 
