@@ -3,6 +3,7 @@
 #include "journal/history.h"
 
 #include "cli/common.h"
+#include "journal/shadow.h"
 #include "manifest/fields.h"
 
 struct history_options {
@@ -10,9 +11,10 @@ struct history_options {
 	const char *file;
 	struct history_filter filter;
 	struct text pod; /* "ns/name" */
+	bool is_shadow;
 };
 
-enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE, KEY_STATE };
+enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE, KEY_STATE, KEY_SHADOW };
 
 #define X(id, text) text,
 static const char *const state_words[] = {JOURNAL_STATE_LIST(X) NULL};
@@ -48,6 +50,9 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RULE:
 		o->filter.rule = arg;
+		return 0;
+	case KEY_SHADOW:
+		o->is_shadow = true;
 		return 0;
 	case KEY_STATE:
 		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, state_words);
@@ -91,6 +96,8 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"state", KEY_STATE, "STATE", 0,
 	 "Only what is planned, decided, carried-out, observed (seen in the cluster) or failed", 0},
+	{"shadow", KEY_SHADOW, NULL, 0, "Where cede run --shadow and the scheduler beside it part, and nothing else",
+	 0},
 	{"rule", KEY_RULE, "NAME", 0, "Only against this rule, which would have spared them", 0},
 	{0},
 };
@@ -125,6 +132,45 @@ static enum err_code collect(const struct history_options *o, struct history *h,
 	return rc;
 }
 
+static enum err_code collect_shadow(struct journal *j, struct shadow *s, struct err *e)
+{
+	for (uint32_t i = 0; i < journal_run_count(j); i++) {
+		struct journal_run run;
+
+		TRY(journal_read(j, journal_run_id(j, i), false, &run, e));
+		shadow_add(s, &run);
+		journal_run_free(&run);
+	}
+	shadow_end(s);
+	return ERR_OK;
+}
+
+static int print_shadow(const struct history_options *o)
+{
+	struct look look = cli_look(&o->output);
+	struct journal *j = NULL;
+	struct shadow s;
+	struct text out = {0};
+	struct emit e;
+	struct err err = {0};
+	int rc = EXIT_FINE;
+
+	shadow_init(&s);
+	if (journal_open(o->file, JOURNAL_READ, &j, &err) || collect_shadow(j, &s, &err)) {
+		rc = cli_fail(&err);
+	} else if (cli_is_data(&o->output)) {
+		emit_init(&e, &out, cli_emit_format(&o->output));
+		shadow_emit(&s, &e);
+	} else {
+		shadow_text(&s, &look, o->output.format == OUTPUT_WIDE, &out);
+	}
+	cli_print(&out);
+	text_free(&out);
+	shadow_free(&s);
+	journal_close(j);
+	return rc;
+}
+
 static void print_history(const struct history *h, const struct cli_output *o)
 {
 	struct look look = cli_look(o);
@@ -152,6 +198,11 @@ int command_history(int argc, char **argv)
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);
+	if (o.is_shadow) {
+		rc = print_shadow(&o);
+		text_free(&o.pod);
+		return rc;
+	}
 	history_init(&h, o.file, &o.filter);
 	rc = collect(&o, &h, &e) ? cli_fail(&e) : EXIT_FINE;
 	if (!rc)

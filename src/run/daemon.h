@@ -22,7 +22,7 @@ struct daemon_options {
 	bool is_dry;			   /* writes nothing */
 	const char *const *shadow;	   /* takes these schedulers' pods as its own, and writes nothing */
 	uint32_t n_shadow;
-	const char *journal; /* a file; NULL: none */
+	const char *journal;		/* a file; NULL: none */
 	const char *listen;		/* "none": nobody can ask it */
 	const char *tls_cert, *tls_key; /* files; NULL: one is made where one is needed */
 	bool is_json;			/* of lines */

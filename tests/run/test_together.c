@@ -76,6 +76,22 @@ static void CL_8_a_gang_that_cannot_be_completed_is_undone(void **state)
 	fake_free(f);
 }
 
+static void CL_8_a_gang_that_is_gone_holds_up_nobody(void **state)
+{
+	struct fake_api *f = with_gang();
+
+	(void)state;
+	answer_to(f, "pods/a/binding", 201, "{}");
+	put_member(f, "a", "n0", "MODIFIED");
+	answer_to(f, "pods/b/binding", 201, "{}");
+	put_member(f, "b", "n0", "MODIFIED");
+	fake_put(f, &(struct fake_pod){"c", NULL, 1, 0, false, NULL, NULL, NULL}, "ADDED");
+	put_member(f, "a", "n0", "DELETED");
+	put_member(f, "b", "n0", "DELETED");
+	assert_non_null(strstr(text_str(&f->log), "bind c n0; "));
+	fake_free(f);
+}
+
 /* ---- volumes ---- */
 
 static const char class_json[] =
@@ -248,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(CL_8_a_gang_is_sent_as_one_and_completed_after_a_failure),
 		cmocka_unit_test(CL_8_a_gang_that_cannot_be_completed_is_undone),
+		cmocka_unit_test(CL_8_a_gang_that_is_gone_holds_up_nobody),
 		cmocka_unit_test(VO_3_a_claim_gets_its_node_and_the_bind_waits_for_it),
 		cmocka_unit_test(VO_3_the_provisioner_gives_up_and_the_pod_is_tried_again),
 		cmocka_unit_test(VO_3_a_claim_that_is_never_bound_is_given_up_and_freed),
