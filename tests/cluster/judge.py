@@ -156,6 +156,8 @@ class Judge:
 
     def pod_made(self, event, said):
         meta, spec = said.get("metadata", {}), said.get("spec", {})
+        if "uid" not in meta:
+            raise ValueError("the log has no bodies of pods: it was not written with POLICY")
         pod = Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", requests_of(spec))
         self.pods[pod.uid] = pod
         self.named[meta["namespace"], meta["name"]] = pod.uid
