@@ -160,12 +160,27 @@ static void keep_words(struct task *t, const struct kube_news *n)
 	text_add(&t->words, *n->error ? n->error : kube_result_text(n->result));
 }
 
+/* What is no JSON was not said by an API server: whatever stands between us and it may not have handed the bind on. */
+static bool is_believable(const struct kube_news *n)
+{
+	struct arena *a = arena_new(1 << 10);
+	const struct tree *said = NULL;
+	bool is_so =
+		!tree_parse_json("answer", text_str(&n->body), n->body.n, a, &said, NULL) && tree_is(said, TREE_MAP);
+
+	arena_free(a);
+	return is_so;
+}
+
 static void sent(struct scheduler *s, struct task *t, const struct kube_news *n)
 {
 	keep_words(t, n);
 	switch (n->result) {
 	case KUBE_OK:
-		is_bound(s, t);
+		if (is_believable(n))
+			is_bound(s, t);
+		else
+			look(s, t);
 		break;
 	case KUBE_GONE:
 		give_up(s, t, "it is gone");

@@ -125,7 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", said.getheader("Content-Type") or "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        left = proxy.rng.randrange(200, 60000) if fault == "watch" else None
+        left = proxy.rng.randrange(200, 8000) if fault == "watch" else None
         while data := said.read1(65536):
             if left is not None and len(data) >= left:
                 data = data[:max(left - 1, 1)]

@@ -4,8 +4,9 @@
     violations = judge(lab.audit(), Case(scheduler="system:serviceaccount:kube-system:cede", ...))
 
 Times in the log have microseconds, and requests overlap. Of two that overlap nobody can say which came first, so each is counted at the moment that
-is kinder to the scheduler: room is taken when a binding was answered, and free when a deletion was asked for that succeeded. What is complained about
-is certain.
+is kinder to the scheduler: room is taken when a binding was answered, and free when a deletion was asked for that succeeded. Of a request whose client was
+killed, or that ran into a time limit, the log does not know what came of it (5xx): a deletion and a condition may have been carried out, and count so. What
+is complained about is certain.
 
 The log has to be written with POLICY: the judge needs the bodies of bindings, deletions, status patches and leases, and pods and nodes as they were
 answered.
@@ -95,6 +96,10 @@ class Judge:
         return 200 <= event.get("responseStatus", {}).get("code", 0) < 300
 
     @staticmethod
+    def is_doubtful(event):
+        return event.get("responseStatus", {}).get("code", 0) in (0, 500, 503, 504)
+
+    @staticmethod
     def what(event):
         ref = event.get("objectRef") or {}
         resource = ref.get("resource", "")
@@ -123,6 +128,10 @@ class Judge:
                    "pods/eviction": self.take_eviction}.get(what)
         if handler and self.is_good(event):
             handler(event, ns, name)
+        elif self.is_doubtful(event) and what == "pods/status":
+            self.take_status(event, ns, name)
+        elif self.is_doubtful(event) and what == "pods" and event["verb"] == "delete":
+            self.maybe_deleted(event, ns, name)
 
     def take_lease(self, event):
         spec = (event.get("requestObject") or {}).get("spec", {})
@@ -223,6 +232,11 @@ class Judge:
         grace = said.get("metadata", {}).get("deletionGracePeriodSeconds")
         if not grace:
             self.gone(event, pod)
+
+    def maybe_deleted(self, event, ns, name):
+        uid = ((event.get("requestObject") or {}).get("preconditions") or {}).get("uid") or self.named.get((ns, name))
+        if uid in self.pods:
+            self.gone(event, self.pods[uid])
 
     def gone(self, event, pod):
         pod.gone_at = pod.gone_at or event["requestReceivedTimestamp"]

@@ -141,12 +141,12 @@ class Scheduler:
         quiet = () if "--listen" in options else ("--listen", "none")
         self.command = [program, "run", "--kubeconfig", kubeconfig, *quiet, *options]
         self.lab, self.log = lab, lab.path(log)
-        self.process = None
+        self.process, self.env = None, None
         self.n_starts = 0
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.env)
         self.n_starts += 1
         return self
 
