@@ -124,6 +124,8 @@ const struct obj_class *cluster_class(const struct cluster *c, name_id name);
 /* The class of a pod: the one it names, else the global default; NULL. Its policy and annotations count for the pod. */
 const struct obj_class *cluster_pod_class(const struct cluster *c, const struct obj_pod *o);
 const struct obj_owner *cluster_owner(const struct cluster *c, name_id kind, name_id ns, name_id name);
+/* Of a pod: its controller, or what that was made by, as far as they are there; NULL. */
+const struct obj_owner *cluster_top_owner(const struct cluster *c, const struct obj_pod *pod);
 /* All services and owners with a selector in a namespace, for default spread. */
 const struct obj_owner *const *cluster_selecting_owners(const struct cluster *c, name_id ns, uint32_t *ret_n);
 /*

@@ -136,7 +136,6 @@ bool cluster_reads_gang(const struct cluster *c, const struct pod_gang *g);
 /* ---- cluster_objects.c ---- */
 void cluster_objects_init(struct cluster *c);
 void cluster_objects_free(struct cluster *c);
-const struct obj_owner *cluster_top_owner(const struct cluster *c, const struct obj_pod *pod); /* NULL */
 
 /* ---- storage.c ---- */
 struct storage *storage_new(const struct names *names);

@@ -427,18 +427,57 @@ static enum err_code set_queues(const struct whatif *w, struct cluster *c, struc
 
 /* ---- pods, nodes ---- */
 
-static enum err_code remove_pod(struct cluster *c, const char *path, struct err *e)
+/* Is it of a group of this name, or made by a controller of this name, directly or through another? */
+static bool is_of(const struct cluster *c, const struct obj_pod *o, const char *name)
+{
+	const struct obj_owner *top = o->owner_kind == OWNER_NONE ? NULL : cluster_top_owner(c, o);
+	const name_id ids[] = {o->group, o->owner_kind == OWNER_NONE ? NAME_NONE : o->owner_name,
+			       top ? top->name : NAME_NONE, top ? top->parent_name : NAME_NONE};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		if (ids[i] != NAME_NONE && str_eq(name_str(tree_of(c)->names, ids[i]), name))
+			return true;
+	return false;
+}
+
+/* All pods of a group or workload; how many there were. */
+static uint32_t remove_all_of(struct cluster *c, const char *ns, const char *name)
+{
+	const struct ledger *l = cluster_ledger(c);
+	struct vocab *v = ledger_vocab(l);
+	ARRAY(char *) gone = {0};
+	uint32_t n;
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *p = ledger_pod(l, i);
+
+		if (p->state != POD_FREE && str_eq(name_str(vocab_names(v), labelset_get(v, p->labelset)->ns), ns) &&
+		    is_of(c, p->obj, name))
+			array_push(&gone, mem_strdup(name_str(vocab_names(v), p->name)));
+	}
+	for (uint32_t i = 0; i < gone.n; i++) {
+		cluster_drop_pod(c, ns, gone.v[i]);
+		mem_free(gone.v[i]);
+	}
+	n = gone.n;
+	array_free(&gone);
+	return n;
+}
+
+/* A pod; if there is none of that name, all pods of a group or workload. */
+static enum err_code remove_pods(struct cluster *c, const char *path, struct err *e)
 {
 	const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct text ns = {0}, near = {0};
 	enum err_code rc = ERR_OK;
 
 	text_add_n(&ns, slash ? path : "default", slash ? (size_t)(slash - path) : strlen("default"));
-	if (cluster_find_pod(c, text_str(&ns), name) == POD_NONE) {
-		suggest_pod(c, text_str(&ns), name, &near);
-		rc = err_fail(e, ERR_NOTFOUND, "there is no pod %s/%s%s", text_str(&ns), name, text_str(&near));
-	} else {
+	if (cluster_find_pod(c, text_str(&ns), name) != POD_NONE) {
 		cluster_drop_pod(c, text_str(&ns), name);
+	} else if (!remove_all_of(c, text_str(&ns), name)) {
+		suggest_pod(c, text_str(&ns), name, &near);
+		rc = err_fail(e, ERR_NOTFOUND, "there is no pod %s/%s, and no group or workload with pods%s",
+			      text_str(&ns), name, text_str(&near));
 	}
 	text_free(&ns);
 	text_free(&near);
@@ -462,7 +501,7 @@ enum err_code whatif_apply(const struct whatif *w, const struct manifest *m, str
 {
 	TRY(set_queues(w, c, e));
 	for (uint32_t i = 0; i < w->remove.n; i++)
-		TRY(about_option(e, remove_pod(c, w->remove.v[i], e), "remove", w->remove.v[i]));
+		TRY(about_option(e, remove_pods(c, w->remove.v[i], e), "remove", w->remove.v[i]));
 	for (uint32_t i = 0; i < w->drain.n; i++)
 		TRY(about_option(e, check_drained(m, c, w->drain.v[i], e), "drain", w->drain.v[i]));
 	return ERR_OK;

@@ -25,7 +25,7 @@ typedef ARRAY(const char *) whatif_list;
 
 struct whatif {
 	whatif_list add;    /* paths */
-	whatif_list remove; /* "ns/pod" */
+	whatif_list remove; /* "ns/name" of pods, groups or workloads */
 	whatif_list drain;  /* names of nodes */
 	whatif_list set;    /* "key=value" */
 };

@@ -113,6 +113,16 @@ def tells_differences(t):
     d = difference(base + [pod("high", 4, 9)], [], "--remove", "ns/low")
     t.equal("what if: an eviction that is no longer needed", ([x["pod"] for x in d["notEvicted"]], [x["now"]["outcome"] for x in d["otherAnswers"]]),
             (["ns/low"], ["placed"]))
+    group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 2}}
+    made = [pod(f"low-{i}", 2, 1, on="n") for i in range(2)]
+    for one in made:
+        one["metadata"].update(annotations={"pod-group-name": "g"}, ownerReferences=[{"kind": "ReplicaSet", "name": "rs", "controller": True}])
+    rs = workload("ReplicaSet", "rs", replicas=2, template=template())
+    rs["metadata"]["ownerReferences"] = [{"kind": "Deployment", "name": "web", "controller": True}]
+    for what in ("g", "rs", "web"):
+        d = difference([node("n", 4), group, rs, workload("Deployment", "web", replicas=2, template=template()), pod("high", 4, 9)] + made, [], "--remove", f"ns/{what}")
+        t.equal(f"what if: all pods of a group or workload are gone: {what}", ([x["pod"] for x in d["notEvicted"]], [(x["pod"], x["now"]["outcome"]) for x in d["otherAnswers"]]),
+                ([], [("ns/high", "placed")]))
     d = difference([node("n"), node("m"), pod("a", on="n"), pod("d", on="n", owner="DaemonSet")], [], "--drain", "n")
     t.equal("what if: a drained node's pods find another place, DaemonSets' stay", [(x["pod"], x["now"]["node"]) for x in d["otherAnswers"]], [("ns/a", "m")])
     d = difference([node("n", 2), pod("a", 2, on="n")], [node("n", 4), pod("b", 2)])
@@ -142,8 +152,8 @@ def sets_settings(t):
 
 def refuses(t):
     rows = [
-        ("a pod that is not there", ["--remove", "vision/swep-3"], "--remove vision/swep-3: there is no pod vision/swep-3; did you mean vision/sweep-3?"),
-        ("a pod of another namespace", ["--remove", "sweep-3"], "--remove sweep-3: there is no pod default/sweep-3; there is vision/sweep-3"),
+        ("a pod that is not there", ["--remove", "vision/swep-3"], "--remove vision/swep-3: there is no pod vision/swep-3, and no group or workload with pods; did you mean vision/sweep-3?"),
+        ("a pod of another namespace", ["--remove", "sweep-3"], "--remove sweep-3: there is no pod default/sweep-3, and no group or workload with pods; there is vision/sweep-3"),
         ("a node that is not there", ["--drain", "a10-1"], "--drain a10-1: there is no node a10-1; did you mean a100-1?"),
         ("a queue that is not there", ["--set", "queue.root.ad.max.cpu=1"], "there is no queue root.ad; did you mean root.ads?"),
         ("a field no queue has", ["--set", "queue.root.ads.guarantee.gpu=1"], "a queue has no 'guarantee.gpu'; did you mean guaranteed?"),
