@@ -24,6 +24,10 @@ struct kube_feed {
 	struct text notes;
 	ARRAY(struct queue_object) queues;
 	bool queues_changed;
+	struct queue_blame { /* the queue that changed last: a set that contradicts itself is told of it */
+		const struct kube_kind *kind;
+		char *name, *uid;
+	} blame;
 	uint64_t n_events;
 	ARRAY(uint32_t) wanted; /* lists of each reflector that make it fresh; empty: nobody asked */
 };
@@ -235,6 +239,9 @@ static enum err_code put_queue(struct kube_feed *f, const struct object_source *
 	q->arena = arena_new(1 << 12);
 	q->tree = tree_copy(q->arena, o->tree);
 	f->queues_changed = true;
+	mem_free(f->blame.name);
+	mem_free(f->blame.uid);
+	f->blame = (struct queue_blame){o->kind, mem_strdup(o->name), mem_strdup(o->uid)};
 	tell_other(f, o, false);
 	return ERR_OK;
 }
@@ -264,7 +271,11 @@ static enum err_code read_queues(struct kube_feed *f, struct arena *a, struct qu
 static void put_queues(struct kube_feed *f)
 {
 	static const struct kube_kind queues = {"Queue", "scheduling.run.ai", {"v2"}, "queues", false};
-	struct kube_object o = {.kind = &queues, .ns = "", .name = "", .uid = "", .version = ""};
+	struct kube_object o = {.kind = f->blame.kind ? f->blame.kind : &queues,
+				.ns = "",
+				.name = f->blame.name ? f->blame.name : "",
+				.uid = f->blame.uid ? f->blame.uid : "",
+				.version = ""};
 	struct arena *a = arena_new(1 << 14);
 	struct queue_def *defs = arena_n(a, f->queues.n + 1, struct queue_def);
 	struct err e = {0};
@@ -423,6 +434,8 @@ void kube_feed_free(struct kube_feed *f)
 	array_free(&f->queues);
 	array_free(&f->reflectors);
 	array_free(&f->wanted);
+	mem_free(f->blame.name);
+	mem_free(f->blame.uid);
 	arena_free(f->scratch);
 	text_free(&f->notes);
 	mem_free(f);

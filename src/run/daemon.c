@@ -91,6 +91,7 @@ static void on_refused(void *ctx, const struct kube_object *o, const char *words
 	lines_said(d, true, text_str(&t));
 	text_free(&t);
 	face_object_refused(d->face, o->kind->kind);
+	settings_object_refused(d, o, words);
 }
 
 static void on_said(void *ctx, bool is_warning, const char *words)

@@ -45,6 +45,8 @@ void settings_map_changed(struct daemon *d, const char *name, const char *uid, c
 /* Builds a world from what is there now. All or nothing. */
 enum err_code settings_build(struct daemon *d, struct world **ret, struct err *e);
 void settings_refused(struct daemon *d, const struct err *e); /* says so, on the object that is to blame */
+/* Queues, groups and classes are settings too: says so on the object. */
+void settings_object_refused(struct daemon *d, const struct kube_object *o, const char *words);
 void settings_free(struct daemon *d);
 
 /* ---- leader.c ---- */

@@ -93,6 +93,32 @@ void settings_refused(struct daemon *d, const struct err *e)
 	text_free(&words);
 }
 
+void settings_object_refused(struct daemon *d, const struct kube_object *o, const char *words)
+{
+	static const char *const kinds[] = {"Queue", "PodGroup", "PriorityClass", "PodDisruptionBudget"};
+	struct moment now = daemon_now(d);
+	struct text api = {0};
+	bool is_setting = false;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		is_setting |= str_eq(kinds[i], o->kind->kind);
+	if (!is_setting || !*o->name || !d->scheduler)
+		return;
+	text_printf(&api, "%s%s%s", o->kind->group, *o->kind->group ? "/" : "", o->kind->versions[0]);
+	struct kube_event ev = {.api = text_str(&api),
+				.kind = o->kind->kind,
+				.ns = o->ns,
+				.name = o->name,
+				.uid = o->uid,
+				.type = "Warning",
+				.reason = "ConfigurationRefused",
+				.action = "Configuring",
+				.note = words};
+
+	scheduler_event(d->scheduler, &ev, &now);
+	text_free(&api);
+}
+
 void settings_free(struct daemon *d)
 {
 	for (int i = 0; i < MAP_COUNT; i++) {

@@ -81,7 +81,7 @@ kind: ConfigMap
 metadata: {name: kai-scheduler-config, namespace: kai-scheduler}
 data:
   config.yaml: |
-    tiers: [{plugins: [{name: minruntime, arguments: {defaultPreemptMinRuntime: 12s, defaultReclaimMinRuntime: 12s}}]}]
+    tiers: [{plugins: [{name: minruntime, arguments: {defaultPreemptMinRuntime: 40s, defaultReclaimMinRuntime: 40s}}]}]
 """)
     lab.daemon = Daemon(lab, "--config", path)
     lab.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000})
@@ -91,9 +91,9 @@ data:
     lab.create(pod("new", cpu=3, priority_class="high"))
     c = lab.wait("condition", lambda: condition(lab, "new"))
     suite.true("CL_9 the message says what protects whom, and until when", "protected by min-runtime" in c["message"] and "until" in c["message"], c["message"])
-    bound(lab, "new", seconds=60)
+    bound(lab, "new", seconds=120)
     took = time.monotonic() - start
-    suite.true("CL_5 when the window ends it gets its room without any other event", took > 4, f"{took:.1f} s")
+    suite.true("CL_5 when the window ends it gets its room without any other event", took > 2, f"{took:.1f} s")
 
 
 def ending(lab, suite):
