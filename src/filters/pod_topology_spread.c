@@ -7,9 +7,9 @@
  * the pod's node affinity allows and whose taints it tolerates. Which pods count: those of the pod's namespace that
  * match and are not leaving. Where fewer domains are there than minDomains the fewest is taken to be 0.
  *
- * Two things are as in kube-scheduler, though nobody would want them so. A pod that was leaving before the attempt
- * began does not count; taking it away in a dry run lowers its domain's count all the same. And an empty selector,
- * which counts nobody, counts pods that come and go during the attempt.
+ * Two things are as in kube-scheduler, though nobody would want them so. In profile kubernetes, a pod that was leaving
+ * before the attempt began does not count; taking it away in a dry run lowers its domain's count all the same. And an
+ * empty selector, which counts nobody, counts pods that come and go during the attempt.
  */
 #include "filters/pod_topology_spread.h"
 
@@ -207,7 +207,7 @@ static void remove_pod(void *self, struct cede_cycle *c, cede_pod pod, cede_node
 
 /*
  * Who begins to leave during the attempt no longer counts. Who left before does not count as it is; that it "stays" is
- * the first step of its removal.
+ * the first step of its removal, which kube-scheduler leaves out.
  */
 static void pod_leaving(void *self, struct cede_cycle *c, cede_pod pod, cede_node node, bool is_leaving)
 {
@@ -215,6 +215,10 @@ static void pod_leaving(void *self, struct cede_cycle *c, cede_pod pod, cede_nod
 
 	if (!s)
 		return;
+	if (c->leaving_make_room) {
+		count_change(c, pod, node, is_leaving ? -1 : 1);
+		return;
+	}
 	if (!s->leavers) {
 		s->n_pods = ledger_pod_limit(c->ledger);
 		s->leavers = cede_alloc(c, s->n_pods);

@@ -281,7 +281,8 @@ static inline bool is_near(const struct mixed *m, int pod, int node, const struc
 }
 
 /* Pods of its team in a zone that are there to stay: those that leave are counted by nobody. */
-static inline int64_t team_in_zone(const struct mixed *m, int pod, int zone, const struct m_set *gone)
+static inline int64_t team_in_zone(const struct mixed *m, int pod, int zone, const struct m_set *gone,
+				   enum m_nominations nominated)
 {
 	const struct m_pod *p = m_at(m, pod);
 	int64_t n = 0;
@@ -289,25 +290,30 @@ static inline int64_t team_in_zone(const struct mixed *m, int pod, int zone, con
 	for (uint32_t i = 0; i < m->p.n; i++) {
 		const struct m_pod *o = &m->p.v[i];
 
-		n += (int)i != pod && o->state == M_RUNS && !m_has(gone, (int)i) && o->ns == p->ns &&
-		     o->team == p->team && m->n[o->node].zone == zone;
+		int at = o->state == M_RUNS				       ? o->node
+			 : o->state == M_WAITS && nominated == ALL_NOMINATIONS ? o->nomination
+									       : NOWHERE;
+
+		n += (int)i != pod && at != NOWHERE && !m_has(gone, (int)i) && o->ns == p->ns && o->team == p->team &&
+		     m->n[at].zone == zone;
 	}
 	return n;
 }
 
 /* No zone has more than one of its team over any other. Zones it cannot be in do not count. */
-static inline bool is_spread(const struct mixed *m, int pod, int node, const struct m_set *gone)
+static inline bool is_spread(const struct mixed *m, int pod, int node, const struct m_set *gone,
+			     enum m_nominations nominated)
 {
 	const struct m_pod *p = m_at(m, pod);
 	int64_t least = INT64_MAX;
 
 	for (int i = 0; i < m->n_nodes; i++) {
-		int64_t n = team_in_zone(m, pod, m->n[i].zone, gone);
+		int64_t n = team_in_zone(m, pod, m->n[i].zone, gone, nominated);
 
 		if ((p->zone < 0 || p->zone == m->n[i].zone) && (p->pin < 0 || p->pin == i) && n < least)
 			least = n;
 	}
-	return !p->spreads || team_in_zone(m, pod, m->n[node].zone, gone) + 1 - least <= 1;
+	return !p->spreads || team_in_zone(m, pod, m->n[node].zone, gone, nominated) + 1 - least <= 1;
 }
 
 static inline bool m_fits(const struct mixed *m, int pod, int node, const struct m_set *gone, enum m_when when,
@@ -319,5 +325,5 @@ static inline bool m_fits(const struct mixed *m, int pod, int node, const struct
 		if (p->ask[t] && p->ask[t] > room_on(m, node, t, pod, gone, when, nominated))
 			return false;
 	return node_suits(m, p, node) && others_suit(m, pod, node, gone, when, nominated) &&
-	       is_near(m, pod, node, gone, when) && is_spread(m, pod, node, gone);
+	       is_near(m, pod, node, gone, when) && is_spread(m, pod, node, gone, nominated);
 }

@@ -198,7 +198,7 @@ static inline enum m_nominations nominations_seen(const struct trial *t)
 }
 
 /* Would all of them find their places with these gone? */
-static inline bool all_fit(struct trial *t, const struct m_preemption *c, const struct m_set *gone,
+static inline bool all_fit(struct trial *t, const struct m_preemption *c, const struct m_set *gone, enum m_when when,
 			   enum m_nominations nominated)
 {
 	bool is_kube = t->m.profile == PROFILE_KUBERNETES, fits = true;
@@ -214,7 +214,7 @@ static inline bool all_fit(struct trial *t, const struct m_preemption *c, const 
 
 		for (int k = 0; k < M_TYPES; k++)
 			asks[k] += p->ask[k];
-		fits &= m_fits(&t->m, c->pods.v[i], c->nodes[i], gone, is_kube ? AT_ONCE : SOON, nominated);
+		fits &= m_fits(&t->m, c->pods.v[i], c->nodes[i], gone, when, nominated);
 		p->nomination = c->nodes[i];
 	}
 	for (uint32_t i = 0; i < c->pods.n; i++)
@@ -255,14 +255,15 @@ static inline bool is_one_unit(const struct trial *t, const struct m_preemption 
 /*
  * In kube-scheduler's dry run a pod that was leaving already, and is not counted, is subtracted from its domain all the
  * same: where such pods are in the team of one that spreads, its victims are not what the truth would ask for. For a
- * group, pods of all zones come back in one pass: one may be refused that would fit once another zone is fuller.
+ * group, pods of all zones come back in one pass: one may be refused that would fit once another zone is fuller; and
+ * who must be near another pod may be near one of its own group.
  */
 static inline bool is_miscounted(const struct trial *t, const struct m_preemption *c)
 {
 	for (uint32_t k = 0; t->m.profile == PROFILE_KUBERNETES && k < c->pods.n; k++) {
 		const struct m_pod *p = m_at(&t->m, c->pods.v[k]);
 
-		if (p->spreads && p->has_group)
+		if (p->has_group && (p->spreads || (p->needs_team && c->pods.n > 1)))
 			return true;
 		for (uint32_t i = 0; p->spreads && i < t->m.p.n; i++)
 			if (t->m.p.v[i].state == M_LEAVES && t->m.p.v[i].ns == p->ns && t->m.p.v[i].team == p->team)
@@ -271,12 +272,15 @@ static inline bool is_miscounted(const struct trial *t, const struct m_preemptio
 	return false;
 }
 
+/* Of a gang, who may not preempt waits for pods that are stuck where nothing else is left: they go at last. */
 static inline void check_needed(struct trial *t, const struct m_preemption *c)
 {
+	bool is_kube = t->m.profile == PROFILE_KUBERNETES;
+
 	if (is_miscounted(t, c))
 		return;
 	tally_of(t)->checked[NEEDED]++;
-	if (!all_fit(t, c, &c->victims, nominations_seen(t)))
+	if (!all_fit(t, c, &c->victims, is_kube ? AT_ONCE : c->pods.n > 1 ? AT_LAST : SOON, nominations_seen(t)))
 		breaks(t, OVERCOMMIT, "%s does not fit with its %u victims gone", name_at(t, c->pod), c->victims.n);
 	for (uint32_t i = 0; i < c->victims.n; i++) {
 		int less[256];
@@ -285,7 +289,7 @@ static inline void check_needed(struct trial *t, const struct m_preemption *c)
 		for (uint32_t k = 0; k < c->victims.n; k++)
 			if (!is_one_unit(t, c, c->victims.v[i], c->victims.v[k]))
 				less[rest.n++] = c->victims.v[k];
-		if (all_fit(t, c, &rest, t->m.profile == PROFILE_KUBERNETES ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS))
+		if (all_fit(t, c, &rest, is_kube ? AT_ONCE : SOON, is_kube ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS))
 			breaks(t, NEEDED, "%s by %s: %s did not have to go", name_at(t, c->pod), action_text(c->action),
 			       name_at(t, c->victims.v[i]));
 	}
