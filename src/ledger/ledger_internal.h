@@ -149,6 +149,7 @@ struct ledger {
 	struct rows queue_used, queue_leaving, queue_reserved, queue_core;
 	struct touched touched_queues, touched_groups;
 	uint32_t cycle; /* of the engine: from 1 */
+	bool has_new;	/* some pod may have got its place in this cycle */
 
 	ARRAY(struct group) groups;
 	struct ids group_ids;

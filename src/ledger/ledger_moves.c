@@ -511,23 +511,25 @@ void ledger_place(struct ledger *l, pod_id pod, node_id node)
 		pod_clear_nomination(l, pod);
 	pod_place(l, pod, node, POS_LAST);
 	l->pods.v[pod].placed_in = l->cycle;
+	l->has_new = true;
 }
 
 /* Who was new is not any more: that is content of its node. */
 void ledger_begin_cycle(struct ledger *l)
 {
-	for (pod_id i = 0; l->cycle != 0 && i < l->pod_ids.limit; i++)
+	for (pod_id i = 0; l->has_new && l->cycle != 0 && i < l->pod_ids.limit; i++)
 		if (l->pods.v[i].placed_in == l->cycle && l->pods.v[i].node != NODE_NONE)
 			ledger_set_started(l, i, l->pods.v[i].started_ns);
-	journal_add(l, ENTRY_CYCLE, 0);
+	journal_add(l, ENTRY_CYCLE, 0)->ns = l->has_new;
 	l->cycle++;
+	l->has_new = false;
 	ledger_moved(l);
 }
 
 void undo_cycle(struct ledger *l, const struct journal_entry *e)
 {
-	(void)e;
 	l->cycle--;
+	l->has_new = e->ns != 0;
 }
 
 uint32_t ledger_cycle(const struct ledger *l)
