@@ -22,6 +22,9 @@ PKG_LINT := $(PKG_RUN) clang clang-tidy clang-format
 PKG_FUZZ := $(PKG_RUN) clang libclang-rt-14-dev
 PKG_COVERAGE := $(PKG_TEST) gcovr
 PKG_CLUSTER := $(PKG_RUN) python3 openssl
+PKG_DEB := $(PKG_RUN) build-essential debhelper lintian
+PKG_IMAGE := $(PKG_DEB) python3 ca-certificates
+PKG_PACKAGES := $(PKG_IMAGE) debootstrap prometheus
 PKG_BENCH := $(PKG_RUN) libcjson-dev
 
 KNOWN := $(wildcard tests/conformance/known_differences.yaml)
@@ -122,6 +125,22 @@ bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \
 		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
 		tools/build build-bench bench-programs && tools/run-bench build-bench; fi
+
+.PHONY: dist deb image test-packages
+dist: ## a source archive below build/, the same bytes for the same commit
+	@tools/make-dist build
+
+deb: ## Debian packages below build/, checked with lintian
+	@tools/install-missing $(PKG_DEB)
+	@tools/make-deb build
+
+image: deb ## an OCI image below build/, made of Debian packages without a daemon or a base image
+	@tools/install-missing $(PKG_IMAGE)
+	@SOURCE_DATE_EPOCH=$$(tools/source-date) tools/make-image build/cede_$$(tools/version)_*.deb build
+
+test-packages: build image ## packages installed, used and removed in a bare Debian; the image run; metrics scraped by a Prometheus
+	@tools/install-missing $(PKG_PACKAGES)
+	@tests/packaging/run build
 
 clean: ## remove what was built
 	@rm -rf build build-asan build-tsan build-fuzz build-lint build-coverage build-bench

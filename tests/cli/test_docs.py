@@ -39,7 +39,7 @@ MAKE_RUN = {"make run": "\nEVICTIONS (", "make help": "  make test "}  # and wha
 LONG = "it takes minutes"
 MAKE_NOT_RUN = {
     "make test": "this test is a part of it", "make test-asan": LONG, "make test-tsan": LONG, "make fuzz": LONG, "make lint": LONG, "make coverage": LONG,
-    "make bench": LONG, "make soak": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
+    "make bench": LONG, "make soak": LONG, "make dist": "tests/packaging/test_dist.py runs what it runs", "make deb": LONG, "make image": LONG, "make test-packages": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
     "make oracle": "it needs Go and a kube-scheduler to compare with",
 }
 
@@ -120,6 +120,8 @@ def seen(t, path):
     lines = {line for screen in screens for line in screen.splitlines()}
     for block in blocks(read(path))[0]:
         shown = [line for line in block.splitlines() if line.strip() not in ("", "…")]
+        if block.startswith("$ "):
+            continue  # test_worked_examples.py compares it to the letter
         if any(re.match(r"[A-Z]{3,} ", line) for line in shown):
             t.equal(f"{path}: what is shown is what one sees: {shown[0][:50]}", [line for line in shown if line not in lines], [])
 
