@@ -16,7 +16,7 @@ CASES ?=
 export JOBS ?= $(shell nproc)
 
 # Debian packages, by what needs them. Recommended ones are not installed, so the C library's headers are named.
-PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev libsqlite3-dev libzstd-dev libcurl4-openssl-dev libmicrohttpd-dev
+PKG_RUN := gcc libc6-dev meson ninja-build pkgconf libyaml-dev libsqlite3-dev libzstd-dev libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev
 PKG_TEST := $(PKG_RUN) libcmocka-dev
 PKG_LINT := $(PKG_RUN) clang clang-tidy clang-format
 PKG_FUZZ := $(PKG_RUN) clang libclang-rt-14-dev
