@@ -139,12 +139,10 @@ suite.equal("every plain manifest is in the chart", TEMPLATES, sorted(listed))
 version = subprocess.run([os.path.join(SOURCE, "tools", "version")], stdout=subprocess.PIPE, text=True).stdout.strip()
 suite.equal("chart and program are of one version", re.findall(r"^(?:version|appVersion): (.*)$", read(CHART, "Chart.yaml"), re.M), [version, version])
 
-other = chart("batch", replicas="3", image__repository="registry.example/cede", image__tag="1.2.3", extraArgs=["--dry-run", "-v"], imagePullSecret="pull",
-              journal__existingClaim="history", reader__create=False)
+other = chart("batch", replicas="3", image__repository="registry.example/cede", image__tag="1.2.3", extraArgs=["--dry-run", "-v"], imagePullSecret="pull", reader__create=False)
 deployment = other["deployment.yaml"]
 for sentence, words in [("replicas", "  replicas: 3\n"), ("the image", "        image: registry.example/cede:1.2.3\n"), ("more options", "        - --log=json\n        - --dry-run\n        - -v\n"),
-                        ("the namespace", "  namespace: batch\n"), ("the lease", "--lease=batch/cede\n"), ("the secret", "      imagePullSecrets:\n      - {name: pull}\n"),
-                        ("the claim", "persistentVolumeClaim: {claimName: history}")]:
+                        ("the namespace", "  namespace: batch\n"), ("the lease", "--lease=batch/cede\n"), ("the secret", "      imagePullSecrets:\n      - {name: pull}\n")]:
     suite.true(f"a value sets {sentence}", words in deployment, deployment)
 suite.true("nothing of the usual namespace is left", "kube-system" not in "".join(other.values()))
 suite.equal("a role that is not wanted is not there", other["reader.yaml"].strip(), "")
