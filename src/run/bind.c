@@ -9,6 +9,7 @@
 #include "run/volumes.h"
 
 enum { TRIES_MAX = 5 };
+#define SEEN_NS (30 * NS_PER_S) /* a watch is not behind for longer without being broken */
 
 void bind_send(struct scheduler *s, struct task *t)
 {
@@ -112,10 +113,11 @@ static void give_up(struct scheduler *s, struct task *t, const char *why)
 	vacate(s, pod);
 }
 
-static void is_bound(struct scheduler *s, struct task *t)
+static void tell_bound(struct scheduler *s, struct task *t)
 {
 	struct text note = {0};
 
+	t->is_told = true;
 	text_printf(&note, "Successfully assigned %s/%s to %s", str_of(s, t->ns), str_of(s, t->name),
 		    str_of(s, t->node));
 	report_pod_event(s, t->pod, "Normal", "Scheduled", "Binding", text_str(&note), POD_NONE);
@@ -123,9 +125,18 @@ static void is_bound(struct scheduler *s, struct task *t)
 	if (s->o.hooks.bound)
 		s->o.hooks.bound(s->o.hooks.ctx, str_of(s, t->uid), "", &s->now);
 	gang_told(s, t, true, "");
+}
+
+/* As the answer says. If the watch does not say so too in a while, the pod is read. */
+static void is_bound(struct scheduler *s, struct task *t)
+{
+	if (!t->is_told)
+		tell_bound(s, t);
 	t->step = STEP_BOUND;
-	if (!t->is_seen)
+	if (!t->is_seen) {
+		task_at(s, t, time_add(s->now.steady_ns, SEEN_NS));
 		return;
+	}
 	if (s->o.hooks.observed)
 		s->o.hooks.observed(s->o.hooks.ctx, str_of(s, t->uid), false, &s->now);
 	finish(s, t);
@@ -221,7 +232,7 @@ void bind_step(struct scheduler *s, struct task *t)
 {
 	if (t->step == STEP_VOLUMES)
 		volumes_step(s, t);
-	else if (t->step == STEP_LOOK)
+	else if (t->step == STEP_LOOK || t->step == STEP_BOUND)
 		look(s, t);
 	else if (t->step == STEP_SEND)
 		bind_send(s, t);

@@ -10,6 +10,7 @@
 #include "manifest/tree.h"
 #include "run/scheduler_internal.h"
 
+#define SEEN_NS (30 * NS_PER_S)
 #define NO_PLACE "the pod it had to go for does not need its place any more"
 
 /* ---- what rules look at ---- */
@@ -234,7 +235,7 @@ void evict_step(struct scheduler *s, struct task *t)
 		cancel(s, t, NO_PLACE);
 	else if (!is_same(s, t))
 		fail(s, t, "it is not what it was when that was decided", false);
-	else if (t->step == STEP_HELD || t->step == STEP_CONDITION)
+	else if (t->step == STEP_HELD || t->step == STEP_CONDITION || t->step == STEP_ASKED)
 		send_condition(s, t);
 	else if (t->step == STEP_DELETE)
 		send_delete(s, t);
@@ -242,7 +243,8 @@ void evict_step(struct scheduler *s, struct task *t)
 
 /* ---- answers ---- */
 
-static bool take_version(struct task *t, const struct kube_news *n)
+/* Its version by now; *ret_goes: it was told to go already. */
+static bool take_version(struct task *t, const struct kube_news *n, bool *ret_goes)
 {
 	struct arena *a = arena_new(1 << 14);
 	const struct tree *pod = NULL, *version = NULL;
@@ -250,6 +252,7 @@ static bool take_version(struct task *t, const struct kube_news *n)
 	text_reset(&t->version);
 	if (!tree_parse_json("pod", text_str(&n->body), n->body.n, a, &pod, NULL))
 		version = tree_path(pod, "metadata.resourceVersion");
+	*ret_goes = pod && tree_path(pod, "metadata.deletionTimestamp");
 	if (version && version->kind == TREE_STRING)
 		text_add(&t->version, version->text);
 	arena_free(a);
@@ -305,13 +308,18 @@ static void tell_preempted(struct scheduler *s, const struct task *t)
 static void asked(struct scheduler *s, struct task *t)
 {
 	t->step = STEP_ASKED;
-	remember(s, t);
-	told(s, t, "");
-	tell_preempted(s, t);
+	if (!t->is_told) {
+		t->is_told = true;
+		remember(s, t);
+		told(s, t, "");
+		tell_preempted(s, t);
+	}
 	if (t->pod == POD_NONE)
 		task_end(s, t); /* the watch was faster */
 	else if (ledger_pod(s->ledger, t->pod)->obj->deleted_ns != TIME_NONE)
 		finish(s, t);
+	else
+		task_at(s, t, time_add(s->now.steady_ns, SEEN_NS)); /* if nobody sees it go, it was not asked */
 }
 
 static void deleted(struct scheduler *s, struct task *t, const struct kube_news *n)
@@ -338,9 +346,15 @@ static void deleted(struct scheduler *s, struct task *t, const struct kube_news 
 
 void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n)
 {
+	bool goes = false;
+
 	if (t->step == STEP_DELETE) {
 		deleted(s, t, n);
-	} else if (n->result == KUBE_OK && take_version(t, n)) {
+	} else if (n->result == KUBE_OK && take_version(t, n, &goes)) {
+		if (goes) { /* the watch will say so */
+			t->step = STEP_ASKED;
+			return;
+		}
 		t->step = STEP_DELETE;
 		evict_step(s, t);
 	} else if (n->result == KUBE_OK || is_worth_retrying(n)) {

@@ -54,6 +54,7 @@ struct task {
 	uint64_t material;	     /* what rules look at, when it was decided */
 	/* bind */
 	bool is_seen; /* the watch was faster than the answer */
+	bool is_told; /* that it is bound */
 	struct gang_bind *gang;
 	ARRAY(struct volume_write) volumes;
 };

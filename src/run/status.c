@@ -176,8 +176,9 @@ void status_answer(struct scheduler *s, struct task *t, const struct kube_news *
 	} else if (n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
 		finish(s, t); /* it is gone: the watch will say so, and whoever had to go for it stays */
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
-		say(s, true, "the status of %s/%s could not be written: %s", str_of(s, t->ns), str_of(s, t->name),
-		    n->error);
+		/* a pod that was bound meanwhile cannot be nominated any more */
+		say(s, ledger_pod(s->ledger, t->pod)->state == POD_WAITING,
+		    "the status of %s/%s could not be written: %s", str_of(s, t->ns), str_of(s, t->name), n->error);
 		note_of(s, t->pod)->told = 0;
 		pod_id preemptor = t->sets_nominated && t->nominated != NAME_NONE ? t->pod : POD_NONE;
 		finish(s, t);

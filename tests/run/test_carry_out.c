@@ -222,6 +222,31 @@ static void CL_2_a_budget_holds_up_an_eviction_and_it_is_asked_again(void **stat
 	fake_free(f);
 }
 
+static void CL_6_an_answer_that_nobody_sees_come_true_is_asked_again(void **state)
+{
+	struct fake_api *f = with_victim(KUBERNETES);
+
+	(void)state;
+	fake_answer(f, 200, "{}");
+	fake_answer(f, 200, VERSIONED("77"));
+	fake_answer(f, 200, "{}"); /* a lie: it was not deleted */
+	fake_pass(f, 40);
+	fake_answer(f, 200, VERSIONED("78"));
+	assert_non_null(strstr(text_str(&f->log), "delete low uid-low 77; target low True; delete low uid-low 78; "));
+	fake_answer(f, 200, "{}");
+	fake_put(f, &(struct fake_pod){"low", "n0", 4, 1, false, NULL, NULL, NULL}, "DELETED");
+	fake_answer(f, 201, "{}"); /* and neither was this bound */
+	fake_pass(f, 40);
+	fake_answer(f, 200, "{\"metadata\":{\"uid\":\"uid-high\"},\"spec\":{}}");
+	fake_pass(f, 10);
+	while (fake_open(f) != UINT32_MAX)
+		fake_answer(f, 200, "{}");
+	fake_pass(f, 3);
+	assert_non_null(strstr(text_str(&f->log), "get high; "));
+	assert_non_null(strstr(strstr(text_str(&f->log), "get high; "), "bind high n0; "));
+	fake_free(f);
+}
+
 /* ---- the rest ---- */
 
 static void CL_9_a_nomination_that_no_longer_holds_is_taken_away(void **state)
@@ -259,6 +284,7 @@ int main(void)
 		cmocka_unit_test(CL_2_the_preemptor_goes_and_the_victim_stays),
 		cmocka_unit_test(CL_2_a_victim_that_changed_is_looked_at_again),
 		cmocka_unit_test(CL_2_a_budget_holds_up_an_eviction_and_it_is_asked_again),
+		cmocka_unit_test(CL_6_an_answer_that_nobody_sees_come_true_is_asked_again),
 		cmocka_unit_test(CL_9_a_nomination_that_no_longer_holds_is_taken_away),
 		cmocka_unit_test(KF_10_who_sleeps_is_woken_by_what_is_undone),
 	};
