@@ -106,12 +106,11 @@ static void take_back(struct scheduler *s, const struct task *t)
 	}
 }
 
-static void undo(struct scheduler *s, struct task *t, const char *fmt, const char *what)
+static void undo(struct scheduler *s, struct task *t, const char *happened, const char *what)
 {
 	struct text why = {0};
 
-	text_add(&why, "binding volumes: ");
-	text_printf(&why, fmt[0] ? "%s%s" : "%s%s", what, fmt);
+	text_printf(&why, "binding volumes: %s%s", what, happened);
 	take_back(s, t);
 	bits_set(&s->nominated, t->pod);
 	bind_undo(s, t, text_str(&why), false);
@@ -258,9 +257,7 @@ bool volumes_begin(struct scheduler *s, struct task *t)
 
 void volumes_step(struct scheduler *s, struct task *t)
 {
-	if (next_unwritten(t))
-		go_on(s, t);
-	else if (s->now.steady_ns >= deadline_of(s, t))
+	if (!next_unwritten(t) && s->now.steady_ns >= deadline_of(s, t))
 		undo(s, t, "", "timed out waiting for the condition");
 	else
 		go_on(s, t);
