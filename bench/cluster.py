@@ -76,28 +76,38 @@ class Api:
                 pass
 
     def follow(self, on_bound, is_over):
-        """Calls on_bound(name, time) for every waiting pod that gets a node."""
+        """Calls on_bound(name, time) for every waiting pod that gets a node; a watch that ends is begun anew, with a list."""
         seen = set()
-        version = self.ask("GET", "/api/v1/namespaces/default/pods?labelSelector=bench%3Dwaiting&limit=1")["metadata"]["resourceVersion"]
-        connection = http.client.HTTPSConnection("127.0.0.1", self.lab.port, context=self.context, timeout=PATIENCE_S + 60)
-        connection.request("GET", f"/api/v1/namespaces/default/pods?watch=true&labelSelector=bench%3Dwaiting&resourceVersion={version}")
-        answer = connection.getresponse()
-        rest = data = b""
+
+        def see(name, at):
+            if name not in seen:
+                seen.add(name)
+                on_bound(name, at)
+
         while not is_over.is_set():
-            try:
-                data = answer.read1(1 << 20)
-            except (OSError, http.client.HTTPException):
-                data = b""
-            if not data:
-                break
-            at = time.monotonic()
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                match = re.search(rb'"name":"([^"]+)"', line)  # the first is the pod's own
-                if match and b'"nodeName":"' in line and match[1] not in seen:
-                    seen.add(match[1])
-                    on_bound(match[1], at)
-        connection.close()
+            there = self.ask("GET", "/api/v1/namespaces/default/pods?labelSelector=bench%3Dwaiting")
+            for x in there["items"]:
+                if x["spec"].get("nodeName"):
+                    see(x["metadata"]["name"], time.monotonic())
+            self.watch(there["metadata"]["resourceVersion"], see, is_over)
+
+    def watch(self, version, see, is_over):
+        connection = http.client.HTTPSConnection("127.0.0.1", self.lab.port, context=self.context, timeout=PATIENCE_S + 60)
+        rest = b""
+        try:
+            connection.request("GET", f"/api/v1/namespaces/default/pods?watch=true&labelSelector=bench%3Dwaiting&resourceVersion={version}")
+            answer = connection.getresponse()
+            while not is_over.is_set() and (data := answer.read1(1 << 20)):
+                at = time.monotonic()
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    match = re.search(rb'"name":"([^"]+)"', line)  # the first is the pod's own
+                    if match and b'"nodeName":"' in line:
+                        see(match[1].decode(), at)
+        except (OSError, http.client.HTTPException):
+            pass  # begun anew
+        finally:
+            connection.close()
 
 
 def memory(pid):

@@ -130,6 +130,7 @@ static void refresh(void *ctx)
 
 	views_gauges(&w, f->metrics);
 	set_pending(f->metrics, &counts);
+	metrics_set(f->metrics, METRIC_JOURNAL_LOST, (double)f->d->n_journal_lost, NULL);
 	metrics_set(f->metrics, METRIC_WATCH_LAG, seconds(kube_feed_lag_ns(feed, now.steady_ns)), NULL);
 	metrics_add(f->metrics, METRIC_WATCH_EVENTS, (double)(n - (n < f->n_events ? 0 : f->n_events)), NULL);
 	f->n_events = n;

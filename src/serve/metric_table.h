@@ -79,6 +79,8 @@
 	ROW(QUEUE_SHORT, GAUGE, "cede_queue_below_guarantee", "queue", "resource", "",                                 \
 	    "What a queue lacks of its guarantee while work that asks for it waits.")                                  \
 	/* this server */                                                                                              \
+	ROW(JOURNAL_LOST, GAUGE, "cede_journal_lost_records", "", "", "",                                              \
+	    "Decisions and outcomes that could not be kept.")                                                          \
 	ROW(HTTP_REQUESTS, COUNTER, "cede_http_requests_total", "path", "code", "", "Requests that were answered.")    \
 	ROW(HTTP_SECONDS, HISTOGRAM_MS, "cede_http_request_duration_seconds", "path", "", "",                          \
 	    "Time from a request to its answer.")                                                                      \

@@ -54,7 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         is_watch = "watch=true" in self.path or "watch=1" in self.path
         kind = kind_of(self.command, self.path.split("?")[0], body)
-        fault = proxy.choose(kind, is_watch, self.path)
+        fault = proxy.choose(kind, is_watch)
         proxy.count(kind or ("watch" if is_watch else "read"), fault)
         if kind:
             proxy.tell(kind, "before")
@@ -182,12 +182,12 @@ class FaultProxy:
             f.write(text)
         return path
 
-    def choose(self, kind, is_watch, path):
+    def choose(self, kind, is_watch):
         with self.lock:
             for fault, probability in self.faults.items():
                 if fault == "watch" and not is_watch or fault == "409" and not kind or fault in ("cut", "half") and is_watch:
                     continue
-                if fault == "410" and (kind or "resourceVersion=" not in path):
+                if fault == "410" and kind:
                     continue
                 if self.rng.random() < probability:
                     return fault

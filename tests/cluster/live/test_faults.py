@@ -92,7 +92,7 @@ def kill_at(proxy, scheduler, kind, when, nth, seconds=40):
 
 def lied_to(lab, suite):
     storm = new_storm(lab)
-    faults = {"delay": 0.05, "409": 0.03, "410": 0.2, "429": 0.03, "500": 0.03, "503": 0.03, "garbage": 0.02, "half": 0.02, "hang": 0.01, "cut": 0.03, "watch": 0.3}
+    faults = {"delay": 0.05, "409": 0.03, "410": 0.05, "429": 0.03, "500": 0.03, "503": 0.03, "garbage": 0.02, "half": 0.02, "hang": 0.01, "cut": 0.03, "watch": 0.3}
     with FaultProxy(lab, faults, seed=SEED) as proxy:
         scheduler = Scheduler(CEDE, lab, proxy.kubeconfig("cede"), *ALONE).start()
         with storm:
