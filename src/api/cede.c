@@ -212,7 +212,7 @@ static uint32_t find_setting(const struct cede *c, const char *key, size_t n)
 {
 	uint32_t i = 0;
 
-	while (i < c->whatif.set.n && (strncmp(c->whatif.set.v[i], key, n) || c->whatif.set.v[i][n] != '='))
+	while (i < c->whatif.set.n && (strncmp(c->whatif.set.v[i], key, n) != 0 || c->whatif.set.v[i][n] != '='))
 		i++;
 	return i;
 }
