@@ -24,7 +24,9 @@ struct command {
 extern const struct command commands[]; /* in the order of the overview */
 extern const unsigned command_count;
 
+int command_advise(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_config(int argc, char **argv);
 int command_explain(int argc, char **argv);
@@ -36,4 +38,5 @@ int command_replay(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_serve(int argc, char **argv);
 int command_show(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 int command_version(int argc, char **argv);

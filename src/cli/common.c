@@ -303,6 +303,8 @@ static enum err_code read_files(struct cli_input *in, struct cli_cluster *c, str
 	manifest_set_namespace(c->manifest, in->settings_namespace);
 	if (is_live(in))
 		TRY(cli_read_live(in, c->manifest, e));
+	if (in->made)
+		TRY(manifest_read_bytes(c->manifest, in->made_name, text_str(in->made), in->made->n, e));
 	for (uint32_t i = 0; i < in->files.n; i++)
 		TRY(read_one(in, c->manifest, in->files.v[i], e));
 	if (in->config)
@@ -362,7 +364,7 @@ int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *c
 		in->now_ns = clock_now(&clock);
 	in->has_now = true;
 	*ret = (struct cli_cluster){.now_ns = in->now_ns};
-	if (!in->files.n && !is_live(in)) {
+	if (!in->files.n && !in->made && !is_live(in)) {
 		log_line(LOG_ERROR,
 			 "nothing to read; say where the cluster is: %s -f FILE or -f FOLDER, -f - for standard "
 			 "input, or --kubeconfig FILE for one that runs",

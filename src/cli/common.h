@@ -37,6 +37,8 @@ struct cli_input { /* zero-initialised: nothing given */
 	const char *ns;		   /* -n; NULL: all, and the default one for names without any */
 	bool keeps_standard_input; /* it will be read again: -f - is kept */
 	struct text standard_input;
+	const char *made_name; /* a file that was never written: its name, for messages; NULL: there is none */
+	const struct text *made;
 };
 
 enum output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML };

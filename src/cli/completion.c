@@ -9,6 +9,7 @@
 #include <ctype.h>
 
 #include "cli/common.h"
+#include "cli/simulating.h"
 #include "cli/synthetic.h"
 #include "rules/rule.h"
 
@@ -16,8 +17,13 @@ static const struct {
 	const char *option;
 	const char *const *words;
 } choices[] = {
-	{"output", cli_output_words}, {"profile", cli_profile_words},	{"rule", rule_words},
-	{"action", action_words},     {"shape", synthetic_shape_words},
+	{"output", cli_output_words},
+	{"profile", cli_profile_words},
+	{"rule", rule_words},
+	{"action", action_words},
+	{"shape", synthetic_shape_words},
+	{"format", simulating_format_words},
+	{"queues", simulating_queues_words},
 };
 
 struct flag {
@@ -63,10 +69,19 @@ static void add_option(struct completion_page *p, const char *name, int key, con
 	array_push(&p->options, o);
 }
 
+/* A command may have its own meaning for an option of its children: the first counts. */
+static bool has_option(const struct completion_page *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->options.n; i++)
+		if (str_eq(p->options.v[i].name, name))
+			return true;
+	return false;
+}
+
 static void add_options(struct completion_page *p, const struct argp *argp)
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
-		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_DOC)))
+		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_DOC)) && !has_option(p, o->name))
 			add_option(p, o->name, o->key, o->arg, o->doc);
 	for (const struct argp_child *c = argp->children; c && c->argp; c++)
 		add_options(p, c->argp);

@@ -13,6 +13,9 @@ static int command_help(int argc, char **argv);
 const struct command commands[] = {
 	{"plan", "what would happen now: who gets a place, who has to go and why", command_plan},
 	{"explain", "why one pod or group waits, has to go, stays or gets its place", command_explain},
+	{"simulate", "a load in virtual time: what would come of it", command_simulate},
+	{"compare", "one load under several configurations: what differs, and where they part", command_compare},
+	{"advise", "try values of a setting on a load: what each costs, and which to take", command_advise},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
 	{"run", "follow a running cluster and decide, for now with --dry-run alone", command_run},

@@ -7,6 +7,7 @@
 #include "manifest/pod_gang.h"
 #include "manifest/pod_spec.h"
 #include "manifest/storage.h"
+#include "units/duration.h"
 
 static const struct {
 	const char *text;
@@ -148,6 +149,20 @@ enum tristate allow_preemption(const char *s)
 	return !s ? UNSET : str_eq(s, "false") ? NO : str_eq(s, "true") ? YES : UNSET;
 }
 
+/* Tenants write it: what is none is noted, and as good as none. */
+static void get_run_time(const struct reader *r, const struct at *annotations, int64_t *ret_ns)
+{
+	struct at at = at_field(annotations, "cede.dev/run-time");
+	int64_t ns = 0;
+
+	if (!at.t)
+		return;
+	if (duration_parse(at.t->text, at.t->n, true, &ns, NULL) || ns <= 0)
+		at_note(r, &at, "expected a duration such as 2h30m: it counts as not stated");
+	else
+		*ret_ns = ns;
+}
+
 static enum err_code tags(const struct reader *r, const struct at *metadata, struct obj_pod *o, struct err *e)
 {
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL};
@@ -157,6 +172,7 @@ static enum err_code tags(const struct reader *r, const struct at *metadata, str
 
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	get_time_or_note(r, &annotations, "cede.dev/checkpointed-at", &o->checkpointed_ns);
+	get_run_time(r, &annotations, &o->run_ns);
 	app = first_text(labels.t, annotations.t, "yunikorn.apache.org/app-id", app_labels);
 	queue = first_text(labels.t, annotations.t, "yunikorn.apache.org/queue", queue_labels);
 	o->app = names_hold_str(r->names, app);

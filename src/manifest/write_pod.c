@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "manifest/write_storage.h"
+#include "units/duration.h"
 
 /* ---- where it stands ---- */
 
@@ -177,6 +178,17 @@ static void gang(struct writer *w, const struct obj_pod *o, struct write_part *a
 		  g->is_hard ? "Hard" : "Soft");
 }
 
+static void run_time(struct writer *w, const struct obj_pod *o, struct write_part *p)
+{
+	struct text t = {0};
+
+	if (o->run_ns <= 0)
+		return;
+	duration_text(o->run_ns, &t);
+	emit_str(part_open(w, p), "cede.dev/run-time", text_str(&t));
+	text_free(&t);
+}
+
 static void annotations(struct writer *w, const struct obj_pod *o)
 {
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL}, *const queue_labels[] = {
@@ -186,6 +198,7 @@ static void annotations(struct writer *w, const struct obj_pod *o)
 	if (o->checkpointed_ns != TIME_NONE)
 		part_open(w, &p);
 	write_time(w, "cede.dev/checkpointed-at", o->checkpointed_ns);
+	run_time(w, o, &p);
 	scoring(w, shape_get(w->v, o->shape), &p);
 	if (o->group && !o->group_is_k8s && !o->gang)
 		emit_str(part_open(w, &p), "pod-group-name", str(w, o->group));

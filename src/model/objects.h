@@ -74,7 +74,8 @@ struct obj_pod {
 	enum pod_phase phase;
 	bool is_preempted; /* condition DisruptionTarget True, reason PreemptionByScheduler */
 	int64_t created_ns, started_ns, scheduled_ns, deleted_ns, checkpointed_ns; /* TIME_NONE if not there */
-	enum owner_kind owner_kind;						   /* the controller */
+	int64_t run_ns; /* annotation cede.dev/run-time: how long it will work, for simulations; 0: it does not say */
+	enum owner_kind owner_kind; /* the controller */
 	name_id owner_name, owner_uid;
 	name_id group;	   /* annotation pod-group-name, or spec.schedulingGroup.podGroupName; of a gang its name */
 	bool group_is_k8s; /* the latter */

@@ -684,7 +684,7 @@ static uint32_t adopt_work(struct sim *s, const struct pod *p)
 	struct sim_job job = {.name = name_str(s->names, p->name),
 			      .template = p->obj,
 			      .n_pods = 1,
-			      .run_ns = SIM_ENDLESS,
+			      .run_ns = p->obj->run_ns > 0 ? p->obj->run_ns : SIM_ENDLESS,
 			      .grace_ns = SIM_GRACE_NS,
 			      .lingers_ns = SIM_GRACE_NS,
 			      .controller = controller_of(p->obj)};

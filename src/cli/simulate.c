@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cede simulate: a load in virtual time, and what came of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/simulating.h"
+#include "sim/report.h"
+#include "sim/simulation_view.h"
+#include "units/duration.h"
+
+struct simulate_options {
+	struct simulating load;
+	struct simulation_look look;
+	bool no_color, checks;
+	const char *report, *series;
+};
+
+enum { KEY_REPORT = 0xc00, KEY_SERIES, KEY_NO_COLOR, KEY_CHECK };
+const char *const simulate_output_words[] = {"text", "wide", "json", "yaml", "csv", NULL};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct simulate_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->load;
+		return 0;
+	case 'o':
+		o->look.format = (enum simulation_format)cli_one_of(state, "--output", arg, simulate_output_words);
+		return 0;
+	case 'h':
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		return 0;
+	case KEY_NO_COLOR:
+		o->no_color = true;
+		return 0;
+	case KEY_CHECK:
+		o->checks = true;
+		return 0;
+	case KEY_REPORT:
+		o->report = arg;
+		return 0;
+	case KEY_SERIES:
+		o->series = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"check", KEY_CHECK, NULL, 0, "Exit with 1 if something did not come out as the scenario expects", 2},
+	{"report", KEY_REPORT, "FILE", 0, "Write a page with charts to this file (HTML)", 2},
+	{"series", KEY_SERIES, "FILE", 0, "Write what was used, ran, waited and was lost over time to this file (CSV)",
+	 2},
+	{"output", 'o', "FORMAT", 0, "text (default), wide, json, yaml or csv", 2},
+	{"no-color", KEY_NO_COLOR, NULL, 0, "No colours, as with NO_COLOR in the environment", 2},
+	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
+	{0},
+};
+
+static const char doc[] =
+	"Simulate a load in virtual time on the real engine: work arrives, runs, has to go, comes back and ends. "
+	"Prints what "
+	"came of it, in total and by queue."
+	"\vThe same input and seed give the same result. Ctrl-C stops and prints what is known so far.";
+
+/* ---- progress, on terminals only ---- */
+
+struct simulate_run {
+	struct report_log log;
+	struct clock clock;
+	int64_t began_ns, shown_ns;
+	bool shows_progress;
+	struct trace_load *trace;
+	struct expectations *expectations;
+	bool logs; /* evictions, for the report */
+};
+
+static void show_progress(struct simulate_run *x, double done)
+{
+	int64_t now_ns = clock_now(&x->clock);
+	double took = (double)time_since(now_ns, x->began_ns);
+	struct text line = {0};
+
+	if (!x->shows_progress || time_since(now_ns, x->shown_ns) < NS_PER_S / 5)
+		return;
+	x->shown_ns = now_ns;
+	text_printf(&line, "\r\033[Ksimulating: %3.0f %%", done * 100);
+	if (done > 0.02) {
+		text_add(&line, ", about ");
+		duration_text_short(time_floor((int64_t)(took * (1 - done) / done), NS_PER_S), &line);
+		text_add(&line, " left");
+	}
+	fputs(text_str(&line), stderr);
+	text_free(&line);
+}
+
+static void on_moment(void *ctx, struct sim *s)
+{
+	struct simulate_run *x = ctx;
+
+	if (x->trace)
+		show_progress(x, trace_load_done(x->trace));
+}
+
+static void on_eviction(void *ctx, struct sim *s, const struct sim_eviction *ev)
+{
+	struct simulate_run *x = ctx;
+
+	if (x->logs)
+		report_log_eviction(&x->log, s, ev);
+	expect_eviction(x->expectations, s, ev);
+}
+
+static void on_start(void *ctx, struct sim *s, pod_id pod)
+{
+	struct simulate_run *x = ctx;
+
+	report_log_start(&x->log, s, pod);
+	expect_start(x->expectations, s, pod);
+}
+
+static void on_finish(void *ctx, struct sim *s, pod_id pod)
+{
+	expect_finish(((struct simulate_run *)ctx)->expectations, s, pod);
+}
+
+/* ---- what was expected ---- */
+
+static void emit_checks(const struct simulation_view *v, struct emit *out)
+{
+	const struct expectations *x = v->checks;
+
+	for (uint32_t i = 0; i < x->v.n; i++) {
+		struct check c = expectation_check(x, i, v->sim);
+
+		emit_object(out, NULL);
+		emit_str(out, "expect", c.expect);
+		emit_bool(out, "ok", c.ok);
+		emit_str(out, "found", text_str(&c.found));
+		emit_end(out);
+		text_free(&c.found);
+	}
+}
+
+/* A line for each; false: one did not come true. */
+static bool tell_checks(const struct expectations *x, struct sim *s, struct text *out)
+{
+	bool are_ok = true;
+
+	if (x->v.n)
+		text_printf(out, "\nEXPECTED (%" PRIu32 ")\n", x->v.n);
+	for (uint32_t i = 0; i < x->v.n; i++) {
+		struct check c = expectation_check(x, i, s);
+
+		text_printf(out, "%s  %s: %s\n", c.ok ? "yes" : "NO ", c.expect, text_str(&c.found));
+		are_ok &= c.ok;
+		text_free(&c.found);
+	}
+	return are_ok;
+}
+
+/* ---- results ---- */
+
+static int write_report(const struct simulate_options *o, struct simulated *r, struct report_log *log,
+			const struct simulation_view *v)
+{
+	struct report_info info = {.notes = v->notes, .n_notes = v->n_notes};
+	struct text title = {0}, subtitle = {0};
+	enum err_code rc;
+	struct err e;
+
+	text_printf(&title, "%s under profile %s", v->load, v->profile);
+	simulation_span_text(v, &subtitle);
+	info.title = text_str(&title);
+	info.subtitle = text_str(&subtitle);
+	rc = report_write(o->report, r->sim, log, &info, &e);
+	text_free(&title);
+	text_free(&subtitle);
+	return rc ? cli_fail(&e) : EXIT_FINE;
+}
+
+static int write_series(const char *path, const struct simulation_view *v)
+{
+	FILE *f = fopen(path, "we");
+	struct text out = {0};
+	bool is_written;
+
+	if (f) {
+		simulation_series_csv(v, &out);
+		is_written = fwrite(text_str(&out), 1, out.n, f) == out.n;
+		text_free(&out);
+		if (!fclose(f) && is_written)
+			return EXIT_FINE;
+	}
+	log_line(LOG_ERROR, "%s: %s", path, strerror(errno));
+	return EXIT_INPUT;
+}
+
+static int show(const struct simulate_options *o, struct simulated *r, struct simulate_run *x)
+{
+	struct cli_output output = {.no_color = o->no_color};
+	struct text load = {0}, out = {0};
+	struct simulation_view v = {.sim = r->sim,
+				    .seed = o->load.seed,
+				    .profile = cli_profile_words[r->c.config->profile],
+				    .n_notes = r->trace ? trace_note_count(r->trace) : 0};
+	struct look look = cli_look(&output);
+	const char *notes[32];
+	struct text checks = {0};
+	bool is_fine;
+	int rc = EXIT_FINE;
+
+	for (uint32_t i = 0; i < v.n_notes; i++)
+		notes[i] = trace_note(r->trace, i);
+	simulated_load_text(&o->load, r, &load);
+	v.load = text_str(&load);
+	v.notes = notes;
+	v.emit_checks = emit_checks;
+	v.checks = &r->expectations;
+	simulation_show(&v, &o->look, &look, &out);
+	is_fine = tell_checks(&r->expectations, r->sim, &checks);
+	if (o->look.format == SIMULATION_TEXT || o->look.format == SIMULATION_WIDE)
+		text_add(&out, text_str(&checks));
+	cli_print(&out);
+	if (o->report)
+		rc = write_report(o, r, &x->log, &v);
+	if (!rc && o->series)
+		rc = write_series(o->series, &v);
+	text_free(&out);
+	text_free(&load);
+	text_free(&checks);
+	return rc || is_fine || !o->checks ? rc : EXIT_STRICT;
+}
+
+static int simulate(const struct simulate_options *o, struct simulated *r)
+{
+	struct simulate_run x = {.clock = clock_steady(),
+				 .trace = r->trace,
+				 .expectations = &r->expectations,
+				 .logs = o->report != NULL};
+	int rc;
+
+	report_log_init(&x.log);
+	x.began_ns = clock_now(&x.clock);
+	x.shows_progress = isatty(STDERR_FILENO) && !o->load.input.is_quiet;
+	r->options.keeps_series = o->report || o->series;
+	r->options.watcher = (struct sim_watcher){.ctx = &x,
+						  .eviction = o->report || r->scenario ? on_eviction : NULL,
+						  .start = on_start,
+						  .finish = on_finish,
+						  .moment = x.shows_progress ? on_moment : NULL};
+	rc = simulated_run(r);
+	if (x.shows_progress)
+		fputs("\r\033[K", stderr);
+	if (!rc)
+		rc = show(o, r, &x);
+	report_log_free(&x.log);
+	return rc;
+}
+
+int command_simulate(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&simulating_argp, 0, "Load:", 1}, {0}};
+	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
+	struct simulate_options o = {0};
+	struct variant v = {0};
+	struct simulated r;
+	int rc;
+
+	cli_parse(&argp, argc, argv, &o);
+	simulating_catch_interrupt();
+	rc = simulated_begin(&o.load, &v, "cede simulate", &r);
+	if (!rc)
+		rc = simulate(&o, &r);
+	simulated_free(&r);
+	simulating_free(&o.load);
+	return rc;
+}

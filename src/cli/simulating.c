@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/simulating.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "units/duration.h"
+#include "units/timestamp.h"
+
+enum {
+	KEY_TRACE = 0x900,
+	KEY_SCENARIO,
+	KEY_FORMAT,
+	KEY_NODES,
+	KEY_COMPRESS,
+	KEY_CHECKPOINT,
+	KEY_JOBS,
+	KEY_QUEUES,
+	KEY_UNTIL,
+	KEY_SEED
+};
+
+const char *const simulating_format_words[] = {"philly", "openb", "swf", NULL};
+const char *const simulating_queues_words[] = {"kai", "yunikorn", NULL};
+
+volatile sig_atomic_t simulating_interrupt;
+
+static void on_interrupt(int signal)
+{
+	simulating_interrupt = signal;
+}
+
+void simulating_catch_interrupt(void)
+{
+	struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+}
+
+/* ---- options ---- */
+
+static int64_t positive_duration(struct argp_state *state, const char *name, const char *arg)
+{
+	int64_t ns = 0;
+
+	if (duration_parse(arg, strlen(arg), true, &ns, NULL) || ns <= 0)
+		argp_error(state, "--%s: expected a duration such as 1h, found '%s'", name, arg);
+	return ns;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct simulating *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->input;
+		o->seed = 1;
+		return 0;
+	case KEY_SCENARIO:
+		o->scenario = arg;
+		return 0;
+	case KEY_TRACE:
+		o->trace = arg;
+		return 0;
+	case KEY_FORMAT:
+		o->format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_format_words);
+		o->has_format = true;
+		return 0;
+	case KEY_NODES:
+		o->trace_options.nodes = cli_number(state, "nodes", arg, 1, 1000000);
+		return 0;
+	case KEY_COMPRESS:
+		o->trace_options.compress = cli_number(state, "compress", arg, 1, 1000000);
+		return 0;
+	case KEY_CHECKPOINT:
+		o->trace_options.checkpoint_ns = positive_duration(state, "checkpoint", arg);
+		return 0;
+	case KEY_JOBS:
+		o->trace_options.max_jobs = cli_number(state, "jobs", arg, 1, INT32_MAX);
+		return 0;
+	case KEY_QUEUES:
+		o->trace_options.has_yunikorn_queues = cli_one_of(state, "--queues", arg, simulating_queues_words) == 1;
+		return 0;
+	case KEY_UNTIL:
+		o->until = arg;
+		return 0;
+	case KEY_SEED:
+		o->seed = cli_number(state, "seed", arg, 1, UINT32_MAX);
+		return 0;
+	case ARGP_KEY_END:
+		if (o->trace && o->scenario)
+			argp_error(state, "--scenario and --trace: one load at a time");
+		if (o->trace && !o->has_format)
+			argp_error(state, "--trace: which format? --format philly, openb or swf");
+		if (!o->trace && o->has_format)
+			argp_error(state, "--format: of which trace? --trace FILE");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"scenario", KEY_SCENARIO, "FILE", 0,
+	 "A cluster, what arrives, what happens and what is expected, in one file (kind: Scenario)", 0},
+	{"trace", KEY_TRACE, "FILE", 0, "Jobs from a recorded trace; without -f a cluster is made for them", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0, "Of the trace: philly, openb or swf (Standard Workload Format)", 0},
+	{"nodes", KEY_NODES, "N", 0, "Nodes of the cluster that is made (default: a quarter more than the mean demand)",
+	 0},
+	{"compress", KEY_COMPRESS, "N", 0, "Let the trace's jobs arrive N times faster", 0},
+	{"checkpoint", KEY_CHECKPOINT, "DURATION", 0, "The trace's jobs save their work this often (default: never)",
+	 0},
+	{"jobs", KEY_JOBS, "N", 0, "Only the first N jobs of the trace", 0},
+	{"queues", KEY_QUEUES, "KIND", 0,
+	 "Queues of the cluster that is made: kai (default; with minimum runtimes) or yunikorn (with delays)", 0},
+	{"until", KEY_UNTIL, "TIME|DURATION", 0, "Stop then (default: when everything is done)", 0},
+	{"seed", KEY_SEED, "N", 0, "Of everything that is left to chance (default 1)", 0},
+	{0},
+};
+
+static const struct argp_child children[] = {{&cli_input_argp, 0, NULL, 0}, {0}};
+const struct argp simulating_argp = {.options = argp_options, .parser = parse, .children = children};
+
+void simulating_free(struct simulating *o)
+{
+	cli_input_free(&o->input);
+}
+
+/* ---- one run ---- */
+
+static enum err_code until_of(const struct simulating *o, int64_t from_ns, int64_t *ret_ns, struct err *e)
+{
+	int64_t ns;
+
+	*ret_ns = TIME_NONE;
+	if (!o->until)
+		return ERR_OK;
+	if (!duration_parse(o->until, strlen(o->until), true, &ns, NULL) && ns > 0)
+		*ret_ns = time_add(from_ns, ns);
+	else if (!timestamp_parse(o->until, strlen(o->until), &ns, NULL) && ns > from_ns)
+		*ret_ns = ns;
+	else
+		return err_fail(e, ERR_INPUT,
+				"--until: expected a duration such as 7d or a time after the beginning such as "
+				"2026-11-15T12:00:00Z, found '%s'",
+				o->until);
+	return ERR_OK;
+}
+
+static int open_trace(const struct simulating *o, const struct variant *v, struct simulated *r, struct cli_input *in)
+{
+	struct trace_options t = o->trace_options;
+	struct err e;
+
+	t.path = o->trace;
+	t.format = o->format;
+	t.seed = v->seed ? v->seed : o->seed;
+	if (trace_load_open(&t, &r->trace, &e))
+		return cli_fail(&e);
+	if (!in->files.n && !in->kubeconfig && !in->context) {
+		trace_cluster(r->trace, &r->made);
+		in->made = &r->made;
+		in->made_name = "cluster made for the trace";
+	}
+	if (!in->has_now) {
+		in->now_ns = trace_load_from(r->trace);
+		in->has_now = true;
+	}
+	return EXIT_FINE;
+}
+
+/* Its files come before those of -f, its nodes before all. */
+static int open_scenario(const struct simulating *o, struct simulated *r, struct cli_input *in)
+{
+	struct err e;
+
+	if (scenario_read(o->scenario, &r->scenario, &e))
+		return cli_fail(&e);
+	memset(&in->files, 0, sizeof(in->files)); /* the options keep theirs */
+	for (uint32_t i = 0; i < scenario_file_count(r->scenario); i++)
+		array_push(&in->files, scenario_file(r->scenario, i));
+	for (uint32_t i = 0; i < o->input.files.n; i++)
+		array_push(&in->files, o->input.files.v[i]);
+	scenario_cluster(r->scenario, &r->made);
+	in->made = &r->made;
+	in->made_name = o->scenario;
+	if (!in->has_now && scenario_from(r->scenario) != TIME_NONE) {
+		in->now_ns = scenario_from(r->scenario);
+		in->has_now = true;
+	}
+	return EXIT_FINE;
+}
+
+static enum err_code prepare_scenario(const struct simulating *o, uint64_t seed, struct simulated *r, struct err *e)
+{
+	struct sim_options *s = &r->options;
+	enum err_code rc = scenario_load(r->scenario, r->c.vocab, seed, s->from_ns, &r->load, e);
+
+	s->load = &r->load;
+	if (!rc)
+		rc = scenario_events(r->scenario, s->from_ns, &s->events, &s->n_events, e);
+	if (!rc && !o->until)
+		rc = scenario_until(r->scenario, s->from_ns, &s->until_ns, e);
+	return rc ? rc : scenario_expectations(r->scenario, s->from_ns, &r->expectations, e);
+}
+
+static int prepare(const struct simulating *o, const struct variant *v, struct simulated *r)
+{
+	struct sim_options *s = &r->options;
+	struct err e;
+
+	*s = (struct sim_options){.cluster = r->c.cluster,
+				  .config = r->c.config,
+				  .from_ns = r->c.now_ns,
+				  .interrupt = &simulating_interrupt};
+	r->plugins = plugins_load(r->c.config);
+	s->plugins = plugins_loaded(r->plugins, &s->n_plugins);
+	if (r->trace) {
+		r->load = trace_load_jobs(r->trace, r->c.vocab);
+		s->load = &r->load;
+	}
+	if (until_of(o, s->from_ns, &s->until_ns, &e))
+		return cli_fail(&e);
+	if (r->scenario && prepare_scenario(o, v->seed ? v->seed : o->seed, r, &e))
+		return cli_fail(&e);
+	return EXIT_FINE;
+}
+
+int simulated_begin(const struct simulating *o, const struct variant *v, const char *command, struct simulated *ret)
+{
+	struct cli_input in = o->input;
+	int rc = EXIT_FINE;
+
+	*ret = (struct simulated){0};
+	if (o->trace)
+		rc = open_trace(o, v, ret, &in);
+	if (o->scenario)
+		rc = open_scenario(o, ret, &in);
+	if (v->config)
+		in.config = v->config;
+	if (v->has_profile) {
+		in.has_profile = true;
+		in.profile = v->profile;
+	}
+	in.is_quiet |= v->is_quiet;
+	if (!rc)
+		rc = cli_load_changed(&in, v->whatif, command, &ret->c);
+	if (o->scenario)
+		array_free(&in.files);
+	return rc ? rc : prepare(o, v, ret);
+}
+
+int simulated_run(struct simulated *r)
+{
+	struct err e;
+
+	r->sim = sim_new(&r->options, &e);
+	if (!r->sim || sim_run(r->sim, &e))
+		return cli_fail(&e);
+	return EXIT_FINE;
+}
+
+void simulated_free(struct simulated *r)
+{
+	if (r->sim)
+		sim_free(r->sim);
+	if (r->load.next)
+		sim_load_free(&r->load);
+	trace_load_free(r->trace);
+	scenario_free(r->scenario);
+	expectations_free(&r->expectations);
+	if (r->plugins)
+		plugins_free(r->plugins);
+	cli_cluster_free(&r->c);
+	text_free(&r->made);
+}
+
+void simulated_load_text(const struct simulating *o, const struct simulated *r, struct text *out)
+{
+	const char *slash = o->trace ? strrchr(o->trace, '/') : NULL;
+
+	if (r->trace) {
+		text_printf(out, "%s, %" PRIu32 " jobs", slash ? slash + 1 : o->trace, trace_load_count(r->trace));
+		return;
+	}
+	slash = o->scenario ? strrchr(o->scenario, '/') : NULL;
+	text_add(out, slash ? slash + 1 : o->scenario ? o->scenario : "what the files hold");
+}

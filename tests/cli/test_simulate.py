@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cede simulate`, `compare` and `advise` on traces, as a user calls them."""
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import Folder, Suite, cede  # noqa: E402
+
+TRACE = ["--trace", "examples/trace/jobs.csv", "--format", "philly"]
+HEAD = "timestamp,duration,num_gpus,gpu_time,cluster\n"
+COUNTS = ["submitted", "finished", "running", "waiting", "evictions", "repeatedEvictions", "usefulSeconds", "lostSeconds", "waitSeconds",
+          "utilisation", "belowGuaranteeSeconds"]
+
+
+def simulate(s):
+    text, again, data = cede("simulate", *TRACE), cede("simulate", *TRACE), cede("simulate", *TRACE, "-o", "json")
+    s.true("simulate prints what came of it, by queue and in total",
+           re.search(r"^QUEUE +PODS +FINISHED +WAIT P50 +P95 +EVICTIONS +LOST +USE +BELOW GUARANTEE$", text.out, re.M) and
+           re.search(r"^all +270 +270 ", text.out, re.M) and "By rule:" in text.out, text.out)
+    s.equal("SI_1: the same input gives the same bytes", again.out, text.out)
+    found = json.loads(data.out)
+    s.equal("the data has what interfaces promise", [k for k in COUNTS if k not in found["totals"]], [])
+    s.equal("kind, seed and profile", [found[k] for k in ("kind", "seed", "profile")], ["Simulation", 1, "default"])
+    for key in ("submitted", "finished", "evictions"):
+        s.equal(f"queues sum up to the total: {key}", sum(q[key] for q in found["queues"]), found["totals"][key])
+    s.equal("everything ends", found["totals"]["finished"], found["totals"]["submitted"])
+    other = json.loads(cede("simulate", *TRACE, "-o", "json", "--seed", "2").out)
+    s.true("another seed assigns other priorities", other["totals"] != found["totals"])
+    cut = json.loads(cede("simulate", *TRACE, "-o", "json", "--until", "6h").out)
+    s.equal("--until stops", (cut["to"], cut["complete"]), ("2026-11-02T12:09:01Z", False))
+    csv = cede("simulate", *TRACE, "-o", "csv").out.splitlines()
+    s.equal("CSV has a row for each queue and one for all", [row.split(",")[0] for row in csv[1:]], ["root.ads", "root.speech", "root.vision", ""])
+
+
+def report(s):
+    with Folder({}) as folder:
+        page, series = os.path.join(folder, "r.html"), os.path.join(folder, "s.csv")
+        run = cede("simulate", *TRACE, "--report", page, "--series", series)
+        html = open(page, encoding="utf-8").read()
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1])
+        s.equal("the report is written beside the text", (run.code, data["kind"]), (0, "Simulation"))
+        s.equal("it has every eviction", len(data["evictions"]["rows"]), data["totals"]["evictions"])
+        s.equal("series sum up to the total", sum(sum(q["evictions"]) for q in data["series"]), data["totals"]["evictions"])
+        s.equal("flows sum up to it, too", sum(f["evictions"] for f in data["flows"]), data["totals"]["evictions"])
+        s.true("it asks nobody for anything", not re.search(r'(src|href)="(?!#)', html) and "default-src 'none'" in html)
+        rows = open(series, encoding="utf-8").read().splitlines()
+        s.equal("the series file counts them as well", sum(int(r.split(",")[5]) for r in rows[1:]), data["totals"]["evictions"])
+        bad = cede("simulate", *TRACE, "--report", os.path.join(folder, "no/such/folder.html"))
+        s.true("a report that cannot be written is an error", bad.code == 2 and "No such file" in bad.err, bad.err)
+
+
+def compare(s):
+    sides = ["rules.thrash.soft=2", "queue.root.vision.reclaimMinRuntime=4h"]
+    one, two = (cede("compare", *TRACE, *sides, "--processes", n) for n in "12")
+    s.true("compare tells differences, directions and where they part",
+           all(x in one.out for x in ("B AGAINST A", "IN TOTAL", "BELOW GUARANTEE", "They part at decision")), one.out)
+    s.equal("SI_1: with one process or two the same bytes", two.out, one.out)
+    data = json.loads(cede("compare", *TRACE, *sides, "-o", "json").out)
+    part = data["sides"][1]["firstDifference"]
+    s.true("SI_4: the first difference has both sentences", part["first"] and part["this"] and part["first"] != part["this"], str(part))
+    pod = part["first"].split()[1]
+    s.true("SI_4: the second says of the same pod that it waits", f"{pod} (root.vision) waits" in part["this"], str(part))
+    same = cede("compare", *TRACE, "rules.thrash.soft=2", "rules.thrash.soft=2")
+    s.true("SI_4: equal settings take the same decisions", "take the same decisions, all of them" in same.out, same.out)
+    four = json.loads(cede("compare", *TRACE, "--profile", "default,kubernetes,yunikorn,kai", "--seeds", "1", "-o", "json").out)
+    s.equal("SI_4: the four profiles on one load", [x["profile"] for x in four["sides"]], ["default", "kubernetes", "yunikorn", "kai"])
+    s.equal("guarantees are not compared with a profile that knows none", four["sides"][1]["totals"]["belowGuaranteeSeconds"]["direction"], "none")
+
+
+def advise(s):
+    call = ["advise", "queue.*.reclaimMinRuntime", "--values", "0s,10m,1h,4h", *TRACE]
+    one, two = (cede(*call, "--processes", n) for n in "12")
+    s.true("advise tells what each value costs", all(re.search(f"^{v} ", one.out, re.M) for v in ("0s", "10m", "1h", "4h")), one.out)
+    s.equal("SI_1: with one process or two the same bytes", two.out, one.out)
+    thin = json.loads(cede("advise", "queue.root.ads.reclaimMinRuntime", "--values", "0s,1h", *TRACE, "--jobs", "20", "-o", "json").out)
+    s.equal("SI_5: a thin load gives no advice", (thin["verdict"], "recommended" in thin), ("thin", False))
+    idle = json.loads(cede("advise", "kai.stalenessGracePeriod", "--values", "1m,2m", *TRACE, "-o", "json").out)
+    s.equal("SI_5: nor does a setting that changes nothing", idle["verdict"], "no-effect")
+    split = cede("advise", "queue.root.ads.guaranteed.gpu,queue.root.vision.guaranteed.gpu", "--values", "4/8,8/4", *TRACE, "--seeds", "1", "-o", "json")
+    s.equal("a split of guarantees is two settings at once", [p["value"] for p in json.loads(split.out)["points"]], ["4/8", "8/4"])
+
+
+REFUSED = [
+    ("no format", ["simulate", "--trace", "x.csv"], "which format? --format philly, openb or swf"),
+    ("no trace", ["simulate", "--format", "swf"], "of which trace? --trace FILE"),
+    ("nothing to simulate", ["simulate"], "nothing to read"),
+    ("a file that is not there", ["simulate", "--trace", "no.csv", "--format", "swf"], "no.csv: No such file or directory"),
+    ("standard input", ["simulate", "--trace", "-", "--format", "swf"], "a trace is read twice: it must be a file"),
+    ("an end before the beginning", ["simulate", *TRACE, "--until", "2001-01-01T00:00:00Z"], "--until: expected a duration"),
+    ("one side", ["compare", *TRACE, "a.yaml"], "what with what?"),
+    ("a side that is not there", ["compare", *TRACE, "a.yaml", "b.yaml"], "a.yaml: No such file or directory"),
+    ("a setting that is none", ["compare", *TRACE, "rules.thrash.sofd=2", "rules.thrash.soft=1"], "rules.thrash"),
+    ("an unknown profile", ["compare", *TRACE, "--profile", "default,slurm"], "--profile"),
+    ("one value", ["advise", "rules.thrash.soft", "--values", "1", *TRACE], "--values: at least two"),
+    ("no setting", ["advise", "--values", "1,2", *TRACE], "which setting?"),
+    ("a value that is none", ["advise", "rules.thrash.soft", "--values", "1,many", *TRACE], "rules.thrash.soft=many"),
+    ("a split that does not match", ["advise", "rules.thrash.soft,rules.thrash.hard", "--values", "1,2", *TRACE], "must have one part for each setting"),
+]
+
+TRACES = [
+    ("a hole", "2026-11-02 06:00:00,60\n", "t.csv:2: 2 fields, the header has 5"),
+    ("a negative time", "2026-11-02 06:00:00,-60,1,1,a\n", "t.csv:2:21: duration: '-60' is not a number of seconds"),
+    ("a huge time", "2026-11-02 06:00:00,99999999999999,1,1,a\n", "t.csv:2:21: duration"),
+    ("markup as a queue", "2026-11-02 06:00:00,60,1,1,<b>x</b>\n", "t.csv:2: '<b>x</b>' cannot be the name of a queue"),
+    ("no jobs", "", "t.csv: there is no job in it that can be simulated"),
+]
+
+
+def refuse(s):
+    for story, args, words in REFUSED:
+        found = cede(*args)
+        s.true(f"refused: {story}", found.code == 2 and words in found.err and not found.out, f"{found.code} {found.err}{found.out}")
+    for story, rows, words in TRACES:
+        with Folder({"t.csv": HEAD + rows}) as folder:
+            found = cede("simulate", "--trace", "t.csv", "--format", "philly", cwd=folder)
+            s.true(f"refused in a trace: {story}", found.code == 2 and words in found.err, f"{found.code} {found.err}")
+
+
+SWF = "; MaxProcs: 128\n" + "".join(f"{i} {i * 10} 0 300 {i % 90 + 1} -1 -1 -1 -1 -1 1 1 1 -1 {i % 2} -1 -1 -1\n" for i in range(200))
+SWF += "999 5000 0 -1 4 -1 -1 -1 -1 -1 1 1 1 -1 1 -1 -1 -1\n"
+OPENB = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+OPENB += "".join(f"p{i},1000,1024,1,1000,,{'LS' if i % 3 else 'BE'},Running,{i},{i + 500},{i + 3}\n" for i in range(100))
+ROWS = [f"2026-11-02 0{i % 9}:00:{i % 60:02},{i + 1},1,1,a\n" for i in range(300)]
+
+
+def formats(s):
+    with Folder({"j.swf": SWF, "o.csv": OPENB, "u.csv": HEAD + "".join(ROWS), "v.csv": HEAD + "".join(sorted(ROWS))}) as folder:
+        def run(file, form, *more):
+            return json.loads(cede("simulate", "--trace", file, "--format", form, "-o", "json", *more, cwd=folder).out)
+
+        found = run("j.swf", "swf")
+        s.true("Standard Workload Format: all jobs end, what is not known is left out and said",
+               found["totals"]["finished"] == found["totals"]["submitted"] >= 200 and any("left out: 1 jobs" in x for x in found["assigned"]), str(found))
+        s.equal("OpenB: queues by class", [q["queue"] for q in run("o.csv", "openb", "--nodes", "2")["queues"]], ["root.be", "root.ls"])
+        u, v = run("u.csv", "philly"), run("v.csv", "philly")
+        s.true("a file in no order of time is sorted, and that is said",
+               any("not in order" in x for x in u["assigned"]) and not any("not in order" in x for x in v["assigned"]))
+        s.equal("and gives the same work", u["totals"]["usefulSeconds"], v["totals"]["usefulSeconds"])
+
+
+def main():
+    s = Suite()
+    for test in (simulate, report, compare, advise, refuse, formats):
+        test(s)
+    s.end()
+
+
+if __name__ == "__main__":
+    main()
