@@ -25,6 +25,7 @@ PKG_CLUSTER := $(PKG_RUN) python3 openssl
 PKG_DEB := $(PKG_RUN) build-essential debhelper lintian
 PKG_IMAGE := $(PKG_DEB) python3 ca-certificates
 PKG_PACKAGES := $(PKG_IMAGE) debootstrap prometheus
+PKG_WEB := $(PKG_RUN) python3 chromium fonts-dejavu-core
 PKG_BENCH := $(PKG_RUN) libcjson-dev
 
 KNOWN := $(wildcard tests/conformance/known_differences.yaml)
@@ -32,7 +33,7 @@ RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
-.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster bench clean help
+.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web bench clean help
 
 run: build ## build, and show and plan the example cluster
 	@for command in show plan; do \
@@ -120,6 +121,11 @@ bench-cluster: ## cede and the real kube-scheduler in turn on a real API server 
 	@tools/install-missing $(PKG_CLUSTER)
 	@$(MAKE) --no-print-directory build
 	@bench/cluster.py build/cede $(CASES) --out bench/results/cluster.json
+
+test-web: ## the pages that cede writes, in headless Chromium
+	@tools/install-missing $(PKG_WEB)
+	@$(MAKE) --no-print-directory build
+	@CEDE=build/cede python3 tests/web/test_report.py
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \
