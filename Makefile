@@ -148,6 +148,13 @@ test-packages: build image ## packages installed, used and removed in a bare Deb
 	@tools/install-missing $(PKG_PACKAGES)
 	@tests/packaging/run build
 
+.PHONY: guard
+guard: ## instructions of fixed decisions against bench/guard.baseline (UPDATE=1 writes it; skipped without valgrind)
+	@tools/install-missing $(PKG_BENCH)
+	@tools/configure build-bench -Dbuildtype=release
+	@tools/build build-bench bench/guard
+	@tools/guard build-bench
+
 clean: ## remove what was built
 	@rm -rf build build-asan build-tsan build-fuzz build-lint build-coverage build-bench
 

@@ -7,7 +7,8 @@
 #include "engine/eviction_order.h"
 #include "engine/spread.h"
 
-enum { KEYS = 8 };		 /* kinds of waiting pods remembered */
+/* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
+enum { KEYS_MIN = 8, KEYS = 64, ENTRIES = 1 << 18 };
 enum { NODES_PER_THREAD = 512 }; /* fewer are looked at before a thread has begun */
 
 struct node_answer {	     /* what one node says to one kind of pod */
@@ -78,9 +79,10 @@ static struct memory *memory_for(struct displace_cache *s, const struct cede_cyc
 {
 	struct key key = {c->framework, c->p->shape, c->priority};
 	struct memory *m = &s->memories[0];
-	uint32_t n = ledger_node_limit(c->ledger);
+	uint32_t n = ledger_node_limit(c->ledger), keys = ENTRIES / (n + 1);
 
-	for (int i = 0; i < KEYS && !(m->vocab && same_key(&m->key, &key)); i++)
+	keys = keys < KEYS_MIN ? KEYS_MIN : keys > KEYS ? KEYS : keys;
+	for (uint32_t i = 0; i < keys && !(m->vocab && same_key(&m->key, &key)); i++)
 		if ((s->memories[i].vocab && same_key(&s->memories[i].key, &key)) ||
 		    s->memories[i].last_use < m->last_use)
 			m = &s->memories[i];

@@ -13,15 +13,19 @@ void node_rows_free(struct node_rows *r)
 	mem_free(r->v);
 	array_free(&r->kinds);
 	map_free(&r->kind_at);
+	map_free(&r->apps);
 	*r = (struct node_rows){0};
 }
 
 static void forget(struct node_rows *r)
 {
-	for (uint32_t i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++) {
 		r->v[i].generation = 0;
+		r->v[i].n = 0;
+	}
 	r->kinds.n = 0;
 	map_free(&r->kind_at);
+	map_free(&r->apps);
 	r->epoch++;
 }
 
@@ -132,8 +136,31 @@ static int by_priority(const void *a, const void *b)
 	return (x->pod > y->pod) - (x->pod < y->pod);
 }
 
-static void build(struct node_rows *r, const struct ledger *l, const struct ledger_node *n, struct pod_rows *rows)
+static void count_app(struct node_rows *r, name_id app, bool is_new)
 {
+	uint32_t n;
+
+	if (app == NAME_NONE)
+		return;
+	n = map_get(&r->apps, app);
+	n = n == MAP_NONE ? 0 : n;
+	if (is_new || n > 1)
+		map_put(&r->apps, app, is_new ? n + 1 : n - 1);
+	else
+		map_del(&r->apps, app);
+}
+
+bool node_rows_have_app(const struct node_rows *r, name_id app)
+{
+	return map_get(&r->apps, app) != MAP_NONE;
+}
+
+static void build(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
+{
+	const struct ledger_node *n = ledger_node(l, node);
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		count_app(r, rows->v[i].app, false);
 	if (rows->cap < n->pods.n) {
 		rows->cap = n->pods.n;
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
@@ -152,6 +179,8 @@ static void build(struct node_rows *r, const struct ledger *l, const struct ledg
 						      .priority = lowest_of_group(l, n, p),
 						      .started_ns = p->started_ns,
 						      .since_ns = since(p)};
+		r->kinds.v[rows->v[rows->n - 1].kind].at = node;
+		count_app(r, p->obj->app, true);
 		note_size(r, &shape_get(ledger_vocab(l), p->shape)->usage);
 	}
 	if (rows->n)
@@ -165,6 +194,17 @@ const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l,
 	struct pod_rows *rows = &r->v[node];
 
 	if (rows->generation != n->generation)
-		build(r, l, n, rows);
+		build(r, l, node, rows);
 	return rows;
+}
+
+pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind)
+{
+	node_id node = r->kinds.v[kind].at;
+	const struct pod_rows *rows = node < r->n ? node_rows_of(r, l, node) : NULL;
+
+	for (uint32_t i = 0; rows && i < rows->n; i++)
+		if (rows->v[i].kind == kind)
+			return rows->v[i].pod;
+	return POD_NONE;
 }

@@ -43,6 +43,7 @@ struct row_kind {
 	uint8_t preemptibility, allows_preemption;
 	bool is_daemon;
 	uint32_t next; /* of the same hash, MAP_NONE */
+	node_id at;    /* where a pod of it was seen last */
 };
 
 struct node_rows {
@@ -53,9 +54,14 @@ struct node_rows {
 	uint64_t budgets;      /* their generation when the kinds were made */
 	uint64_t epoch;	       /* changes when kinds get other numbers */
 	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
+	struct map apps;       /* applications of rows: how many rows */
 };
 
 void node_rows_free(struct node_rows *r);
 /* To be called before a search: room for all nodes, and nothing kept that is good no more. */
 void node_rows_begin(struct node_rows *r, const struct ledger *l);
 const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node);
+/* Does any row that was made name this application? */
+bool node_rows_have_app(const struct node_rows *r, name_id app);
+/* Some pod of a kind that is there now; POD_NONE: not where one was seen last. */
+pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind);

@@ -7,6 +7,8 @@
 #include "engine/search_cache.h"
 
 enum { SETS = 8, WANTED = 8, CHEAPEST = 4 };
+/* Kinds of searches remembered: as many as there is room for so many nodes of each. */
+enum { MEMORIES_MIN = 8, MEMORIES = 64, ENTRIES = 1 << 19 };
 
 /* What rules say of a kind, as far as they go by the kind. */
 enum kind_says {
@@ -50,8 +52,59 @@ struct listed { /* of whom it has to be told that he is protected, or at least a
 	const struct rule_verdict *why; /* NULL: it has to be asked */
 };
 
+/* ---- what nodes were bounded by before ---- */
+
+/*
+ * What a node's best set costs at least does not get less while the node is the same, rules say the same of each kind
+ * of pod, and time goes on: work that is lost only grows, until a minimum runtime ends. So bounds are kept for a kind
+ * of waiting pod (not for its application: where that has running pods nothing is used), and the rules are asked
+ * again of each kind, which is little, to know that they still hold.
+ */
+struct bound_entry {
+	uint64_t generation; /* of the node; 0: nothing known */
+	int64_t until_ns;    /* a minimum runtime ends */
+	struct node_bound bound;
+	bool is_out;	/* no set is enough */
+	bool is_silent; /* nobody there is protected */
+};
+
+struct known_answer { /* of a kind of pod */
+	bool is_known, is_of_group;
+	uint8_t says;
+	int64_t window_ns;
+};
+
+struct known_set { /* for one set of short types */
+	uint64_t short_types;
+	struct known_answer *v; /* by kind */
+	uint32_t n;
+};
+
+struct bound_key {
+	const struct framework *framework;
+	shape_id shape;
+	int32_t priority;
+	queue_id queue;
+	enum action action;
+	bool with_opted_out, is_fast;
+};
+
+struct bound_memory {
+	struct bound_key key;
+	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
+	uint64_t last_use, epoch;
+	int64_t now_ns; /* of the last use */
+	uint32_t stride;
+	int64_t capacity[RES_MAX];
+	struct bound_entry *entries; /* by node id */
+	uint32_t n, n_sets;
+	struct known_set sets[SETS];
+};
+
 struct search_bounds { /* memory used by one search after the other */
 	struct node_rows rows;
+	struct bound_memory memories[MEMORIES];
+	uint64_t clock;
 	uint64_t stamp; /* of the search; only grows */
 	uint32_t n_sets;
 	struct kind_answers sets[SETS];
@@ -62,6 +115,7 @@ struct search_bounds { /* memory used by one search after the other */
 	uint32_t n_candidates;
 	/* of the present search */
 	struct node_search *g;
+	struct bound_memory *memory; /* NULL: none */
 	int64_t path_lacks[WANTED];
 	uint32_t cycle;
 	/* of the present node */
@@ -71,7 +125,18 @@ struct search_bounds { /* memory used by one search after the other */
 	uint32_t enough; /* with those before it and itself, and without who opted out, it is enough; UINT32_MAX */
 	bool is_listing; /* more may be told of */
 	bool has_groups;
+	int64_t until_ns; /* the first minimum runtime ends */
 };
+
+static void memory_forget(struct bound_memory *m)
+{
+	if (m->vocab)
+		shape_drop(m->vocab, m->key.shape);
+	mem_free(m->entries);
+	for (int i = 0; i < SETS; i++)
+		mem_free(m->sets[i].v);
+	*m = (struct bound_memory){0};
+}
 
 struct search_bounds *search_bounds_new(void)
 {
@@ -83,6 +148,8 @@ void search_bounds_free(struct search_bounds *b)
 	if (!b)
 		return;
 	node_rows_free(&b->rows);
+	for (int i = 0; i < MEMORIES; i++)
+		memory_forget(&b->memories[i]);
 	for (int i = 0; i < SETS; i++)
 		mem_free(b->sets[i].v);
 	mem_free(b->shapes);
@@ -197,6 +264,11 @@ static void ask(struct search_bounds *b, struct kind_answer *a, pod_id pod)
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
 }
 
+static int64_t window_of(const struct search_bounds *b, const struct kind_answer *a)
+{
+	return a->inside_from == INT64_MAX ? 0 : res_sub_sat(b->g->s->j->now_ns, a->inside_from);
+}
+
 /* NULL: there are too many sets of short types. */
 static struct kind_answer *answers_for(struct search_bounds *b, uint64_t short_types)
 {
@@ -270,8 +342,13 @@ static bool is_inside(const struct kind_answer *a, const struct pod_row *row, in
 	return row->started_ns > a->inside_from && now_ns > a->inside_from && row->started_ns != TIME_NONE;
 }
 
+static inline void note_end(struct search_bounds *b, int64_t end_ns)
+{
+	b->until_ns = end_ns < b->until_ns ? end_ns : b->until_ns;
+}
+
 /* Does the kind's answer not hold for this pod of it? *ret_says is what holds then. */
-static inline bool is_exception(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row,
+static inline bool is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row,
 				enum kind_says *ret_says)
 {
 	const struct judge *j = b->g->s->j;
@@ -286,6 +363,7 @@ static inline bool is_exception(const struct search_bounds *b, const struct kind
 	}
 	if (is_inside(a, row, j->now_ns)) {
 		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
+		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
 		return true;
 	}
 	return false;
@@ -348,6 +426,7 @@ static bool look_at_rows(struct search_bounds *b, node_id node)
 	b->n = b->n_listed = 0;
 	b->enough = UINT32_MAX;
 	b->has_groups = false;
+	b->until_ns = INT64_MAX;
 	if (!answers)
 		return false;
 	fit_candidates(b, rows->n);
@@ -361,8 +440,10 @@ static bool look_at_rows(struct search_bounds *b, node_id node)
 		shape = shape_of(b, row->shape);
 		if (!(shape->types & types))
 			continue;
-		if (a->stamp != b->stamp)
+		if (a->stamp != b->stamp) {
+			b->rows.kinds.v[row->kind].at = node;
 			ask(b, a, row->pod);
+		}
 		if (!row_may_go(b, a, row, &is_last))
 			continue;
 		b->has_groups |= a->is_of_group;
@@ -486,7 +567,159 @@ static void fit_shapes(struct search_bounds *b, uint32_t n)
 	b->n_shapes = n;
 }
 
-static struct search_bounds *begin(struct node_search *g, const node_id *nodes, uint32_t n)
+/* ---- memories ---- */
+
+static bool same_key(const struct bound_key *a, const struct bound_key *b)
+{
+	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority &&
+	       a->queue == b->queue && a->action == b->action && a->with_opted_out == b->with_opted_out &&
+	       a->is_fast == b->is_fast;
+}
+
+static struct bound_memory *memory_of(struct search_bounds *b, const struct bound_key *key, uint32_t n_nodes)
+{
+	struct bound_memory *m = &b->memories[0];
+	uint32_t n = ENTRIES / (n_nodes + 1);
+
+	n = n < MEMORIES_MIN ? MEMORIES_MIN : n > MEMORIES ? MEMORIES : n;
+	for (uint32_t i = 0; i < n && !(m->vocab && same_key(&m->key, key)); i++)
+		if ((b->memories[i].vocab && same_key(&b->memories[i].key, key)) ||
+		    b->memories[i].last_use < m->last_use)
+			m = &b->memories[i];
+	if (!m->vocab || !same_key(&m->key, key)) {
+		memory_forget(m);
+		m->key = *key;
+		m->vocab = ledger_vocab(b->g->s->c->ledger);
+		shape_keep(m->vocab, key->shape);
+	}
+	if (m->n < n_nodes) {
+		m->entries = mem_resize(m->entries, n_nodes, sizeof(*m->entries));
+		memset(m->entries + m->n, 0, (n_nodes - m->n) * sizeof(*m->entries));
+		m->n = n_nodes;
+	}
+	m->last_use = ++b->clock;
+	return m;
+}
+
+/* Do rules still say of every kind what they said? Asked as they will be asked by the rows. */
+static bool still_says(struct search_bounds *b, const struct known_set *set)
+{
+	struct kind_answer *answers = answers_for(b, set->short_types);
+
+	b->types = set->short_types;
+	for (uint32_t k = 0; answers && k < set->n; k++) {
+		const struct known_answer *was = &set->v[k];
+		struct kind_answer *a = &answers[k];
+		pod_id pod;
+
+		if (!was->is_known)
+			continue;
+		pod = node_rows_example(&b->rows, b->g->s->c->ledger, k);
+		if (pod == POD_NONE)
+			return false;
+		if (a->stamp != b->stamp)
+			ask(b, a, pod);
+		if (a->says != was->says || a->is_of_group != was->is_of_group || window_of(b, a) != was->window_ns)
+			return false;
+	}
+	return answers != NULL;
+}
+
+static bool still_holds(struct search_bounds *b, const struct bound_memory *m)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	bool holds = m->epoch == b->rows.epoch && m->now_ns <= b->g->s->j->now_ns && m->stride == ledger_stride(l) &&
+		     !memcmp(m->capacity, ledger_capacity(l), m->stride * sizeof(*m->capacity));
+
+	for (uint32_t i = 0; holds && i < m->n_sets; i++)
+		holds = still_says(b, &m->sets[i]);
+	return holds;
+}
+
+static void memory_empty(struct bound_memory *m)
+{
+	if (m->n)
+		memset(m->entries, 0, m->n * sizeof(*m->entries));
+	for (uint32_t i = 0; i < m->n_sets; i++)
+		if (m->sets[i].n)
+			memset(m->sets[i].v, 0, m->sets[i].n * sizeof(*m->sets[i].v));
+	m->n_sets = 0;
+}
+
+/* The kind of search tells all but for groups, maximums, and what was so before a gang. */
+static bool may_remember(const struct search_bounds *b)
+{
+	const struct search *s = b->g->s;
+
+	return !s->lacking && !s->j->before && s->j->p->group == GROUP_NONE && s->j->action != ACTION_REQUIRED_NODE &&
+	       !s->c->has_node_set;
+}
+
+static void memory_begin(struct search_bounds *b)
+{
+	const struct search *s = b->g->s;
+	struct bound_key key = {.framework = s->c->framework,
+				.shape = s->c->p->shape,
+				.priority = s->c->priority,
+				.queue = s->c->p->queue,
+				.action = s->j->action,
+				.with_opted_out = s->with_opted_out,
+				.is_fast = b->g->is_fast};
+
+	b->memory = NULL;
+	if (!may_remember(b) || (s->j->app != NAME_NONE && node_rows_have_app(&b->rows, s->j->app)))
+		return;
+	b->memory = memory_of(b, &key, ledger_node_limit(s->c->ledger));
+	if (!still_holds(b, b->memory))
+		memory_empty(b->memory);
+	b->memory->epoch = b->rows.epoch;
+	b->memory->now_ns = s->j->now_ns;
+	b->memory->stride = ledger_stride(s->c->ledger);
+	memcpy(b->memory->capacity, ledger_capacity(s->c->ledger), b->memory->stride * sizeof(int64_t));
+}
+
+static void learn_set(struct search_bounds *b, const struct kind_answers *from, struct known_set *to)
+{
+	if (to->n < from->n) {
+		to->v = mem_resize(to->v, from->n, sizeof(*to->v));
+		memset(to->v + to->n, 0, (from->n - to->n) * sizeof(*to->v));
+		to->n = from->n;
+	}
+	to->short_types = from->short_types;
+	for (uint32_t k = 0; k < from->n; k++)
+		if (from->v[k].stamp == b->stamp)
+			to->v[k] = (struct known_answer){.is_known = true,
+							 .is_of_group = from->v[k].is_of_group,
+							 .says = from->v[k].says,
+							 .window_ns = window_of(b, &from->v[k])};
+}
+
+/* Sets that were known are asked about in the same order, so they have the same places. */
+static void memory_end(struct search_bounds *b)
+{
+	if (!b->memory)
+		return;
+	b->memory->n_sets = b->n_sets;
+	for (uint32_t i = 0; i < b->n_sets; i++)
+		learn_set(b, &b->sets[i], &b->memory->sets[i]);
+}
+
+/* Somebody who is leaving and should go by some time makes the room a matter of time. */
+static bool is_lasting(const struct search_bounds *b, node_id node)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	const struct ledger_node *n = ledger_node(l, node);
+
+	for (uint32_t i = 0; ledger_node_leaving(l, node)[RES_PODS] && i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(l, n->pods.v[i]);
+
+		if (p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE)
+			return false;
+	}
+	return true;
+}
+
+static struct search_bounds *begin(struct node_search *g)
 {
 	struct search_bounds *b = bounds_of(g);
 	const struct ledger *l = g->s->c->ledger;
@@ -496,8 +729,6 @@ static struct search_bounds *begin(struct node_search *g, const node_id *nodes, 
 	b->n_sets = 0;
 	b->cycle = ledger_cycle(l);
 	node_rows_begin(&b->rows, l);
-	for (uint32_t i = 0; i < n; i++)
-		node_rows_of(&b->rows, l, nodes[i]);
 	fit_shapes(b, shape_limit(g->s->c->vocab));
 	for (uint32_t k = 0; k < g->want.n; k++)
 		b->path_lacks[k] =
@@ -505,13 +736,28 @@ static struct search_bounds *begin(struct node_search *g, const node_id *nodes, 
 	return b;
 }
 
+/* Rows of all nodes that are looked at, before rules are asked: then it is known how many kinds there are. */
+static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+
+	for (uint32_t i = 0; i < n; i++)
+		node_rows_of(&b->rows, l, nodes[i]);
+}
+
+static bool is_listing(const struct search_bounds *b)
+{
+	const struct protected_list *l = b->g->s->protected;
+
+	return l && l->v.n < l->max;
+}
+
 /* False: no set on this node is enough. */
 static bool bound_node(struct search_bounds *b, node_id node, struct node_bound *ret)
 {
-	const struct protected_list *l = b->g->s->protected;
 	bool lacks = measure_lacks(b, node, false), is_known;
 
-	b->is_listing = l && l->v.n < l->max;
+	b->is_listing = is_listing(b);
 	is_known = look_at_rows(b, node);
 	if (b->has_groups && b->g->s->lacking)
 		lacks = measure_lacks(b, node, true);
@@ -525,15 +771,48 @@ static bool bound_node(struct search_bounds *b, node_id node, struct node_bound 
 	return b->g->s->lacking && is_enough_with_all(b);
 }
 
+/* NULL: nothing is known, or more has to be known. */
+static const struct bound_entry *known(const struct search_bounds *b, node_id node)
+{
+	const struct bound_entry *e = b->memory ? &b->memory->entries[node] : NULL;
+
+	return e && e->generation == ledger_node(b->g->s->c->ledger, node)->generation &&
+			       b->g->s->j->now_ns < e->until_ns && (e->is_silent || !is_listing(b))
+		       ? e
+		       : NULL;
+}
+
+static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound *ret)
+{
+	bool was_listing = is_listing(b), is_found = bound_node(b, node, ret);
+
+	if (b->memory && is_lasting(b, node))
+		b->memory->entries[node] =
+			(struct bound_entry){.generation = ledger_node(b->g->s->c->ledger, node)->generation,
+					     .until_ns = b->until_ns,
+					     .bound = *ret,
+					     .is_out = !is_found,
+					     .is_silent = was_listing && !b->n_listed && !b->has_groups};
+	return is_found;
+}
+
 uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, struct node_bound *ret)
 {
-	struct search_bounds *b = begin(g, nodes, n);
+	struct search_bounds *b = begin(g);
 	uint32_t count = 0;
 
+	make_rows(b, nodes, n);
+	memory_begin(b);
 	for (uint32_t i = 0; i < n; i++) {
+		const struct bound_entry *e = known(b, nodes[i]);
+
 		ret[count].at = i;
-		count += bound_node(b, nodes[i], &ret[count]);
+		if (e)
+			ret[count] = e->bound;
+		ret[count].at = i;
+		count += e ? !e->is_out : bound_anew(b, nodes[i], &ret[count]);
 	}
+	memory_end(b);
 	return count;
 }
 

@@ -212,6 +212,7 @@ struct session {
 	ARRAY(uint32_t) tasks;	      /* what session_next_members found last */
 	bool tasks_are_step;	      /* of the workload that a trial tries to place */
 	double step_request[KAI_RES]; /* of the step that a trial tries to place */
+	uint64_t n_moves;	      /* so many times something moved, or was taken back */
 	uint64_t steps;		      /* of the present search */
 };
 

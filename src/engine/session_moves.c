@@ -67,6 +67,7 @@ static void set_status(struct session *s, uint32_t member, enum member_status st
 	struct workload *u = &s->workloads[m->workload];
 	int was = is_in(m->status, SET_ALLOCATED), is = is_in(status, SET_ALLOCATED);
 
+	s->n_moves++;
 	u->count[m->status]--;
 	s->podsets[m->podset].count[m->status]--;
 	u->count[status]++;
@@ -82,6 +83,7 @@ static void charge(struct session *s, uint32_t member, double sign)
 	const struct member *m = &s->members[member];
 	const double *share = s->signatures[m->signature].share;
 
+	s->n_moves++;
 	for (uint32_t q = s->workloads[m->workload].queue; q != NONE; q = s->shares[q].parent)
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			s->shares[q].r[r].allocated += sign * share[r];
@@ -284,6 +286,7 @@ void session_commit(struct session *s, enum action action, uint32_t workload)
 {
 	uint32_t first = s->done.n;
 
+	s->n_moves++;
 	for (uint32_t i = 0; i < s->moves.n; i++) {
 		const struct session_move *move = &s->moves.v[i];
 		struct member *m = &s->members[move->member];

@@ -296,6 +296,10 @@ struct order_node {	      /* one queue */
 	struct heap children;	/* queues */
 	bool may_sink;		/* what stands at its head changed since its place among its siblings was looked at */
 	double popped[KAI_RES]; /* what victims popped so far hold */
+	/* among its siblings, until its head or, of waiting work, anything else in the session changes */
+	struct share_standing standing;
+	bool has_standing;
+	uint64_t at_move; /* session.n_moves when it was worked out */
 };
 
 struct order {
@@ -448,18 +452,36 @@ static void sibling_of(struct session *s, struct order *o, uint32_t queue, doubl
 	ret->taken = sum;
 }
 
+/* Victims are compared by what is settled, which stands still while they are looked for. */
+static const struct share_standing *standing_of(struct order *o, uint32_t queue)
+{
+	struct order_node *n = &o->nodes[queue];
+	double sum[KAI_RES];
+	struct share_sibling t;
+
+	if (n->has_standing && (o->is_victims || n->at_move == o->s->n_moves) && !o->s->en->config->looks_at_all)
+		return &n->standing;
+	sibling_of(o->s, o, queue, sum, &t);
+	n->standing = share_standing(&t, o->s->total);
+	n->has_standing = true;
+	n->at_move = o->s->n_moves;
+	return &n->standing;
+}
+
 /* For the heaps of siblings. */
 static int by_share(const void *order, uint32_t a, uint32_t b)
 {
 	struct order *o = (struct order *)order;
-	double sum_a[KAI_RES], sum_b[KAI_RES];
-	struct share_sibling x, y;
-	int d;
+	int d = share_standing_cmp(standing_of(o, a), standing_of(o, b));
 
-	sibling_of(o->s, o, a, sum_a, &x);
-	sibling_of(o->s, o, b, sum_b, &y);
-	d = share_order(&x, &y, o->s->total);
 	return o->is_victims ? -d : d;
+}
+
+/* Of the queue and those above it, which are compared by what stands first below them. */
+static void forget_standing(const struct session *s, struct order *o, uint32_t queue)
+{
+	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
+		o->nodes[q].has_standing = false;
 }
 
 static struct order_node *parent_node(const struct session *s, struct order *o, uint32_t queue)
@@ -478,7 +500,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	n->extra_at = n->n_extra = 0;
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
-	n->may_sink = false;
+	n->may_sink = n->has_standing = false;
 	memset(n->popped, 0, sizeof(n->popped));
 }
 
@@ -592,6 +614,7 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 		if (n->may_sink) {
 			heap_update(&p->children, q);
 			n->may_sink = false;
+			forget_standing(s, o, s->shares[q].parent);
 		} else if (n->children.items.n == 0) {
 			return q;
 		} else {
@@ -604,6 +627,7 @@ static void note_change(const struct session *s, struct order *o, uint32_t queue
 {
 	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
 		o->nodes[q].may_sink = true;
+	forget_standing(s, o, queue);
 }
 
 /* Where an item of the trial comes in among the workloads that only wait. */
@@ -677,6 +701,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	while (q != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[q])) {
 		heap_pop(&parent_node(s, o, q)->children);
 		q = s->shares[q].parent;
+		forget_standing(s, o, q);
 	}
 	note_change(s, o, q);
 	return true;
@@ -689,6 +714,7 @@ void order_push(struct session *s, enum order_role role, struct order_item item)
 
 	array_push(&o->pushed, item);
 	heap_push(&o->nodes[q].pushed, o->pushed.n - 1);
+	forget_standing(s, o, q);
 	for (; q != SHARE_NO_QUEUE && !heap_has(&parent_node(s, o, q)->children, q); q = s->shares[q].parent)
 		heap_push(&parent_node(s, o, q)->children, q);
 	note_change(s, o, s->workloads[item.workload].queue);

@@ -514,12 +514,6 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
 
 /* ---- order ---- */
 
-struct sibling_state { /* of one of two queues */
-	double with[KAI_RES], may[KAI_RES];
-	double dominant, dominant_now;
-	bool is_over, is_within_quota, is_forbidden;
-};
-
 static double dominant(double most, double used, double share, double total)
 {
 	double of = share == SHARE_UNLIMITED ? total : share;
@@ -528,9 +522,9 @@ static double dominant(double most, double used, double share, double total)
 	return x > most ? x : most;
 }
 
-static struct sibling_state sibling_state(const struct share_sibling *t, const double *total)
+struct share_standing share_standing(const struct share_sibling *t, const double total[KAI_RES])
 {
-	struct sibling_state s = {.is_over = true, .is_within_quota = true};
+	struct share_standing s = {.q = t->q, .is_over = true, .is_within_quota = true};
 
 	for (int r = 0; r < KAI_RES; r++) {
 		const struct share *of = &t->q->r[r];
@@ -566,21 +560,28 @@ static int smaller(double a, double b)
 	return who(a < b, b < a);
 }
 
+int share_standing_cmp(const struct share_standing *a, const struct share_standing *b)
+{
+	int d = who(!a->is_over, !b->is_over);
+
+	if (!d)
+		d = who(a->is_within_quota, b->is_within_quota);
+	if (!d)
+		d = who(a->q->priority > b->q->priority, b->q->priority > a->q->priority);
+	if (!d)
+		d = who(!a->is_forbidden, !b->is_forbidden);
+	if (!d)
+		d = smaller(a->dominant, b->dominant);
+	if (!d)
+		d = smaller(a->dominant_now, b->dominant_now);
+	if (!d)
+		d = who(is_at_most(a->may, b->may), is_at_most(b->may, a->may));
+	return d ? d : a->q->rank < b->q->rank ? -1 : 1;
+}
+
 int share_order(const struct share_sibling *a, const struct share_sibling *b, const double total[KAI_RES])
 {
-	struct sibling_state x = sibling_state(a, total), y = sibling_state(b, total);
-	const int words[] = {
-		who(!x.is_over, !y.is_over),
-		who(x.is_within_quota, y.is_within_quota),
-		who(a->q->priority > b->q->priority, b->q->priority > a->q->priority),
-		who(!x.is_forbidden, !y.is_forbidden),
-		smaller(x.dominant, y.dominant),
-		smaller(x.dominant_now, y.dominant_now),
-		who(is_at_most(x.may, y.may), is_at_most(y.may, x.may)),
-	};
+	struct share_standing x = share_standing(a, total), y = share_standing(b, total);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (words[i])
-			return words[i];
-	return a->q->rank < b->q->rank ? -1 : 1;
+	return share_standing_cmp(&x, &y);
 }

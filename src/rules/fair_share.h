@@ -97,3 +97,13 @@ struct share_sibling {
 	const double *request, *taken;
 };
 int share_order(const struct share_sibling *a, const struct share_sibling *b, const double total[KAI_RES]);
+
+/* What of a sibling decides that; for who compares one with many. */
+struct share_standing {
+	const struct share_queue *q;
+	double may[KAI_RES];
+	double dominant, dominant_now;
+	bool is_over, is_within_quota, is_forbidden;
+};
+struct share_standing share_standing(const struct share_sibling *t, const double total[KAI_RES]);
+int share_standing_cmp(const struct share_standing *a, const struct share_standing *b);
