@@ -504,7 +504,7 @@ static int64_t least_lost(const struct search_bounds *b, uint32_t wants)
 	int64_t least[CHEAPEST], sum = 0;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < b->n; i++) {
+	for (uint32_t i = 0; wants && i < b->n; i++) {
 		int64_t lost = lost_of(b, &b->candidates[i]);
 		uint32_t at;
 
