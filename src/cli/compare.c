@@ -271,7 +271,7 @@ static int find_parts(struct comparing *c, struct comparison_side *sides)
 
 		p->differs = true;
 		p->decision = c->part[c->apart.v[i]];
-		trail_explain(&c->words[2 * i], &c->words[2 * i + 1], &p->at_ns, &p->first, &p->mine);
+		trail_explain(&c->words[2 * (size_t)i], &c->words[2 * (size_t)i + 1], &p->at_ns, &p->first, &p->mine);
 	}
 	return rc;
 }
