@@ -28,7 +28,7 @@ static enum difference_way way_of(const struct figure_spread *by, int better)
 
 struct difference comparison_difference(const struct comparison *c, uint32_t side, const char *queue, enum figure f)
 {
-	double *v = mem_alloc(3 * c->n_seeds * sizeof(*v)), *was = v, *is = v + c->n_seeds, *by = is + c->n_seeds;
+	double *v = mem_alloc(3 * sizeof(*v) * c->n_seeds), *was = v, *is = v + c->n_seeds, *by = is + c->n_seeds;
 	struct difference d;
 
 	for (uint32_t s = 0; s < c->n_seeds; s++) {

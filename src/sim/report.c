@@ -235,8 +235,10 @@ static uint32_t place_of(struct words *w, name_id id)
 /* The columns that evictions.js knows as EVICTION. */
 static void emit_eviction(struct emit *e, struct words *w, const struct report_eviction *x)
 {
+	int64_t ms = x->at_ns / 1000000;
+
 	emit_list(e, NULL);
-	emit_double(e, NULL, (double)(x->at_ns / 1000000) / 1e3);
+	emit_double(e, NULL, (double)ms / 1e3);
 	emit_int(e, NULL, place_of(w, x->pod));
 	emit_int(e, NULL, place_of(w, x->queue));
 	emit_int(e, NULL, place_of(w, x->node));

@@ -112,7 +112,7 @@ static struct step *merged(struct step *a, struct step *b)
 static void halve(struct series *x)
 {
 	for (uint32_t i = 0; i < x->steps.n / 2; i++)
-		x->steps.v[i] = merged(x->steps.v[2 * i], x->steps.v[2 * i + 1]);
+		x->steps.v[i] = merged(x->steps.v[2 * (size_t)i], x->steps.v[2 * (size_t)i + 1]);
 	x->steps.n /= 2;
 	x->step_ns = time_multiply(x->step_ns, 2);
 }

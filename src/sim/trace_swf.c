@@ -207,7 +207,7 @@ static enum err_code read_job(const struct swf_reader *r, struct swf_job *ret, s
 
 enum err_code swf_next(struct swf_reader *r, struct swf_job *ret, bool *ret_has_job, struct err *e)
 {
-	bool has_line;
+	bool has_line = false;
 
 	for (;;) {
 		const char *s;
