@@ -18,7 +18,7 @@ const struct command commands[] = {
 	{"advise", "try values of a setting on a load: what each costs, and which to take", command_advise},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
-	{"run", "follow a running cluster and decide, for now with --dry-run alone", command_run},
+	{"run", "schedule a running cluster: decide, bind, evict, and say why", command_run},
 	{"serve", "a cluster, what would be decided and why, over HTTP, from files or a journal", command_serve},
 	{"config", "the settings in effect, and where each comes from: cede config print", command_config},
 	{"history", "who had to go, for whom and why, from a journal", command_history},
