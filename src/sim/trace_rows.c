@@ -47,7 +47,7 @@ int16_t trace_assigned_priority(uint64_t seed, uint32_t line)
 {
 	uint64_t tenth = hash_mix(hash_u64(seed), line) % TENTHS;
 
-	return tenth == 0 ? HIGH : tenth <= 3 ? MIDDLE : 0;
+	return (int16_t)(tenth == 0 ? HIGH : tenth <= 3 ? MIDDLE : 0);
 }
 
 /* So many of something in equal pods that fit a node; the last unit may be rounded up. */
@@ -186,8 +186,7 @@ static void end_swf(struct trace_reader *r)
 }
 
 static const char *const swf_rules[] = {
-	"queue: queue-N by the queue number, no-queue where there is none; guaranteed (assigned): its share of CPU "
-	"time",
+	"queue: queue-N by its number, no-queue where there is none; guaranteed (assigned): its share of CPU time",
 	"priority (assigned, seeded): 100 for one job in ten, 50 for three, 0 for the others; all may be preempted",
 	"pods (assigned): up to 64 processors one pod; more are a gang of pods of equal size that runs as a whole",
 	"memory, users, dependencies between jobs and requested times are not looked at",
