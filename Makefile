@@ -79,12 +79,12 @@ test-asan: ## the tests with the address and undefined behaviour sanitizers
 	@ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		$(RUN_TESTS) build-asan --conform $(DIR) --patience 10
 
-test-tsan: ## the tests with the thread sanitizer
+test-tsan: ## the tests with the thread sanitizer (SUITE=run,serve: the C tests of these folders alone)
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build-tsan -Db_sanitize=thread -Db_lundef=false
 	@tools/build build-tsan
 	@TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
-		$(FIXED_ADDRESSES) $(RUN_TESTS) build-tsan --conform $(DIR) --patience 10
+		$(FIXED_ADDRESSES) $(RUN_TESTS) build-tsan $(if $(SUITE),--suite $(SUITE),--conform $(DIR)) --patience 10
 
 fuzz: ## every fuzzer for SECONDS=60, with sanitizers (FUZZERS=pipeline: only these)
 	@tools/install-missing $(PKG_FUZZ)
