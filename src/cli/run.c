@@ -136,7 +136,7 @@ static const struct argp_option argp_options[] = {
 	 "The Lease that says which replica writes (default kube-system/cede); none: there is no other", 0},
 	{"identity", KEY_IDENTITY, "NAME", 0, "Who it is among the replicas (default: host name and a number)", 0},
 	{"dry-run", KEY_DRY_RUN, NULL, 0, "Decide, tell, and write nothing to the cluster", 0},
-	{"shadow", KEY_SHADOW, "NAME,...", 0, "The same for the pods of these schedulers", 0},
+	{"shadow", KEY_SHADOW, "NAME,...", 0, "As --dry-run, for the pods of these schedulers", 0},
 	{"listen", KEY_LISTEN, "HOST:PORT", 0,
 	 "Where to listen for those who ask (default 127.0.0.1:10269); none: nowhere", 0},
 	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made where others can ask",
