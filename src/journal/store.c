@@ -191,6 +191,24 @@ static enum err_code check_tables(const struct journal *j, struct err *e)
 
 /* ---- opening ---- */
 
+/* What stands at the path: a file that somebody else makes between two looks is there after all. */
+static int look_at(const char *path, struct stat *st, bool *dangles)
+{
+	struct stat link;
+
+	*dangles = false;
+	if (!stat(path, st))
+		return 0;
+	if (errno != ENOENT)
+		return errno;
+	if (lstat(path, &link))
+		return errno;
+	if (!stat(path, st))
+		return 0;
+	*dangles = errno == ENOENT && S_ISLNK(link.st_mode);
+	return errno;
+}
+
 /*
  * Only where the path is a file. One that has several names would have a log beside each of them, and what was written
  * under one name would be missing under another.
@@ -198,16 +216,18 @@ static enum err_code check_tables(const struct journal *j, struct err *e)
 static enum err_code check_path(const char *path, enum journal_mode mode, struct err *e)
 {
 	struct stat st;
+	bool dangles;
+	int error;
 
 	if (!*path)
 		return err_fail(e, ERR_INPUT, "the journal needs a name");
-	if (stat(path, &st)) {
-		if (errno == ENOENT && !lstat(path, &st))
-			return err_fail(e, ERR_NOTFOUND, "%s: a link to a file that is not there", path);
-		if (errno == ENOENT && mode == JOURNAL_WRITE)
-			return ERR_OK;
-		return err_fail(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
-	}
+	error = look_at(path, &st, &dangles);
+	if (dangles)
+		return err_fail(e, ERR_NOTFOUND, "%s: a link to a file that is not there", path);
+	if (error == ENOENT && mode == JOURNAL_WRITE)
+		return ERR_OK;
+	if (error)
+		return err_fail(e, error == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(error));
 	if (S_ISDIR(st.st_mode))
 		return err_fail(e, ERR_INPUT, "%s: a folder, not a journal", path);
 	if (!S_ISREG(st.st_mode))
