@@ -122,10 +122,10 @@ bench-cluster: ## cede and the real kube-scheduler in turn on a real API server 
 	@$(MAKE) --no-print-directory build
 	@bench/cluster.py build/cede $(CASES) --out bench/results/cluster.json
 
-test-web: ## the pages that cede writes, in headless Chromium
+test-web: ## the console and the pages that cede writes, in headless Chromium
 	@tools/install-missing $(PKG_WEB)
 	@$(MAKE) --no-print-directory build
-	@CEDE=build/cede python3 tests/web/test_report.py
+	@$(RUN_TESTS) --only tests/web/test_*.py
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \

@@ -13,6 +13,7 @@
 #include "journal/journal.h"
 #include "journal/rebuild.h"
 #include "manifest/fields.h"
+#include "serve/console.h"
 #include "serve/serve.h"
 #include "serve/views.h"
 
@@ -328,6 +329,8 @@ static enum err_code start(struct server *s, struct err *e)
 	struct serve_options o = {.listen = s->o->listen,
 				  .tls_cert = s->o->tls_cert,
 				  .tls_key = s->o->tls_key,
+				  .files = console_files,
+				  .n_files = n_console_files,
 				  .metrics = s->metrics,
 				  .log = s->log,
 				  .ctx = s,

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "engine/waiting.h"
+#include "serve/console.h"
 #include "serve/token_review.h"
 #include "serve/views.h"
 
@@ -150,6 +151,8 @@ enum err_code face_listen(struct face *f, struct err *e)
 	struct serve_options s = {.listen = o->listen,
 				  .tls_cert = o->tls_cert,
 				  .tls_key = o->tls_key,
+				  .files = console_files,
+				  .n_files = n_console_files,
 				  .metrics = f->metrics,
 				  .log = f->log,
 				  .ctx = f,

@@ -27,7 +27,8 @@ static const struct route routes[] = {
 	{"/api/v1/events", ROUTE_EVENTS, false, false},
 	{"/api/v1/whatif", ROUTE_CLUSTER, false, true},
 };
-static const struct route file_route = {"/", ROUTE_FILE, false, false};
+/* The console knows nothing of the cluster until it asks; a browser that opens it cannot send a token. */
+static const struct route file_route = {"/", ROUTE_FILE, true, false};
 
 static const struct route *route_of(const char *path)
 {

@@ -18,7 +18,8 @@
  *
  * On an address that only this machine can reach it speaks HTTP and asks nobody who he is; the Host header must name
  * this machine then, so that no page of another site can read it through a browser. On any other address it speaks TLS
- * (1.2 or later) and wants a bearer token, which options.authorize judges; only /livez and /readyz are open.
+ * (1.2 or later) and wants a bearer token, which options.authorize judges; only /livez, /readyz and the console's files
+ * are open: these know nothing of the cluster, and a browser that opens a page cannot send a token.
  */
 #pragma once
 

@@ -249,7 +249,7 @@ static void CL_10_others_need_a_token_and_a_secret_channel(void **state)
 		{"nobody", "/api/v1/pods", NULL, 401},
 		{"nobody, but is it alive?", "/livez", NULL, 200},
 		{"nobody, but is it ready?", "/readyz", NULL, 200},
-		{"not even a page", "/", NULL, 401},
+		{"nobody, but may see the page, which knows nothing", "/", NULL, 200},
 		{"another kind of secret", "/api/v1/pods", "Authorization: Basic Z29vZA==", 401},
 		{"an empty token", "/api/v1/pods", "Authorization: Bearer ", 401},
 		{"a token nobody knows", "/api/v1/pods", "Authorization: Bearer bad", 401},
