@@ -133,6 +133,7 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 		array_push(&v->members, members[i]);
 		m->batch = id;
 		free_add(v, m->node, gpus_of(v->s, members[i]));
+		slots_free(v, members[i]);
 		if (is_recorded)
 			m->recorded = v->stamp;
 		else
@@ -254,6 +255,7 @@ static void push_back(struct solver *v, uint32_t entry)
 	const struct victim_entry *e = order_get_entry(v->s, entry);
 
 	v->has_pushed_back = true;
+	v->n_open++;
 	order_push(v->s, ORDER_VICTIMS, (struct order_item){e->workload, entry, entry_state(v->s, e)});
 }
 
@@ -316,8 +318,12 @@ bool solver_add_candidate(struct solver *v)
 		uint32_t entry = item.entry;
 
 		s->steps++;
-		if (looks_at_enough(v, item.workload))
+		if (looks_at_enough(v, item.workload)) {
+			if (v->n_open == 0 && !s->en->config->looks_at_all)
+				return false;
 			continue;
+		}
+		v->n_open -= s->workloads[item.workload].batch_stamp == v->stamp;
 		if (entry == NONE && add_single(v, item.workload))
 			return true;
 		if (entry == NONE)

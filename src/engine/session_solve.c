@@ -37,12 +37,15 @@ static void start_afresh(struct solver *v)
 	v->next_key = UINT64_C(1) << 32;
 	v->has_pushed_back = false;
 	quick_begin(v);
+	slots_afresh(v);
 	solver_reset_base(v);
 	bits_copy(&v->kept_set, &v->base);
 	for (uint32_t i = 0; i < v->kept.n; i++)
 		solver_add_batch(v, v->kept.v[i].workload, v->kept_members.v + v->kept.v[i].first, v->kept.v[i].n,
 				 true);
+	v->n_open = v->n_looked_at;
 	order_begin(s, ORDER_VICTIMS, v->filter, v->ctx, NULL, 0);
+	slots_trial(v, true);
 	for (uint32_t i = 0; i < v->kept_members.n; i++) {
 		uint32_t node = s->members[v->kept_members.v[i]].node;
 
@@ -58,6 +61,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 	struct session *s = v->s;
 
 	sum_step(v);
+	slots_step(v);
 	bits_copy(&v->feasible, &v->kept_set);
 	for (bool is_first = may_try_first;; is_first = false) {
 		if (!is_first && !solver_add_candidate(v))
@@ -184,6 +188,7 @@ static void find_base(struct solver *v)
 
 static void solver_free(struct solver *v)
 {
+	slots_end(v);
 	bits_free(&v->base);
 	bits_free(&v->kept_set);
 	bits_free(&v->feasible);
@@ -225,6 +230,7 @@ bool session_solve(struct session *s, enum action action, uint32_t workload, ord
 	v.free_gpus = mem_alloc((s->n_nodes + 1) * sizeof(*v.free_gpus));
 	s->steps = 0;
 	find_base(&v);
+	slots_begin(&v);
 	is_ok = solve(&v);
 	if (!is_ok)
 		session_rollback(s, 0);

@@ -22,6 +22,16 @@ struct by_node { /* workloads with candidates on a node */
 	uint32_t workload, next;
 };
 
+enum { SLOT_KINDS = 4 };
+struct slot_kind {	       /* members of one signature that a search wants to place */
+	uint32_t signature, n; /* n: in this step */
+	/*
+	 * For how many there is room: before anybody is gone; with everybody gone who was looked at; with the recorded
+	 * victims gone; and in this trial.
+	 */
+	int64_t clean, most, base, now;
+};
+
 typedef ARRAY(struct order_item) item_list;
 typedef ARRAY(struct share_batch) share_list;
 
@@ -42,6 +52,7 @@ struct solver {
 	ARRAY(struct by_node) by_node;
 	uint32_t n_candidates;		 /* batches that are not recorded */
 	uint32_t n_looked_at;		 /* workloads with batches */
+	uint32_t n_open;		 /* of them, those of whom more may be popped */
 	uint32_t last_workload;		 /* of the newest candidate */
 	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
 	bool has_pushed_back;		 /* some workload goes in several batches */
@@ -71,6 +82,13 @@ struct solver {
 	int64_t need;	/* of every member, if they all want the same; else -1 */
 	int64_t slots;	/* how many of them there is room for */
 	int64_t *needs; /* of the step, largest first, if they differ */
+	/* room, of all amounts (session_slots.c) */
+	uint32_t n_slot_kinds; /* 0: nothing is left out */
+	struct slot_kind slot_kinds[SLOT_KINDS];
+	int64_t *room;	       /* of each node, with everybody gone who was looked at */
+	ARRAY(uint32_t) freed; /* nodes where somebody of them is */
+	uint64_t slot_stamp, *slot_seen;
+	ARRAY(uint32_t) slot_nodes; /* that the trial has changed */
 };
 
 /* ---- session_candidates.c ---- */
@@ -80,6 +98,18 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 bool solver_add_candidate(struct solver *v); /* false: there are no more */
 /* What stays in any case: work inside its window keeps its minimum, and so does work whose core may not be touched. */
 bool solver_keeps_core(const struct solver *v, uint32_t workload);
+
+/* ---- session_slots.c ---- */
+void slots_begin(struct solver *v); /* of a search; v->want is known */
+void slots_end(struct solver *v);
+void slots_afresh(struct solver *v);		    /* nobody was looked at */
+void slots_step(struct solver *v);		    /* v->n_step is known */
+void slots_free(struct solver *v, uint32_t member); /* it was looked at */
+bool slots_could_do(const struct solver *v);	    /* could it be enough if everybody looked at were gone? */
+void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not is_base) the recorded victims */
+void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goes */
+bool slots_are_enough(struct solver *v);	    /* in this trial? */
+void slots_settle(struct solver *v);		    /* who is gone now is recorded */
 
 /* ---- session_trial.c ---- */
 void solver_take_away(struct solver *v, uint32_t member);

@@ -40,6 +40,7 @@ void solver_take_away(struct solver *v, uint32_t member)
 	struct session *s = v->s;
 	const struct member *m = &s->members[member];
 
+	slots_touch(v, m->node);
 	session_evict(s, member);
 	array_push(&v->gone, member);
 	note_signature(v, m->signature);
@@ -509,7 +510,7 @@ static enum outcome_of_trial run_trial(struct solver *v)
 {
 	v->s->workloads[v->workload].n_scenarios++;
 	v->evict_mark = session_mark(v->s);
-	if (!let_them_look(v))
+	if (!slots_are_enough(v) || !let_them_look(v))
 		return NO_ROOM;
 	return is_lawful(v) ? SOLVED : NOT_LAWFUL;
 }
@@ -542,6 +543,7 @@ static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
 	enum outcome_of_trial r;
 
 	bits_copy(&v->trial_set, &v->feasible);
+	slots_trial(v, false);
 	take_on_node(v, node);
 	r = run_trial(v);
 	if (r != SOLVED)
@@ -549,6 +551,13 @@ static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
 	if (r == NOT_LAWFUL)
 		bits_copy(&v->feasible, &v->trial_set); /* they stay usable for the rest of this step */
 	return r;
+}
+
+/* Without room, as far as can be seen beforehand. */
+static enum outcome_of_trial count_trial(struct solver *v)
+{
+	v->s->workloads[v->workload].n_scenarios++;
+	return NO_ROOM;
 }
 
 /* Each node once; NONE, for members that are nowhere, is one too. */
@@ -564,6 +573,7 @@ static bool was_seen(struct solver *v, uint32_t node, uint64_t stamp)
 static bool try_recorded(struct solver *v)
 {
 	bits_copy(&v->trial_set, &v->feasible);
+	slots_trial(v, false);
 	if (v->n_base_gone > 0 && run_trial(v) == SOLVED)
 		return true;
 	take_back(v);
@@ -575,6 +585,7 @@ bool solver_try(struct solver *v)
 {
 	struct session *s = v->s;
 	const struct workload *u = &s->workloads[v->last_workload];
+	bool is_hopeless = !slots_could_do(v);
 	uint64_t stamp = ++s->stamp;
 
 	if (v->n_candidates == 0)
@@ -585,7 +596,7 @@ bool solver_try(struct solver *v)
 
 			if (was_seen(v, s->members[i].node, stamp))
 				continue;
-			r = try_node(v, s->members[i].node);
+			r = is_hopeless ? count_trial(v) : try_node(v, s->members[i].node);
 			if (r != NO_ROOM)
 				return r == SOLVED;
 		}
@@ -605,6 +616,7 @@ void solver_settle_base(struct solver *v)
 {
 	struct session *s = v->s;
 
+	slots_settle(v);
 	v->base_mark = session_mark(s);
 	v->n_base_gone = v->gone.n;
 	v->n_base_signatures = v->signatures.n;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is there room at all? What a step asks for, each signature by itself, against the room that nodes have when victims
+ * are gone and nobody has looked for a place yet. Whoever looks before the preemptor only takes room, so where this
+ * says no the trial would end without room: it is counted and not made.
+ */
+#include "engine/session_solver.h"
+
+/* How many of the signature a node takes that has this much left. */
+static int64_t fit(const struct session *s, const int64_t *ask, const int64_t *room)
+{
+	int64_t most = INT32_MAX;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		if (room[a] < ask[a])
+			return 0;
+		if (ask[a] > 0 && room[a] / ask[a] < most)
+			most = room[a] / ask[a];
+	}
+	return most;
+}
+
+/* Where filters look at other pods, what they say now is not what they say in the trial. */
+static bool is_allowed(const struct solver *v, uint32_t signature, uint32_t node)
+{
+	return v->s->is_mirrored || session_allows(v->s, signature, node);
+}
+
+static int64_t slots_of(const struct solver *v, const struct slot_kind *k, uint32_t node, const int64_t *room)
+{
+	int64_t n = fit(v->s, v->s->signatures[k->signature].ask, room);
+
+	return n > 0 && is_allowed(v, k->signature, node) ? n : 0;
+}
+
+static void room_of(const struct session *s, uint32_t node, int64_t *ret)
+{
+	size_t at = (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		ret[a] = s->idle[at + a] + s->soon[at + a];
+}
+
+static struct slot_kind *kind_of(struct solver *v, uint32_t member)
+{
+	for (uint32_t i = 0; i < v->n_slot_kinds; i++)
+		if (v->slot_kinds[i].signature == v->s->members[member].signature)
+			return &v->slot_kinds[i];
+	return NULL;
+}
+
+/* ---- the search ---- */
+
+/* Signatures beyond the first few are not looked at: they may always fit. */
+static void find_kinds(struct solver *v)
+{
+	for (uint32_t i = 0; i < v->n_want && v->n_slot_kinds < SLOT_KINDS; i++)
+		if (kind_of(v, v->want[i]) == NULL)
+			v->slot_kinds[v->n_slot_kinds++] =
+				(struct slot_kind){.signature = v->s->members[v->want[i]].signature};
+}
+
+void slots_begin(struct solver *v)
+{
+	struct session *s = v->s;
+
+	v->room = mem_resize(NULL, (size_t)(s->n_nodes + 1) * s->n_amounts, sizeof(*v->room));
+	v->slot_seen = mem_alloc((s->n_nodes + 1) * sizeof(*v->slot_seen));
+	if (s->en->config->looks_at_all)
+		return;
+	find_kinds(v);
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		int64_t *room = v->room + (size_t)i * s->n_amounts;
+
+		room_of(s, i, room);
+		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+			v->slot_kinds[k].clean += slots_of(v, &v->slot_kinds[k], i, room);
+	}
+}
+
+void slots_end(struct solver *v)
+{
+	mem_free(v->room);
+	mem_free(v->slot_seen);
+	array_free(&v->slot_nodes);
+	array_free(&v->freed);
+}
+
+/* ---- everybody gone who was looked at so far ---- */
+
+void slots_afresh(struct solver *v)
+{
+	struct session *s = v->s;
+
+	for (uint32_t i = 0; i < v->freed.n; i++)
+		room_of(s, v->freed.v[i], v->room + (size_t)v->freed.v[i] * s->n_amounts);
+	v->freed.n = 0;
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].most = v->slot_kinds[k].clean;
+}
+
+void slots_step(struct solver *v)
+{
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].n = 0;
+	for (uint32_t i = 0; i < v->n_step; i++) {
+		struct slot_kind *k = kind_of(v, v->want[i]);
+
+		if (k != NULL)
+			k->n++;
+	}
+}
+
+void slots_free(struct solver *v, uint32_t member)
+{
+	struct session *s = v->s;
+	uint32_t node = s->members[member].node;
+	const int64_t *ask = member_ask(s, member);
+	int64_t *room;
+
+	if (node == NONE || v->n_slot_kinds == 0)
+		return;
+	room = v->room + (size_t)node * s->n_amounts;
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].most -= slots_of(v, &v->slot_kinds[k], node, room);
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		room[a] += ask[a];
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].most += slots_of(v, &v->slot_kinds[k], node, room);
+	array_push(&v->freed, node);
+}
+
+bool slots_could_do(const struct solver *v)
+{
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		if (v->slot_kinds[k].most < v->slot_kinds[k].n)
+			return false;
+	return true;
+}
+
+/* ---- those gone in one trial ---- */
+
+void slots_trial(struct solver *v, bool is_base)
+{
+	v->slot_stamp++;
+	v->slot_nodes.n = 0;
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].now = is_base ? v->slot_kinds[k].clean : v->slot_kinds[k].base;
+}
+
+void slots_touch(struct solver *v, uint32_t node)
+{
+	int64_t room[RES_MAX];
+
+	if (node == NONE || v->n_slot_kinds == 0 || v->slot_seen[node] == v->slot_stamp)
+		return;
+	v->slot_seen[node] = v->slot_stamp;
+	array_push(&v->slot_nodes, node);
+	room_of(v->s, node, room);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].now -= slots_of(v, &v->slot_kinds[k], node, room);
+}
+
+static void slots_sum(struct solver *v)
+{
+	int64_t room[RES_MAX];
+
+	for (uint32_t i = 0; i < v->slot_nodes.n; i++) {
+		room_of(v->s, v->slot_nodes.v[i], room);
+		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+			v->slot_kinds[k].now += slots_of(v, &v->slot_kinds[k], v->slot_nodes.v[i], room);
+	}
+	v->slot_nodes.n = 0;
+}
+
+bool slots_are_enough(struct solver *v)
+{
+	slots_sum(v);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		if (v->slot_kinds[k].now < v->slot_kinds[k].n)
+			return false;
+	return true;
+}
+
+void slots_settle(struct solver *v)
+{
+	slots_sum(v);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].base = v->slot_kinds[k].now;
+}
