@@ -56,11 +56,17 @@ static struct transfer_list *list_of(struct kube_client *c, const struct transfe
 	return t->state == TRANSFER_READY ? &c->ready : t->state == TRANSFER_PAUSING ? &c->pausing : &c->running;
 }
 
+/* Watches take no slot, and so wait for none. */
+static bool goes_first(const struct transfer *t)
+{
+	return t->request.is_urgent || t->request.is_stream;
+}
+
 static void move(struct kube_client *c, struct transfer *t, enum transfer_state to)
 {
 	list_remove(list_of(c, t), t);
 	t->state = to;
-	list_add(list_of(c, t), t, to == TRANSFER_READY && t->request.is_urgent);
+	list_add(list_of(c, t), t, to == TRANSFER_READY && goes_first(t));
 }
 
 static struct transfer *find(const struct kube_client *c, uint64_t id)
@@ -75,7 +81,8 @@ static void enter(struct kube_client *c, struct transfer *t)
 	map_put(&c->by_id, t->id, c->transfers.n);
 	array_push(&c->transfers, t);
 	t->state = TRANSFER_READY;
-	list_add(&c->ready, t, t->request.is_urgent);
+	t->deadline_ns = INT64_MAX;
+	list_add(&c->ready, t, goes_first(t));
 }
 
 static void leave(struct kube_client *c, struct transfer *t)
@@ -273,6 +280,16 @@ static bool is_too_late(struct kube_client *c, struct transfer *t, int64_t now_n
 	return true;
 }
 
+/* From now on its time is running: what it waited for its turn is not the server's fault. */
+static void first_attempt(struct transfer *t, int64_t now_ns)
+{
+	if (t->started_ns)
+		return;
+	t->started_ns = now_ns;
+	if (t->request.timeout_ns < INT64_MAX - now_ns)
+		t->deadline_ns = now_ns + t->request.timeout_ns;
+}
+
 static void start_ready(struct kube_client *c, int64_t now_ns)
 {
 	while (c->ready.first) {
@@ -290,8 +307,7 @@ static void start_ready(struct kube_client *c, int64_t now_ns)
 			identity_release(c->credentials, id);
 			return;
 		}
-		if (!t->started_ns)
-			t->started_ns = now_ns;
+		first_attempt(t, now_ns);
 		if (!t->request.is_stream)
 			c->n_running++;
 		move(c, t, TRANSFER_RUNNING);
@@ -392,8 +408,6 @@ static void take_mail(struct kube_client *c, int64_t now_ns)
 		struct transfer *t = (struct transfer *)m;
 
 		next = m->next;
-		t->deadline_ns =
-			t->request.timeout_ns < INT64_MAX - now_ns ? now_ns + t->request.timeout_ns : INT64_MAX;
 		enter(c, t);
 	}
 	for (struct mail *m = mailbox_take(&c->commands), *next; m; m = next) {

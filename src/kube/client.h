@@ -55,7 +55,7 @@ struct kube_request {
 	const char *body;	  /* NULL: none */
 	size_t body_len;
 	void *ctx;	    /* comes back with every news */
-	int64_t timeout_ns; /* for all attempts and pauses together; 0: 60 s */
+	int64_t timeout_ns; /* for all attempts and pauses together, from the first one on; 0: 60 s */
 	int64_t idle_ns;    /* an attempt that brings no byte for so long has failed; 0: 15 s */
 	uint32_t attempts;  /* 0: 5 */
 	bool is_stream;	    /* lines as they come */

@@ -29,7 +29,7 @@ void bind_begin(struct scheduler *s, pod_id pod, node_id node, struct gang_bind 
 	t->gang = gang;
 	note_of(s, pod)->bind = t;
 	if (!volumes_begin(s, t))
-		bind_send(s, t);
+		task_at(s, t, s->now.steady_ns);
 }
 
 static void look(struct scheduler *s, struct task *t)

@@ -251,7 +251,7 @@ static void rearm_clock(struct daemon *d)
 
 static bool has_ended(const struct daemon *d)
 {
-	return d->is_ending && (scheduler_is_drained(d->scheduler) || clock_now(&d->steady) >= d->end_ns);
+	return d->is_ending && (scheduler_is_silent(d->scheduler) || clock_now(&d->steady) >= d->end_ns);
 }
 
 static int loop(struct daemon *d)

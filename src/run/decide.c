@@ -11,7 +11,7 @@
 
 #define GATHER_NS (NS_PER_S / 50) /* what happens together is decided together */
 #define PLAN_GAP_MAX_NS NS_PER_S
-enum { IN_FLIGHT_MAX = 4000 };
+enum { READY_MAX = 1000 }; /* what was decided is written before more is decided */
 
 static struct plan_view view_of(const struct scheduler *s, const struct decisions *plan)
 {
@@ -93,10 +93,11 @@ static void words_free_all(struct words *w, const struct decisions *d)
 
 /* ---- deciding ---- */
 
-static bool has_victims(const struct decisions *d)
+/* Numbers of queues, and who moves where: pod by pod there are neither. */
+static bool needs_words_before(const struct scheduler *s, const struct decisions *d)
 {
 	for (uint32_t i = 0; i < d->v.n; i++)
-		if (d->v.v[i].n_victims)
+		if (d->v.v[i].n_victims && (!is_pod_by_pod(s) || d->v.v[i].action == ACTION_RECLAIM))
 			return true;
 	return false;
 }
@@ -123,7 +124,7 @@ static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct d
 	ledger_mark mark = ledger_get_mark(s->ledger);
 	struct decisions again = {.arena = s->arena};
 	enum err_code rc = decide_once(s, pod, ret, e);
-	bool is_again = !rc && !s->o.is_dry && has_victims(ret);
+	bool is_again = !rc && !s->o.is_dry && needs_words_before(s, ret);
 
 	if (rc)
 		return rc;
@@ -275,13 +276,19 @@ static void try_pod(struct scheduler *s, pod_id pod)
 	arena_reset(s->arena);
 }
 
+/* Evictions do not count: whoever their room is for is to be bound as soon as it is there. */
+bool decide_is_full(const struct scheduler *s)
+{
+	return s->n_ready[TASK_BIND] + s->n_ready[TASK_STATUS] >= READY_MAX;
+}
+
 bool decide_pods(struct scheduler *s)
 {
 	int64_t began = clock_now(&s->o.steady), now = began;
 	uint32_t n = 0;
 	pod_id pod = POD_NONE;
 
-	while (s->n_in_flight < IN_FLIGHT_MAX && time_since(now, began) < s->o.turn_ns) {
+	while (!decide_is_full(s) && time_since(now, began) < s->o.turn_ns) {
 		pod = waiting_pop(s->waiting, s->now.steady_ns);
 		if (pod == POD_NONE)
 			break;
@@ -298,7 +305,7 @@ bool decide_pods(struct scheduler *s)
 		if (s->o.hooks.turn_ended)
 			s->o.hooks.turn_ended(s->o.hooks.ctx, n, time_since(clock_now(&s->o.steady), began));
 	}
-	return pod != POD_NONE && s->n_in_flight < IN_FLIGHT_MAX;
+	return pod != POD_NONE && !decide_is_full(s);
 }
 
 /* ---- everybody who is awake ---- */

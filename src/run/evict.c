@@ -80,11 +80,10 @@ static void take_condition_back(struct scheduler *s, const struct task *t)
 				   .reason = "PreemptionByScheduler",
 				   .message = NO_PLACE,
 				   .since_ns = s->now.wall_ns};
-	struct task *write = task_new(s, TASK_GROUP, POD_NONE);
 	struct kube_write w = {0};
 
 	write_pod_status(&w, str_of(s, t->ns), str_of(s, t->name), str_of(s, t->uid), &c, 1, NULL);
-	task_send(s, write, &w);
+	task_write(s, TASK_GROUP, &w);
 }
 
 /* It stays. Whoever it had to go for looks again. */
@@ -132,6 +131,48 @@ static void fail(struct scheduler *s, struct task *t, const char *why, bool is_e
 
 /* ---- beginning ---- */
 
+static void link_victim(struct scheduler *s, struct task *t)
+{
+	struct pod_note *note = note_of(s, t->preemptor);
+
+	t->next_victim = note->victims;
+	if (note->victims)
+		note->victims->prev_victim = t;
+	note->victims = t;
+}
+
+void evict_unlink(struct scheduler *s, struct task *t)
+{
+	if (t->preemptor == POD_NONE)
+		return;
+	if (t->next_victim)
+		t->next_victim->prev_victim = t->prev_victim;
+	if (t->prev_victim)
+		t->prev_victim->next_victim = t->next_victim;
+	else
+		note_of(s, t->preemptor)->victims = t->next_victim;
+	t->next_victim = t->prev_victim = NULL;
+	t->preemptor = POD_NONE;
+}
+
+static void set_preemptor(struct scheduler *s, struct task *t, const struct decision *d)
+{
+	const struct pod *p = ledger_pod(s->ledger, d->pod);
+
+	t->preemptor = d->pod;
+	t->group = d->group;
+	t->events = report_recorder(s, p);
+	t->preemptor_ns = pod_ns(s, p);
+	t->preemptor_name = p->name;
+	t->preemptor_uid = p->obj->uid;
+	t->node = d->node != NODE_NONE ? ledger_node(s->ledger, d->node)->name : NAME_NONE;
+	names_keep(s->names, t->preemptor_ns);
+	names_keep(s->names, t->preemptor_name);
+	names_keep(s->names, t->preemptor_uid);
+	names_keep(s->names, t->node);
+	link_victim(s, t);
+}
+
 static void begin_one(struct scheduler *s, const struct decision *d, const struct victim *x, const char *words)
 {
 	const struct pod *p = ledger_pod(s->ledger, x->pod);
@@ -149,44 +190,23 @@ static void begin_one(struct scheduler *s, const struct decision *d, const struc
 	if (p->queue != QUEUE_NONE)
 		text_add(&t->queue, str_of(s, queue_get(ledger_queues(s->ledger), p->queue)->path));
 	note_of(s, x->pod)->evict = t;
-	if (d->pod == POD_NONE)
-		return;
-	t->preemptor = d->pod;
-	t->group = d->group;
-	note_of(s, d->pod)->has_held = note_of(s, d->pod)->has_victims = true;
-	p = ledger_pod(s->ledger, d->pod);
-	t->events = report_recorder(s, p);
-	t->preemptor_ns = pod_ns(s, p);
-	t->preemptor_name = p->name;
-	t->preemptor_uid = p->obj->uid;
-	t->node = d->node != NODE_NONE ? ledger_node(s->ledger, d->node)->name : NAME_NONE;
-	names_keep(s->names, t->preemptor_ns);
-	names_keep(s->names, t->preemptor_name);
-	names_keep(s->names, t->preemptor_uid);
-	names_keep(s->names, t->node);
+	if (d->pod != POD_NONE)
+		set_preemptor(s, t, d);
+	else
+		task_at(s, t, s->now.steady_ns); /* for nobody: there is nothing to be written before */
 }
 
 void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words)
 {
 	for (uint32_t i = 0; i < d->n_victims; i++)
 		begin_one(s, d, &d->victims[i], text_str(&words[i]));
-	if (d->n_victims && d->pod == POD_NONE)
-		evict_release(s, POD_NONE);
 }
 
 void evict_release(struct scheduler *s, pod_id preemptor)
 {
-	if (preemptor != POD_NONE && !note_of(s, preemptor)->has_held)
-		return;
-	if (preemptor != POD_NONE)
-		note_of(s, preemptor)->has_held = false;
-	for (uint32_t i = s->tasks.n; i-- > 0;) {
-		struct task *t = s->tasks.v[i];
-
-		if (t->kind == TASK_EVICT && t->step == STEP_HELD && !t->is_over && t->preemptor == preemptor &&
-		    t->at_ns == INT64_MAX)
+	for (struct task *t = note_of(s, preemptor)->victims; t; t = t->next_victim)
+		if (t->step == STEP_HELD && !t->is_over && t->at_ns == INT64_MAX)
 			task_at(s, t, s->now.steady_ns);
-	}
 }
 
 /* ---- steps ---- */
@@ -329,7 +349,7 @@ static void deleted(struct scheduler *s, struct task *t, const struct kube_news 
 	} else if (t->pod == POD_NONE) {
 		task_end(s, t); /* somebody else was faster */
 	} else if (n->result == KUBE_GONE) {
-		t->at_ns = INT64_MAX; /* the watch will say so */
+		; /* the watch will say so */
 	} else if (n->result == KUBE_CONFLICT) {
 		changed(s, t);
 	} else if (n->status == 429 && s->world->config->evicts_through_api) {
@@ -360,7 +380,7 @@ void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n
 	} else if (n->result == KUBE_OK || is_worth_retrying(n)) {
 		task_pause(s, t);
 	} else if (n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
-		t->at_ns = INT64_MAX; /* it is gone; the watch will say so */
+		; /* it is gone; the watch will say so */
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
 		fail(s, t, n->error, true);
 	}
@@ -397,16 +417,11 @@ void evict_gone(struct scheduler *s, pod_id victim)
 
 void evict_preemptor_gone(struct scheduler *s, pod_id preemptor)
 {
-	if (!note_of(s, preemptor)->has_victims)
-		return;
-	note_of(s, preemptor)->has_victims = false;
-	for (uint32_t i = s->tasks.n; i-- > 0;) {
-		struct task *t = s->tasks.v[i];
+	struct task *t;
 
-		if (t->kind != TASK_EVICT || t->is_over || t->preemptor != preemptor)
-			continue;
-		t->preemptor = POD_NONE;
-		if (t->step != STEP_ASKED && !t->request)
+	while ((t = note_of(s, preemptor)->victims)) {
+		evict_unlink(s, t);
+		if (!t->is_over && t->step != STEP_ASKED && !t->request)
 			task_at(s, t, s->now.steady_ns); /* the next step looks whether it still holds */
 	}
 }

@@ -43,7 +43,7 @@ static void annotate(struct scheduler *s, const struct group *g, const char *key
 		timestamp_text(time_floor(at_ns, NS_PER_S), &value);
 	if (path_of(s, g->obj, &path, &uid)) {
 		write_annotation(&w, text_str(&path), uid, "", key, at_ns == TIME_NONE ? NULL : text_str(&value));
-		task_send(s, task_new(s, TASK_GROUP, POD_NONE), &w);
+		task_write(s, TASK_GROUP, &w);
 	}
 	text_free(&path);
 	text_free(&value);
@@ -63,7 +63,7 @@ static void publish(struct scheduler *s, group_id id)
 		text_printf(&json, "{\"preemptibility\": \"%s\"}", word);
 		text_add(&path, "/status");
 		write_merge(&w, text_str(&path), uid, "status", text_str(&json));
-		task_send(s, task_new(s, TASK_GROUP, POD_NONE), &w);
+		task_write(s, TASK_GROUP, &w);
 	}
 	text_free(&path);
 	text_free(&json);

@@ -2,7 +2,7 @@
 /* Words of decisions for `kubectl describe`, and events. */
 #include "run/scheduler_internal.h"
 
-enum { EVENTS_MAX = 500 }; /* under way at once; what is beyond is not told */
+enum { EVENTS_WAITING_MAX = 10000 }; /* what is beyond is not told */
 #define FLUSH_NS (30 * NS_PER_S)
 
 /* Who is in the way of preempting, after kube-scheduler's own sentence. */
@@ -34,10 +34,10 @@ void report_event(struct scheduler *s, struct events *v, const struct kube_event
 {
 	struct kube_write w = {0};
 
-	if (s->o.is_dry || !s->leads || s->n_events_in_flight >= EVENTS_MAX)
+	if (s->o.is_dry || !s->leads || s->n_ready[TASK_EVENT] >= EVENTS_WAITING_MAX)
 		return;
 	if (events_note(v, e, s->now.wall_ns, &w))
-		task_send(s, task_new(s, TASK_EVENT, POD_NONE), &w);
+		task_write(s, TASK_EVENT, &w);
 	kube_write_free(&w);
 }
 
@@ -79,7 +79,7 @@ void report_flush(struct scheduler *s)
 		return;
 	s->flushed_ns = s->now.steady_ns;
 	for (uint32_t i = 0; i < s->events.n; i++)
-		while (s->n_events_in_flight < EVENTS_MAX && events_flush(s->events.v[i], s->now.wall_ns, &w))
-			task_send(s, task_new(s, TASK_EVENT, POD_NONE), &w);
+		while (s->n_ready[TASK_EVENT] < EVENTS_WAITING_MAX && events_flush(s->events.v[i], s->now.wall_ns, &w))
+			task_write(s, TASK_EVENT, &w);
 	kube_write_free(&w);
 }

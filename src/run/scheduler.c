@@ -87,13 +87,79 @@ void wake_nominated(struct scheduler *s, node_id node)
 		waiting_activate(s->waiting, n->nominated.v[i], s->now.steady_ns);
 }
 
-/* Whoever has room reserved there goes first, and without a pause: it was made for him. */
+/* What is kept free there for pods that it does not go before. */
+static int64_t reserved_for_others(const struct scheduler *s, pod_id pod, node_id node, res_id r)
+{
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->nominated.n; i++) {
+		const struct pod *p = ledger_pod(s->ledger, n->nominated.v[i]);
+
+		if (n->nominated.v[i] != pod && p->priority >= ledger_pod(s->ledger, pod)->priority)
+			sum += res_list_get(&shape_get(s->world->vocab, p->shape)->usage, r);
+	}
+	return sum;
+}
+
+/* Would it find the resources it asks for on the node, once the one that goes is gone? */
+static bool has_room(const struct scheduler *s, pod_id pod, node_id node, pod_id going)
+{
+	const struct ledger *l = s->ledger;
+	const struct res_list *asks = &shape_get(s->world->vocab, ledger_pod(l, pod)->shape)->request;
+	const struct res_list *gives = &shape_get(s->world->vocab, ledger_pod(l, going)->shape)->usage;
+
+	for (uint32_t i = 0; i < asks->n; i++) {
+		res_id r = asks->v[i].type;
+		int64_t free = ledger_node_allocatable(l, node)[r] - ledger_node_used(l, node)[r];
+
+		if (asks->v[i].amount > free + res_list_get(gives, r) - reserved_for_others(s, pod, node, r))
+			return false;
+	}
+	return true;
+}
+
+static bool others_leave(const struct scheduler *s, node_id node, pod_id but)
+{
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+
+	for (uint32_t i = 0; i < n->pods.n; i++)
+		if (n->pods.v[i] != but && ledger_pod(s->ledger, n->pods.v[i])->state == POD_LEAVING)
+			return true;
+	return false;
+}
+
+/*
+ * Whoever has room reserved there goes first, and without a pause: it was made for him. As long as it is not all there
+ * and the rest is still to come he is not asked: he would only say so.
+ */
 void room_freed(struct scheduler *s, pod_id pod, node_id node)
 {
 	struct cluster_event ev = {EV_ASSIGNED_POD, EV_DELETE, pod, node, .before = NULL};
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+	bool is_last = !others_leave(s, node, pod);
 
-	wake_nominated(s, node);
+	for (uint32_t i = 0; i < n->nominated.n; i++)
+		if (is_last || has_room(s, n->nominated.v[i], node, pod))
+			waiting_activate(s->waiting, n->nominated.v[i], s->now.steady_ns);
 	tell_event(s, &ev);
+}
+
+/* As kube-scheduler's plugins say; but who has a plan is not woken by room that is too small for him. */
+static enum hint pod_hint(const void *ctx, const char *plugin, pod_id pod, const struct cluster_event *ev)
+{
+	const struct scheduler *s = ctx;
+	bool is_room = ev->resource == EV_ASSIGNED_POD && (ev->actions & EV_DELETE) && ev->node != NODE_NONE;
+
+	if (is_room && ledger_pod(s->ledger, pod)->nomination != NOMINATION_NONE &&
+	    str_eq(plugin, "NodeResourcesFit") && !has_room(s, pod, ev->node, ev->pod))
+		return HINT_SKIP;
+	return hints_ask(&s->hints, plugin, pod, ev);
+}
+
+static bool pod_interest(const void *ctx, const char *plugin, const struct cluster_event *ev)
+{
+	return hints_interest(&((const struct scheduler *)ctx)->hints, plugin, ev);
 }
 
 /*
@@ -115,7 +181,7 @@ static enum hint queue_hint(const void *ctx, const char *plugin, pod_id pod, con
 	return HINT_QUEUE;
 }
 
-static const char *queue_gate(const void *ctx, pod_id pod)
+static const char *gate_of(const void *ctx, pod_id pod)
 {
 	const struct scheduler *s = ctx;
 
@@ -127,15 +193,17 @@ static struct waiting *make_waiting(struct scheduler *s)
 	static const char *const plugins[] = {"cede"};
 	struct waiting_options o = hints_options(&s->hints);
 
+	o.ctx = s;
+	o.gate = gate_of;
+	o.hint = pod_hint;
+	o.interest = pod_interest;
 	if (is_pod_by_pod(s))
 		return waiting_new(s->ledger, &o);
 	o.n_plugins = 1;
 	o.plugins = plugins;
 	o.hint = queue_hint;
 	o.interest = NULL;
-	o.gate = queue_gate;
 	o.pops_early = false;
-	o.ctx = s;
 	return waiting_new(s->ledger, &o);
 }
 
@@ -469,10 +537,11 @@ struct scheduler *scheduler_new(struct world *w, const struct scheduler_options 
 	s->names = vocab_names(w->vocab);
 	s->hints.engine = w->engine;
 	s->waiting = make_waiting(s);
-	s->next_task_ns = s->dirty_ns = s->group_ns = s->quota_ns = INT64_MAX;
+	s->dirty_ns = s->group_ns = s->quota_ns = INT64_MAX;
 	s->flushed_ns = s->plan_again_ns = now->steady_ns;
 	s->arena = arena_new(1 << 16);
 	heap_init(&s->timers, by_until, s);
+	tasks_init(s);
 	eviction_history_init(&s->history, s->names);
 	eviction_history_copy(&s->history, o->history);
 	make_recorders(s);
@@ -496,6 +565,10 @@ void scheduler_free(struct scheduler *s)
 		names_drop(s->names, s->notes.v[i].nominated);
 	array_free(&s->notes);
 	array_free(&s->tasks);
+	array_free(&s->free_slots);
+	heap_free(&s->due);
+	heap_free(&s->ready);
+	heap_free(&s->events_ready);
 	map_free(&s->by_request);
 	map_free(&s->stamped);
 	map_free(&s->published);
@@ -535,8 +608,7 @@ void scheduler_tick(struct scheduler *s, const struct moment *now)
 		s->wants_plan = true;
 	}
 	waiting_flush(s->waiting, now->steady_ns);
-	for (int i = 0; i < 4 && s->next_task_ns <= now->steady_ns; i++) /* what is undone may undo more */
-		tasks_tick(s);
+	tasks_tick(s);
 	report_flush(s);
 }
 
@@ -553,8 +625,7 @@ bool scheduler_decide(struct scheduler *s, const struct moment *now)
 	if (!may_decide(s))
 		return false;
 	goes_on = is_pod_by_pod(s) ? decide_pods(s) : decide_plan(s);
-	while (s->next_task_ns <= now->steady_ns)
-		tasks_tick(s);
+	tasks_tick(s);
 	return goes_on;
 }
 
@@ -569,8 +640,8 @@ static int64_t next_turn_ns(const struct scheduler *s, const struct moment *now)
 
 	if (!may_decide(s) || !has_work)
 		return INT64_MAX;
-	if (is_pod_by_pod(s))
-		return now->steady_ns;
+	if (is_pod_by_pod(s)) /* who is full goes on when an answer comes */
+		return decide_is_full(s) ? INT64_MAX : now->steady_ns;
 	if (s->dirty_ns == INT64_MAX)
 		return now->steady_ns;
 	return s->plan_again_ns > time_add(s->dirty_ns, NS_PER_S / 50) ? s->plan_again_ns
@@ -579,7 +650,7 @@ static int64_t next_turn_ns(const struct scheduler *s, const struct moment *now)
 
 int64_t scheduler_next_ns(const struct scheduler *s, const struct moment *now)
 {
-	int64_t next = earlier(kube_feed_next_ns(s->feed), earlier(s->next_task_ns, waiting_next_ns(s->waiting)));
+	int64_t next = earlier(kube_feed_next_ns(s->feed), earlier(tasks_next_ns(s), waiting_next_ns(s->waiting)));
 
 	int64_t wall_ns = earlier(s->group_ns, s->quota_ns);
 
@@ -606,7 +677,12 @@ void scheduler_drain(struct scheduler *s)
 
 bool scheduler_is_drained(const struct scheduler *s)
 {
-	return !s->n_in_flight;
+	return !tasks_in_flight(s) && !s->ready.items.n;
+}
+
+bool scheduler_is_silent(const struct scheduler *s)
+{
+	return scheduler_is_drained(s) && !s->in_flight[TASK_EVENT] && !s->events_ready.items.n;
 }
 
 bool scheduler_is_synced(const struct scheduler *s)
@@ -640,10 +716,10 @@ struct scheduler_counts scheduler_counts(const struct scheduler *s, const struct
 				     .backoff = waiting_count(s->waiting, WAITING_BACKOFF),
 				     .unschedulable = waiting_count(s->waiting, WAITING_UNSCHEDULABLE),
 				     .gated = waiting_count(s->waiting, WAITING_GATED),
-				     .in_flight = s->n_in_flight};
+				     .in_flight = tasks_in_flight(s)};
 
 	for (uint32_t i = 0; i < s->tasks.n; i++)
-		c.assumed += s->tasks.v[i]->kind == TASK_BIND && !s->tasks.v[i]->is_over;
+		c.assumed += s->tasks.v[i] && s->tasks.v[i]->kind == TASK_BIND && !s->tasks.v[i]->is_over;
 	for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++) {
 		const struct pod *p = ledger_pod(s->ledger, i);
 

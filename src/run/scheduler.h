@@ -91,7 +91,8 @@ int64_t scheduler_next_ns(const struct scheduler *s, const struct moment *now);
 void scheduler_lead(struct scheduler *s, const struct moment *now);
 /* Decides nothing more and begins no evictions; what is under way goes on. For ending, and before other settings. */
 void scheduler_drain(struct scheduler *s);
-bool scheduler_is_drained(const struct scheduler *s); /* no write is under way */
+bool scheduler_is_drained(const struct scheduler *s); /* no write is under way that anybody minds */
+bool scheduler_is_silent(const struct scheduler *s);  /* and no event either */
 bool scheduler_is_synced(const struct scheduler *s);
 
 struct world *scheduler_world(const struct scheduler *s);

@@ -27,7 +27,7 @@ enum step {
 struct task {
 	enum task_kind kind;
 	enum step step;
-	uint32_t slot;	  /* in scheduler.tasks */
+	uint32_t slot;	  /* in scheduler.tasks, and its id in due */
 	uint64_t request; /* under way; 0: none */
 	int64_t at_ns;	  /* steady: when the step is to be done; INT64_MAX: something else has to happen first */
 	uint32_t tries;
@@ -45,7 +45,8 @@ struct task {
 	struct task *next; /* of the same pod, to be sent after it */
 	/* evict */
 	enum action action;
-	pod_id preemptor; /* POD_NONE: for nobody, or it is gone */
+	pod_id preemptor;			/* POD_NONE: for nobody, or it is gone */
+	struct task *next_victim, *prev_victim; /* of the same preemptor */
 	name_id preemptor_ns, preemptor_name, preemptor_uid;
 	group_id group;		     /* of the preemptor */
 	struct text workload, queue; /* of the victim: what comes back after it, and from where */
@@ -61,11 +62,11 @@ struct task {
 
 struct pod_note { /* of a pod id that is in use */
 	struct task *bind, *evict, *status;
-	uint64_t told;		    /* hash of the condition written last; 0: none */
-	name_id nominated;	    /* as the API server has it, as far as known; held */
-	int64_t until_ns;	    /* wall: when time alone may change what was decided; INT64_MAX: it does not */
-	bool has_held, has_victims; /* evictions for it: held until its nomination is written; any at all */
-	bool hears_placements;	    /* somebody who gets a place may make room for it: by the laws, or by affinity */
+	uint64_t told;	       /* hash of the condition written last; 0: none */
+	name_id nominated;     /* as the API server has it, as far as known; held */
+	int64_t until_ns;      /* wall: when time alone may change what was decided; INT64_MAX: it does not */
+	struct task *victims;  /* evictions for it */
+	bool hears_placements; /* somebody who gets a place may make room for it: by the laws, or by affinity */
 };
 
 struct scheduler {
@@ -79,10 +80,13 @@ struct scheduler {
 	struct hints hints;
 	struct waiting *waiting;
 	struct eviction_history history;
-	ARRAY(struct task *) tasks;
+	ARRAY(struct task *) tasks; /* by slot; NULL: it is free */
+	ARRAY(uint32_t) free_slots;
+	struct heap due;		 /* tasks that wait for a time */
+	struct heap ready, events_ready; /* and those that wait for their turn */
+	uint32_t n_ready[TASK_KINDS];
 	struct map by_request;
-	uint32_t n_in_flight, n_events_in_flight;
-	int64_t next_task_ns; /* the earliest at_ns, or earlier */
+	uint32_t in_flight[TASK_KINDS]; /* requests */
 	ARRAY(struct pod_note) notes;
 	struct heap timers;	       /* pods by until_ns */
 	struct bits nominated;	       /* pods that have a nomination, here or there */
@@ -128,15 +132,22 @@ name_id pod_ns(const struct scheduler *s, const struct pod *p);
 /* ---- decide.c ---- */
 bool decide_pods(struct scheduler *s);
 bool decide_plan(struct scheduler *s);
+/* So much was decided and is not written yet that more has to wait. */
+bool decide_is_full(const struct scheduler *s);
 
 /* ---- task.c ---- */
 struct task *task_new(struct scheduler *s, enum task_kind kind, pod_id pod); /* pod may be POD_NONE */
 void task_send(struct scheduler *s, struct task *t, struct kube_write *w);   /* empties w */
+void task_write(struct scheduler *s, enum task_kind kind,
+		struct kube_write *w);		      /* of no pod, when its turn comes; empties w */
 void task_pause(struct scheduler *s, struct task *t); /* the step again, after a pause that grows */
 void task_at(struct scheduler *s, struct task *t, int64_t steady_ns);
 void task_end(struct scheduler *s, struct task *t); /* at once, or when its answer has come */
 void task_free(struct scheduler *s, struct task *t);
 void tasks_tick(struct scheduler *s);
+int64_t tasks_next_ns(const struct scheduler *s); /* steady: when the first of them is due */
+void tasks_init(struct scheduler *s);
+uint32_t tasks_in_flight(const struct scheduler *s); /* requests; events not counted */
 bool tasks_take(struct scheduler *s, const struct kube_news *n);
 void tasks_drop(struct scheduler *s); /* all of them */
 /* Could it go well if it was sent again? */
@@ -164,6 +175,7 @@ void evict_preemptor_gone(struct scheduler *s, pod_id preemptor); /* gone, bound
 /* It cannot be carried out: the pod gives its nomination up and looks anew; after an error it backs off. */
 void evict_plan_failed(struct scheduler *s, pod_id preemptor, bool is_error);
 void evict_release(struct scheduler *s, pod_id preemptor); /* its nomination is written */
+void evict_unlink(struct scheduler *s, struct task *t);	   /* it is nobody's any more */
 
 /* ---- status.c ---- */
 void status_unschedulable(struct scheduler *s, pod_id pod, const char *message);

@@ -186,9 +186,27 @@ void status_answer(struct scheduler *s, struct task *t, const struct kube_news *
 	}
 }
 
+/* A pod that has its place does not wait, and is nominated only while it waits for its volumes. */
+static bool is_outdated(const struct scheduler *s, const struct task *t)
+{
+	const struct pod *p = ledger_pod(s->ledger, t->pod);
+	const struct task *bind = s->notes.v[t->pod].bind;
+
+	if (p->obj->node_name != NAME_NONE)
+		return true;
+	if (bind)
+		return bind->step != STEP_VOLUMES || !t->sets_nominated;
+	return p->state != POD_WAITING;
+}
+
 void status_step(struct scheduler *s, struct task *t)
 {
-	send(s, t);
+	if (!is_outdated(s, t)) {
+		send(s, t);
+		return;
+	}
+	note_of(s, t->pod)->told = 0;
+	finish(s, t);
 }
 
 void status_gone(struct scheduler *s, pod_id pod)

@@ -4,6 +4,8 @@
 
 #include "run/volumes.h"
 
+enum { WRITES_MAX = 128, EVENTS_MAX = 8 }; /* under way at once */
+
 const char *task_kind_text(enum task_kind k)
 {
 	static const char *const words[TASK_KINDS] = {
@@ -19,6 +21,18 @@ static name_id keep(struct scheduler *s, name_id id)
 	return id;
 }
 
+static uint32_t take_slot(struct scheduler *s, struct task *t)
+{
+	if (s->free_slots.n) {
+		uint32_t slot = array_pop(&s->free_slots);
+
+		s->tasks.v[slot] = t;
+		return slot;
+	}
+	array_push(&s->tasks, t);
+	return s->tasks.n - 1;
+}
+
 struct task *task_new(struct scheduler *s, enum task_kind kind, pod_id pod)
 {
 	struct task *t = mem_alloc(sizeof(*t));
@@ -29,8 +43,7 @@ struct task *task_new(struct scheduler *s, enum task_kind kind, pod_id pod)
 	t->began_ns = s->now.steady_ns;
 	t->preemptor = POD_NONE;
 	t->group = GROUP_NONE;
-	t->slot = s->tasks.n;
-	array_push(&s->tasks, t);
+	t->slot = take_slot(s, t);
 	if (pod != POD_NONE) {
 		const struct pod *p = ledger_pod(s->ledger, pod);
 
@@ -45,14 +58,11 @@ void task_free(struct scheduler *s, struct task *t)
 {
 	const name_id names[] = {t->ns,		  t->name,	     t->uid,	      t->node, t->nominated,
 				 t->preemptor_ns, t->preemptor_name, t->preemptor_uid};
-	struct task *last = array_pop(&s->tasks);
 
-	if (last != t) {
-		s->tasks.v[t->slot] = last;
-		last->slot = t->slot;
-		if (last->request)
-			map_put(&s->by_request, last->request, last->slot);
-	}
+	task_at(s, t, INT64_MAX);
+	evict_unlink(s, t);
+	s->tasks.v[t->slot] = NULL;
+	array_push(&s->free_slots, t->slot);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		names_drop(s->names, names[i]);
 	volume_writes_free(s, t);
@@ -69,19 +79,88 @@ void task_send(struct scheduler *s, struct task *t, struct kube_write *w)
 	struct kube_request r = kube_write_request(w, NULL);
 
 	r.is_write = !str_eq(w->method, "GET");
-	t->at_ns = INT64_MAX;
+	task_at(s, t, INT64_MAX);
 	t->request = s->o.transport.send(s->o.transport.ctx, &r);
 	map_put(&s->by_request, t->request, t->slot);
-	s->n_in_flight++;
-	s->n_events_in_flight += t->kind == TASK_EVENT;
+	s->in_flight[t->kind]++;
 	kube_write_free(w);
+}
+
+/* ---- whose turn it is ---- */
+
+static int by_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct scheduler *s = ctx;
+	int64_t x = s->tasks.v[a]->at_ns, y = s->tasks.v[b]->at_ns;
+
+	return x != y ? (x < y ? -1 : 1) : 0;
+}
+
+/* What ends something goes before what begins it: room that is free is used first, and then more is made. */
+static int rank_of(const struct task *t)
+{
+	static const int ranks[TASK_KINDS] = {[TASK_EVICT] = 1, [TASK_STATUS] = 2, [TASK_GROUP] = 3};
+
+	return ranks[t->kind];
+}
+
+static int by_rank(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct scheduler *s = ctx;
+
+	return rank_of(s->tasks.v[a]) - rank_of(s->tasks.v[b]);
+}
+
+void tasks_init(struct scheduler *s)
+{
+	heap_init(&s->due, by_time, s);
+	heap_init(&s->ready, by_rank, s);
+	heap_init(&s->events_ready, by_rank, s);
+}
+
+static struct heap *ready_of(struct scheduler *s, const struct task *t)
+{
+	return t->kind == TASK_EVENT ? &s->events_ready : &s->ready;
+}
+
+static void take_out(struct scheduler *s, struct task *t)
+{
+	if (heap_has(&s->due, t->slot))
+		heap_remove(&s->due, t->slot);
+	if (heap_has(ready_of(s, t), t->slot)) {
+		heap_remove(ready_of(s, t), t->slot);
+		s->n_ready[t->kind]--;
+	}
 }
 
 void task_at(struct scheduler *s, struct task *t, int64_t steady_ns)
 {
+	take_out(s, t);
 	t->at_ns = steady_ns;
-	if (steady_ns < s->next_task_ns)
-		s->next_task_ns = steady_ns;
+	if (steady_ns != INT64_MAX)
+		heap_push(&s->due, t->slot);
+}
+
+/* Now it waits for its turn only. */
+static void make_ready(struct scheduler *s, struct task *t)
+{
+	take_out(s, t);
+	heap_push(ready_of(s, t), t->slot);
+	s->n_ready[t->kind]++;
+}
+
+int64_t tasks_next_ns(const struct scheduler *s)
+{
+	return s->due.items.n ? s->tasks.v[heap_peek(&s->due)]->at_ns : INT64_MAX;
+}
+
+uint32_t tasks_in_flight(const struct scheduler *s)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < TASK_KINDS; i++)
+		n += i == TASK_EVENT ? 0 : s->in_flight[i];
+	return n;
 }
 
 /* 0.5, 1, 2, 4, 8, 10, 10 s … */
@@ -100,7 +179,7 @@ void task_end(struct scheduler *s, struct task *t)
 	t->is_over = true;
 	t->pod = POD_NONE;
 	t->gang = NULL;
-	t->at_ns = INT64_MAX;
+	task_at(s, t, INT64_MAX);
 	if (!t->request)
 		task_free(s, t);
 }
@@ -118,29 +197,43 @@ static void step(struct scheduler *s, struct task *t)
 		status_step(s, t);
 		break;
 	default:
+		task_send(s, t, &t->made);
 		break;
 	}
 }
 
-/* A step may end its task, and another one takes its slot: looked at again from the end. */
+void task_write(struct scheduler *s, enum task_kind kind, struct kube_write *w)
+{
+	struct task *t = task_new(s, kind, POD_NONE);
+
+	t->made = *w;
+	*w = (struct kube_write){0};
+	task_at(s, t, s->now.steady_ns);
+}
+
+/* Its turn has come; a step may end its task, and make others due. */
+static void take_turn(struct scheduler *s, struct heap *h)
+{
+	struct task *t = s->tasks.v[heap_peek(h)];
+
+	task_at(s, t, INT64_MAX);
+	step(s, t);
+}
+
+/*
+ * No more is under way than the server can work on: what waits here can still be changed, dropped, or overtaken by what
+ * matters more. Events have a few places of their own: they hold nobody up, and are not held up for ever.
+ */
 void tasks_tick(struct scheduler *s)
 {
-	if (s->now.steady_ns < s->next_task_ns)
-		return;
-	s->next_task_ns = INT64_MAX;
-	for (uint32_t i = s->tasks.n; i-- > 0;) {
-		struct task *t;
-
-		if (i >= s->tasks.n)
-			continue;
-		t = s->tasks.v[i];
-		if (t->at_ns <= s->now.steady_ns) {
-			t->at_ns = INT64_MAX;
-			step(s, t);
-		} else if (t->at_ns < s->next_task_ns) {
-			s->next_task_ns = t->at_ns;
-		}
-	}
+	do {
+		while (tasks_next_ns(s) <= s->now.steady_ns)
+			make_ready(s, s->tasks.v[heap_peek(&s->due)]);
+		while (s->ready.items.n && tasks_in_flight(s) < WRITES_MAX)
+			take_turn(s, &s->ready);
+		while (s->events_ready.items.n && s->in_flight[TASK_EVENT] < EVENTS_MAX)
+			take_turn(s, &s->events_ready);
+	} while (tasks_next_ns(s) <= s->now.steady_ns);
 }
 
 static void answer(struct scheduler *s, struct task *t, const struct kube_news *n)
@@ -173,8 +266,7 @@ bool tasks_take(struct scheduler *s, const struct kube_news *n)
 	t = s->tasks.v[slot];
 	map_del(&s->by_request, n->request);
 	t->request = 0;
-	s->n_in_flight--;
-	s->n_events_in_flight -= t->kind == TASK_EVENT;
+	s->in_flight[t->kind]--;
 	if (s->o.hooks.wrote)
 		s->o.hooks.wrote(s->o.hooks.ctx, t->kind, n);
 	if (t->is_over)
@@ -188,15 +280,16 @@ void tasks_drop(struct scheduler *s)
 {
 	for (uint32_t i = 0; i < s->notes.n; i++)
 		s->notes.v[i].bind = s->notes.v[i].evict = s->notes.v[i].status = NULL;
-	while (s->tasks.n) {
-		struct task *t = array_last(&s->tasks);
+	for (uint32_t i = 0; i < s->tasks.n; i++) {
+		struct task *t = s->tasks.v[i];
 
-		if (t->request) {
+		if (!t)
+			continue;
+		if (t->request)
 			map_del(&s->by_request, t->request);
+		if (t->request && t->kind != TASK_EVENT) /* which are as true as before */
 			s->o.transport.cancel(s->o.transport.ctx, t->request);
-		}
 		task_free(s, t);
 	}
-	s->n_in_flight = s->n_events_in_flight = 0;
-	s->next_task_ns = INT64_MAX;
+	memset(s->in_flight, 0, sizeof(s->in_flight));
 }

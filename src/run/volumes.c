@@ -82,7 +82,7 @@ static void make_selected_node(struct scheduler *s, const struct obj_pvc *c, con
 
 static void send_aside(struct scheduler *s, struct kube_write *w)
 {
-	task_send(s, task_new(s, TASK_VOLUME, POD_NONE), w);
+	task_write(s, TASK_VOLUME, w);
 }
 
 /* What came to nothing must not tie the next attempt to this node. */
@@ -280,8 +280,8 @@ void volumes_answer(struct scheduler *s, struct task *t, const struct kube_news 
 
 void volumes_changed(struct scheduler *s)
 {
-	for (uint32_t i = s->tasks.n; i-- > 0;) {
-		struct task *t = i < s->tasks.n ? s->tasks.v[i] : NULL;
+	for (uint32_t i = 0; i < s->tasks.n; i++) {
+		struct task *t = s->tasks.v[i];
 
 		if (t && t->kind == TASK_BIND && t->step == STEP_VOLUMES && !t->is_over && !t->request &&
 		    !next_unwritten(t))

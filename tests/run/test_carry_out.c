@@ -275,6 +275,63 @@ static void KF_10_who_sleeps_is_woken_by_what_is_undone(void **state)
 	fake_free(f);
 }
 
+/* Asked while some of its victims are still there it would only say so, in a status and an event. */
+static void KF_10_a_preemptor_is_asked_again_when_its_room_is_there(void **state)
+{
+	static const struct fake_pod a = {"low-a", "n0", 2, 1, false, NULL, NULL, NULL},
+				     b = {"low-b", "n0", 2, 1, false, NULL, NULL, NULL};
+	struct fake_api *f = fake_new(KUBERNETES);
+	const char *asked;
+
+	(void)state;
+	fake_node(f, "n0", 4);
+	fake_put(f, &a, "ADDED");
+	fake_put(f, &b, "ADDED");
+	fake_put(f, &(struct fake_pod){"high", NULL, 4, 9, false, NULL, NULL, NULL}, "ADDED");
+	fake_answer(f, 200, "{}");
+	while (fake_open(f) != UINT32_MAX)
+		fake_answer(f, 200, VERSIONED("77"));
+	fake_put(f, &a, "DELETED");
+	fake_pass(f, 15);
+	asked = strstr(text_str(&f->log), "delete low-b");
+	assert_non_null(asked);
+	assert_null(strstr(text_str(&f->log), "bind"));
+	assert_null(strstr(asked, "status"));
+	fake_put(f, &b, "DELETED");
+	assert_non_null(strstr(text_str(&f->log), "bind high n0; "));
+	assert_null(strstr(asked, "status"));
+	fake_free(f);
+}
+
+enum { CROWD = 140 }; /* more than are written at once */
+
+static void CL_2_what_is_outdated_before_its_turn_is_not_written(void **state)
+{
+	static const struct fake_pod full = {"full", "n0", 4, 50, false, NULL, NULL, NULL};
+	struct fake_api *f = fake_new(KUBERNETES);
+	char name[16];
+
+	(void)state;
+	fake_node(f, "n0", 4);
+	fake_put(f, &full, "ADDED");
+	for (int i = 0; i < CROWD; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		fake_put(f, &(struct fake_pod){name, NULL, 4, 9, false, NULL, NULL, NULL}, "ADDED");
+	}
+	fake_put(f, &(struct fake_pod){"first", NULL, 4, 20, false, NULL, NULL, NULL}, "ADDED");
+	fake_pass(f, 15);				 /* nobody backs off any more */
+	assert_null(strstr(text_str(&f->log), "first")); /* its turn has not come */
+	fake_put(f, &full, "DELETED");
+	assert_null(strstr(text_str(&f->log), "first"));
+	fake_answer(f, 200, "{}"); /* one place is free, and a bind goes before what waits longer */
+	assert_non_null(strstr(text_str(&f->log), "bind first n0; "));
+	while (fake_open(f) != UINT32_MAX)
+		fake_answer(f, 200, "{}");
+	assert_non_null(strstr(text_str(&f->log), "status p139 Unschedulable; "));
+	assert_null(strstr(text_str(&f->log), "status first"));
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +344,8 @@ int main(void)
 		cmocka_unit_test(CL_6_an_answer_that_nobody_sees_come_true_is_asked_again),
 		cmocka_unit_test(CL_9_a_nomination_that_no_longer_holds_is_taken_away),
 		cmocka_unit_test(KF_10_who_sleeps_is_woken_by_what_is_undone),
+		cmocka_unit_test(KF_10_a_preemptor_is_asked_again_when_its_room_is_there),
+		cmocka_unit_test(CL_2_what_is_outdated_before_its_turn_is_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
