@@ -179,9 +179,12 @@ static void clear_leaving(struct node_search *g)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
 
-	for (uint32_t i = n->pods.n; i-- > 0;)
-		if (ledger_pod(g->s->c->ledger, n->pods.v[i])->state == POD_LEAVING && !is_stuck(g, n->pods.v[i]))
-			ledger_vacate(g->s->c->ledger, n->pods.v[i]);
+	for (uint32_t i = n->pods.n; i-- > 0;) {
+		if (ledger_pod(g->s->c->ledger, n->pods.v[i])->state != POD_LEAVING || is_stuck(g, n->pods.v[i]))
+			continue;
+		victim_set_count_evicted(&g->set, n->pods.v[i]);
+		ledger_vacate(g->s->c->ledger, n->pods.v[i]);
+	}
 }
 
 static int by_name(const void *a, const void *b, void *ctx)

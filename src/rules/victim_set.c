@@ -377,3 +377,14 @@ void victim_set_give_back(struct victim_set *s, const struct set_victim *v)
 {
 	count(s, v, -1);
 }
+
+void victim_set_count_evicted(struct victim_set *s, pod_id pod)
+{
+	const struct set_victim v = {.pod = pod, .p = ledger_pod(s->j->ledger, pod), .n_pods = 1};
+
+	if (!v.p->is_evicted)
+		return;
+	spend(s, &v, 1);
+	if (has_rate(s, &v))
+		rate_of(s, v.p->queue); /* while the pod still counts; kept for the whole search */
+}

@@ -82,6 +82,12 @@ struct rule_verdict victim_set_refusal(struct victim_set *s, const struct set_vi
 void victim_set_take(struct victim_set *s, const struct set_victim *v);
 void victim_set_give_back(struct victim_set *s, const struct set_victim *v);
 
+/*
+ * Before a dry run takes a pod off its node that is leaving by an earlier eviction: the budgets and the allowance that
+ * eviction has used stay used for this set, though the ledger no longer counts the pod.
+ */
+void victim_set_count_evicted(struct victim_set *s, pod_id pod);
+
 /* Does some queue of this victim's branch fall below its guarantee, in a type law 2 was not judged in? */
 bool victim_set_takes_below(struct victim_set *s, const struct set_victim *v);
 /*

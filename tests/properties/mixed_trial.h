@@ -104,8 +104,9 @@ static inline bool group_runs(const struct trial *t, int group)
 static inline void put_on(struct trial *t, int pod, int node)
 {
 	struct m_pod *p = m_at(&t->m, pod);
+	bool has_stamp = p->has_group && (t->m.profile == PROFILE_KAI || !t->m.g[p->group].is_k8s);
 
-	if (p->has_group && !t->m.g[p->group].is_k8s && !group_runs(t, p->group))
+	if (has_stamp && !group_runs(t, p->group))
 		t->m.g[p->group].ago = 0;
 	p->state = M_RUNS;
 	p->node = node;
@@ -325,6 +326,12 @@ static inline bool is_judged_here(const struct protected_pod *x)
 	return x->verdict.answer == IS_PROTECTED && !x->is_refused_in_set && x->verdict.rule != RULE_SAME_CYCLE;
 }
 
+/* The window of who was sent away a moment ago counts: two small requests take no more than a big one could. */
+static inline bool is_young_and_sent_away(const struct trial *t, const struct m_preemption *c, const struct m_pod *p)
+{
+	return t->m.profile == PROFILE_DEFAULT && p->state == M_LEAVES && p->was_ours && is_young(&t->m, c, p);
+}
+
 /* What one may lose alone, all of its group may not lose together: its minimum, while a window runs. */
 static inline bool is_whole_kept(const struct trial *t, struct m_preemption c, int group)
 {
@@ -334,7 +341,11 @@ static inline bool is_whole_kept(const struct trial *t, struct m_preemption c, i
 	for (int i = 0; i < (int)t->m.p.n && c.victims.n < 256; i++) {
 		const struct m_pod *o = m_at(&t->m, i);
 
-		if (o->has_group && o->group == group && o->state == M_RUNS)
+		if (!o->has_group || o->group != group)
+			continue;
+		if (is_young_and_sent_away(t, &c, o))
+			return true;
+		if (o->state == M_RUNS)
 			all[c.victims.n++] = i;
 	}
 	return judge_preemption(&t->m, &c, &who) != NULL;
@@ -358,12 +369,96 @@ static inline bool is_kept(const struct trial *t, struct m_preemption c, int vic
 	return goes_whole(t, &c, victim) && is_whole_kept(t, c, v->group);
 }
 
+/* By priority: the pods of a gang may differ, so one of them that is not above the victim is enough. */
+static inline bool is_too_high(const struct trial *t, const struct m_preemption *c, const struct m_pod *v)
+{
+	const struct mixed *m = &t->m;
+
+	for (uint32_t i = 0; i < m->p.n; i++) {
+		const struct m_pod *p = &m->p.v[i], *first = m_at(m, c->pod);
+		int meet = queue_meet(m, p->leaf, v->leaf);
+		bool is_one = (int)i == c->pod || (first->has_group && p->has_group && p->group == first->group);
+		bool is_between = m->profile != PROFILE_KUBERNETES && p->leaf != v->leaf;
+
+		if (is_one && (is_between ? rank_seen(m, v, meet) > rank_seen(m, p, meet) : v->rank >= p->rank))
+			return true;
+	}
+	return false;
+}
+
+/* Does this rule have a reason to protect the victim, whatever the others say? Rules about shares are not read here. */
+static inline bool has_reason(const struct trial *t, enum rule_id rule, const struct m_preemption *c,
+			      const struct m_pod *v)
+{
+	const struct mixed *m = &t->m;
+	const struct m_pod *p = m_at(m, c->pod);
+
+	switch (rule) {
+	case RULE_FOREIGN:
+		return !is_ours(m, v);
+	case RULE_DAEMONSET:
+		return v->is_daemon;
+	case RULE_APPLICATION:
+		return p->app >= 0 && p->app == v->app && p->ns == v->ns;
+	case RULE_FENCE:
+		return v->leaf != p->leaf && !queue_is_in(m, v->leaf, fence_of(m, p->leaf));
+	case RULE_POLICY:
+		return is_disabled(m, v->leaf);
+	case RULE_PREEMPTIBILITY:
+		return v->may != PREEMPTIBLE;
+	case RULE_OPT_OUT:
+		return opts_out(m, v);
+	case RULE_PLUGIN:
+		return is_kept_by_plugin(m, v);
+	case RULE_MIN_RUNTIME:
+		return is_young(m, c, v);
+	case RULE_PRIORITY:
+		return is_too_high(t, c, v);
+	default:
+		return true;
+	}
+}
+
+/* Of the pod, or of one that would go with it, or went a moment ago. */
+static inline bool has_reason_in_group(const struct trial *t, enum rule_id rule, const struct m_preemption *c,
+				       int victim)
+{
+	const struct m_pod *v = m_at(&t->m, victim);
+
+	for (uint32_t i = 0; v->has_group && i < t->m.p.n; i++) {
+		const struct m_pod *o = &t->m.p.v[i];
+		bool is_there = o->state == M_RUNS || (o->state == M_LEAVES && o->was_ours);
+
+		if (o->has_group && o->group == v->group && is_there && has_reason(t, rule, c, o))
+			return true;
+	}
+	return has_reason(t, rule, c, v);
+}
+
+/* Where a whole search decides who goes (profile kai, gangs): the rule that is named has a reason. */
+static inline void check_named_rule(struct trial *t, int pod, const struct protected_pod *x)
+{
+	int victim = live_index(&t->l, x->pod);
+	enum rule_id rule = (enum rule_id)x->verdict.rule;
+	struct m_preemption c = {.pod = pod, .action = asked_by(t, m_at(&t->m, pod), m_at(&t->m, victim))};
+
+	if (m_at(&t->m, victim)->state == M_WAITS) /* placed by an action before, and told of later */
+		return;
+	tally_of(t)->checked[SPARED]++;
+	if (!has_reason_in_group(t, rule, &c, victim))
+		breaks(t, SPARED, "%s is said to be protected from %s by %s, which has no reason", name_at(t, victim),
+		       name_at(t, pod), rule_text(rule));
+}
+
 /* Who is said to be protected from a single pod is so by the second reading too. */
 static inline void check_spared(struct trial *t, const struct decision *d)
 {
 	int pod = live_index(&t->l, d->pod);
+	bool is_searched_whole = pod >= 0 && (t->m.profile == PROFILE_KAI || is_gang_preemption(t, pod));
 
-	if (pod < 0 || t->m.profile == PROFILE_KAI || is_gang_preemption(t, pod))
+	for (uint32_t i = 0; is_searched_whole && i < d->n_protected; i++)
+		check_named_rule(t, pod, &d->protected[i]);
+	if (pod < 0 || is_searched_whole)
 		return;
 	for (uint32_t i = 0; i < d->n_protected; i++) {
 		int victim = live_index(&t->l, d->protected[i].pod), node = live_node(&t->l, d->protected[i].node);

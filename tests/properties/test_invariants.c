@@ -533,6 +533,9 @@ static void try_known(void)
 		uint64_t seed;
 		enum profile profile;
 	} rows[] = {
+		{611380, PROFILE_DEFAULT}, /* the rest of a group whose youngest was sent away a moment ago */
+		{615419,
+		 PROFILE_DEFAULT}, /* a budget that pods on their way out have used, and filters that look at pods */
 		{5000447, PROFILE_KUBERNETES}, /* spread, and a victim that was leaving already */
 		{5000477, PROFILE_DEFAULT},    /* a whole group, of which one pod is inside its window */
 		{5000523, PROFILE_KUBERNETES}, /* spread of a pod of a group */

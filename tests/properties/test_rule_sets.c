@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules that are judged over all who go, so that test_rule_actions.c cannot ask them of one pod: budgets in profile
- * kubernetes, fair shares in profile kai; and MR-10 for Kubernetes' own groups.
+ * kubernetes, fair shares in profile kai; MR-10 for Kubernetes' own groups; and what earlier decisions have used.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,6 +50,49 @@ static void KF_5_a_budget_spares_whom_it_covers_while_others_can_go(void **state
 		expect_line(&s, rows[i].sentence, rows[i].line);
 		if (s.plan.v.v[0].victims[0].overridden != rows[i].overridden)
 			fail_msg("%s: overridden %s", rows[i].sentence, rule_text(s.plan.v.v[0].victims[0].overridden));
+		story_end(&s);
+	}
+}
+
+/* ---- what earlier decisions have used ---- */
+
+static void budgets_and_rates_count_what_earlier_decisions_took(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int allowed;
+		const char *config, *words, *line; /* words: of the second pod */
+	} rows[] = {
+		{"of two disruptions one is left, which is not enough for two victims", 2, NULL, "priority 3",
+		 "one reclaim n1 [t3]; two waiting"},
+		{"nor where filters look at pods, and those on their way out are taken off the node", 2, NULL,
+		 "priority 3 picky", "one reclaim n1 [t3]; two waiting"},
+		{"three are enough", 3, NULL, "priority 3 picky", "one reclaim n1 [t3]; two reclaim n1 [t1 t2]"},
+		{"the same of an hour's allowance", 9, "rules: {eviction-rate: {perHour: 2}}", "priority 3",
+		 "one reclaim n1 [t3]; two waiting"},
+		{"and where filters look at pods", 9, "rules: {eviction-rate: {perHour: 2}}", "priority 3 picky",
+		 "one reclaim n1 [t3]; two waiting"},
+		{"three are enough there too", 9, "rules: {eviction-rate: {perHour: 3}}", "priority 3 picky",
+		 "one reclaim n1 [t3]; two reclaim n1 [t1 t2]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		s.config = rows[i].config;
+		story_queue(&s, "root.prod", "guaranteed 8");
+		story_queue(&s, "root.test", NULL);
+		story_node(&s, "n1", 8);
+		story_budget(&s, "b", rows[i].allowed);
+		story_pod(&s, "t0", "root.test", 2, "n1", "budget b age 400");
+		story_pod(&s, "t1", "root.test", 2, "n1", "budget b age 300");
+		story_pod(&s, "t2", "root.test", 2, "n1", "budget b age 200");
+		story_pod(&s, "t3", "root.test", 2, "n1", "budget b age 100");
+		story_pod(&s, "one", "root.prod", 2, NULL, "priority 5");
+		story_pod(&s, "two", "root.prod", 4, NULL, rows[i].words);
+		expect_line(&s, rows[i].sentence, rows[i].line);
 		story_end(&s);
 	}
 }
@@ -159,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(KF_5_a_budget_spares_whom_it_covers_while_others_can_go),
+		cmocka_unit_test(budgets_and_rates_count_what_earlier_decisions_took),
 		cmocka_unit_test(PP_7_reclaim_takes_what_is_above_a_fair_share_and_no_more),
 		cmocka_unit_test(MR_10_kubernetes_groups_keep_their_minimum_while_the_window_runs),
 	};
