@@ -9,25 +9,34 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cli/common.h"
+#include "cli/serving.h"
 #include "journal/journal.h"
 #include "journal/rebuild.h"
 #include "manifest/fields.h"
 #include "serve/console.h"
+#include "serve/facts.h"
 #include "serve/serve.h"
 #include "serve/views.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:10270"
-enum { MAX_DECISIONS = 20000 };
+enum { MAX_DECISIONS = 200000, HISTORY_RUNS = 32 };
+#define HISTORY_BYTES ((size_t)64 << 20)
+#define MAX_LOG_BYTES ((size_t)256 << 20)
 
 struct options {
 	struct cli_input input;
 	const char *listen, *journal, *token_file, *tls_cert, *tls_key;
+	const char *simulation; /* a scenario, or with a format a trace */
+	struct simulating how;	/* of it: format, until, seed */
+	ARRAY(const char *) reports;
 };
 
 struct source {
 	struct cli_cluster c;
 	struct plugins *plugins;
+	struct simulated simulated; /* with a simulation the two above are its, and freed with it */
+	struct usage *usage;
+	struct reports *reports;
 };
 
 struct server {
@@ -43,7 +52,26 @@ struct server {
 	struct text token;
 };
 
-enum { KEY_LISTEN = 0x300, KEY_JOURNAL, KEY_TOKEN, KEY_TLS_CERT, KEY_TLS_KEY };
+enum {
+	KEY_LISTEN = 0x300,
+	KEY_JOURNAL,
+	KEY_TOKEN,
+	KEY_TLS_CERT,
+	KEY_TLS_KEY,
+	KEY_SIMULATION,
+	KEY_FORMAT,
+	KEY_UNTIL,
+	KEY_SEED,
+	KEY_REPORT
+};
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	if (o->simulation && o->journal)
+		argp_error(state, "--journal and --simulation: one of them");
+	if (!o->simulation && (o->how.has_format || o->how.until || o->how.seed != 1))
+		argp_error(state, "--format, --until and --seed are of a simulation: --simulation FILE");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -52,6 +80,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->input;
+		o->how.seed = 1;
+		return 0;
+	case KEY_SIMULATION:
+		o->simulation = arg;
+		return 0;
+	case KEY_FORMAT:
+		o->how.format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_format_words);
+		o->how.has_format = true;
+		return 0;
+	case KEY_UNTIL:
+		o->how.until = arg;
+		return 0;
+	case KEY_SEED:
+		o->how.seed = cli_number(state, "seed", arg, 1, UINT32_MAX);
+		return 0;
+	case KEY_REPORT:
+		array_push(&o->reports, arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
 		return 0;
 	case KEY_LISTEN:
 		o->listen = arg;
@@ -84,6 +132,15 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"journal", KEY_JOURNAL, "FILE", 0,
 	 "Serve the decisions of a journal and, without -f, the cluster of its latest run that has one", 0},
+	{"simulation", KEY_SIMULATION, "FILE", 0,
+	 "Simulate a scenario (or a trace, with --format) and serve its decisions, its report and the cluster at its "
+	 "end",
+	 0},
+	{"format", KEY_FORMAT, "FORMAT", 0, "Of the trace that is simulated: philly, openb or swf", 0},
+	{"until", KEY_UNTIL, "TIME|DURATION", 0, "Stop the simulation then, and serve the cluster at that moment", 0},
+	{"seed", KEY_SEED, "N", 0, "Of everything in the simulation that is left to chance (default 1)", 0},
+	{"report", KEY_REPORT, "FILE", 0,
+	 "Offer a page that simulate, compare or advise wrote with --report; may be given several times", 0},
 	{"token-file", KEY_TOKEN, "FILE", 0,
 	 "The bearer token that others have to know, where others than this machine can reach it", 0},
 	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made", 0},
@@ -93,49 +150,138 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Serve a cluster, what would be decided about it and why, over HTTP, from files, a running cluster as it is at "
-	"the start, or a journal: the same paths and the same JSON as cede run serves. Nothing is changed."
+	"Serve a cluster, what would be decided about it and why, over HTTP, as a page and as JSON, from files, a "
+	"running cluster as it is at the start, a journal or a simulation: the same paths as cede run serves. Nothing "
+	"is changed."
 	"\vThe address is printed when it can be used. SIGHUP reads everything anew; what cannot be read leaves what "
 	"was "
 	"there. Ends with SIGTERM or Ctrl-C. On an address that others can reach it speaks TLS and wants --token-file.";
 
 /* ---- what is served ---- */
 
-static void add_run(struct serve_log *log, const struct journal_run *run)
+/* Users are those of pods that the cluster still has. */
+static void add_user(const struct cluster *c, const char *pod, enum fact_kind kind, struct text *facts)
 {
+	const char *slash = pod ? strchr(pod, '/') : NULL;
+	struct text ns = {0};
+	pod_id id;
+
+	if (!c || !slash)
+		return;
+	text_add_n(&ns, pod, (size_t)(slash - pod));
+	id = cluster_find_pod(c, text_str(&ns), slash + 1);
+	if (id != POD_NONE) {
+		const struct ledger *l = cluster_ledger((struct cluster *)c);
+
+		facts_add(facts, kind, name_str(vocab_names(ledger_vocab(l)), ledger_pod(l, id)->obj->user));
+	}
+	text_free(&ns);
+}
+
+static void add_run(struct serve_log *log, const struct journal_run *run, const struct cluster *c)
+{
+	struct text more = {0};
+
 	for (uint32_t i = 0; i < run->n_decisions; i++) {
 		const struct journal_decision *d = &run->decisions[i];
 
-		serve_log_add(log, "decision", d->at_ns != TIME_NONE && d->at_ns ? d->at_ns : run->now_ns, d->json);
+		text_reset(&more);
+		add_user(c, d->pod, FACT_USER, &more);
+		facts_add(&more, FACT_WORKLOAD, d->group);
+		for (uint32_t k = 0; k < d->n_victims; k++) {
+			add_user(c, d->victims[k].pod, FACT_VICTIM_USER, &more);
+			facts_add(&more, FACT_VICTIM_WORKLOAD, d->victims[k].workload);
+		}
+		serve_log_decision(log, d->at_ns != TIME_NONE && d->at_ns ? d->at_ns : run->now_ns, d->json, &more);
 	}
+	text_free(&more);
 }
 
-/* Its decisions, the latest last; and the cluster of the latest run that has one. */
-static enum err_code read_journal(struct server *s, struct journal *j, bool wants_cluster, struct cli_cluster *c,
-				  struct serve_log *log, struct err *e)
-{
-	int64_t with_state = 0;
+/* ---- a journal ---- */
 
+typedef ARRAY(int64_t) run_ids;
+
+static struct cli_cluster nothing_yet(const struct server *s)
+{
+	struct cli_cluster c = {.vocab = vocab_new(), .config = engine_config_new(), .now_ns = clock_now(&s->wall)};
+
+	c.manifest = manifest_new(c.vocab);
+	return c;
+}
+
+static enum err_code rebuild(struct journal *j, int64_t id, struct cli_cluster *c, size_t *ret_bytes, struct err *e)
+{
+	struct journal_run run;
+	enum err_code rc;
+
+	TRY(journal_read(j, id, true, &run, e));
+	rc = rebuild_run(&run, c->manifest, c->config, &c->cluster, e);
+	c->now_ns = run.now_ns;
+	*ret_bytes = strlen(run.state);
+	journal_run_free(&run);
+	return rc;
+}
+
+/* What queues used when earlier plans were made: of some of them, and of no more than can be read in a moment. */
+static enum err_code note_usage(const struct server *s, struct journal *j, const run_ids *ids, struct usage *usage,
+				struct err *e)
+{
+	uint32_t every = ids->n / HISTORY_RUNS + 1;
+	size_t read = 0, bytes = 0;
+	enum err_code rc = ERR_OK;
+
+	for (uint32_t i = 0; !rc && i + 1 < ids->n && read < HISTORY_BYTES; i += every) {
+		struct cli_cluster c = nothing_yet(s);
+
+		rc = rebuild(j, ids->v[i], &c, &bytes, e);
+		if (!rc)
+			usage_note(usage, c.cluster, c.now_ns);
+		read += bytes;
+		cli_cluster_free(&c);
+	}
+	return rc;
+}
+
+static enum err_code read_decisions(struct journal *j, const struct cluster *c, struct serve_log *log, struct err *e)
+{
 	for (uint32_t i = 0; i < journal_run_count(j); i++) {
 		struct journal_run run;
 
 		TRY(journal_read(j, journal_run_id(j, i), false, &run, e));
-		add_run(log, &run);
-		if (run.has_state)
-			with_state = run.id;
+		add_run(log, &run, c);
 		journal_run_free(&run);
-	}
-	if (wants_cluster && with_state) {
-		struct journal_run run;
-		enum err_code rc;
-
-		TRY(journal_read(j, with_state, true, &run, e));
-		rc = rebuild_run(&run, c->manifest, c->config, &c->cluster, e);
-		c->now_ns = run.now_ns;
-		journal_run_free(&run);
-		return rc;
 	}
 	return ERR_OK;
+}
+
+static enum err_code runs_with_state(struct journal *j, run_ids *ret, struct err *e)
+{
+	for (uint32_t i = 0; i < journal_run_count(j); i++) {
+		struct journal_run run;
+
+		TRY(journal_read_evictions(j, journal_run_id(j, i), &run, e));
+		if (run.has_state)
+			array_push(ret, run.id);
+		journal_run_free(&run);
+	}
+	return ERR_OK;
+}
+
+/* The cluster of the latest run that has one, unless there is one; and the decisions of all, the latest last. */
+static enum err_code read_journal(struct server *s, struct journal *j, bool wants_cluster, struct source *to,
+				  struct err *e)
+{
+	run_ids ids = {0};
+	size_t bytes;
+	enum err_code rc = runs_with_state(j, &ids, e);
+
+	if (!rc && wants_cluster && ids.n) {
+		rc = note_usage(s, j, &ids, to->usage, e);
+		if (!rc)
+			rc = rebuild(j, array_last(&ids), &to->c, &bytes, e);
+	}
+	array_free(&ids);
+	return rc ? rc : read_decisions(j, to->c.cluster, s->log, e);
 }
 
 static enum err_code empty_cluster(struct cli_cluster *c, struct err *e)
@@ -145,29 +291,47 @@ static enum err_code empty_cluster(struct cli_cluster *c, struct err *e)
 	return manifest_build(c->manifest, &o, &c->cluster, e);
 }
 
-static enum err_code load_journal(struct server *s, struct cli_cluster *c, struct serve_log *log, struct err *e)
+static enum err_code load_journal(struct server *s, struct source *to, struct err *e)
 {
-	bool wants_cluster = !c->cluster;
+	bool wants_cluster = !to->c.cluster;
 	struct journal *j;
 	enum err_code rc;
 
-	if (wants_cluster) {
-		*c = (struct cli_cluster){
-			.vocab = vocab_new(), .config = engine_config_new(), .now_ns = clock_now(&s->wall)};
-		c->manifest = manifest_new(c->vocab);
-	}
+	if (wants_cluster)
+		to->c = nothing_yet(s);
 	TRY(journal_open(s->o->journal, JOURNAL_READ, &j, e));
-	rc = read_journal(s, j, wants_cluster, c, log, e);
+	rc = read_journal(s, j, wants_cluster, to, e);
 	journal_close(j);
-	if (!rc && !c->cluster)
-		rc = empty_cluster(c, e);
+	if (!rc && !to->c.cluster)
+		rc = empty_cluster(&to->c, e);
 	return rc;
 }
+
+/* ---- a simulation ---- */
+
+static int load_simulation(struct server *s, struct source *to)
+{
+	struct serving into = {.log = s->log, .usage = to->usage, .reports = to->reports};
+	struct simulating how = s->o->how;
+	int rc;
+
+	how.input = s->o->input;
+	if (how.has_format)
+		how.trace = s->o->simulation;
+	else
+		how.scenario = s->o->simulation;
+	rc = serving_simulate(&how, &into, &to->simulated);
+	to->c = to->simulated.c;
+	to->plugins = to->simulated.plugins;
+	return rc;
+}
+
+/* ---- all of it ---- */
 
 static struct serve_world world_of(const struct server *s, const struct source *from)
 {
 	const struct cli_cluster *c = &from->c;
-	bool is_old = s->has_now || !s->o->input.files.n;
+	bool is_old = s->has_now || !s->o->input.files.n || s->o->simulation;
 
 	return (struct serve_world){.cluster = c->cluster,
 				    .config = c->config,
@@ -183,45 +347,72 @@ static enum err_code log_plan(struct server *s, const struct source *from, struc
 	struct serve_world w = world_of(s, from);
 	struct plan_question q = {.report = POD_NONE};
 	struct world_plan p;
-	struct text line = {0};
-	struct emit emit;
 	enum err_code rc = world_plan(&w, &q, &p, e);
 
-	for (uint32_t i = 0; !rc && i < p.plan.v.n; i++) {
-		text_reset(&line);
-		emit_init(&emit, &line, EMIT_JSON_LINE);
-		plan_emit_decision(&p.view, &emit, &p.plan.v.v[i]);
-		serve_log_add(s->log, "decision", w.now_ns, text_str(&line));
-	}
-	text_free(&line);
+	for (uint32_t i = 0; !rc && i < p.plan.v.n; i++)
+		views_log_decision(s->log, &p.view, &p.plan.v.v[i], w.now_ns);
 	world_plan_free(&p);
 	return rc;
 }
 
-static void source_free(struct source *from)
+static void source_free(const struct server *s, struct source *from)
 {
-	plugins_free(from->plugins);
-	cli_cluster_free(&from->c);
+	if (s->o->simulation) {
+		simulated_free(&from->simulated);
+	} else {
+		plugins_free(from->plugins);
+		cli_cluster_free(&from->c);
+	}
+	usage_free(from->usage);
+	reports_free(from->reports);
 	*from = (struct source){0};
 }
 
-/* Everything anew; decisions into the log. 0, or an exit code after the error was told. */
-static int load(struct server *s, struct source *ret)
+static int load_cluster(struct server *s, struct source *to)
 {
 	struct cli_input *in = &s->o->input;
 	struct err e = {0};
 	int rc = EXIT_FINE;
 
-	*ret = (struct source){0};
 	in->has_now = s->has_now;
+	if (s->o->simulation)
+		return load_simulation(s, to);
 	if (in->files.n || in->kubeconfig || !s->o->journal)
-		rc = cli_load(in, s->command, &ret->c);
-	if (!rc && s->o->journal && load_journal(s, &ret->c, s->log, &e))
+		rc = cli_load(in, s->command, &to->c);
+	if (!rc && s->o->journal && load_journal(s, to, &e))
 		rc = cli_fail(&e);
 	if (rc)
 		return rc;
-	ret->plugins = plugins_load(ret->c.config);
-	return !s->o->journal && log_plan(s, ret, &e) ? cli_fail(&e) : EXIT_FINE;
+	to->plugins = plugins_load(to->c.config);
+	return !s->o->journal && log_plan(s, to, &e) ? cli_fail(&e) : EXIT_FINE;
+}
+
+/* Everything anew; decisions into the log. 0, or an exit code after the error was told. */
+static int load(struct server *s, struct source *ret)
+{
+	struct err e = {0};
+	int rc;
+
+	*ret = (struct source){.usage = usage_new(NS_PER_S), .reports = reports_new()};
+	rc = load_cluster(s, ret);
+	if (!rc)
+		usage_note(ret->usage, ret->c.cluster, ret->c.now_ns);
+	for (uint32_t i = 0; !rc && i < s->o->reports.n; i++)
+		if (reports_add_page(ret->reports, s->o->reports.v[i], &e))
+			rc = cli_fail(&e);
+	return rc;
+}
+
+static void serve_source(struct server *s, const struct source *from)
+{
+	s->at = *from;
+	s->views = (struct views){.log = s->log,
+				  .metrics = s->metrics,
+				  .usage = s->at.usage,
+				  .reports = s->at.reports,
+				  .source = s->o->simulation ? "simulation"
+					    : s->o->journal  ? "journal"
+							     : "files"};
 }
 
 static void reload(struct server *s)
@@ -230,11 +421,11 @@ static void reload(struct server *s)
 
 	if (load(s, &fresh)) {
 		log_line(LOG_WARN, "what was served before is served on");
-		source_free(&fresh);
+		source_free(s, &fresh);
 		return;
 	}
-	source_free(&s->at);
-	s->at = fresh;
+	source_free(s, &s->at);
+	serve_source(s, &fresh);
 	serve_log_add(s->log, "cluster", clock_now(&s->wall), "{\"reason\": \"read anew\"}");
 }
 
@@ -350,10 +541,12 @@ static enum err_code start(struct server *s, struct err *e)
 static int run(struct server *s)
 {
 	int signals = catch_signals(), rc; /* before there are other threads */
+	struct source first;
 	struct err e = {0};
 
-	s->log = serve_log_new(clock_now(&s->wall), MAX_DECISIONS, 0);
-	rc = load(s, &s->at);
+	s->log = serve_log_new(clock_now(&s->wall), MAX_DECISIONS, MAX_LOG_BYTES);
+	rc = load(s, &first);
+	serve_source(s, &first);
 	if (!rc)
 		rc = start(s, &e) ? cli_fail(&e) : EXIT_FINE;
 	if (!rc) {
@@ -380,10 +573,11 @@ int command_serve(int argc, char **argv)
 	s.metrics = metrics_new();
 	rc = run(&s);
 	serve_stop(s.serve);
-	source_free(&s.at);
+	source_free(&s, &s.at);
 	serve_log_free(s.log);
 	metrics_free(s.metrics);
 	text_free(&s.token);
+	array_free(&o.reports);
 	cli_input_free(&o.input);
 	return rc;
 }

@@ -104,13 +104,18 @@ static void count_pods(struct cluster_view *v)
 	}
 }
 
-static void list_pods(struct cluster_view *v)
+static void take_pods(struct cluster_view *v)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(v->ledger); i++)
 		if (ledger_pod(v->ledger, i)->state != POD_FREE)
 			array_push(&v->pods, i);
-	sort(v, &v->pods, pod_order);
 	count_pods(v);
+}
+
+static void list_pods(struct cluster_view *v)
+{
+	take_pods(v);
+	sort(v, &v->pods, pod_order);
 }
 
 static void list_nodes(struct cluster_view *v)
@@ -190,6 +195,26 @@ void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns
 	list_budgets(v);
 	list_types(v);
 	sum_wanted(v);
+}
+
+void cluster_view_init_brief(struct cluster_view *v, struct cluster *c, int64_t now_ns)
+{
+	struct vocab *vocab = ledger_vocab(cluster_ledger(c));
+
+	*v = (struct cluster_view){.cluster = c,
+				   .ledger = cluster_ledger(c),
+				   .tree = ledger_queues(cluster_ledger(c)),
+				   .vocab = vocab,
+				   .names = vocab_names(vocab),
+				   .types = vocab_res(vocab),
+				   .now_ns = now_ns};
+	take_pods(v);
+	list_nodes(v);
+	list_queues(v, QUEUE_ROOT);
+	list_types(v);
+	sum_wanted(v);
+	array_free(&v->pods);
+	v->pods.n = 0;
 }
 
 static name_id ns_of_pod(const struct cluster_view *v, uint32_t id)

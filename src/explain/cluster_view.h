@@ -38,6 +38,8 @@ struct cluster_view {
 };
 
 void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns);
+/* The same without lists of pods, groups and budgets, of which there may be very many; pods are counted. */
+void cluster_view_init_brief(struct cluster_view *v, struct cluster *c, int64_t now_ns);
 /* Of pods, groups and budgets only those of a namespace. Queues and nodes stay: what they hold is everybody's. */
 void cluster_view_narrow(struct cluster_view *v, const char *ns);
 void cluster_view_free(struct cluster_view *v);
@@ -52,6 +54,7 @@ void cluster_view_emit_summary(const struct cluster_view *v, struct emit *e);
 void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id);
 void view_emit_node(struct emit *e, const struct cluster_view *v, node_id id);
 void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id);
+void view_emit_pod_fields(struct emit *e, const struct cluster_view *v, pod_id id); /* into the object that is open */
 
 /* ---- for the two of them ---- */
 

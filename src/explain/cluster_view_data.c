@@ -210,13 +210,12 @@ static void emit_place(struct emit *e, const struct cluster_view *v, const struc
 		emit_str(e, "reservedNode", view_node_name(v, p->node));
 }
 
-void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id)
+void view_emit_pod_fields(struct emit *e, const struct cluster_view *v, pod_id id)
 {
 	static const char *const states[] = {"", "waiting", "running", "leaving", "finished"};
 	const struct pod *p = ledger_pod(v->ledger, id);
 	struct text name = {0};
 
-	emit_object(e, NULL);
 	emit_str(e, "pod", view_pod_name(v, p, &name));
 	emit_str(e, "state", states[p->state]);
 	emit_some(e, "queue", view_queue_path(v, p->queue));
@@ -233,8 +232,14 @@ void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id)
 	emit_gates(e, v, p);
 	emit_some(e, "schedulerName", name_str(v->names, shape_get(v->vocab, p->shape)->scheduler_name));
 	emit_list_amounts(e, "requests", v, view_pod_amounts(v, p));
-	emit_end(e);
 	text_free(&name);
+}
+
+void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id)
+{
+	emit_object(e, NULL);
+	view_emit_pod_fields(e, v, id);
+	emit_end(e);
 }
 
 /* ---- groups and budgets ---- */

@@ -112,6 +112,10 @@ void eviction_text(const struct plan_view *v, const struct decision *d, const st
 		text_printf(out, "moves to %s", node_text(v, to));
 		return;
 	}
+	if (d->action == ACTION_CONSOLIDATE && !v->notes) { /* where to is not known here */
+		text_add(out, "moves, so that others fit");
+		return;
+	}
 	law_text(v, d, x, out);
 	if (x->goes_with_group && d->action != ACTION_STALE_GANG) {
 		text_add(out, "; ");

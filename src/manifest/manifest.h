@@ -172,3 +172,5 @@ enum err_code manifest_kai_shard(const struct object_source *src, const struct t
  */
 struct emit;
 void manifest_write(const struct cluster *c, struct emit *out);
+/* The queues alone, as documents in YAML; nothing if there are none but those that are always there. */
+void manifest_write_queues(const struct cluster *c, struct emit *out);

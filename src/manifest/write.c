@@ -462,15 +462,32 @@ static void find_evicted(struct writer *w)
 			array_push(&w->evicted, id);
 }
 
-void manifest_write(const struct cluster *c, struct emit *out)
+static struct writer writer_of(const struct cluster *c, struct emit *out)
 {
 	const struct ledger *l = cluster_ledger((struct cluster *)c);
-	struct writer w = {.c = c, .l = l, .v = ledger_vocab(l), .e = out};
 
-	w.is_list = out->format != EMIT_YAML;
-	w.items = (struct write_part){.key = "items", .is_list = true};
-	w.names = vocab_names(ledger_vocab(l));
-	w.types = vocab_res(ledger_vocab(l));
+	return (struct writer){.c = c,
+			       .l = l,
+			       .v = ledger_vocab(l),
+			       .e = out,
+			       .is_list = out->format != EMIT_YAML,
+			       .items = {.key = "items", .is_list = true},
+			       .names = vocab_names(ledger_vocab(l)),
+			       .types = vocab_res(ledger_vocab(l))};
+}
+
+static void writer_free(struct writer *w)
+{
+	text_free(&w->t);
+	array_free(&w->pairs);
+	array_free(&w->ids);
+	array_free(&w->evicted);
+}
+
+void manifest_write(const struct cluster *c, struct emit *out)
+{
+	struct writer w = writer_of(c, out);
+
 	find_evicted(&w);
 	if (w.is_list)
 		list_begin(&w);
@@ -479,8 +496,14 @@ void manifest_write(const struct cluster *c, struct emit *out)
 		list_begin(&w);
 	if (w.is_list || !w.n_objects)
 		list_end(&w);
-	text_free(&w.t);
-	array_free(&w.pairs);
-	array_free(&w.ids);
-	array_free(&w.evicted);
+	writer_free(&w);
+}
+
+void manifest_write_queues(const struct cluster *c, struct emit *out)
+{
+	struct writer w = writer_of(c, out);
+
+	assert(!w.is_list);
+	write_queues(&w);
+	writer_free(&w);
 }

@@ -7,9 +7,11 @@
 #include "engine/waiting.h"
 #include "serve/console.h"
 #include "serve/token_review.h"
+#include "serve/usage.h"
 #include "serve/views.h"
 
 #define REPEATED_NS (3600 * NS_PER_S)
+#define USAGE_STEP_NS (10 * NS_PER_S)
 
 /* A placement that is not bound yet. */
 struct placed {
@@ -22,6 +24,7 @@ struct face {
 	struct metrics *metrics;
 	struct serve_log *log;
 	struct views views;
+	struct usage *usage;
 	struct serve *serve;
 	struct token_review *review;
 	struct map told;   /* hash of a pod's name -> hash of its last decision in the log */
@@ -44,7 +47,9 @@ struct face *face_new(const struct daemon *d)
 	f->d = d;
 	f->metrics = metrics_new();
 	f->log = serve_log_new(clock_now(&d->wall), 0, 0);
-	f->views.limits_work = true;
+	f->usage = usage_new(USAGE_STEP_NS);
+	f->views = (struct views){
+		.limits_work = true, .log = f->log, .metrics = f->metrics, .usage = f->usage, .source = "cluster"};
 	f->first_free = UINT32_MAX;
 	return f;
 }
@@ -56,6 +61,7 @@ void face_free(struct face *f)
 	serve_stop(f->serve);
 	token_review_free(f->review);
 	serve_log_free(f->log);
+	usage_free(f->usage);
 	metrics_free(f->metrics);
 	map_free(&f->told);
 	map_free(&f->by_uid);
@@ -79,6 +85,11 @@ static struct serve_world world_now(const struct face *f)
 				    .now_ns = clock_now(&f->d->wall)};
 }
 
+static const char *role_of(const struct daemon *d)
+{
+	return d->leads ? "leads" : d->o->is_dry ? "decides, writes nothing" : "stands by";
+}
+
 /* Ready: everything is listed, and it leads, stands by, or needs no lease. */
 static void answer_ready(const struct face *f, struct serve_request *r)
 {
@@ -90,12 +101,23 @@ static void answer_ready(const struct face *f, struct serve_request *r)
 	} else if (d->is_ending) {
 		serve_reply_error(r, 503, "it is ending");
 	} else {
-		text_printf(&ok, "ok: %s\n",
-			    d->leads	   ? "leads"
-			    : d->o->is_dry ? "decides, writes nothing"
-					   : "stands by");
+		text_printf(&ok, "ok: %s\n", role_of(d));
 		serve_reply(r, 200, "text/plain; charset=utf-8", &ok);
 	}
+}
+
+static struct views_daemon daemon_state(const struct face *f)
+{
+	struct moment now = daemon_now(f->d);
+	struct scheduler_counts counts = scheduler_counts(f->d->scheduler, &now);
+
+	return (struct views_daemon){.role = role_of(f->d),
+				     .is_synced = scheduler_is_synced(f->d->scheduler),
+				     .watch_lag_s =
+					     seconds(kube_feed_lag_ns(scheduler_feed(f->d->scheduler), now.steady_ns)),
+				     .n_stuck = counts.stuck,
+				     .n_in_flight = counts.in_flight,
+				     .n_journal_lost = f->d->n_journal_lost};
 }
 
 static void handle(void *ctx, struct serve_request *r)
@@ -103,10 +125,12 @@ static void handle(void *ctx, struct serve_request *r)
 	struct face *f = ctx;
 	struct serve_world w = world_now(f);
 
-	if (str_eq(serve_path(r), "/readyz"))
+	if (str_eq(serve_path(r), "/readyz")) {
 		answer_ready(f, r);
-	else
-		views_answer(&f->views, &w, r, &f->d->steady);
+		return;
+	}
+	f->views.daemon = daemon_state(f);
+	views_answer(&f->views, &w, r, &f->d->steady);
 }
 
 static void set_pending(struct metrics *m, const struct scheduler_counts *c)
@@ -120,6 +144,15 @@ static void set_pending(struct metrics *m, const struct scheduler_counts *c)
 	metrics_set(m, METRIC_WRITES_IN_FLIGHT, c->in_flight, NULL);
 }
 
+/* What queues use, for their history. */
+static void note_usage(struct face *f)
+{
+	int64_t now_ns = clock_now(&f->d->wall);
+
+	if (f->serve && now_ns >= usage_next_ns(f->usage))
+		usage_note(f->usage, scheduler_world(f->d->scheduler)->cluster, now_ns);
+}
+
 static void refresh(void *ctx)
 {
 	struct face *f = ctx;
@@ -130,6 +163,7 @@ static void refresh(void *ctx)
 	struct serve_world w = world_now(f);
 
 	views_gauges(&w, f->metrics);
+	note_usage(f);
 	set_pending(f->metrics, &counts);
 	metrics_set(f->metrics, METRIC_JOURNAL_LOST, (double)f->d->n_journal_lost, NULL);
 	metrics_set(f->metrics, METRIC_WATCH_LAG, seconds(kube_feed_lag_ns(feed, now.steady_ns)), NULL);
@@ -262,7 +296,7 @@ static void note_placed(struct face *f, const struct plan_view *v, const struct 
 /* What is new of a pod; the same again and again is not. */
 static void log_decision(struct face *f, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
-	struct text line = {0}, path = {0};
+	struct text line = {0}, path = {0}, more = {0};
 	struct emit e;
 	uint32_t hash;
 
@@ -280,10 +314,12 @@ static void log_decision(struct face *f, const struct plan_view *v, const struct
 		}
 		if (x->pod != POD_NONE)
 			map_put(&f->told, hash_bytes(text_str(&path), path.n), hash);
-		serve_log_add(f->log, "decision", now->wall_ns, text_str(&line));
+		views_more_facts(v, x, &more);
+		serve_log_decision(f->log, now->wall_ns, text_str(&line), &more);
 	}
 	text_free(&line);
 	text_free(&path);
+	text_free(&more);
 }
 
 void face_decided(struct face *f, const struct plan_view *v, const struct decision *x, const struct moment *now)
@@ -301,6 +337,7 @@ void face_turn_ended(struct face *f, uint32_t n_decisions, int64_t took_ns)
 	f->decision_s = seconds(took_ns) / n_decisions;
 	metrics_observe(f->metrics, METRIC_DECISION_SECONDS, seconds(took_ns), NULL);
 	metrics_observe_n(f->metrics, METRIC_SCHEDULING_ALGORITHM_SECONDS, f->decision_s, n_decisions, NULL);
+	note_usage(f);
 }
 
 void face_wrote(struct face *f, enum task_kind k, const struct kube_news *n)

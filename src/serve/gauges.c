@@ -51,6 +51,33 @@ static void set_queue(struct metrics *m, const struct cluster_view *v, queue_id 
 	set_short(m, v, path, id, q, used);
 }
 
+static uint32_t count_pods(const struct cluster_view *v)
+{
+	uint32_t n = 0;
+
+	for (enum pod_state s = POD_WAITING; s <= POD_FINISHED; s++)
+		n += v->n_pods[s];
+	return n;
+}
+
+static uint32_t count_groups(const struct ledger *l)
+{
+	uint32_t n = 0;
+
+	for (group_id i = 0; i < ledger_group_limit(l); i++)
+		n += ledger_group(l, i)->is_live;
+	return n;
+}
+
+static uint32_t count_budgets(const struct ledger *l)
+{
+	uint32_t n = 0;
+
+	for (pdb_id i = 0; i < ledger_pdb_limit(l); i++)
+		n += ledger_pdb(l, i)->is_live;
+	return n;
+}
+
 /* Queues come and go: all of them anew. */
 void views_gauges(const struct serve_world *w, struct metrics *m)
 {
@@ -58,16 +85,16 @@ void views_gauges(const struct serve_world *w, struct metrics *m)
 						   METRIC_QUEUE_MAX, METRIC_QUEUE_SHORT};
 	struct cluster_view v;
 
-	cluster_view_init(&v, w->cluster, w->now_ns);
+	cluster_view_init_brief(&v, w->cluster, w->now_ns);
 	for (size_t i = 0; i < sizeof(of_queues) / sizeof(*of_queues); i++)
 		metrics_clear(m, of_queues[i]);
 	for (uint32_t i = 0; i < v.queues.n; i++)
 		set_queue(m, &v, v.queues.v[i]);
 	metrics_set(m, METRIC_CACHE_SIZE, v.nodes.n, METRIC_LABELS("nodes"));
-	metrics_set(m, METRIC_CACHE_SIZE, v.pods.n, METRIC_LABELS("pods"));
+	metrics_set(m, METRIC_CACHE_SIZE, count_pods(&v), METRIC_LABELS("pods"));
 	metrics_set(m, METRIC_LEDGER_OBJECTS, v.queues.n, METRIC_LABELS("queues"));
-	metrics_set(m, METRIC_LEDGER_OBJECTS, v.groups.n, METRIC_LABELS("groups"));
-	metrics_set(m, METRIC_LEDGER_OBJECTS, v.budgets.n, METRIC_LABELS("budgets"));
+	metrics_set(m, METRIC_LEDGER_OBJECTS, count_groups(v.ledger), METRIC_LABELS("groups"));
+	metrics_set(m, METRIC_LEDGER_OBJECTS, count_budgets(v.ledger), METRIC_LABELS("budgets"));
 	metrics_set(m, METRIC_LEDGER_OBJECTS, names_count(v.names), METRIC_LABELS("names"));
 	cluster_view_free(&v);
 }

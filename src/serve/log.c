@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
-#include "base/emit.h"
-#include "serve/serve_internal.h"
-#include "units/timestamp.h"
+#include "serve/log_internal.h"
 
 enum { MAX_ENTRIES = 10000, STREAM_BYTES = 16 << 10 };
 #define MAX_BYTES ((size_t)32 << 20)
-
-struct entry {
-	uint64_t id;
-	int64_t wall_ns;
-	char kind[24];
-	char *json;
-	size_t n;
-};
-
-struct serve_log {
-	pthread_mutex_t lock;
-	struct entry *ring;
-	uint32_t first, n, cap;
-	size_t bytes, max_bytes;
-	uint64_t began, last; /* numbers */
-	uint64_t lost;	      /* the latest number that is not there any more, or of a process before this one */
-	void (*wake)(void *ctx);
-	void *wake_ctx;
-};
 
 struct serve_log *serve_log_new(int64_t wall_ns, uint32_t max_entries, size_t max_bytes)
 {
@@ -39,18 +18,14 @@ struct serve_log *serve_log_new(int64_t wall_ns, uint32_t max_entries, size_t ma
 	return l;
 }
 
-static struct entry *at(struct serve_log *l, uint32_t i)
-{
-	return &l->ring[(l->first + i) % l->cap];
-}
-
 static void drop_first(struct serve_log *l)
 {
-	struct entry *e = at(l, 0);
+	struct log_entry *e = log_at(l, 0);
 
 	l->lost = e->id;
-	l->bytes -= e->n;
+	l->bytes -= e->n + e->facts.n;
 	mem_free(e->json);
+	text_free(&e->facts);
 	l->first = (l->first + 1) % l->cap;
 	l->n--;
 }
@@ -89,29 +64,52 @@ static char *one_line(const char *json, size_t *ret_n)
 	return s;
 }
 
-uint64_t serve_log_add(struct serve_log *l, const char *kind, int64_t wall_ns, const char *json)
+static uint64_t add(struct serve_log *l, struct log_entry *e)
 {
-	struct entry e = {.wall_ns = wall_ns};
+	size_t bytes = e->n + e->facts.n;
 	void (*wake)(void *ctx);
 	void *ctx;
+
+	pthread_mutex_lock(&l->lock);
+	while (l->n && (l->n == l->cap || l->bytes + bytes > l->max_bytes))
+		drop_first(l);
+	e->id = ++l->last;
+	l->bytes += bytes;
+	*log_at(l, l->n++) = *e;
+	wake = l->wake;
+	ctx = l->wake_ctx;
+	pthread_mutex_unlock(&l->lock);
+	if (wake)
+		wake(ctx);
+	return e->id;
+}
+
+uint64_t serve_log_add(struct serve_log *l, const char *kind, int64_t wall_ns, const char *json)
+{
+	struct log_entry e = {.wall_ns = wall_ns};
 
 	if (!l)
 		return 0;
 	assert(strlen(kind) < sizeof(e.kind));
 	memcpy(e.kind, kind, strlen(kind));
 	e.json = one_line(json, &e.n);
-	pthread_mutex_lock(&l->lock);
-	while (l->n && (l->n == l->cap || l->bytes + e.n > l->max_bytes))
-		drop_first(l);
-	e.id = ++l->last;
-	l->bytes += e.n;
-	*at(l, l->n++) = e;
-	wake = l->wake;
-	ctx = l->wake_ctx;
-	pthread_mutex_unlock(&l->lock);
-	if (wake)
-		wake(ctx);
-	return e.id;
+	e.is_decision = str_eq(kind, "decision");
+	if (e.is_decision)
+		facts_read(&e.facts, e.json, e.n);
+	return add(l, &e);
+}
+
+/* The facts are found before the lock is taken: whoever reads the log does not wait for it. */
+uint64_t serve_log_decision(struct serve_log *l, int64_t wall_ns, const char *json, const struct text *more)
+{
+	struct log_entry e = {.wall_ns = wall_ns, .kind = "decision", .is_decision = true};
+
+	if (!l)
+		return 0;
+	e.json = one_line(json, &e.n);
+	facts_read(&e.facts, e.json, e.n);
+	text_add_n(&e.facts, text_str(more), more->n);
+	return add(l, &e);
 }
 
 uint64_t serve_log_last(struct serve_log *l)
@@ -124,15 +122,14 @@ uint64_t serve_log_last(struct serve_log *l)
 	return last;
 }
 
-/* Position of the first entry after a number. */
-static uint32_t position(struct serve_log *l, uint64_t after)
+uint32_t log_position(struct serve_log *l, uint64_t after)
 {
 	uint32_t low = 0, high = l->n;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (at(l, middle)->id <= after)
+		if (log_at(l, middle)->id <= after)
 			low = middle + 1;
 		else
 			high = middle;
@@ -149,8 +146,8 @@ uint64_t serve_log_stream(struct serve_log *l, uint64_t after, struct text *out)
 		text_printf(out, "id: %llu\nevent: reset\ndata: {}\n\n", (unsigned long long)l->lost);
 		after = l->lost;
 	}
-	for (uint32_t i = position(l, after); i < l->n && out->n - before < STREAM_BYTES; i++) {
-		const struct entry *e = at(l, i);
+	for (uint32_t i = log_position(l, after); i < l->n && out->n - before < STREAM_BYTES; i++) {
+		const struct log_entry *e = log_at(l, i);
 
 		text_printf(out, "id: %llu\nevent: %s\ndata: ", (unsigned long long)e->id, e->kind);
 		text_add_n(out, e->json, e->n);
@@ -159,38 +156,4 @@ uint64_t serve_log_stream(struct serve_log *l, uint64_t after, struct text *out)
 	}
 	pthread_mutex_unlock(&l->lock);
 	return after;
-}
-
-static void add_decision(struct text *out, const struct entry *e, bool is_first)
-{
-	struct text when = {0};
-
-	timestamp_text(e->wall_ns, &when);
-	text_printf(out, "%s\n  {\"id\": %llu, \"at\": \"%s\", \"decision\": ", is_first ? "" : ",",
-		    (unsigned long long)e->id, text_str(&when));
-	text_add_n(out, e->json, e->n);
-	text_add_char(out, '}');
-	text_free(&when);
-}
-
-void serve_log_decisions(struct serve_log *l, uint64_t since, uint32_t limit, struct text *out)
-{
-	uint32_t n = 0, i;
-
-	pthread_mutex_lock(&l->lock);
-	since = since ? since : l->began;
-	text_printf(out, "{\"kind\": \"DecisionList\", \"complete\": %s, \"items\": [",
-		    since < l->lost || since > l->last ? "false" : "true");
-	if (since > l->last)
-		since = l->lost;
-	for (i = position(l, since); i < l->n && n < limit; i++) {
-		const struct entry *e = at(l, i);
-
-		if (str_eq(e->kind, "decision"))
-			add_decision(out, e, n++ == 0);
-		since = e->id;
-	}
-	text_printf(out, "%s], \"next\": %llu, \"more\": %s}\n", n ? "\n" : "", (unsigned long long)since,
-		    i < l->n ? "true" : "false");
-	pthread_mutex_unlock(&l->lock);
 }

@@ -239,6 +239,26 @@ double metrics_get(struct metrics *m, enum metric_id id, const char *const *labe
 	return value;
 }
 
+double metrics_quantile(struct metrics *m, enum metric_id id, double fraction)
+{
+	const struct bucket_row *row = &bucket_rows[rows[id].kind];
+	double bound = row->first;
+	const struct series *s;
+	uint64_t sum = 0;
+	uint32_t i = 0;
+
+	assert(is_histogram(id) && !label_count(id));
+	pthread_mutex_lock(&m->lock);
+	s = series_of(m, id, NULL);
+	for (sum = s->buckets[0]; i + 1 < row->n && (double)sum < fraction * (double)s->count; i++) {
+		bound *= 2;
+		sum += s->buckets[i + 1];
+	}
+	bound = s->count ? bound : 0;
+	pthread_mutex_unlock(&m->lock);
+	return bound;
+}
+
 /* ---- text ---- */
 
 static void add_number(struct text *out, double v)

@@ -42,6 +42,8 @@ void metrics_observe_n(struct metrics *m, enum metric_id id, double value, uint3
 void metrics_clear(struct metrics *m, enum metric_id id);
 
 double metrics_get(struct metrics *m, enum metric_id id, const char *const *labels); /* histograms: how many; else 0 */
+/* Of a histogram without labels: the bound that so many are not above; 0 if there are none. */
+double metrics_quantile(struct metrics *m, enum metric_id id, double fraction);
 /* In the order of the table, label sets in the order of their bytes. */
 void metrics_text(struct metrics *m, struct text *out);
 /* What the operating system knows of this process (process_*). */

@@ -6,7 +6,7 @@
 #include "explain/queue_text.h"
 #include "manifest/suggest.h"
 
-static struct engine *make_engine(const struct serve_world *w, struct err *e)
+struct engine *world_engine(const struct serve_world *w, struct err *e)
 {
 	const struct framework_plugin *extra = NULL;
 	uint32_t n_extra = 0;
@@ -29,7 +29,7 @@ enum err_code world_plan(const struct serve_world *w, const struct plan_question
 
 	*ret = (struct world_plan){.plan = {.arena = arena_new(1 << 16)}, .engine = w->engine, .cycles = run.cycles};
 	if (!ret->engine)
-		ret->engine = ret->own = make_engine(w, e);
+		ret->engine = ret->own = world_engine(w, e);
 	if (!ret->engine)
 		return ERR_INPUT;
 	rc = engine_plan(ret->engine, &run, &ret->plan, e);

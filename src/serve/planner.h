@@ -39,6 +39,9 @@ struct world_plan {
 	uint32_t cycles;
 };
 
+/* One of its own, to be freed; NULL: the error says why. */
+struct engine *world_engine(const struct serve_world *w, struct err *e);
+
 /* To be freed also after a failure. */
 enum err_code world_plan(const struct serve_world *w, const struct plan_question *q, struct world_plan *ret,
 			 struct err *e);

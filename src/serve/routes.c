@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "serve/serve_internal.h"
 
-enum { MAX_QUERY = 16, MAX_PATH = 1024, MAX_TOKEN = 16 << 10, DEFAULT_LIMIT = 100, MAX_LIMIT = 1000 };
+enum { MAX_QUERY = 24, MAX_PATH = 1024, MAX_TOKEN = 16 << 10 };
 #define METRICS_NS (2 * NS_PER_S)
 #define LIVE_NS (20 * NS_PER_S)
 
@@ -17,11 +15,21 @@ static const struct route routes[] = {
 	{"/readyz", ROUTE_CLUSTER, true, false},
 	{"/metrics", ROUTE_METRICS, false, false},
 	{"/configz", ROUTE_CLUSTER, false, false},
+	{"/api/v1/overview", ROUTE_CLUSTER, false, false},
+	{"/api/v1/waiting", ROUTE_CLUSTER, false, false},
+	{"/api/v1/nodes/map", ROUTE_CLUSTER, false, false},
+	{"/api/v1/node", ROUTE_CLUSTER, false, false},
+	{"/api/v1/queues/history", ROUTE_CLUSTER, false, false},
+	{"/api/v1/settings", ROUTE_CLUSTER, false, false},
+	{"/api/v1/reports", ROUTE_CLUSTER, false, false},
+	{"/api/v1/reports/", ROUTE_CLUSTER, false, false},
 	{"/api/v1/cluster", ROUTE_CLUSTER, false, false},
 	{"/api/v1/queues", ROUTE_CLUSTER, false, false},
 	{"/api/v1/nodes", ROUTE_CLUSTER, false, false},
 	{"/api/v1/pods", ROUTE_CLUSTER, false, false},
 	{"/api/v1/decisions", ROUTE_DECISIONS, false, false},
+	{"/api/v1/timeline", ROUTE_DECISIONS, false, false},
+	{"/api/v1/chain", ROUTE_DECISIONS, false, false},
 	{"/api/v1/explain/", ROUTE_CLUSTER, false, false},
 	{"/api/v1/plan", ROUTE_CLUSTER, false, false},
 	{"/api/v1/events", ROUTE_EVENTS, false, false},
@@ -153,29 +161,19 @@ static enum MHD_Result send_file(struct serve_request *r)
 	return refuse(r, MHD_HTTP_NOT_FOUND, "there is nothing under this path");
 }
 
-static bool read_number(const char *s, uint64_t *ret)
+static enum MHD_Result send_from_log(struct serve_request *r)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)*s))
-		return false;
-	*ret = strtoull(s, &end, 10);
-	return !*end;
-}
-
-static enum MHD_Result send_decisions(struct serve_request *r)
-{
-	const char *since = serve_query(r, "since"), *limit = serve_query(r, "limit");
-	uint64_t from = 0, n = DEFAULT_LIMIT;
 	struct text body = {0};
+	int status = log_answer(r, &body);
+	enum MHD_Result rc;
 
-	if (since && !read_number(since, &from))
-		return refuse(r, MHD_HTTP_BAD_REQUEST, "since: expected the number of a decision");
-	if (limit && (!read_number(limit, &n) || n < 1 || n > MAX_LIMIT))
-		return refuse(r, MHD_HTTP_BAD_REQUEST, "limit: expected a number from 1 to 1000");
-	serve_log_decisions(r->s->o.log, from, (uint32_t)n, &body);
+	if (status != MHD_HTTP_OK) {
+		rc = refuse(r, status, text_str(&body));
+		text_free(&body);
+		return rc;
+	}
 	pthread_mutex_lock(&r->s->lock);
-	request_answer(r, MHD_HTTP_OK, "application/json", &body);
+	request_answer(r, status, "application/json", &body);
 	pthread_mutex_unlock(&r->s->lock);
 	return serve_send(r);
 }
@@ -215,7 +213,7 @@ static enum MHD_Result dispatch(struct serve_request *r)
 	case ROUTE_FILE:
 		return send_file(r);
 	case ROUTE_DECISIONS:
-		return r->s->o.log ? send_decisions(r) : refuse(r, MHD_HTTP_NOT_FOUND, "nothing is decided here");
+		return r->s->o.log ? send_from_log(r) : refuse(r, MHD_HTTP_NOT_FOUND, "nothing is decided here");
 	case ROUTE_EVENTS:
 		return r->s->o.log ? stream_start(r) : refuse(r, MHD_HTTP_NOT_FOUND, "nothing happens here");
 	case ROUTE_METRICS:

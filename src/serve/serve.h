@@ -104,3 +104,8 @@ void serve_log_free(struct serve_log *l);
  * letters. json is one value without line ends. Returns its number.
  */
 uint64_t serve_log_add(struct serve_log *l, const char *kind, int64_t wall_ns, const char *json);
+/*
+ * A decision as cede plan prints it, with facts that stand not in it: FACT_USER, FACT_WORKLOAD, and for each victim
+ * FACT_VICTIM_WORKLOAD (facts.h), so that decisions can be looked for by them.
+ */
+uint64_t serve_log_decision(struct serve_log *l, int64_t wall_ns, const char *json, const struct text *more);

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "serve/facts.h"
 #include "serve/serve.h"
 
 /* libmicrohttpd takes what it only reads without const. */
@@ -150,8 +151,22 @@ uint64_t serve_log_last(struct serve_log *l);					/* its latest number */
  * something after it is not there any more.
  */
 uint64_t serve_log_stream(struct serve_log *l, uint64_t after, struct text *out);
+struct log_query {
+	struct fact_filter filter;
+	uint64_t since;	 /* oldest first: those after it; 0: from the beginning */
+	uint64_t before; /* newest first: those before it; 0: from the end */
+	uint32_t limit;
+	bool is_newest_first, is_brief;
+};
 /* kind DecisionList, at most limit of them. */
-void serve_log_decisions(struct serve_log *l, uint64_t since, uint32_t limit, struct text *out);
+void serve_log_decisions(struct serve_log *l, const struct log_query *q, struct text *out);
+/* kind Timeline: how many evictions, placements and waits there were in each of at most n steps, 1 to 400. */
+void serve_log_timeline(struct serve_log *l, const struct fact_filter *f, uint32_t n, struct text *out);
+/* kind Chain: who displaced whom, from a decision or the newest one that moved a pod. False: there is none. */
+bool serve_log_chain(struct serve_log *l, uint64_t id, const char *pod, struct text *out);
+
+/* ---- log_routes.c: on the threads of libmicrohttpd; a status, and the answer or what is wrong ---- */
+int log_answer(struct serve_request *r, struct text *out);
 
 /* ---- listen.c ---- */
 enum err_code listen_open(const char *where, int *ret_fd, char **ret_host, struct err *e);

@@ -7,20 +7,12 @@
 #include "explain/cluster_view.h"
 #include "explain/emit_fields.h"
 #include "manifest/config_view.h"
+#include "serve/views_internal.h"
 
 enum { DEFAULT_LIMIT = 500, MAX_LIMIT = 5000, MAX_CYCLES = 100, MAX_WIDTH = 1000 };
-#define JSON_TYPE "application/json"
 #define EXPLAIN "/api/v1/explain/"
 
-struct asking {
-	const struct serve_world *w;
-	struct serve_request *r;
-	struct text out;
-	struct emit e;
-};
-
-/* A number of the query; the error was told if false. */
-static bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t max, uint32_t *ret)
+bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t max, uint32_t *ret)
 {
 	const char *s = serve_query(r, key);
 	char *end;
@@ -44,12 +36,12 @@ static bool is_true(struct serve_request *r, const char *key)
 	return s && !str_eq(s, "false") && !str_eq(s, "0");
 }
 
-static void begin_json(struct asking *a)
+void begin_json(struct asking *a)
 {
 	emit_init(&a->e, &a->out, EMIT_JSON_LINE);
 }
 
-static void reply_json(struct asking *a)
+void reply_json(struct asking *a)
 {
 	serve_reply(a->r, 200, JSON_TYPE, &a->out);
 }
@@ -74,7 +66,7 @@ static void answer_queues(struct asking *a)
 {
 	struct cluster_view v;
 
-	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
 	begin_json(a);
 	emit_object(&a->e, NULL);
 	emit_str(&a->e, "kind", "QueueList");
@@ -88,18 +80,7 @@ static void answer_queues(struct asking *a)
 	reply_json(a);
 }
 
-/*
- * A page of a list that is sorted by name: after a name, which need not be there any more, so that what comes and goes
- * between two pages neither repeats nor hides the others.
- */
-struct page {
-	const char *kind, *after;
-	uint32_t limit, n, total;
-	struct text last;
-	bool has_more;
-};
-
-static bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_ns)
+bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_ns)
 {
 	const char *after = serve_query(a->r, "after");
 
@@ -114,8 +95,7 @@ static bool page_begin(struct asking *a, struct page *p, const char *kind, int64
 	return true;
 }
 
-/* Is the next one, with this name, on the page? */
-static bool page_takes(struct page *p, bool is_after, const char *name)
+bool page_takes(struct page *p, bool is_after, const char *name)
 {
 	p->total++;
 	if (!is_after)
@@ -130,7 +110,7 @@ static bool page_takes(struct page *p, bool is_after, const char *name)
 	return true;
 }
 
-static void page_end(struct asking *a, struct page *p)
+void page_end(struct asking *a, struct page *p)
 {
 	emit_end(&a->e);
 	emit_int(&a->e, "total", p->total);
@@ -149,7 +129,7 @@ static void answer_nodes(struct asking *a)
 
 	if (!page_begin(a, &p, "NodeList", a->w->now_ns))
 		return;
-	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
+	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
 	for (uint32_t i = 0; i < v.nodes.n; i++) {
 		const char *node = view_node_name(&v, v.nodes.v[i]);
 
@@ -175,7 +155,7 @@ static bool is_below(const char *path, const char *top)
 	return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '.');
 }
 
-static bool passes(const struct cluster_view *v, const struct pod *p, const char *name, const struct pod_filter *f)
+static bool passes(const struct cluster_view *v, const struct pod *p, const struct pod_filter *f)
 {
 	bool has_node = p->node != NODE_NONE;
 
@@ -185,7 +165,7 @@ static bool passes(const struct cluster_view *v, const struct pod *p, const char
 		return false;
 	if (f->node && !(has_node && str_eq(view_node_name(v, p->node), f->node)))
 		return false;
-	return !f->ns || (str_starts(name, f->ns) && name[strlen(f->ns)] == '/');
+	return !f->ns || str_eq(name_str(v->names, labelset_get(v->vocab, p->labelset)->ns), f->ns);
 }
 
 static bool read_filter(struct serve_request *r, struct pod_filter *f)
@@ -222,23 +202,64 @@ static int compare_paths(const char *a, const char *b)
 	return strcmp(a + n, b + m);
 }
 
+int view_pod_order(const void *pa, const void *pb, void *view)
+{
+	const struct cluster_view *v = view;
+	const struct pod *a = ledger_pod(v->ledger, *(const pod_id *)pa),
+			 *b = ledger_pod(v->ledger, *(const pod_id *)pb);
+	int c = name_cmp(v->names, labelset_get(v->vocab, a->labelset)->ns, labelset_get(v->vocab, b->labelset)->ns);
+
+	return c ? c : name_cmp(v->names, a->name, b->name);
+}
+
+/*
+ * The first of those that pass and come after a name, in order: one more than the page has. All pods are looked at, few
+ * are sorted: of many, those that cannot be on the page are forgotten again and again.
+ */
+static void find_pods(struct cluster_view *v, const struct pod_filter *f, struct page *p, id_list32 *ret)
+{
+	uint32_t most = p->limit + 1;
+	struct text name = {0};
+
+	for (pod_id i = 0; i < ledger_pod_limit(v->ledger); i++) {
+		const struct pod *pod = ledger_pod(v->ledger, i);
+		const char *path;
+
+		if (pod->state == POD_FREE || !passes(v, pod, f))
+			continue;
+		p->total++;
+		path = view_pod_name(v, pod, &name);
+		if (compare_paths(path, p->after) <= 0)
+			continue;
+		array_push(ret, i);
+		if (ret->n < 4 * most)
+			continue;
+		qsort_r(ret->v, ret->n, sizeof(*ret->v), view_pod_order, v);
+		ret->n = most;
+	}
+	if (ret->n > 1)
+		qsort_r(ret->v, ret->n, sizeof(*ret->v), view_pod_order, v);
+	text_free(&name);
+}
+
 static void answer_pods(struct asking *a)
 {
 	struct text name = {0};
+	id_list32 found = {0};
 	struct pod_filter f;
 	struct cluster_view v;
 	struct page p;
 
 	if (!read_filter(a->r, &f) || !page_begin(a, &p, "PodList", a->w->now_ns))
 		return;
-	cluster_view_init(&v, a->w->cluster, a->w->now_ns);
-	for (uint32_t i = 0; i < v.pods.n; i++) {
-		const struct pod *pod = ledger_pod(v.ledger, v.pods.v[i]);
-		const char *path = view_pod_name(&v, pod, &name);
-
-		if (passes(&v, pod, path, &f) && page_takes(&p, compare_paths(path, p.after) > 0, path))
-			view_emit_pod(&a->e, &v, v.pods.v[i]);
-	}
+	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
+	find_pods(&v, &f, &p, &found);
+	p.has_more = found.n > p.limit;
+	for (uint32_t i = 0; i < found.n && i < p.limit; i++)
+		view_emit_pod(&a->e, &v, found.v[i]);
+	if (p.has_more)
+		text_add(&p.last, view_pod_name(&v, ledger_pod(v.ledger, found.v[p.limit - 1]), &name));
+	array_free(&found);
 	cluster_view_free(&v);
 	text_free(&name);
 	page_end(a, &p);
@@ -322,14 +343,23 @@ static void answer_explain(struct asking *a)
 
 static void answer_whatif(struct asking *a)
 {
+	const char *output = serve_query(a->r, "output");
 	const struct text *body = serve_body(a->r);
+	bool wants_yaml = output && str_eq(output, "yaml");
 	struct err e = {0};
+	enum err_code rc;
 
-	if (views_whatif(a->w, text_str(body), body->n, &a->out, &e)) {
+	if (output && !wants_yaml && !str_eq(output, "json")) {
+		serve_reply_error(a->r, 400, "output: expected json or yaml");
+		return;
+	}
+	rc = wants_yaml ? views_whatif_documents(a->w, text_str(body), body->n, &a->out, &e)
+			: views_whatif(a->w, text_str(body), body->n, &a->out, &e);
+	if (rc) {
 		text_free(&a->out);
 		serve_reply_error(a->r, e.code == ERR_INTERNAL ? 500 : 400, "%s", e.msg);
 	} else {
-		reply_json(a);
+		serve_reply(a->r, 200, wants_yaml ? "application/yaml" : JSON_TYPE, &a->out);
 	}
 }
 
@@ -338,18 +368,33 @@ static const struct view {
 	void (*answer)(struct asking *a);
 	bool is_costly;
 } all_views[] = {
-	{"/api/v1/cluster", answer_cluster, false}, {"/api/v1/queues", answer_queues, false},
-	{"/api/v1/nodes", answer_nodes, false},	    {"/api/v1/pods", answer_pods, false},
-	{"/api/v1/plan", answer_plan, true},	    {EXPLAIN, answer_explain, true},
-	{"/api/v1/whatif", answer_whatif, true},    {"/configz", answer_config, false},
+	{"/api/v1/cluster", answer_cluster, false},
+	{"/api/v1/queues", answer_queues, false},
+	{"/api/v1/nodes", answer_nodes, false},
+	{"/api/v1/pods", answer_pods, false},
+	{"/api/v1/plan", answer_plan, true},
+	{EXPLAIN, answer_explain, true},
+	{"/api/v1/whatif", answer_whatif, true},
+	{"/configz", answer_config, false},
+	{"/api/v1/overview", answer_overview, false},
+	{"/api/v1/waiting", answer_waiting, false},
+	{"/api/v1/nodes/map", answer_node_map, false},
+	{"/api/v1/node", answer_node, false},
+	{"/api/v1/queues/history", answer_history, false},
+	{"/api/v1/settings", answer_settings, false},
+	{"/api/v1/reports", answer_reports, false},
+	{REPORT, answer_report, false},
 };
 
 static const struct view *view_of(const char *path)
 {
-	for (size_t i = 0; i < sizeof(all_views) / sizeof(*all_views); i++)
-		if (all_views[i].answer == answer_explain ? str_starts(path, EXPLAIN) && path[strlen(EXPLAIN)]
-							  : str_eq(path, all_views[i].path))
+	for (size_t i = 0; i < sizeof(all_views) / sizeof(*all_views); i++) {
+		const char *at = all_views[i].path;
+		size_t n = strlen(at);
+
+		if (at[n - 1] == '/' ? str_starts(path, at) && path[n] : str_eq(path, at))
 			return &all_views[i];
+	}
 	return NULL;
 }
 
@@ -357,7 +402,7 @@ void views_answer(struct views *v, const struct serve_world *w, struct serve_req
 {
 	const struct view *view = view_of(serve_path(r));
 	int64_t began_ns = clock_now(steady);
-	struct asking a = {.w = w, .r = r};
+	struct asking a = {.v = v, .w = w, .r = r};
 
 	if (!view) {
 		serve_reply_error(r, 404, "there is nothing under this path");

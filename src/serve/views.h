@@ -11,7 +11,14 @@
  *	/api/v1/plan                 kind Plan, as cede plan; ?cycles=N, ?namespace=
  *	/api/v1/explain/NS/NAME      kind Explanation or GroupExplanation; /api/v1/explain/QUEUE kind QueueExplanation;
  *	                             ?output=json|yaml|text|wide, ?width=COLUMNS
- *	/api/v1/whatif (POST)        kind PlanDifference
+ *	/api/v1/whatif (POST)        kind PlanDifference; ?output=yaml: the settings and queues it would be planned with
+ *	/api/v1/overview             kind Overview: what waits, who is below its guarantee, the last hour, the daemon
+ *	/api/v1/waiting              kind WaitingList: pods that wait, grouped by reason; ?queue=
+ *	/api/v1/nodes/map            kind NodeMap: every node in a few bytes; ?limit=N&after=NAME
+ *	/api/v1/node?name=NODE       kind NodeView: one node, its pods, and what protects each, until when
+ *	/api/v1/queues/history       kind QueueHistory; ?queue=PATH
+ *	/api/v1/settings             application/yaml: settings and queues in force
+ *	/api/v1/reports              kind ReportList; /api/v1/reports/ID the data of one, as simulate --report draws it
  *
  * Plans, explanations and what-ifs are made on the scheduler's own thread. They may take a tenth of its time: after one
  * that took a second, others are turned away for nine (503 with Retry-After), where options say so.
@@ -21,9 +28,27 @@
 #include "serve/planner.h"
 #include "serve/serve.h"
 
+struct usage;
+struct reports;
+
+struct views_daemon {	  /* of cede run */
+	const char *role; /* "leads", "stands by", "decides, writes nothing"; NULL: this is no daemon */
+	bool is_synced;
+	double watch_lag_s;
+	uint32_t n_stuck, n_in_flight;
+	uint64_t n_journal_lost;
+};
+
 struct views { /* zero-initialised is ready */
 	bool limits_work;
 	int64_t idle_until_ns; /* steady */
+	/* all borrowed; NULL: nothing is known of it */
+	struct serve_log *log;
+	struct metrics *metrics;
+	const struct usage *usage;
+	const struct reports *reports;
+	const char *source; /* what is served: "files", "journal", "simulation", "cluster" */
+	struct views_daemon daemon;
 };
 
 /* Answers a request for one of the paths above, or with 404. steady reads the time to see how long it took. */
@@ -31,6 +56,13 @@ void views_answer(struct views *v, const struct serve_world *w, struct serve_req
 
 /* Sets the gauges of queues and the cluster. */
 void views_gauges(const struct serve_world *w, struct metrics *m);
+
+/* ---- log_decision.c ---- */
+
+/* Facts of a decision that stand not in its JSON: users and workloads. */
+void views_more_facts(const struct plan_view *v, const struct decision *d, struct text *more);
+/* Into the log, with them. */
+void views_log_decision(struct serve_log *l, const struct plan_view *v, const struct decision *d, int64_t at_ns);
 
 /* ---- whatif.c ---- */
 
@@ -42,3 +74,8 @@ void views_gauges(const struct serve_world *w, struct metrics *m);
  * all of it optional. kind PlanDifference into out.
  */
 enum err_code views_whatif(const struct serve_world *w, const char *body, size_t n, struct text *out, struct err *e);
+/* The settings and queues of the cluster that is thought of, as YAML that cede reads: to be kept if it is liked. */
+enum err_code views_whatif_documents(const struct serve_world *w, const char *body, size_t n, struct text *out,
+				     struct err *e);
+/* Of the cluster as it is. */
+enum err_code views_documents(const struct serve_world *w, struct text *out, struct err *e);

@@ -6,6 +6,7 @@
 #include "manifest/whatif.h"
 #include "journal/difference.h"
 #include "journal/record.h"
+#include "manifest/config_view.h"
 #include "manifest/fields.h"
 #include "serve/views.h"
 
@@ -273,6 +274,44 @@ enum err_code views_whatif(const struct serve_world *w, const char *body, size_t
 
 	if (!rc)
 		rc = write_difference(w, &q, out, e);
+	whatif_free(&q.whatif);
+	array_free(&q.changes);
+	arena_free(q.arena);
+	return rc;
+}
+
+/* ---- documents ---- */
+
+enum err_code views_documents(const struct serve_world *w, struct text *out, struct err *e)
+{
+	struct config_view v = {.manifest = w->manifest, .config = w->config, .has_profile = w->has_profile};
+	struct text queues = {0};
+	struct emit emit;
+
+	config_view_text(&v, out);
+	emit_init(&emit, &queues, EMIT_YAML);
+	manifest_write_queues(w->cluster, &emit);
+	if (queues.n)
+		text_printf(out, "---\n%s", text_str(&queues));
+	text_free(&queues);
+	return ERR_OK;
+}
+
+enum err_code views_whatif_documents(const struct serve_world *w, const char *body, size_t n, struct text *out,
+				     struct err *e)
+{
+	struct question q = {.arena = arena_new(4096)};
+	struct other o = {0};
+	enum err_code rc = read_question(&q, body, n, e);
+
+	if (!rc)
+		rc = other_make(w, &q, &o, e);
+	if (!rc) {
+		struct serve_world there = {.cluster = o.cluster, .config = o.config, .manifest = o.manifest};
+
+		rc = views_documents(&there, out, e);
+	}
+	other_free(&o);
 	whatif_free(&q.whatif);
 	array_free(&q.changes);
 	arena_free(q.arena);

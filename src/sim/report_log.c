@@ -83,10 +83,7 @@ void report_eviction_text(struct sim *s, const struct decision *d, const struct 
 	struct decisions one = {.v = {.v = (struct decision *)d, .n = 1, .cap = 1}};
 	struct plan_view v = {.cluster = sim_cluster(s), .plan = &one, .now_ns = sim_now(s)};
 
-	if (d->action == ACTION_CONSOLIDATE)
-		text_add(out, "moves, so that others fit");
-	else
-		eviction_text(&v, d, x, out);
+	eviction_text(&v, d, x, out);
 }
 
 static name_id sentence(struct report_log *l, struct sim *s, const struct sim_eviction *ev)
