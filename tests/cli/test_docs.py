@@ -32,6 +32,7 @@ NOT_RUN = {
     "cede plan --kubeconfig ~/.kube/config": LIVE, "cede explain --kubeconfig ~/.kube/config NS/POD": LIVE,
     "cede run --shadow default-scheduler --lease none --kubeconfig ~/.kube/config": LIVE,
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
+    "cede serve --simulation examples/scenario/day.yaml": SERVED,
 }
 
 MAKE = re.compile(r"^\s*(?:\$ )?(make(?: [A-Z]+=\S+| [a-z][a-z-]*)+)\s*(?:#.*)?$")
