@@ -163,6 +163,12 @@ class Page:
             time.sleep(pause)
             pause = min(pause * 1.5, 0.25)
 
+    def reload(self):
+        """Until the view is drawn again, by a document that is not the one before."""
+        self.js("window.isOld = true")
+        self.call("Page.reload")
+        self.wait("!window.isOld && document.documentElement.dataset.ready")
+
     def view(self, hash, wait=None):
         """Goes to a view of the console and waits until it is drawn."""
         self.js(f"location.hash = {json.dumps(hash)}")

@@ -4,6 +4,8 @@
  */
 export const routes = [
 	{path: "overview", nav: "Overview", load: () => import("./views/overview.js")},
+	{path: "queues", nav: "Queues", load: () => import("./views/queues.js")},
+	{path: "nodes", nav: "Nodes", load: () => import("./views/nodes.js")},
 ];
 
 export const routeOf = path => routes.find(r => r.path === path);

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The queues: the tree with what each uses and is entitled to, and one queue with its pods, its settings, its history and what would be decided."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import big  # noqa: E402
+import checks  # noqa: E402
+from console import EXAMPLE, HOSTILE, NOW, Folder, Server, hostile_cluster, is_harmless, open_console, run  # noqa: E402
+
+NAMES = "#tree tbody th .name"
+KAI = """
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: team}
+spec:
+  priority: 200
+  preemptMinRuntime: 30m
+  reclaimMinRuntime: 2h
+  resources: {gpu: {quota: 4, limit: 8, overQuotaWeight: 1}, cpu: {quota: 8000, limit: 16000, overQuotaWeight: 1}, memory: {quota: 1000, limit: 2000, overQuotaWeight: 1}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "64", memory: 64Gi, pods: "110", nvidia.com/gpu: "8"}, conditions: [{type: Ready, status: "True"}]}
+"""
+
+
+def tree(s, browser):
+    with Server(*EXAMPLE) as server:
+        page = open_console(browser, server, "#/queues")
+        s.equal("all queues, children below their parents", page.texts(NAMES), ["root", "ads", "ranking", "default", "research", "language", "vision", "serving"])
+        s.equal("a bar for each of the main resources", page.texts("#tree thead th"), ["Queue", "Running", "Waiting", "GPU", "CPU", "Memory"])
+        words = page.js("[...document.querySelectorAll('#tree svg.entitlement')].map(n => n.getAttribute('aria-label'))")
+        s.true("each bar says its numbers", "root.research.vision: 20 used of 8 guaranteed gpu, 12 above it, at most 24, 4 waited for." in words, "\n".join(words))
+        s.true("and what is short", "root.ads: 8 used of 12 guaranteed gpu, 4 below it while work waits, 4 waited for." in words)
+        part = page.js("""(() => { const b = [...document.querySelectorAll('#tree svg.entitlement')].find(n => n.getAttribute('aria-label').startsWith('root.research.vision: 20'));
+            const w = c => parseFloat(b.querySelector(c).getAttribute('width')); return [w('.used'), w('.over'), w('.wanted')]; })()""")
+        s.equal("used, above and waited for are drawn to scale: 8, 12 and 4 of 24", [round(p, 1) for p in part], [33.3, 50.0, 16.7])
+        s.equal("fences and queues nobody is taken from are marked", page.texts("#tree .chip"), ["fence", "nobody has to go"])
+        page.js("document.querySelector('#tree [data-key=\"fold root.research\"]').focus()")
+        page.key("Enter")
+        s.equal("a branch is folded, with the keyboard", page.texts(NAMES), ["root", "ads", "ranking", "default", "research", "serving"])
+        s.equal("the focus stays on it, and it says so", page.js("[document.activeElement.dataset.key, document.activeElement.getAttribute('aria-expanded')]"), ["fold root.research", "false"])
+        page.click("[data-key='resource-cpu']")
+        s.equal("one resource alone", page.texts("#tree thead th"), ["Queue", "Running", "Waiting", "CPU"])
+        s.equal("what was chosen stands in the address", page.js("location.hash"), "#/queues?resource=cpu&fold=root.research")
+        page.reload()
+        s.equal("and is there after a reload", page.texts(NAMES), ["root", "ads", "ranking", "default", "research", "serving"])
+        page.view("#/queues")
+        checks.everywhere(s, page, "queues")
+        s.equal("nothing was complained about", page.complaints, [])
+        page.close()
+
+
+def one(s, browser):
+    with Server(*EXAMPLE) as server:
+        page = open_console(browser, server, "#/queues/root.research")
+        s.true("how it stands, in words", "above its guarantee in gpu" in page.text(".heading"))
+        s.equal("what it uses, is guaranteed and may use", page.texts("#entitled tbody tr:first-child td")[1:], ["24", "16", page.texts("#entitled tbody tr:first-child td")[3], "no limit", "8"])
+        s.true("the fence that applies", "Work below this queue takes room only from inside of it" in page.text("#applies"))
+        s.equal("queues below it", page.texts("#children tbody th"), ["language", "vision"])
+        s.equal("its waiting pods, and those of queues below it", page.texts("#waiting tbody th"), ["language/eval-0", "vision/sweep-4"])
+        s.equal("its running pods", page.count("#running tbody tr"), 8)
+        s.equal("their nodes are links", page.js("document.querySelector('#running tbody td a').getAttribute('href')"), "#/nodes/a100-3")
+        page.click("#why button")
+        page.wait("document.querySelector('#why').innerText.includes('Queue root.research is not short')")
+        s.true("a plan when asked for: what keeps its work waiting, and what it would take", all(w in page.text("#why") for w in ("fence", "law 7", "What it would take", "priority 101")), page.text("#why"))
+        checks.everywhere(s, page, "a queue")
+        page.click(".crumbs a:nth-of-type(2)")
+        page.wait("document.documentElement.dataset.ready === '#/queues/root'")
+        s.equal("the way up", page.texts("h1"), ["root"])
+        page.view("#/queues/root.nowhere")
+        s.true("a queue that is not there", "There is no such" in page.text("main"))
+        s.equal("nothing was complained about", page.complaints, [])
+        page.close()
+
+
+def windows(s, browser):
+    with Folder({"a.yaml": KAI}) as folder, Server("-f", folder, *NOW) as server:
+        page = open_console(browser, server, "#/queues/root.team")
+        text = page.text("#applies")
+        s.true("minimum runtimes that apply", "A pod runs 30m before work of its own queue may take its room." in text and "A pod runs 2h before another queue may reclaim its room." in text, text)
+        s.equal("a queue without work says so", page.texts("#waiting .say, #running .say"), ["Nothing waits here.", "Nothing runs here."])
+        s.true("a history of one moment is none", "Nothing was seen of it over time yet." in page.text("#history"))
+        page.close()
+
+
+def pages(s, browser):
+    with Folder({}) as folder:
+        path = os.path.join(folder, "c.yaml")
+        big.write(path, 40, 20, 60)
+        with Server("-f", path, *NOW) as server:
+            page = open_console(browser, server, "#/queues")
+            s.equal("51 queues", page.count("#tree tbody tr"), 51)
+            page.view("#/queues/root")
+            s.equal("50 of 800 pods at first", page.count("#running tbody tr"), 50)
+            page.click("[data-key=running-more]")
+            page.wait("document.querySelectorAll('#running tbody tr').length === 100")
+            s.true("more when asked for, and how many there are", "Showing 100 of 800 pods" in page.text("#running"))
+            s.equal("the focus stays on the button", page.js("document.activeElement.dataset.key"), "running-more")
+            page.close()
+
+
+def hostile(s, browser):
+    with Folder(hostile_cluster()) as folder, Server("-f", folder, *NOW) as server:
+        page = open_console(browser, server, "#/queues")
+        s.true("names that are markup are text in the tree", HOSTILE in page.text("#tree") and is_harmless(page), page.text("#tree"))
+        queue = page.js("[...document.querySelectorAll('#tree tbody th a')].map(a => a.getAttribute('href')).find(h => h.includes('img'))")
+        page.view(queue)
+        s.true("and on the queue's own page", HOSTILE in page.text("h1") and HOSTILE in page.text("main") and is_harmless(page))
+        page.click("#why button")
+        page.wait("document.querySelector('#why').innerText.includes('Plan again')")
+        s.true("and in what is explained", is_harmless(page) and HOSTILE in page.text("#why"), page.text("#why"))
+        s.equal("nothing is complained about", page.complaints, [])
+        checks.everywhere(s, page, "a queue of hostile names", widths=(400, 1400))
+        page.close()
+
+
+if __name__ == "__main__":
+    run(tree, one, windows, pages, hostile)
