@@ -21,6 +21,7 @@ struct credentials {
 	struct identity *now;
 	int64_t until_ns; /* of now: when it expires, INT64_MAX: never */
 	int64_t due_ns;	  /* wall clock; INT64_MIN: at once */
+	bool is_refused;  /* now is, by the server: nobody uses it before it was read again */
 };
 
 struct credentials *credentials_new(const struct kube_config *config)
@@ -71,7 +72,7 @@ struct identity *credentials_get(struct credentials *c, int64_t wall_ns)
 	struct identity *id;
 
 	pthread_mutex_lock(&c->lock);
-	id = wall_ns < c->until_ns ? c->now : NULL;
+	id = wall_ns < c->until_ns && !c->is_refused ? c->now : NULL;
 	if (id)
 		id->refs++;
 	pthread_mutex_unlock(&c->lock);
@@ -91,8 +92,10 @@ bool credentials_is_due(struct credentials *c, int64_t wall_ns)
 void credentials_refused(struct credentials *c, const struct identity *id)
 {
 	pthread_mutex_lock(&c->lock);
-	if (id == c->now)
+	if (id == c->now) {
 		c->due_ns = INT64_MIN;
+		c->is_refused = true;
+	}
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -223,6 +226,7 @@ enum err_code credentials_refresh(struct credentials *c, int64_t wall_ns, struct
 		let_go(c->now);
 		c->now = fresh;
 		c->until_ns = until_ns;
+		c->is_refused = false;
 		c->due_ns = next_due(c->config, until_ns, wall_ns);
 	}
 	pthread_mutex_unlock(&c->lock);

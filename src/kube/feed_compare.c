@@ -71,6 +71,19 @@ static void documents_free(struct documents *d)
 	array_free(&d->v);
 }
 
+/* It began to run by our decision: its object has the second of that, or nothing yet. */
+static bool is_started(const struct cluster *c, const struct document *d)
+{
+	struct ledger *l = cluster_ledger(c);
+	struct names *names = vocab_names(ledger_vocab(l));
+	const char *at = d->who + strlen("PodGroup "), *slash = strchr(at, '/');
+	name_id ns = slash ? names_find(names, at, (size_t)(slash - at)) : NAME_NONE;
+	name_id name = slash ? names_find(names, slash + 1, strlen(slash + 1)) : NAME_NONE;
+	group_id id = ns && name ? ledger_group_find(l, ns, name) : GROUP_NONE;
+
+	return id != GROUP_NONE && ledger_group(l, id)->started_ns != ledger_group(l, id)->obj->started_ns;
+}
+
 /* Placed, evicted or nominated by us, and not seen in the API server's objects yet. */
 static bool is_moved(const struct cluster *c, const struct document *d)
 {
@@ -79,6 +92,8 @@ static bool is_moved(const struct cluster *c, const struct document *d)
 	const struct pod *p;
 	pod_id id;
 
+	if (str_starts(d->who, "PodGroup "))
+		return is_started(c, d);
 	if (!str_starts(d->who, "Pod ") || !slash)
 		return false;
 	snprintf(ns, sizeof(ns), "%.*s", (int)(slash - d->who - 4), d->who + 4);

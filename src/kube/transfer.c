@@ -389,12 +389,11 @@ enum kube_result kube_result_of_status(int status)
 	}
 }
 
-/* Trying again does not help where nobody vouches for the server, or our own key is none. */
+/* Trying again does not help where nobody vouches for the server. */
 static bool is_hopeless(CURLcode code)
 {
-	return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM ||
-	       code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_ISSUER_ERROR || code == CURLE_URL_MALFORMAT ||
-	       code == CURLE_SSL_INVALIDCERTSTATUS;
+	return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+	       code == CURLE_SSL_ISSUER_ERROR || code == CURLE_URL_MALFORMAT || code == CURLE_SSL_INVALIDCERTSTATUS;
 }
 
 static bool may_have_arrived(const struct transfer *t, CURLcode code)
@@ -445,6 +444,10 @@ struct verdict transfer_judge(struct transfer *t, CURLcode code)
 		v.result = t->broken_result;
 	else if (is_hopeless(code))
 		v.result = KUBE_FATAL;
+	if (code == CURLE_SSL_CERTPROBLEM) { /* perhaps the old certificate with the new key: both are read again */
+		v.result = KUBE_FATAL;
+		v.wants_credentials = true;
+	}
 	v.may_retry = v.result == KUBE_RETRYABLE;
 	t->is_unknown |= may_have_arrived(t, code);
 	snprintf(v.error, sizeof(v.error), "%s %s%.120s: %.180s", t->request.method, t->client->config->server,

@@ -27,13 +27,18 @@ struct moment daemon_now(const struct daemon *d)
 
 /* ---- what the scheduler tells ---- */
 
-static void on_decided(void *ctx, const struct plan_view *v, const struct decision *x, const struct moment *now)
+static uint64_t on_decided(void *ctx, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
 	struct daemon *d = ctx;
+	bool is_new = lines_decision(d, v, x);
 
-	if (lines_decision(d, v, x))
-		keep_decision(d, v, x, now);
 	face_decided(d->face, v, x, now);
+	return is_new || x->n_victims ? keep_decision(d, v, x, now) : 0;
+}
+
+static bool is_kept(void *ctx, uint64_t ticket)
+{
+	return keep_has(ctx, ticket);
 }
 
 static void on_turn_ended(void *ctx, uint32_t n_decisions, int64_t took_ns)
@@ -75,6 +80,7 @@ static void on_observed(void *ctx, const char *uid, bool is_eviction, const stru
 static void on_theirs(void *ctx, const struct their_placement *p, const struct moment *now)
 {
 	keep_theirs(ctx, p, now);
+	face_theirs(((struct daemon *)ctx)->face, p);
 }
 
 static void on_settings(void *ctx, const char *name, const char *uid, const struct tree *map)
@@ -113,6 +119,7 @@ void daemon_follow(struct daemon *d, struct world *w)
 		eviction_history_copy(&history, scheduler_history(d->scheduler));
 	else if (keep_history(d, w, &history, &e))
 		lines_said(d, true, e.msg);
+	self_check_end(d); /* of a cluster with other settings */
 	scheduler_free(d->scheduler);
 	o.transport = kube_client_transport(d->client);
 	o.ns = d->ns;
@@ -122,6 +129,7 @@ void daemon_follow(struct daemon *d, struct world *w)
 	o.history = &history;
 	o.hooks = (struct scheduler_hooks){.ctx = d,
 					   .decided = on_decided,
+					   .is_kept = is_kept,
 					   .turn_ended = on_turn_ended,
 					   .wrote = on_wrote,
 					   .bound = on_bound,
@@ -180,8 +188,8 @@ static void take_news(struct daemon *d)
 
 	while ((n = kube_client_next(d->client))) {
 		face_requested(d->face, n);
-		if (!leader_take(d, n))
-			scheduler_take(d->scheduler, n, &now);
+		if (!leader_take(d, n) && !scheduler_take(d->scheduler, n, &now))
+			self_check_take(d, n);
 		kube_news_free(d->client, n);
 	}
 }
@@ -197,8 +205,9 @@ static bool turn(struct daemon *d)
 		take_settings(d);
 	change_settings(d);
 	now = daemon_now(d);
-	scheduler_tick(d->scheduler, &now);
 	keep_tick(d);
+	scheduler_tick(d->scheduler, &now);
+	self_check_tick(d);
 	return scheduler_decide(d->scheduler, &now);
 }
 
@@ -209,6 +218,8 @@ static int next_ms(const struct daemon *d)
 
 	if (leader_next_ns(d) < next)
 		next = leader_next_ns(d);
+	if (self_check_next_ns(d) < next)
+		next = self_check_next_ns(d);
 	if (d->is_ending && d->end_ns < next)
 		next = d->end_ns;
 	if (next <= now.steady_ns)
@@ -224,6 +235,8 @@ static void read_signals(struct daemon *d)
 	while (read(d->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
 			d->wants_settings = true;
+		} else if (info.ssi_signo == SIGUSR1) {
+			self_check_begin(d);
 		} else if (!d->is_ending) {
 			d->is_ending = true;
 			d->end_ns = time_add(clock_now(&d->steady), DRAIN_NS);
@@ -262,14 +275,17 @@ static int loop(struct daemon *d)
 		struct pollfd p[] = {{.fd = d->signals, .events = POLLIN},
 				     {.fd = kube_client_fd(d->client), .events = POLLIN},
 				     {.fd = d->clock_set, .events = POLLIN},
-				     {.fd = face_fd(d->face), .events = POLLIN}};
+				     {.fd = face_fd(d->face), .events = POLLIN},
+				     {.fd = keep_fd(d), .events = POLLIN}};
 
-		if (poll(p, 4, is_busy ? 0 : next_ms(d)) < 0 && errno != EINTR)
+		if (poll(p, 5, is_busy ? 0 : next_ms(d)) < 0 && errno != EINTR)
 			return EXIT_STARTLESS;
 		if (p[0].revents & POLLIN)
 			read_signals(d);
 		if (p[2].revents)
 			rearm_clock(d);
+		if (p[4].revents)
+			keep_heard(d);
 		is_busy = turn(d);
 		face_answer(d->face);
 		if (d->has_failed)
@@ -289,6 +305,7 @@ static int catch_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -368,6 +385,7 @@ int daemon_run(const struct daemon_options *o)
 	rc = run(&d);
 	face_free(d.face);
 	keep_stop(&d);
+	self_check_end(&d);
 	scheduler_free(d.scheduler);
 	world_free(d.next);
 	lease_free(d.lease);

@@ -12,6 +12,7 @@ struct config_map {
 };
 
 struct face;
+struct self_check;
 
 struct daemon {
 	const struct daemon_options *o;
@@ -33,7 +34,8 @@ struct daemon {
 	struct journal_live *journal; /* NULL: none */
 	bool is_journal_settled, has_journal_problem;
 	uint64_t n_journal_lost;
-	struct map told; /* hash of a pod's name -> hash of what was said of it last */
+	struct self_check *check; /* NULL: none is made */
+	struct map told;	  /* hash of a pod's name -> hash of what was said of it last */
 	/* lines of decisions */
 	double line_tokens;
 	int64_t lines_ns;
@@ -55,6 +57,13 @@ bool leader_take(struct daemon *d, const struct kube_news *n); /* false: not its
 void leader_tick(struct daemon *d);
 int64_t leader_next_ns(const struct daemon *d);
 void leader_release(struct daemon *d); /* and waits for the answer a little */
+
+/* ---- self_check.c ---- */
+void self_check_begin(struct daemon *d);			   /* nothing happens while one is made */
+void self_check_end(struct daemon *d);				   /* whether it was made or not */
+bool self_check_take(struct daemon *d, const struct kube_news *n); /* false: not for it */
+void self_check_tick(struct daemon *d);
+int64_t self_check_next_ns(const struct daemon *d);
 
 struct journal_live;
 

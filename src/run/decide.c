@@ -35,6 +35,7 @@ static struct engine_run run_of(const struct scheduler *s)
 struct words { /* of one decision */
 	struct text message;
 	struct text *victims; /* why each has to go */
+	uint64_t ticket;      /* of whoever keeps the decision */
 };
 
 static void victim_words(const struct plan_view *v, const struct decision *d, const struct victim *x, struct text *out)
@@ -79,7 +80,7 @@ static void describe(struct scheduler *s, const struct decisions *plan, bool is_
 	for (uint32_t i = 0; i < plan->v.n; i++) {
 		ret[i] = words_of(&v, &plan->v.v[i]);
 		if (s->o.hooks.decided)
-			s->o.hooks.decided(s->o.hooks.ctx, &v, &plan->v.v[i], &s->now);
+			ret[i].ticket = s->o.hooks.decided(s->o.hooks.ctx, &v, &plan->v.v[i], &s->now);
 	}
 	plan_notes_free(notes);
 }
@@ -227,7 +228,7 @@ static void nominated(struct scheduler *s, const struct decision *d, const struc
 static void carry_out(struct scheduler *s, const struct decision *d, const struct words *w)
 {
 	if (d->pod == POD_NONE) {
-		evict_begin(s, d, w->victims);
+		evict_begin(s, d, w->victims, w->ticket);
 		return;
 	}
 	bits_clear(&s->batch, d->pod);
@@ -242,7 +243,7 @@ static void carry_out(struct scheduler *s, const struct decision *d, const struc
 		stays_waiting(s, d, w);
 		break;
 	}
-	evict_begin(s, d, w->victims);
+	evict_begin(s, d, w->victims, w->ticket);
 }
 
 /* ---- pod by pod ---- */

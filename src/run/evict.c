@@ -173,7 +173,8 @@ static void set_preemptor(struct scheduler *s, struct task *t, const struct deci
 	link_victim(s, t);
 }
 
-static void begin_one(struct scheduler *s, const struct decision *d, const struct victim *x, const char *words)
+static void begin_one(struct scheduler *s, const struct decision *d, const struct victim *x, const char *words,
+		      uint64_t ticket)
 {
 	const struct pod *p = ledger_pod(s->ledger, x->pod);
 	struct task *t;
@@ -183,6 +184,7 @@ static void begin_one(struct scheduler *s, const struct decision *d, const struc
 	t = task_new(s, TASK_EVICT, x->pod);
 	t->step = STEP_HELD;
 	t->action = d->action;
+	t->ticket = ticket;
 	t->material = material_of(p);
 	t->events = report_recorder(s, p);
 	text_add(&t->words, words);
@@ -196,10 +198,10 @@ static void begin_one(struct scheduler *s, const struct decision *d, const struc
 		task_at(s, t, s->now.steady_ns); /* for nobody: there is nothing to be written before */
 }
 
-void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words)
+void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words, uint64_t ticket)
 {
 	for (uint32_t i = 0; i < d->n_victims; i++)
-		begin_one(s, d, &d->victims[i], text_str(&words[i]));
+		begin_one(s, d, &d->victims[i], text_str(&words[i]), ticket);
 }
 
 void evict_release(struct scheduler *s, pod_id preemptor)
@@ -245,6 +247,14 @@ static bool is_going(const struct scheduler *s, const struct task *t)
 	return p->obj->deleted_ns != TIME_NONE || p->state == POD_FINISHED;
 }
 
+/* An eviction that the journal forgets would be forgotten by the rules that count evictions. */
+static bool is_kept(const struct scheduler *s, const struct task *t)
+{
+	const struct scheduler_hooks *h = &s->o.hooks;
+
+	return !t->ticket || !h->is_kept || h->is_kept(h->ctx, t->ticket);
+}
+
 void evict_step(struct scheduler *s, struct task *t)
 {
 	if (s->is_draining && t->step == STEP_HELD)
@@ -255,6 +265,8 @@ void evict_step(struct scheduler *s, struct task *t)
 		cancel(s, t, NO_PLACE);
 	else if (!is_same(s, t))
 		fail(s, t, "it is not what it was when that was decided", false);
+	else if (t->step == STEP_HELD && !is_kept(s, t))
+		task_until_kept(s, t);
 	else if (t->step == STEP_HELD || t->step == STEP_CONDITION || t->step == STEP_ASKED)
 		send_condition(s, t);
 	else if (t->step == STEP_DELETE)

@@ -12,6 +12,7 @@
 
 #define REPEATED_NS (3600 * NS_PER_S)
 #define USAGE_STEP_NS (10 * NS_PER_S)
+enum { OURS_MAX = 100000, NO_NODE = 0 };
 
 /* A placement that is not bound yet. */
 struct placed {
@@ -29,6 +30,7 @@ struct face {
 	struct token_review *review;
 	struct map told;   /* hash of a pod's name -> hash of its last decision in the log */
 	struct map by_uid; /* hash of a uid -> placed */
+	struct map ours;   /* dry run: hash of a uid -> hash of the node we would give it, NO_NODE: none */
 	ARRAY(struct placed) placed;
 	uint32_t first_free;
 	double decision_s; /* of one decision, in the turn before */
@@ -65,6 +67,7 @@ void face_free(struct face *f)
 	metrics_free(f->metrics);
 	map_free(&f->told);
 	map_free(&f->by_uid);
+	map_free(&f->ours);
 	array_free(&f->placed);
 	mem_free(f);
 }
@@ -322,10 +325,48 @@ static void log_decision(struct face *f, const struct plan_view *v, const struct
 	text_free(&more);
 }
 
+/* ---- beside another scheduler ---- */
+
+static uint32_t node_hash(const char *node)
+{
+	return ((uint32_t)hash_bytes(node, strlen(node)) & INT32_MAX) | 1;
+}
+
+static void note_ours(struct face *f, const struct plan_view *v, const struct decision *x)
+{
+	struct ledger *l = cluster_ledger(v->cluster);
+	const char *uid = name_str(vocab_names(ledger_vocab(l)), ledger_pod(l, x->pod)->obj->uid);
+
+	if (f->ours.n >= OURS_MAX) { /* pods that went without a node */
+		map_free(&f->ours);
+		f->ours = (struct map){0};
+	}
+	map_put(&f->ours, uid_key(uid), x->node == NODE_NONE ? NO_NODE : node_hash(node_text(v, x->node)));
+}
+
+void face_theirs(struct face *f, const struct their_placement *p)
+{
+	uint32_t ours = map_get(&f->ours, uid_key(p->uid));
+	const char *words = ours == MAP_NONE ? "undecided" : ours == NO_NODE ? "waiting" : "other";
+
+	if (ours == node_hash(p->node))
+		words = "same";
+	map_del(&f->ours, uid_key(p->uid));
+	metrics_add(f->metrics, METRIC_SHADOW, 1, METRIC_LABELS(p->scheduler, words));
+}
+
+void face_checked(struct face *f, uint32_t n_differences)
+{
+	metrics_add(f->metrics, METRIC_SELF_CHECKS, 1, METRIC_LABELS(n_differences ? "different" : "clean"));
+	metrics_set(f->metrics, METRIC_SELF_CHECK_DIFFERENCES, n_differences, NULL);
+}
+
 void face_decided(struct face *f, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
 	count_decision(f, v, x);
-	if (x->pod != POD_NONE && x->outcome == OUTCOME_PLACED && !f->d->o->is_dry)
+	if (x->pod != POD_NONE && f->d->o->is_dry)
+		note_ours(f, v, x);
+	else if (x->pod != POD_NONE && x->outcome == OUTCOME_PLACED)
 		note_placed(f, v, x, now);
 	log_decision(f, v, x, now);
 }

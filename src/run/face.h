@@ -25,7 +25,9 @@ void face_wrote(struct face *f, enum task_kind k, const struct kube_news *n);
 void face_bound(struct face *f, const char *uid, const char *error, const struct moment *now);
 void face_undone(struct face *f, const char *reason);
 void face_gang(struct face *f, const char *outcome);
-void face_requested(struct face *f, const struct kube_news *n); /* any request that ended */
+void face_theirs(struct face *f, const struct their_placement *p); /* in a shadow: what they did */
+void face_checked(struct face *f, uint32_t n_differences);	   /* a self check ended */
+void face_requested(struct face *f, const struct kube_news *n);	   /* any request that ended */
 void face_object_refused(struct face *f, const char *kind);
 void face_settings(struct face *f, const char *refused); /* where from; NULL: they are in force */
 void face_leads(struct face *f);			 /* or not any more */

@@ -134,7 +134,7 @@ static void undo(struct scheduler *s, struct gang_bind *g)
 	ledger_commit(s->ledger);
 	d.victims = victims.v;
 	d.n_victims = victims.n;
-	evict_begin(s, &d, words);
+	evict_begin(s, &d, words, 0);
 	for (uint32_t i = 0; i < victims.n; i++)
 		text_free(&words[i]);
 	mem_free(words);

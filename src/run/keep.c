@@ -5,6 +5,9 @@
  */
 #include "run/keep.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "journal/record.h"
 
 static enum journal_source source_of(const struct daemon *d)
@@ -36,17 +39,32 @@ enum err_code keep_start(struct daemon *d, struct err *e)
 	return d->o->journal ? journal_live_open(d->o->journal, &session, &d->journal, e) : ERR_OK;
 }
 
-void keep_decision(struct daemon *d, const struct plan_view *v, const struct decision *x, const struct moment *now)
+uint64_t keep_decision(struct daemon *d, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
 	struct arena *a;
 	struct journal_decision j;
+	uint64_t ticket;
 
 	if (!d->journal)
-		return;
+		return 0;
 	a = arena_new(1 << 12);
 	journal_decision_of(v, x, a, &j);
-	journal_live_decide(d->journal, &j, now->wall_ns);
+	ticket = journal_live_decide(d->journal, &j, now->wall_ns);
 	arena_free(a);
+	return ticket;
+}
+
+bool keep_has(const struct daemon *d, uint64_t ticket)
+{
+	return !d->journal || d->has_journal_problem || journal_live_durable(d->journal) >= ticket;
+}
+
+void keep_heard(struct daemon *d)
+{
+	uint64_t n;
+
+	while (read(keep_fd(d), &n, sizeof(n)) < 0 && errno == EINTR)
+		;
 }
 
 void keep_outcome(struct daemon *d, bool is_eviction, const char *uid, enum journal_state state, const char *reason,
@@ -122,6 +140,7 @@ static void settle_all(struct daemon *d)
 void keep_tick(struct daemon *d)
 {
 	struct text problem = {0};
+	struct moment now;
 	uint64_t lost = 0;
 
 	if (!d->journal)
@@ -137,6 +156,8 @@ void keep_tick(struct daemon *d)
 	}
 	d->n_journal_lost = lost;
 	d->has_journal_problem = problem.n != 0;
+	now = daemon_now(d);
+	scheduler_kept(d->scheduler, d->has_journal_problem ? UINT64_MAX : journal_live_durable(d->journal), &now);
 	text_free(&problem);
 }
 

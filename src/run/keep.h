@@ -14,10 +14,14 @@ enum err_code keep_start(struct daemon *d, struct err *e);
 void keep_stop(struct daemon *d);
 int keep_fd(const struct daemon *d); /* -1: none */
 
-void keep_decision(struct daemon *d, const struct plan_view *v, const struct decision *x, const struct moment *now);
+/* The ticket of the record; 0: there is no journal. */
+uint64_t keep_decision(struct daemon *d, const struct plan_view *v, const struct decision *x, const struct moment *now);
 void keep_outcome(struct daemon *d, bool is_eviction, const char *uid, enum journal_state state, const char *reason,
 		  const struct moment *now);
 /* A pod that another scheduler gave a node, where its pods are only looked at. */
 void keep_theirs(struct daemon *d, const struct their_placement *p, const struct moment *now);
+/* Is the record on the disk? Where the journal cannot be written nobody waits for it. */
+bool keep_has(const struct daemon *d, uint64_t ticket);
+void keep_heard(struct daemon *d); /* its descriptor is readable */
 /* Once the lists are complete: what a daemon before us left open is looked up in the cluster. */
 void keep_tick(struct daemon *d);

@@ -2,7 +2,7 @@
 /* Words of decisions for `kubectl describe`, and events. */
 #include "run/scheduler_internal.h"
 
-enum { EVENTS_WAITING_MAX = 10000 }; /* what is beyond is not told */
+enum { EVENTS_WAITING_MAX = 10000, EARLY_EVENTS_MAX = 100 }; /* what is beyond is not told */
 #define FLUSH_NS (30 * NS_PER_S)
 
 /* Who is in the way of preempting, after kube-scheduler's own sentence. */
@@ -66,8 +66,22 @@ void report_pod_event(struct scheduler *s, pod_id pod, const char *type, const c
 
 void scheduler_event(struct scheduler *s, const struct kube_event *e, const struct moment *now)
 {
+	struct kube_write w = {0};
+
 	s->now = *now;
-	report_event(s, s->events.v[0], e);
+	if (s->leads || s->o.is_dry || s->early_events.n >= EARLY_EVENTS_MAX) {
+		report_event(s, s->events.v[0], e);
+		return;
+	}
+	if (events_note(s->events.v[0], e, s->now.wall_ns, &w))
+		array_push(&s->early_events, w);
+}
+
+void report_early(struct scheduler *s)
+{
+	for (uint32_t i = 0; i < s->early_events.n; i++)
+		task_write(s, TASK_EVENT, &s->early_events.v[i]);
+	s->early_events.n = 0;
 }
 
 /* Series that ended. */

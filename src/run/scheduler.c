@@ -569,6 +569,10 @@ void scheduler_free(struct scheduler *s)
 	heap_free(&s->due);
 	heap_free(&s->ready);
 	heap_free(&s->events_ready);
+	heap_free(&s->unkept);
+	for (uint32_t i = 0; i < s->early_events.n; i++)
+		kube_write_free(&s->early_events.v[i]);
+	array_free(&s->early_events);
 	map_free(&s->by_request);
 	map_free(&s->stamped);
 	map_free(&s->published);
@@ -668,6 +672,7 @@ void scheduler_lead(struct scheduler *s, const struct moment *now)
 	if (!s->leads)
 		kube_feed_refresh(s->feed, now->steady_ns);
 	s->leads = s->wants_plan = true;
+	report_early(s);
 }
 
 void scheduler_drain(struct scheduler *s)

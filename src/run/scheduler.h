@@ -37,8 +37,12 @@ struct their_placement {
 /* What happened, for those who keep, count and tell it. Everything may be NULL. */
 struct scheduler_hooks {
 	void *ctx;
-	/* A decision was made; the ledger is as it was before it where the words need that. */
-	void (*decided)(void *ctx, const struct plan_view *v, const struct decision *d, const struct moment *now);
+	/*
+	 * A decision was made; the ledger is as it was before it where the words need that. Its evictions wait until
+	 * is_kept says that what was returned is on the disk; 0: they wait for nothing.
+	 */
+	uint64_t (*decided)(void *ctx, const struct plan_view *v, const struct decision *d, const struct moment *now);
+	bool (*is_kept)(void *ctx, uint64_t ticket);
 	void (*turn_ended)(void *ctx, uint32_t n_decisions, int64_t took_ns);
 	/* A write ended. */
 	void (*wrote)(void *ctx, enum task_kind k, const struct kube_news *n);
@@ -95,6 +99,9 @@ bool scheduler_is_drained(const struct scheduler *s); /* no write is under way t
 bool scheduler_is_silent(const struct scheduler *s);  /* and no event either */
 bool scheduler_is_synced(const struct scheduler *s);
 
+/* What decided returned is kept up to this: evictions that waited for it go on. */
+void scheduler_kept(struct scheduler *s, uint64_t ticket, const struct moment *now);
+
 struct world *scheduler_world(const struct scheduler *s);
 struct kube_feed *scheduler_feed(const struct scheduler *s);
 struct waiting *scheduler_waiting(const struct scheduler *s);
@@ -108,5 +115,5 @@ struct scheduler_counts {
 	uint32_t stuck;					/* victims that should have gone */
 };
 struct scheduler_counts scheduler_counts(const struct scheduler *s, const struct moment *now);
-/* Other writes that an event is about: "ConfigurationRefused" on an object. */
+/* An event that is about no pod: "ConfigurationRefused" on an object. Before it leads it is kept, and written then. */
 void scheduler_event(struct scheduler *s, const struct kube_event *e, const struct moment *now);

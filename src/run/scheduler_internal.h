@@ -53,6 +53,7 @@ struct task {
 	struct events *events;	     /* who tells of it */
 	struct text version;	     /* resourceVersion after the condition */
 	uint64_t material;	     /* what rules look at, when it was decided */
+	uint64_t ticket;	     /* of the decision: it is kept before anything follows from it */
 	/* bind */
 	bool is_seen; /* the watch was faster than the answer */
 	bool is_told; /* that it is bound */
@@ -83,14 +84,16 @@ struct scheduler {
 	ARRAY(struct task *) tasks; /* by slot; NULL: it is free */
 	ARRAY(uint32_t) free_slots;
 	struct heap due;		 /* tasks that wait for a time */
-	struct heap ready, events_ready; /* and those that wait for their turn */
+	struct heap ready, events_ready; /* those that wait for their turn */
+	struct heap unkept;		 /* and those that wait until their ticket is kept */
 	uint32_t n_ready[TASK_KINDS];
 	struct map by_request;
 	uint32_t in_flight[TASK_KINDS]; /* requests */
 	ARRAY(struct pod_note) notes;
-	struct heap timers;	       /* pods by until_ns */
-	struct bits nominated;	       /* pods that have a nomination, here or there */
-	ARRAY(struct events *) events; /* by scheduler name, as in the configuration */
+	struct heap timers;		       /* pods by until_ns */
+	struct bits nominated;		       /* pods that have a nomination, here or there */
+	ARRAY(struct events *) events;	       /* by scheduler name, as in the configuration */
+	ARRAY(struct kube_write) early_events; /* written when it leads */
 	ARRAY(struct gang_bind *) gangs;
 	struct map stamped;   /* groups -> seconds of the start that was written */
 	struct map published; /* groups -> the preemptibility that was written */
@@ -144,6 +147,7 @@ void task_pause(struct scheduler *s, struct task *t); /* the step again, after a
 void task_at(struct scheduler *s, struct task *t, int64_t steady_ns);
 void task_end(struct scheduler *s, struct task *t); /* at once, or when its answer has come */
 void task_free(struct scheduler *s, struct task *t);
+void task_until_kept(struct scheduler *s, struct task *t);
 void tasks_tick(struct scheduler *s);
 int64_t tasks_next_ns(const struct scheduler *s); /* steady: when the first of them is due */
 void tasks_init(struct scheduler *s);
@@ -166,7 +170,7 @@ void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_onc
 void bind_send(struct scheduler *s, struct task *t);
 
 /* ---- evict.c ---- */
-void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words);
+void evict_begin(struct scheduler *s, const struct decision *d, const struct text *words, uint64_t ticket);
 void evict_step(struct scheduler *s, struct task *t);
 void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n);
 void evict_observed(struct scheduler *s, pod_id victim); /* its object changed */
@@ -195,6 +199,7 @@ void report_pod_event(struct scheduler *s, pod_id pod, const char *type, const c
 struct events *report_recorder(struct scheduler *s, const struct pod *p);
 void report_event(struct scheduler *s, struct events *v, const struct kube_event *e);
 void report_flush(struct scheduler *s);
+void report_early(struct scheduler *s); /* what happened before it led */
 
 /* ---- group.c ---- */
 void group_placed(struct scheduler *s, group_id group); /* a member got its place: the start is written down */

@@ -111,8 +111,17 @@ static int by_rank(const void *ctx, uint32_t a, uint32_t b)
 	return rank_of(s->tasks.v[a]) - rank_of(s->tasks.v[b]);
 }
 
+static int by_ticket(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct scheduler *s = ctx;
+	uint64_t x = s->tasks.v[a]->ticket, y = s->tasks.v[b]->ticket;
+
+	return (x > y) - (x < y);
+}
+
 void tasks_init(struct scheduler *s)
 {
+	heap_init(&s->unkept, by_ticket, s);
 	heap_init(&s->due, by_time, s);
 	heap_init(&s->ready, by_rank, s);
 	heap_init(&s->events_ready, by_rank, s);
@@ -127,6 +136,8 @@ static void take_out(struct scheduler *s, struct task *t)
 {
 	if (heap_has(&s->due, t->slot))
 		heap_remove(&s->due, t->slot);
+	if (heap_has(&s->unkept, t->slot))
+		heap_remove(&s->unkept, t->slot);
 	if (heap_has(ready_of(s, t), t->slot)) {
 		heap_remove(ready_of(s, t), t->slot);
 		s->n_ready[t->kind]--;
@@ -139,6 +150,19 @@ void task_at(struct scheduler *s, struct task *t, int64_t steady_ns)
 	t->at_ns = steady_ns;
 	if (steady_ns != INT64_MAX)
 		heap_push(&s->due, t->slot);
+}
+
+void task_until_kept(struct scheduler *s, struct task *t)
+{
+	take_out(s, t);
+	heap_push(&s->unkept, t->slot);
+}
+
+void scheduler_kept(struct scheduler *s, uint64_t ticket, const struct moment *now)
+{
+	s->now = *now;
+	while (s->unkept.items.n && s->tasks.v[heap_peek(&s->unkept)]->ticket <= ticket)
+		task_at(s, s->tasks.v[heap_peek(&s->unkept)], now->steady_ns);
 }
 
 /* Now it waits for its turn only. */

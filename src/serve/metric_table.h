@@ -71,6 +71,12 @@
 	    "When the settings in force were taken.")                                                                  \
 	ROW(OBJECTS_REFUSED, COUNTER, "cede_objects_refused_total", "kind", "", "",                                    \
 	    "Objects of the cluster that could not be read and were left as they were, or out.")                       \
+	ROW(SHADOW, COUNTER, "cede_shadow_placements_total", "scheduler", "ours", "",                                  \
+	    "Pods another scheduler gave a node; ours: same, other node, waiting here, or undecided yet.")             \
+	ROW(SELF_CHECKS, COUNTER, "cede_self_checks_total", "result", "", "",                                          \
+	    "Comparisons of the known cluster with a fresh list: clean or different.")                                 \
+	ROW(SELF_CHECK_DIFFERENCES, GAUGE, "cede_self_check_differences", "", "", "",                                  \
+	    "Objects that were not known as they are, in the last self check.")                                        \
 	/* queues */                                                                                                   \
 	ROW(QUEUE_PODS, GAUGE, "cede_queue_pods", "queue", "state", "", "Pods of a queue: running, waiting, leaving.") \
 	ROW(QUEUE_USED, GAUGE, "cede_queue_used", "queue", "resource", "", "What a queue uses, with all below it.")    \

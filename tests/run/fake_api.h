@@ -29,7 +29,9 @@ struct fake_api {
 	ARRAY(struct fake_request) asked;
 	uint64_t last_id;
 	uint32_t version;
-	struct text log; /* writes and reads of single objects, events left out */
+	struct text log;    /* writes and reads of single objects, events left out */
+	struct text events; /* their reasons */
+	uint64_t ticket, kept;
 };
 
 static inline const char *fake_field(const char *body, const char *key, char *out, size_t size)
@@ -53,8 +55,10 @@ static inline void fake_describe(struct fake_api *f, const struct fake_request *
 	char name[64] = "", a[64], b[64];
 	const char *pods = strstr(r->path, "/pods/");
 
-	if (strstr(r->path, "/events"))
+	if (strstr(r->path, "/events")) {
+		text_printf(&f->events, "%s; ", fake_field(r->body, "\"reason\"", a, sizeof(a)));
 		return;
+	}
 	if (pods)
 		sscanf(pods, "/pods/%63[^/]", name);
 	if (strstr(r->path, "/binding"))
@@ -245,6 +249,21 @@ static inline enum pod_state fake_state(struct fake_api *f, const char *name)
 	return id == POD_NONE ? POD_FREE : (enum pod_state)ledger_pod(cluster_ledger(w->cluster), id)->state;
 }
 
+/* A journal that has what the test says. */
+static inline uint64_t fake_decided(void *ctx, const struct plan_view *v, const struct decision *d,
+				    const struct moment *now)
+{
+	struct fake_api *f = ctx;
+
+	(void)v, (void)d, (void)now;
+	return ++f->ticket;
+}
+
+static inline bool fake_is_kept(void *ctx, uint64_t ticket)
+{
+	return ticket <= ((struct fake_api *)ctx)->kept;
+}
+
 /* Only what goes wrong with the lab itself. */
 static inline void fake_said(void *ctx, bool is_warning, const char *words)
 {
@@ -253,7 +272,8 @@ static inline void fake_said(void *ctx, bool is_warning, const char *words)
 		fprintf(stderr, "%s\n", words);
 }
 
-static inline struct fake_api *fake_new(const char *settings)
+/* It stands by. */
+static inline struct fake_api *fake_follow(const char *settings)
 {
 	struct fake_api *f = mem_alloc(sizeof(*f));
 	struct world_text text = {"cede.yaml", settings};
@@ -267,13 +287,22 @@ static inline struct fake_api *fake_new(const char *settings)
 		fail_msg("%s", e.msg);
 	o.transport = (struct kube_transport){fake_send, fake_cancel, f};
 	o.reflector.may_stream = false;
-	o.hooks.said = fake_said;
+	o.hooks =
+		(struct scheduler_hooks){.ctx = f, .said = fake_said, .decided = fake_decided, .is_kept = fake_is_kept};
+	f->kept = UINT64_MAX;
 	o.steady = clock_fixed(&f->now.steady_ns);
 	f->s = scheduler_new(w, &o, &f->now);
 	fake_run(f);
+	return f;
+}
+
+static inline struct fake_api *fake_new(const char *settings)
+{
+	struct fake_api *f = fake_follow(settings);
+
 	scheduler_lead(f->s, &f->now);
 	fake_run(f);
-	ledger_check_always(cluster_ledger(w->cluster), true);
+	ledger_check_always(cluster_ledger(scheduler_world(f->s)->cluster), true);
 	return f;
 }
 
@@ -287,5 +316,6 @@ static inline void fake_free(struct fake_api *f)
 	}
 	array_free(&f->asked);
 	text_free(&f->log);
+	text_free(&f->events);
 	mem_free(f);
 }

@@ -303,6 +303,71 @@ static void KF_10_a_preemptor_is_asked_again_when_its_room_is_there(void **state
 	fake_free(f);
 }
 
+/* An eviction that the journal forgets would be forgotten by thrash and eviction-rate. */
+static void CL_2_nobody_is_evicted_before_the_journal_has_it(void **state)
+{
+	struct fake_api *f = fake_new(KUBERNETES);
+
+	(void)state;
+	f->kept = 0;
+	fake_node(f, "n0", 4);
+	fake_put(f, &(struct fake_pod){"low", "n0", 4, 1, false, NULL, NULL, NULL}, "ADDED");
+	fake_put(f, &(struct fake_pod){"high", NULL, 4, 9, false, NULL, NULL, NULL}, "ADDED");
+	fake_answer(f, 200, "{}");
+	fake_pass(f, 20);
+	assert_string_equal(text_str(&f->log), "status high Unschedulable nominated=n0; ");
+	scheduler_kept(f->s, f->ticket - 1, &f->now);
+	fake_run(f);
+	assert_string_equal(text_str(&f->log), "status high Unschedulable nominated=n0; ");
+	f->kept = f->ticket;
+	scheduler_kept(f->s, f->kept, &f->now);
+	fake_run(f);
+	assert_string_equal(text_str(&f->log), "status high Unschedulable nominated=n0; target low True; ");
+	fake_free(f);
+}
+
+static void CL_2_a_victim_that_waits_for_the_journal_stays_if_nobody_needs_it(void **state)
+{
+	struct fake_api *f = fake_new(KUBERNETES);
+
+	(void)state;
+	f->kept = 0;
+	fake_node(f, "n0", 4);
+	fake_put(f, &(struct fake_pod){"low", "n0", 4, 1, false, NULL, NULL, NULL}, "ADDED");
+	fake_put(f, &(struct fake_pod){"high", NULL, 4, 9, false, NULL, NULL, NULL}, "ADDED");
+	fake_answer(f, 200, "{}");
+	fake_put(f, &(struct fake_pod){"high", NULL, 4, 9, false, NULL, NULL, NULL}, "DELETED");
+	assert_int_equal(fake_state(f, "low"), POD_PLACED);
+	f->kept = f->ticket;
+	scheduler_kept(f->s, f->kept, &f->now);
+	fake_run(f);
+	assert_string_equal(text_str(&f->log), "status high Unschedulable nominated=n0; ");
+	fake_free(f);
+}
+
+static void CL_7_what_is_refused_before_it_leads_is_told_when_it_does(void **state)
+{
+	struct fake_api *f = fake_follow(KUBERNETES);
+	struct kube_event e = {.api = "v1",
+			       .kind = "ConfigMap",
+			       .ns = "d",
+			       .name = "cede",
+			       .uid = "u",
+			       .type = "Warning",
+			       .reason = "ConfigurationRefused",
+			       .action = "Configuring",
+			       .note = "no"};
+
+	(void)state;
+	scheduler_event(f->s, &e, &f->now);
+	fake_run(f);
+	assert_string_equal(text_str(&f->events), "");
+	scheduler_lead(f->s, &f->now);
+	fake_run(f);
+	assert_string_equal(text_str(&f->events), "ConfigurationRefused; ");
+	fake_free(f);
+}
+
 enum { CROWD = 140 }; /* more than are written at once */
 
 static void CL_2_what_is_outdated_before_its_turn_is_not_written(void **state)
@@ -345,6 +410,9 @@ int main(void)
 		cmocka_unit_test(CL_9_a_nomination_that_no_longer_holds_is_taken_away),
 		cmocka_unit_test(KF_10_who_sleeps_is_woken_by_what_is_undone),
 		cmocka_unit_test(KF_10_a_preemptor_is_asked_again_when_its_room_is_there),
+		cmocka_unit_test(CL_2_nobody_is_evicted_before_the_journal_has_it),
+		cmocka_unit_test(CL_2_a_victim_that_waits_for_the_journal_stays_if_nobody_needs_it),
+		cmocka_unit_test(CL_7_what_is_refused_before_it_leads_is_told_when_it_does),
 		cmocka_unit_test(CL_2_what_is_outdated_before_its_turn_is_not_written),
 	};
 
