@@ -4,24 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/sim_helps.h"
+
+enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked in any case */
+
 struct wait_kind {
 	bool is_live, is_awake;
-	bool is_wary; /* filters look at other pods, or at volumes: anything may help it */
+	bool must_ask; /* awake for more than room on some nodes */
+	uint32_t n_nodes;
+	node_id nodes[WAKING_NODES]; /* that got room since it was refused */
+	bool is_wary;		     /* filters look at other pods, or at volumes: anything may help it */
 	bool is_group;
 	bool is_nominated;		/* one pod, or a group of which some have reserved room */
 	bool fitted_max, could_reclaim; /* when it was refused */
-	queue_id queue;
-	shape_id shape;
+	struct wait_need need;
 	labelset_id labelset;
-	int32_t priority;
 	name_id app;
 	enum owner_kind owner;
-	group_id group;
 	uint64_t hash;
 	uint32_t next_of_hash;
 	uint32_t at; /* among the live ones */
 	uint32_t timer;
-	int64_t reclaims_from_ns;   /* its delay ends; TIME_NONE: none */
 	bool was_decided;	    /* in the present pass: refused, gated or nominated */
 	ledger_mark refused_at;	    /* in the present pass */
 	uint32_t n_tried, n_placed; /* of the pass */
@@ -60,33 +63,34 @@ static struct waiter *waiter_of(struct asleep *a, pod_id pod)
 	return &a->waiters.v[pod];
 }
 
-static const struct engine_config *config_of(const struct sim *s)
-{
-	return s->own_config ? s->own_config : s->o.config;
-}
-
 /* ---- kinds ---- */
 
 static bool is_wary(const struct sim *s, const struct pod *p)
 {
+	const struct queue_tree *t = ledger_queues(s->ledger);
 	const struct shape *x = shape_get(s->vocab, p->shape);
 
+	for (queue_id q = p->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent)
+		if (queue_get(t, q)->spec.n_limits || queue_get(t, q)->spec.max_apps)
+			return true;
 	return p->has_volumes || x->has_claims || x->affinity.n || x->anti_affinity.n || x->n_spreads || x->n_ports ||
 	       x->runs_on != NAME_NONE;
 }
 
 static struct wait_kind kind_like(const struct sim *s, const struct pod *p, bool is_nominated)
 {
-	struct wait_kind k = {
-		.is_live = true, .is_awake = true, .queue = p->queue, .group = p->group, .timer = SLOT_NONE};
+	struct wait_kind k = {.is_live = true, .is_awake = true, .must_ask = true, .timer = SLOT_NONE};
 
+	k.need = (struct wait_need){.queue = p->queue,
+				    .shape = p->shape,
+				    .priority = p->priority,
+				    .group = p->group,
+				    .is_kept = p->preemptibility == NON_PREEMPTIBLE,
+				    .reclaims_from_ns = TIME_NONE};
 	k.is_group = p->group != GROUP_NONE;
 	k.is_nominated = is_nominated && !k.is_group;
 	k.is_wary = is_wary(s, p);
-	k.reclaims_from_ns = TIME_NONE;
-	k.shape = p->shape;
 	k.labelset = p->labelset;
-	k.priority = p->priority;
 	k.app = p->obj->app;
 	k.owner = p->obj->owner_kind == OWNER_DAEMONSET ? OWNER_DAEMONSET : OWNER_NONE;
 	if (k.is_group)
@@ -100,10 +104,12 @@ static struct wait_kind kind_like(const struct sim *s, const struct pod *p, bool
 
 static bool are_alike(const struct wait_kind *a, const struct wait_kind *b)
 {
+	const struct wait_need *x = &a->need, *y = &b->need;
+
 	if (a->is_group || b->is_group)
-		return a->group == b->group;
-	return a->queue == b->queue && a->shape == b->shape && a->labelset == b->labelset &&
-	       a->priority == b->priority && a->app == b->app && a->owner == b->owner;
+		return x->group == y->group;
+	return x->queue == y->queue && x->shape == y->shape && a->labelset == b->labelset &&
+	       x->priority == y->priority && x->is_kept == y->is_kept && a->app == b->app && a->owner == b->owner;
 }
 
 static uint32_t find_kind(const struct asleep *a, const struct wait_kind *like)
@@ -199,7 +205,7 @@ static void put_in_order(struct sim *s, uint32_t at, pod_id pod)
 
 static void wake(struct sim *s, struct wait_kind *k)
 {
-	k->is_awake = true;
+	k->is_awake = k->must_ask = true;
 	timer_cancel(s, &k->timer);
 }
 
@@ -281,115 +287,60 @@ void sim_wake_time(struct sim *s, uint32_t what)
 	struct wait_kind *k = &s->asleep->kinds.v[what];
 
 	k->timer = SLOT_NONE;
-	k->is_awake = true;
-}
-
-static bool has_guarantee_left(const struct sim *s, queue_id q)
-{
-	const struct queue_tree *t = ledger_queues(s->ledger);
-
-	for (; q != QUEUE_NONE; q = queue_get(t, q)->parent) {
-		const struct res_vec *g = &queue_get(t, q)->spec.guaranteed;
-		const int64_t *used = ledger_queue_used(s->ledger, q);
-
-		for (uint64_t left = g->mask; left; left &= left - 1) {
-			res_id r = (res_id)__builtin_ctzll(left);
-
-			if (used[r] < g->v[r])
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool can_reclaim(const struct sim *s, const struct wait_kind *k)
-{
-	if (k->queue == QUEUE_NONE || !profile_has_action(config_of(s)->profile, ACTION_RECLAIM))
-		return false;
-	if (k->reclaims_from_ns != TIME_NONE && s->now_ns < k->reclaims_from_ns)
-		return false;
-	return has_guarantee_left(s, k->queue);
-}
-
-static bool fits_max(const struct sim *s, const struct wait_kind *k)
-{
-	const struct queue_tree *t = ledger_queues(s->ledger);
-	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
-
-	for (queue_id q = k->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent) {
-		const struct res_vec *max = &queue_get(t, q)->spec.max;
-		const int64_t *used = ledger_queue_used(s->ledger, q);
-
-		for (uint32_t i = 0; max->mask && i < l->n; i++)
-			if (max->mask >> l->v[i].type & 1 &&
-			    res_add_sat(used[l->v[i].type], l->v[i].amount) > max->v[l->v[i].type])
-				return false;
-	}
-	return true;
-}
-
-/* Might it be asked to go for the kind? Too often yes is fine. */
-static bool may_go(const struct sim *s, const struct wait_kind *k, const struct pod *v, bool reclaims)
-{
-	if (v->state != POD_PLACED)
-		return false;
-	if (k->queue == v->queue || profile_get(config_of(s)->profile)->search_mode == MODE_PODS)
-		return v->priority < k->priority || v->group != GROUP_NONE;
-	return reclaims;
-}
-
-/* With all that is free, leaves or may go, is there room for one of its pods? */
-static bool might_fit(const struct sim *s, const struct wait_kind *k, node_id node)
-{
-	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
-	const struct ledger_node *n = ledger_node(s->ledger, node);
-	const int64_t *has = ledger_node_allocatable(s->ledger, node), *used = ledger_node_used(s->ledger, node),
-		      *leaving = ledger_node_leaving(s->ledger, node);
-	int64_t lacks[RES_MAX];
-	bool reclaims = can_reclaim(s, k), is_short = used[RES_PODS] - leaving[RES_PODS] >= has[RES_PODS];
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		res_id r = l->v[i].type;
-
-		lacks[i] = l->v[i].amount - (has[r] - used[r] + leaving[r]);
-		if (l->v[i].amount > has[r])
-			return false;
-		is_short |= lacks[i] > 0;
-	}
-	for (uint32_t p = 0; is_short && p < n->pods.n; p++) {
-		const struct pod *v = ledger_pod(s->ledger, n->pods.v[p]);
-
-		if (!may_go(s, k, v, reclaims))
-			continue;
-		is_short = false;
-		for (uint32_t i = 0; i < l->n; i++) {
-			lacks[i] -= res_list_get(&shape_get(s->vocab, v->shape)->usage, l->v[i].type);
-			is_short |= lacks[i] > 0;
-		}
-	}
-	return !is_short;
-}
-
-/* A group that others may move for needs as much room as it asks for, wherever it is. */
-static bool might_fit_moved(const struct sim *s, const struct wait_kind *k)
-{
-	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
-	const int64_t *used = s->accounts.v[0].used;
-
-	if (!profile_has_action(config_of(s)->profile, ACTION_CONSOLIDATE))
-		return false;
-	for (uint32_t i = 0; i < l->n; i++)
-		if (s->room[l->v[i].type] - used[l->v[i].type] < l->v[i].amount * k->n_waiting)
-			return false;
-	return true;
+	k->is_awake = k->must_ask = true;
 }
 
 static bool is_unclear(const struct sim *s)
 {
-	const struct engine_config *c = config_of(s);
+	const struct engine_config *c = helps_config(s);
 
 	return s->o.is_exhaustive || profile_get(c->profile)->search_mode == MODE_SCENARIOS || c->n_plugins ||
 	       s->o.n_plugins || engine_config_reclaims_by(c) == RECLAIM_FAIR_SHARE || s->has_budgets;
+}
+
+static bool looks_everywhere(const struct sim *s)
+{
+	return profile_get(helps_config(s)->profile)->search_mode == MODE_PODS;
+}
+
+/* Where queues count, a pod with a nomination looks at its own node, and at others only if that can no longer be. */
+static bool is_helped_by_node(const struct sim *s, const struct wait_kind *k, node_id node)
+{
+	if (k->is_wary)
+		return true;
+	if (node == NODE_NONE || (k->is_nominated && !looks_everywhere(s)))
+		return false;
+	if (!k->is_group)
+		return helps_node(s, &k->need, node);
+	return (helps_node(s, &k->need, node) && helps_group(s, &k->need)) ||
+	       helps_group_by_moves(s, &k->need, k->n_waiting);
+}
+
+/* By the time it has its turn, others may have taken the room: then it needs not be asked (still_helped). */
+static void wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
+{
+	if (k->must_ask)
+		return;
+	if (k->is_wary || k->n_nodes == WAKING_NODES) {
+		wake(s, k);
+		return;
+	}
+	k->is_awake = true;
+	for (uint32_t i = 0; i < k->n_nodes; i++)
+		if (k->nodes[i] == node)
+			return;
+	if (!k->is_group)
+		k->nodes[k->n_nodes++] = node;
+}
+
+static bool still_helped(const struct sim *s, const struct wait_kind *k)
+{
+	if (k->is_group && !k->must_ask)
+		return helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting);
+	for (uint32_t i = 0; !k->must_ask && i < k->n_nodes; i++)
+		if (ledger_node(s->ledger, k->nodes[i])->is_live && helps_node(s, &k->need, k->nodes[i]))
+			return true;
+	return k->must_ask;
 }
 
 void wake_node_gained(struct sim *s, node_id node)
@@ -404,10 +355,9 @@ void wake_node_gained(struct sim *s, node_id node)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->is_awake)
-			continue;
-		if (k->is_wary || (is_live && might_fit(s, k, node)) || (k->is_group && might_fit_moved(s, k)))
-			wake(s, k);
+		if (!k->must_ask && !(k->is_group && k->is_awake) &&
+		    is_helped_by_node(s, k, is_live ? node : NODE_NONE))
+			wake_by_node(s, k, node);
 	}
 	wake_node_taken(s, node);
 }
@@ -438,7 +388,7 @@ void wake_node_taken(struct sim *s, node_id node)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (!k->is_awake && k->is_nominated && is_nominated_to(a, k, node))
+		if (!k->must_ask && k->is_nominated && is_nominated_to(a, k, node))
 			wake(s, k);
 	}
 }
@@ -458,6 +408,14 @@ static bool shares_path(const struct sim *s, queue_id a, queue_id b)
 	return false;
 }
 
+/* Below its guarantee, which it was not when it was refused: is there anybody to take from? */
+static bool now_reclaims(const struct sim *s, const struct wait_kind *k)
+{
+	if (k->is_nominated || !helps_reclaim(s, &k->need))
+		return false;
+	return k->is_group ? helps_group(s, &k->need) : helps_any_node(s, &k->need);
+}
+
 void wake_queue_lost(struct sim *s, queue_id leaf)
 {
 	struct asleep *a = of(s);
@@ -467,10 +425,10 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->is_awake || k->queue == QUEUE_NONE || !shares_path(s, k->queue, leaf))
+		if (k->must_ask || k->need.queue == QUEUE_NONE || !shares_path(s, k->need.queue, leaf))
 			continue;
-		if (k->is_group || queue_get(ledger_queues(s->ledger), k->queue)->spec.sources & FROM_KAI ||
-		    (!k->fitted_max && fits_max(s, k)) || (!k->could_reclaim && can_reclaim(s, k)))
+		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) ||
+		    (!k->fitted_max && helps_max(s, &k->need)) || (!k->could_reclaim && now_reclaims(s, k)))
 			wake(s, k);
 	}
 }
@@ -482,9 +440,10 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->is_awake)
+		if (k->must_ask)
 			continue;
-		if (k->is_wary || group != GROUP_NONE || (k->queue != leaf && can_reclaim(s, k)))
+		if (k->is_wary || group != GROUP_NONE ||
+		    (k->need.queue != leaf && !k->is_nominated && helps_reclaim(s, &k->need)))
 			wake(s, k);
 	}
 }
@@ -522,6 +481,14 @@ void wake_follow(struct sim *s, const struct decisions *plan)
 	of(s)->plan = plan;
 }
 
+/* Of a kind of many a nomination is one's own: the others have still to be asked. */
+static bool speaks_for_kind(const struct wait_kind *k, const struct decision *d)
+{
+	if (d->outcome == OUTCOME_NOMINATED)
+		return k->is_group || k->is_nominated;
+	return d->outcome != OUTCOME_PLACED;
+}
+
 static void see(struct sim *s, const struct decision *d)
 {
 	struct asleep *a = s->asleep;
@@ -530,7 +497,7 @@ static void see(struct sim *s, const struct decision *d)
 	a->has_victims |= d->n_victims > 0;
 	if (at == SLOT_NONE)
 		return;
-	a->kinds.v[at].was_decided |= d->outcome != OUTCOME_PLACED;
+	a->kinds.v[at].was_decided |= speaks_for_kind(&a->kinds.v[at], d);
 	if (d->outcome == OUTCOME_WAITING)
 		a->kinds.v[at].refused_at = ledger_get_mark(s->ledger);
 	else
@@ -550,12 +517,19 @@ bool wake_passes_over(void *sim, pod_id pod)
 {
 	struct sim *s = sim;
 	struct asleep *a = s->asleep;
-	const struct wait_kind *k = &a->kinds.v[waiter_of(a, pod)->kind];
+	struct wait_kind *k = &a->kinds.v[waiter_of(a, pod)->kind];
 
 	catch_up(s);
 	if (a->has_victims)
 		return true;
-	return !s->o.is_exhaustive && !k->is_group && !k->is_wary && k->refused_at == ledger_get_mark(s->ledger);
+	if (s->o.is_exhaustive || k->is_wary)
+		return false;
+	if (!k->is_group && k->refused_at == ledger_get_mark(s->ledger))
+		return true;
+	if (still_helped(s, k))
+		return false;
+	k->was_decided = true;
+	return true;
 }
 
 bool wake_was_cut(struct sim *s)
@@ -603,7 +577,7 @@ static int64_t overdue_at(const struct sim *s, node_id node)
 		const struct pod *p = ledger_pod(s->ledger, n->pods.v[i]);
 		int64_t late = p->state != POD_LEAVING || p->obj->deleted_ns == TIME_NONE
 				       ? TIME_NONE
-				       : time_add(p->obj->deleted_ns, time_add(config_of(s)->patience_ns, 1));
+				       : time_add(p->obj->deleted_ns, time_add(helps_config(s)->patience_ns, 1));
 
 		if (late != TIME_NONE && late > s->now_ns)
 			at = earlier(at, late);
@@ -627,9 +601,10 @@ static void fall_asleep(struct sim *s, uint32_t at)
 {
 	struct wait_kind *k = &s->asleep->kinds.v[at];
 
-	k->is_awake = false;
-	k->fitted_max = fits_max(s, k);
-	k->could_reclaim = can_reclaim(s, k);
+	k->is_awake = k->must_ask = false;
+	k->n_nodes = 0;
+	k->fitted_max = helps_max(s, &k->need);
+	k->could_reclaim = helps_reclaim(s, &k->need);
 }
 
 /* Its place among kinds: who has room reserved waits for that alone. */
@@ -646,7 +621,9 @@ static void move_kind(struct sim *s, pod_id pod, node_id nominated)
 	} else {
 		wake_leave(s, pod);
 		enter(s, pod, nominated);
-		a->kinds.v[waiter_of(a, pod)->kind].is_awake &= nominated == NODE_NONE;
+		if (nominated != NODE_NONE)
+			a->kinds.v[waiter_of(a, pod)->kind].is_awake = a->kinds.v[waiter_of(a, pod)->kind].must_ask =
+				false;
 	}
 	if (old != NODE_NONE)
 		wake_node_gained(s, old);
@@ -667,13 +644,16 @@ static void settle(struct sim *s, const struct decision *d)
 		set_wake(s, kind, overdue_at(s, nominated));
 		return;
 	}
-	a->kinds.v[kind].reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
+	a->kinds.v[kind].need.reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
 	set_wake(s, kind, wakes_at(s, d));
 	if (d->overdue.node != NODE_NONE)
 		set_wake(s, kind, overdue_at(s, d->overdue.node));
 }
 
-/* Nobody who got a place in a pass can be a victim in it; in the next he can. */
+/*
+ * Nobody who got a place in a pass can be a victim in it; in the next he can. And where the place was reserved for him,
+ * others could not have it before, but may be able to take it from him now.
+ */
 static void wake_for_newcomer(struct sim *s, pod_id pod)
 {
 	struct asleep *a = s->asleep;
@@ -682,8 +662,12 @@ static void wake_for_newcomer(struct sim *s, pod_id pod)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->n_tried && !k->is_awake && !k->is_nominated && may_go(s, k, p, can_reclaim(s, k)))
-			k->is_awake = true;
+		if (k->must_ask || k->is_nominated || !helps_to_evict(s, &k->need, p))
+			continue;
+		if (is_unclear(s))
+			wake(s, k);
+		else if (is_helped_by_node(s, k, p->node))
+			wake_by_node(s, k, p->node);
 	}
 }
 

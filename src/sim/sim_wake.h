@@ -6,7 +6,7 @@
  * pod with a nomination is a kind of its own. A kind that was refused sleeps until something happens that may let it
  * start, and no more is tried of a kind that was refused while nothing moved since. What wakes it:
  *
- *	- a node got room, and with it and with whoever may go there one of its pods might fit that node;
+ *	- a node got room, and with it and with whoever may go there one of its pods might fit that node (sim_helps.h);
  *	- its queue came below a guarantee or a maximum that it was not below before;
  *	- it is below its guarantee, and another queue grew: there may be victims now;
  *	- time: a window, delay, rate or patience ends that was named when it was refused;

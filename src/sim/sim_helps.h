@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sim_helps.h - might a kind of waiting pods get a place, by what is free, leaves or may be asked to go?
+ *
+ * Answers are bounds: no means that the engine would refuse it, yes that it has to be asked. They are worked out from
+ * amounts, priorities and guarantees alone, which costs a thousandth of an attempt; rules that only protect more
+ * (windows, budgets, fences) are left to the engine.
+ */
+#pragma once
+
+#include "sim/sim_internal.h"
+
+struct wait_need { /* what all pods of a kind have in common */
+	queue_id queue;
+	shape_id shape;
+	int32_t priority;
+	group_id group;		  /* GROUP_NONE: each stands for itself */
+	bool is_kept;		  /* nobody may take it back: it waits for the quota of its queue */
+	int64_t reclaims_from_ns; /* its delay ends; TIME_NONE: none */
+};
+
+const struct engine_config *helps_config(const struct sim *s);
+/* Could one of its pods start on the node, now or when others have left? */
+bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);
+bool helps_any_node(const struct sim *s, const struct wait_need *k);
+/* Are there places enough for as many of the group as have to start together? */
+bool helps_group(const struct sim *s, const struct wait_need *k);
+/* Or would there be if others moved? */
+bool helps_group_by_moves(const struct sim *s, const struct wait_need *k, uint32_t n_waiting);
+/* Is its queue below its guarantee, in something that it asks for? */
+bool helps_reclaim(const struct sim *s, const struct wait_need *k);
+bool helps_max(const struct sim *s, const struct wait_need *k); /* one of it fits below the maximums */
+bool helps_has_max(const struct sim *s, const struct wait_need *k);
+/* Might it be asked to go for the kind? */
+bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct pod *v);
