@@ -33,7 +33,7 @@ RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
-.PHONY: run build test conform oracle properties soak test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web bench clean help
+.PHONY: run build test conform oracle properties soak soak-sim test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web bench clean help
 
 run: build ## build, and show and plan the example cluster
 	@for command in show plan; do \
@@ -71,6 +71,12 @@ soak: ## the same for SECONDS=60
 	@tools/configure build
 	@tools/build build
 	@$(RUN_TESTS) build --suite properties --show --share-seconds $(SECONDS)
+
+soak-sim: ## whole traces in virtual time, with every invariant counted again after each moment (N=1000000 decisions)
+	@tools/install-missing $(PKG_TEST)
+	@tools/configure build
+	@tools/build build test_trace_runs
+	@CEDE_SOAK=$(or $(N),1000000) build/test_trace_runs
 
 test-asan: ## the tests with the address and undefined behaviour sanitizers
 	@tools/install-missing $(PKG_TEST)

@@ -70,6 +70,17 @@ static void tell(struct sim *s, const struct decision *d)
 		tell_eviction(s, d, &d->victims[i]);
 }
 
+/* Where pods of a gang go one by one, what is left of it cannot work on. */
+static void restart_gangs(struct sim *s, const struct decision *d)
+{
+	for (uint32_t i = 0; i < d->n_victims; i++) {
+		group_id g = ledger_pod(s->ledger, d->victims[i].pod)->group;
+
+		if (g != GROUP_NONE)
+			sim_restart_gang(s, g);
+	}
+}
+
 /* A victim is told by the decision it goes for; where several name it, it goes once. */
 static bool carry_out(struct sim *s, const struct decisions *plan)
 {
@@ -87,6 +98,8 @@ static bool carry_out(struct sim *s, const struct decisions *plan)
 		if (d->outcome == OUTCOME_PLACED && ledger_pod(s->ledger, d->pod)->state == POD_PLACED)
 			sim_started(s, d->pod);
 	}
+	for (uint32_t i = 0; i < plan->v.n; i++)
+		restart_gangs(s, &plan->v.v[i]);
 	return has_moved;
 }
 

@@ -47,8 +47,7 @@ static enum err_code no_such_node(const struct sim_event *ev, struct err *e)
 			ev->where ? ": " : "", ev->name);
 }
 
-/* An operator's gang of which too few are left starts again as a whole. */
-static void restart_gang(struct sim *s, group_id group)
+void sim_restart_gang(struct sim *s, group_id group)
 {
 	const struct group *g = ledger_group(s->ledger, group);
 	ARRAY(pod_id) rest = {0};
@@ -89,7 +88,7 @@ static void lose_pods(struct sim *s, node_id n)
 		sim_lose_pod(s, lost.v[i]);
 	}
 	for (uint32_t i = 0; i < groups.n; i++)
-		restart_gang(s, groups.v[i]);
+		sim_restart_gang(s, groups.v[i]);
 	array_free(&lost);
 	array_free(&groups);
 }

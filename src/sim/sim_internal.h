@@ -155,7 +155,8 @@ void sim_free_pods(struct sim *s);
 
 /* sim_events.c */
 enum err_code sim_happen(struct sim *s, const struct sim_event *ev, struct err *e);
-void sim_see_room(struct sim *s); /* nodes came, went or changed */
+void sim_restart_gang(struct sim *s, group_id group); /* an operator's, if too few of it are left: the rest too */
+void sim_see_room(struct sim *s);		      /* nodes came, went or changed */
 void sim_sum_room(struct sim *s);
 void sim_free_nodes(struct sim *s);
 
