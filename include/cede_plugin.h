@@ -11,11 +11,11 @@
  * root or whoever runs cede. examples/plugin/ is a whole one. cede's own filters and scores are such tables too, one
  * file each in src/filters/.
  *
- * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, preemption;
- * else pre_score once, score per node, normalize once; reserve, permit, pre_bind, bind, post_bind. Within a cycle a
- * plugin keeps its own state: what pre_filter returns through cede_set_state. State that depends on the pods of the
- * cluster has add_pod and remove_pod: cede calls them for every pod that appears on or leaves a node, also when it only
- * tries what would happen and takes it back. You cannot forget to be called.
+ * A scheduling cycle is one attempt for one pod: pre_filter once, filter per node, then, if nothing fits, post_filter
+ * and preemption; else pre_score once, score per node, normalize once; reserve, permit, pre_bind, bind, post_bind.
+ * Within a cycle a plugin keeps its own state: what pre_filter returns through cede_set_state. State that depends on
+ * the pods of the cluster has add_pod and remove_pod: cede calls them for every pod that appears on or leaves a node,
+ * also when it only tries what would happen and takes it back. You cannot forget to be called.
  *
  * Rules: answers depend on the arguments only (no clock, no random source, no files), so that the same cluster gives
  * the same decision; filter and score do not change state. filter may be called from several threads at once. Pointers
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define CEDE_PLUGIN_ABI 1
+#define CEDE_PLUGIN_ABI 2
 #define CEDE_SCORE_MAX 100
 
 /* As in Kubernetes. UNSCHEDULABLE: taking pods away may help. UNRESOLVABLE: it cannot, on this node. */
@@ -100,6 +100,15 @@ struct cede_plugin {
 	 */
 	void (*pod_leaving)(void *self, struct cede_cycle *c, cede_pod pod, cede_node node, bool is_leaving);
 	struct cede_verdict (*filter)(void *self, const struct cede_cycle *c, cede_node node);
+
+	/*
+	 * PostFilter: no node fits. SUCCESS with *ret_node: room will be there by the plugin's own doing; the pod is
+	 * nominated to that node, nobody is evicted for it, and the nomination holds no room against others.
+	 * UNSCHEDULABLE: nothing to offer, the next plugin is asked; preemption is one of them (DefaultPreemption, in
+	 * the order of the profile). UNRESOLVABLE: nothing helps, nobody behind is asked. Not asked for members of a
+	 * gang that is tried as one, nor in profile kai.
+	 */
+	struct cede_verdict (*post_filter)(void *self, struct cede_cycle *c, cede_node *ret_node);
 
 	/* nodes: those that passed. SKIP: no scores from this plugin. */
 	struct cede_verdict (*pre_score)(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n);

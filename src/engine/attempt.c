@@ -303,6 +303,32 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	nominate(a, &tried[best], &j);
 }
 
+/* ---- plugins at PostFilter ---- */
+
+bool attempt_post_filter(struct attempt *a, bool is_after_preemption, struct text *out)
+{
+	node_id node = NODE_NONE;
+	struct status s = cycle_post_filter(&a->c, is_after_preemption, &node);
+
+	if (s.verdict.code == CEDE_UNSCHEDULABLE)
+		return false;
+	if (s.verdict.code == CEDE_UNRESOLVABLE) {
+		status_message(&a->c, &s, out);
+		return true;
+	}
+	a->d->outcome = OUTCOME_NOMINATED;
+	a->d->action = ACTION_ALLOCATE;
+	a->d->node = node;
+	a->d->tie = TIE_OFFERED;
+	a->d->tie_words = framework_plugin(a->c.framework, s.plugin)->table->name;
+	a->d->own_rule = RULE_NONE;
+	a->d->until_ns = TIME_NONE;
+	if (a->c.p->nomination != NOMINATION_NONE)
+		ledger_clear_nomination(a->c.ledger, a->c.pod);
+	ledger_nominate(a->c.ledger, a->c.pod, node);
+	return true;
+}
+
 /* ---- reports ---- */
 
 void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried)
@@ -373,8 +399,12 @@ static void unplaced(struct attempt *a, bool wants_report)
 	} else {
 		if (!status_is_success(&a->c.pre_filter))
 			status_message(&a->c, &a->c.pre_filter, &pre);
-		if (framework_preempts(a->c.framework))
-			displace(a, &tried, &n_tried, &post);
+		if (!attempt_post_filter(a, false, &post)) {
+			if (framework_preempts(a->c.framework))
+				displace(a, &tried, &n_tried, &post);
+			if (a->d->outcome == OUTCOME_WAITING)
+				attempt_post_filter(a, true, &post);
+		}
 		fe.pre_filter_msg = text_str(&pre);
 		fe.post_filter_msg = a->d->outcome == OUTCOME_NOMINATED ? "" : text_str(&post);
 		fit_error_text(&a->c, &fe, &message);
@@ -424,7 +454,7 @@ static bool try_displace_cache(struct attempt *a)
 	int64_t below;
 
 	if (a->c.p->nomination != NOMINATION_NONE || !framework_preempts(a->c.framework) ||
-	    displace_eligible(&a->c, NULL) != ELIGIBLE)
+	    framework_has_post_filter(a->c.framework) || displace_eligible(&a->c, NULL) != ELIGIBLE)
 		return false;
 	judge_of(a, &j);
 	if (!judge_is_by_priority(&j, &below) || !displace_cache_run(a->en->displace_cache, &a->c, &o, &r))

@@ -42,6 +42,11 @@ enum err_code attempt_choose(struct attempt *a, node_id *ret, struct err *e); /*
 /* Why it fits nowhere, in Kubernetes' words, without what preemption has to say. */
 void attempt_refusal_text(struct attempt *a, struct text *out);
 void attempt_place(struct attempt *a, node_id node);
+/*
+ * Where no node fits: plugins of one's own at PostFilter, those before preemption or those after it. True: one of them
+ * offers a node, to which the pod is nominated, or says that nothing helps (its words into out).
+ */
+bool attempt_post_filter(struct attempt *a, bool is_after_preemption, struct text *out);
 /* Into the decision; what is given back is the decision's list, to be filled further. */
 struct victim *attempt_take_victims(struct attempt *a, const pod_id *victims, uint32_t n);
 void attempt_report(struct attempt *a, const struct displace_node *tried, uint32_t n_tried);

@@ -79,6 +79,7 @@ enum tie_break {
 	TIE_SPARED,	/* fewest victims that a plugin would rather spare */
 	TIE_FULLEST,	/* of the nodes that fit the one with least room left */
 	TIE_EMPTIEST,	/* the one with most */
+	TIE_OFFERED,	/* a plugin at PostFilter offers it */
 };
 
 /* Pods whose room is reserved for others and which should have gone long ago. */
@@ -108,9 +109,9 @@ struct decision {
 	struct node_report *nodes;	      /* in scheduling order; only if reports were asked for */
 	enum rule_id own_rule;		      /* what holds back the pod itself: delay, never */
 	int64_t until_ns;
-	enum tie_break tie;	      /* why this node */
-	const char *tie_words;	      /* TIE_COST: what is better about its set of victims; NULL: the node's name */
-	node_id runner_up;	      /* NODE_NONE if none */
+	enum tie_break tie;    /* why this node */
+	const char *tie_words; /* TIE_COST: what is better about its victims, NULL: the node's name; TIE_OFFERED: who */
+	node_id runner_up;     /* NODE_NONE if none */
 	int64_t tie_mine, tie_theirs; /* the numbers the criterion compared */
 	struct overdue overdue;	      /* why it looked again, or what it still waits for */
 	const char *message;	      /* Kubernetes' own sentence; NULL if there is none */

@@ -466,6 +466,22 @@ static void filter(struct attempt *a, bool wants_report)
 	a->n_feasible = f.n_feasible;
 }
 
+/* True: a plugin at PostFilter offers a node, or has said that nothing helps; that follows the sentence. */
+static bool is_helped(struct attempt *a, bool is_after_preemption)
+{
+	struct text t = {0};
+	bool is_answered;
+
+	if (!framework_has_post_filter(a->c.framework))
+		return false;
+	text_printf(&t, "%s ", a->d->message ? a->d->message : "");
+	is_answered = attempt_post_filter(a, is_after_preemption, &t);
+	if (is_answered && a->d->outcome == OUTCOME_WAITING)
+		a->d->message = attempt_keep_text(a, &t);
+	text_free(&t);
+	return is_answered;
+}
+
 enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e)
 {
 	queue_id q = QUEUE_NONE;
@@ -495,7 +511,11 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	waits(a, lacking != 0, q, r);
 	if (!lacking && take_leaving_room(a, false, NODE_NONE))
 		return ERR_OK;
+	if (!lacking && is_helped(a, false))
+		return ERR_OK;
 	take_room(a, lacking);
+	if (!lacking && a->d->outcome == OUTCOME_WAITING && is_helped(a, true))
+		return ERR_OK;
 	if (!lacking && a->d->outcome == OUTCOME_WAITING)
 		wait_for_stuck(a, nominated);
 	return ERR_OK;

@@ -60,6 +60,9 @@ void tie_text(const struct plan_view *v, const struct decision *d, struct text *
 	case TIE_EMPTIEST:
 		text_add(out, "the emptiest node that fits");
 		break;
+	case TIE_OFFERED:
+		text_printf(out, "the plugin %s offers it", d->tie_words);
+		break;
 	case TIE_NAME:
 		text_printf(out, "as good as %s, and first by name", node_text(v, d->runner_up));
 		break;

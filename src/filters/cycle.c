@@ -596,6 +596,49 @@ static struct status run_step(struct cede_cycle *c, enum plugin_point point, nod
 	return point == POINT_BIND ? status_of_framework(CEDE_ERROR, FW_NONE, 0) : success();
 }
 
+static bool has_node(const struct cede_cycle *c, node_id node)
+{
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (c->nodes[i] == node)
+			return true;
+	return false;
+}
+
+/* False: the answer breaks the contract, and the plugin is switched off. */
+static bool is_post_filter_answer(struct cede_cycle *c, uint32_t plugin, struct cede_verdict v, node_id node)
+{
+	bool is_known = v.code == CEDE_SUCCESS || v.code == CEDE_UNSCHEDULABLE || v.code == CEDE_UNRESOLVABLE;
+
+	if (!is_known)
+		framework_eject(c->framework, plugin, "post_filter gave an answer that does not exist");
+	else if (v.code == CEDE_SUCCESS && !has_node(c, node))
+		framework_eject(c->framework, plugin, "post_filter named a node that does not exist");
+	else
+		return true;
+	return false;
+}
+
+struct status cycle_post_filter(struct cede_cycle *c, bool is_after_preemption, node_id *ret_node)
+{
+	const struct framework *f = c->framework;
+	bool is_after = false;
+
+	for (uint32_t k = 0; k < f->order[POINT_POST_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_POST_FILTER].v[k];
+		const struct framework_plugin *p = plugin_at(c, i);
+		struct cede_verdict v;
+
+		is_after |= p->table == &default_preemption_plugin;
+		if (is_after != is_after_preemption || !p->table->post_filter || p->is_disabled)
+			continue;
+		*ret_node = NODE_NONE;
+		v = p->table->post_filter(p->self, c, ret_node);
+		if (is_post_filter_answer(c, i, v, *ret_node) && v.code != CEDE_UNSCHEDULABLE)
+			return by_plugin(v, i);
+	}
+	return status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
+}
+
 /* Waiting is the driver's business; here it is enough that nobody refuses. */
 static struct status run_permit(struct cede_cycle *c, node_id node)
 {

@@ -34,7 +34,7 @@ static bool implements(const struct cede_plugin *p, enum plugin_point point)
 	case POINT_FILTER:
 		return p->filter != NULL;
 	case POINT_POST_FILTER:
-		return p->may_evict || p->victim_order || p == &default_preemption_plugin;
+		return p->post_filter || p->may_evict || p->victim_order || p == &default_preemption_plugin;
 	case POINT_PRE_SCORE:
 		return p->pre_score != NULL;
 	case POINT_SCORE:
@@ -336,6 +336,17 @@ bool framework_preempts(const struct framework *f)
 	uint32_t i = framework_plugin_find(f, default_preemption_plugin.name);
 
 	return i != UINT32_MAX && (f->plugins.v[i].points >> POINT_POST_FILTER & 1);
+}
+
+bool framework_has_post_filter(const struct framework *f)
+{
+	for (uint32_t k = 0; k < f->order[POINT_POST_FILTER].n; k++) {
+		const struct framework_plugin *p = &f->plugins.v[f->order[POINT_POST_FILTER].v[k]];
+
+		if (p->table->post_filter && !p->is_disabled)
+			return true;
+	}
+	return false;
 }
 
 const struct roster *framework_roster(const struct framework *f)

@@ -170,6 +170,13 @@ bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row);
 void cycle_add_usage(const struct cede_cycle *c, const struct pod *p, int64_t *row, int64_t times);
 
 /*
+ * No node fits: post_filter of the plugins that stand before preemption at PostFilter, or after it. SUCCESS: one of
+ * them offers *ret_node; UNRESOLVABLE: nobody behind is to be asked; UNSCHEDULABLE: nobody has anything to offer.
+ */
+struct status cycle_post_filter(struct cede_cycle *c, bool is_after_preemption, node_id *ret_node);
+bool framework_has_post_filter(const struct framework *f); /* some plugin of one's own has it */
+
+/*
  * Scores of feasible nodes: totals into ret (n of them). With per, also weighted scores per plugin [plugin * n + i].
  * ERR_INTERNAL on a broken plugin.
  */

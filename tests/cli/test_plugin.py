@@ -191,6 +191,31 @@ def test_every_action(s):
     s.equal("quota: without it the kept one would go", "ns/a" in [v["pod"] for d in plan(shrinks, [], profile="default").decisions for v in d["victims"]], True)
 
 
+# ---- post_filter ----
+
+def test_offers(s):
+    """KF-1: one's own plugin at PostFilter, where queues count too."""
+    wants = pod("w", priority=9)
+    full = [node("m", 1), node("n", 1), pod("a", "m", priority=20), pod("b", "n", priority=5)]
+    order = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": {"postFilter": {
+        "disabled": [{"name": "*"}], "enabled": [{"name": "offer"}, {"name": "DefaultPreemption"}]}}}]}
+    for profile in PROFILES:
+        def of(offer, *objects):
+            want = json.loads(json.dumps(wants))
+            want["metadata"]["labels"] = {"offer": offer} if offer else {}
+            return plan([*full, want, *objects], ["plugin-offer.so"], profile=profile)
+        s.equal(f"{profile}: behind preemption it is not asked where that finds room", victims(of("m")), ("nominated", "n", ["ns/b"]))
+        s.equal(f"{profile}: before preemption its node is taken, and nobody goes", victims(of("m", order)), ("nominated", "m", []))
+        s.equal(f"{profile}: with nothing to offer preemption follows", victims(of(None, order)), ("nominated", "n", ["ns/b"]))
+        found = of("none", order)
+        s.equal(f"{profile}: nothing helps: the pod waits", victims(found), ("waiting", None, []))
+        s.true(f"{profile}: and its words are told", "the pod is labelled to wait" in found.decisions[0]["message"], found.out)
+    want = json.loads(json.dumps(wants))
+    want["metadata"]["labels"] = {"offer": "m"}
+    text = run([*full, want, order], ["plugin-offer.so"], "ns/w", command="explain")
+    s.true("explain says who offers the node", "the plugin offer offers it" in text.out, text.out + text.err)
+
+
 # ---- bad plugins ----
 
 SMALL = [node("m"), node("n"), pod("w")]
@@ -203,7 +228,7 @@ def test_bad(s):
         ("a long file that is none", "long.so", "invalid ELF header", {"conf/long.so": "hello\n" * 10000}),
         ("a folder", "folder.so", "it is a folder, not a regular file", {"conf/folder.so/x": ""}),
         ("another version of the interface", "plugin-old-version.so",
-         "it was written for version 2 of the interface, this is version 1", {}),
+         "it was written for version 3 of the interface, this is version 2", {}),
         ("no table", "plugin-no-table.so", "it does not export a table called cede_plugin", {}),
         ("the name of a built-in", "plugin-taken-name.so", "it calls itself NodeAffinity, as one of cede's own does", {}),
         ("a name with blanks", "plugin-no-name.so", "its name must be 1 to 63 visible characters", {}),
@@ -369,6 +394,7 @@ def main():
     test_example_as_told(s)
     test_opinions(s)
     test_every_action(s)
+    test_offers(s)
     test_bad(s)
     s.end()
 
