@@ -190,8 +190,7 @@ static void set_start(struct cluster *c, group_id id, int64_t started_ns)
 {
 	if (ledger_group(c->ledger, id)->started_ns != started_ns)
 		ledger_set_group_started(c->ledger, id, started_ns);
-	if (resolve_believed(c, ledger_group(c->ledger, id)->obj->started_ns) !=
-	    ledger_group(c->ledger, id)->obj->started_ns)
+	if (resolve_is_odd(c, ledger_group(c->ledger, id)->obj->started_ns))
 		bits_set(&c->told.groups, id);
 }
 

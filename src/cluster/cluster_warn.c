@@ -88,14 +88,26 @@ static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t compla
 	}
 }
 
+/* What became of a start that is not believed, or that the profile does not judge. */
+static const char *start_fate(const struct cluster *c, int64_t start_ns)
+{
+	int64_t believed = resolve_believed(c, start_ns);
+
+	if (believed == TIME_NONE)
+		return "cannot be and counts as not given";
+	if (believed != start_ns)
+		return "is in the future and counts as now";
+	return profile_get(c->options.profile)->start == START_STAMP
+		       ? "cannot be, and counts as it is written in this profile"
+		       : "cannot be, and counts for nothing in this profile";
+}
+
 static void tell_start(struct cluster *c, const char *what, const char *ns, const char *name, int64_t start_ns)
 {
 	struct text when = {0};
 
 	timestamp_text(start_ns, &when);
-	cluster_warn(c, "%s %s/%s: a start at %s %s", what, ns, name, text_str(&when),
-		     resolve_believed(c, start_ns) == TIME_NONE ? "cannot be and counts as not given"
-								: "is in the future and counts as now");
+	cluster_warn(c, "%s %s/%s: a start at %s %s", what, ns, name, text_str(&when), start_fate(c, start_ns));
 	text_free(&when);
 }
 
@@ -136,7 +148,7 @@ static void look_at_group(struct cluster *c, group_id id)
 	if (complaints & UNKNOWN_CLASS)
 		cluster_warn(c, "group %s/%s: unknown priority class %s", name_str(c->names, g->ns),
 			     name_str(c->names, g->name), name_str(c->names, g->priority_class));
-	if (resolve_believed(c, g->started_ns) != g->started_ns)
+	if (resolve_is_odd(c, g->started_ns))
 		tell_start(c, "group", name_str(c->names, g->ns), name_str(c->names, g->name), g->started_ns);
 }
 

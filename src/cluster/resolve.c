@@ -355,6 +355,11 @@ int64_t resolve_believed(const struct cluster *c, int64_t start_ns)
 	return o->now_ns != TIME_NONE && start_ns > o->now_ns ? o->now_ns : start_ns;
 }
 
+bool resolve_is_odd(const struct cluster *c, int64_t start_ns)
+{
+	return resolve_believed(c, start_ns) != start_ns || (start_ns != TIME_NONE && start_ns < YEAR_2000_NS);
+}
+
 /* The first of its times that can be; *ret_odd: the first before it, or it, that is not as it was said. */
 static int64_t first_believed(const struct cluster *c, const struct obj_pod *o, int64_t stamp, int64_t *ret_odd)
 {

@@ -85,6 +85,8 @@ int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id
  * 2000 for TIME_NONE.
  */
 int64_t resolve_believed(const struct cluster *c, int64_t start_ns);
+/* Is it taken for another time, or is it one that cannot be and is not looked at as such in this profile? */
+bool resolve_is_odd(const struct cluster *c, int64_t start_ns);
 /* The first odd one of a pod's times of start, up to the one that counts; TIME_NONE: none. */
 int64_t resolve_odd_start(const struct cluster *c, const struct obj_pod *o, group_id group);
 

@@ -307,6 +307,8 @@ static enum err_code read_pdb(struct reader *r, const struct tree *t, struct obj
 	o->arena = arena_new(256);
 	TRY(at_label_selector(r, &selector, o->arena, &o->bag, &o->selector, e));
 	TRY(get_int32(r, &status, "disruptionsAllowed", &o->allowed, e));
+	if (o->allowed < 0 && !r->is_lenient)
+		at_note(r, &allowed, "%d is less than none, and counts as none", o->allowed);
 	TRY(get_share(r, &spec, "minAvailable", PDB_MIN_AVAILABLE, o, e));
 	TRY(get_share(r, &spec, "maxUnavailable", PDB_MAX_UNAVAILABLE, o, e));
 	o->has_status = allowed.t || r->is_lenient;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "manifest/yunikorn.h"
+#include "units/duration.h"
 
 struct at yk_speak_of(struct yk *y, uint32_t row)
 {
@@ -89,6 +90,19 @@ static enum err_code guaranteed_and_max(struct yk *y, const struct at *up, struc
 
 /* ---- properties ---- */
 
+/* A delay that nobody lives to see is more likely a slip than a wish. */
+static void note_long(const struct yk *y, const struct at *a, const char *value)
+{
+	const int64_t ten_years_ns = INT64_C(3650) * 24 * 3600 * NS_PER_S;
+	size_t n = strlen(a->key), end = strlen("delay");
+	int64_t ns;
+
+	if (n < end || !str_eq(a->key + n - end, "delay") ||
+	    duration_parse(value, strlen(value), false, &ns, NULL) != ERR_OK || ns <= ten_years_ns)
+		return;
+	at_note(&y->r, a, "\"%.60s\" is more than ten years, in effect never", value);
+}
+
 static enum err_code property(struct yk *y, const struct at *a, struct queue_props *props, struct err *e)
 {
 	const char *value = a->t->kind == TREE_NULL ? "" : scalar_text(a->t), *known[32] = {0}, *near_word;
@@ -106,8 +120,10 @@ static enum err_code property(struct yk *y, const struct at *a, struct queue_pro
 			near_word ? near_word : "", near_word ? "\"?" : "");
 		return ERR_OK;
 	}
-	if (!is_bad)
+	if (!is_bad) {
+		note_long(y, a, value);
 		return ERR_OK;
+	}
 	queue_prop_text(&defaults, (enum queue_stated)(1u << words_find(known, a->key)), &text);
 	at_note(&y->r, a, "\"%.60s\" is not a value for it; the default %s is used", value, text_str(&text));
 	text_free(&text);

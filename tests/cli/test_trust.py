@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import NOW, SANITIZED, SOURCE, Folder, Suite, cede  # noqa: E402
 
 CASES = os.path.join(os.path.dirname(SOURCE), "shared", "cases", "trust")
+PROFILES = ("default", "kubernetes", "yunikorn", "kai")
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
 
 
@@ -79,12 +80,49 @@ def test_kai(s):
 
 def test_cases(s):
     """Files that once became the settings, or stopped the plan."""
-    names = sorted(name for name in (os.listdir(CASES) if os.path.isdir(CASES) else []) if name.startswith("cm"))
+    names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     if not names:
-        s.skip("the cases of hostile ConfigMaps", f"no {CASES}")
+        s.skip("the cases of hostile files", f"no {CASES}")
     for name in names:
+        for profile in PROFILES:
+            found = cede("plan", "-f", os.path.join(CASES, name), "--profile", profile, *NOW)
+            s.true(f"{name}, {profile}: planned, with a note", found.code == 0 and "cede: note: " in found.err, found.err)
+    for name in (n for n in names if n.startswith("cm")):
         found = cede("plan", "-f", os.path.join(CASES, name), *NOW)
-        s.true(f"{name}: planned, with a note", found.code == 0 and "is passed over" in found.err, found.err)
+        s.true(f"{name}: not taken for settings", "is passed over" in found.err, found.err)
+
+
+def test_values(s):
+    """Values that are allowed and cannot be meant: what they count as is said, in every profile."""
+    def delay(value):
+        return json.dumps({"partitions": [{"name": "default", "queues": [{"name": "root", "queues": [{"name": "q", "properties": {"preemption.delay": value}}]}]}]})
+
+    def group(started):
+        return {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {
+            "name": "g", "namespace": "t", "annotations": {"kai.scheduler/last-start-timestamp": started}}, "spec": {"minMember": 1}}
+
+    def budget(allowed):
+        return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "t"},
+                "spec": {"selector": {}}, "status": {"disruptionsAllowed": allowed}}
+    stamp = "group t/g: a start at 1700-01-01T00:00:00Z cannot be"
+    not_given = f"{stamp} and counts as not given"
+    rows = [
+        ("a delay of 292 years", config_map("yunikorn", "yunikorn-configs", "queues.yaml", delay("2562047h")),
+         dict.fromkeys(PROFILES, 'properties.preemption.delay: "2562047h" is more than ten years, in effect never')),
+        ("a delay of ten years", config_map("yunikorn", "yunikorn-configs", "queues.yaml", delay("87600h")), dict.fromkeys(PROFILES)),
+        ("a budget below none", budget(-2147483648), dict.fromkeys(PROFILES, "status.disruptionsAllowed: -2147483648 is less than none, and counts as none")),
+        ("a budget of none", budget(0), dict.fromkeys(PROFILES)),
+        ("a start in 1700", group("1700-01-01T00:00:00Z"), {
+            "default": not_given, "yunikorn": not_given, "kubernetes": f"{stamp}, and counts for nothing in this profile",
+            "kai": f"{stamp}, and counts as it is written in this profile"}),
+        ("a start in 2000", group("2000-01-01T00:00:00Z"), dict.fromkeys(PROFILES)),
+    ]
+    for says, one, said in rows:
+        for profile in PROFILES:
+            found = cede("plan", "-f", "-", "--profile", profile, *NOW, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, one]}).encode())
+            told = [line for line in found.err.splitlines() if line.startswith("cede: note: ")]
+            s.true(f"{says}, {profile}: {said[profile] or 'nothing to say'}", found.code == 0 and len(told) == (said[profile] is not None)
+                   and (not told or told[0].endswith(said[profile])), found.err)
 
 
 # ---- more than there is ----
@@ -227,6 +265,7 @@ def main():
     test_queues(s)
     test_kai(s)
     test_cases(s)
+    test_values(s)
     s.end()
 
 
