@@ -67,7 +67,6 @@ static uint64_t read_cluster(const struct gen_cluster *g, const struct text *t, 
 {
 	struct cluster_options options = cluster_options_default();
 	struct err e;
-	options.is_strict = true;
 	l->vocab = vocab_new();
 	l->manifest = manifest_new(l->vocab);
 	if (manifest_read_bytes(l->manifest, "cluster", t->s, t->n, &e) != ERR_OK ||

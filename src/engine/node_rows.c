@@ -159,8 +159,10 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 {
 	const struct ledger_node *n = ledger_node(l, node);
 
-	for (uint32_t i = 0; i < rows->n; i++)
+	for (uint32_t i = 0; i < rows->n; i++) {
 		count_app(r, rows->v[i].app, false);
+		r->kinds.v[rows->v[i].kind].n_rows--;
+	}
 	if (rows->cap < n->pods.n) {
 		rows->cap = n->pods.n;
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
@@ -180,6 +182,7 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 						      .started_ns = p->started_ns,
 						      .since_ns = since(p)};
 		r->kinds.v[rows->v[rows->n - 1].kind].at = node;
+		r->kinds.v[rows->v[rows->n - 1].kind].n_rows++;
 		count_app(r, p->obj->app, true);
 		note_size(r, &shape_get(ledger_vocab(l), p->shape)->usage);
 	}
@@ -198,13 +201,27 @@ const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l,
 	return rows;
 }
 
-pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind)
+static pod_id example_on(struct node_rows *r, const struct ledger *l, node_id node, uint32_t kind)
 {
-	node_id node = r->kinds.v[kind].at;
-	const struct pod_rows *rows = node < r->n ? node_rows_of(r, l, node) : NULL;
+	const struct pod_rows *rows = node_rows_of(r, l, node);
 
-	for (uint32_t i = 0; rows && i < rows->n; i++)
+	for (uint32_t i = 0; i < rows->n; i++)
 		if (rows->v[i].kind == kind)
 			return rows->v[i].pod;
+	return POD_NONE;
+}
+
+/* Where it was seen last, or on the next node that has one. */
+pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind)
+{
+	for (uint32_t i = 0; i < r->n && r->kinds.v[kind].n_rows; i++) {
+		node_id node = (r->kinds.v[kind].at + i) % r->n;
+		pod_id pod = node < ledger_node_limit(l) ? example_on(r, l, node, kind) : POD_NONE;
+
+		if (pod == POD_NONE)
+			continue;
+		r->kinds.v[kind].at = node;
+		return pod;
+	}
 	return POD_NONE;
 }

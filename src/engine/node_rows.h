@@ -44,6 +44,7 @@ struct row_kind {
 	bool is_daemon;
 	uint32_t next; /* of the same hash, MAP_NONE */
 	node_id at;    /* where a pod of it was seen last */
+	uint32_t n_rows;
 };
 
 struct node_rows {
@@ -63,5 +64,5 @@ void node_rows_begin(struct node_rows *r, const struct ledger *l);
 const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node);
 /* Does any row that was made name this application? */
 bool node_rows_have_app(const struct node_rows *r, name_id app);
-/* Some pod of a kind that is there now; POD_NONE: not where one was seen last. */
+/* Some pod of a kind that is there now; POD_NONE: there is none. */
 pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind);

@@ -296,9 +296,13 @@ void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdi
 		node_search_protect(g, pod, ledger_pod(g->s->c->ledger, pod), &says, false);
 }
 
-void node_search_list_end(struct node_search *g)
+void node_search_list_end(struct node_search *g, bool is_sorted)
 {
-	settle_protected(g);
+	struct protected_list *l = g->s->protected;
+
+	if (!is_sorted)
+		settle_protected(g);
+	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 	g->is_listing = false;
 }
 

@@ -87,7 +87,7 @@ uint64_t node_search_short(const struct node_search *g);
 void node_search_list_begin(struct node_search *g);
 void node_search_list_all(struct node_search *g);
 void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdict *why);
-void node_search_list_end(struct node_search *g);
+void node_search_list_end(struct node_search *g, bool is_sorted);	/* by name, as they are told */
 int by_eviction_order(const void *a, const void *b, void *node_search); /* last to be evicted first */
 
 /*

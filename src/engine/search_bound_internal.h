@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_bound_internal.h - what search_bound.c (all nodes), search_rows.c (one node, row by row), search_kinds.c (what
+ * rules say of each kind of pod), search_class.c (what a node offers all searches of which rules say the same) and
+ * search_memory.c (bounds of a shape) share; for them alone.
+ */
+#pragma once
+
+#include "engine/node_rows.h"
+#include "engine/search_bound.h"
+
+enum { SETS = 8, WANTED = 8, CHEAPEST = 4 };
+
+/* ---- search_kinds.c ---- */
+
+/* What rules say of a kind, as far as they go by the kind. */
+enum kind_says {
+	NOT_ASKED, /* the action does not look at it */
+	MAY,
+	LAST,	 /* it opted out: it goes only if nothing else works */
+	KEPT,	 /* it is protected */
+	OPEN,	 /* the pod itself has to be asked */
+	UNKNOWN, /* in a class: there was no pod of it */
+};
+
+struct kind_answer {
+	uint64_t stamp;
+	uint8_t says;		 /* enum kind_says */
+	bool is_of_group;	 /* who goes with whom is not told by the kind */
+	bool has_verdict;	 /* KEPT, LAST: the verdict is that of every pod of the kind */
+	int64_t inside_from;	 /* who started after this is inside its minimum runtime */
+	struct rule_verdict why; /* KEPT, LAST */
+};
+
+struct shape_answer {
+	uint64_t stamp;
+	uint64_t types; /* it holds something of, and RES_PODS */
+	int64_t share;	/* of the cluster */
+	int64_t frees[WANTED];
+};
+
+struct kind_answers { /* for one set of short types */
+	uint64_t short_types;
+	struct kind_answer *v; /* by kind */
+	uint32_t n;
+	bool is_complete;	    /* every kind that has pods was asked */
+	struct search_class *class; /* NULL: not looked for yet */
+};
+
+/* ---- search_class.c ---- */
+
+enum { LEVELS = 4, CLASS_TYPES = 3, LISTED = 4 };
+
+struct class_level { /* who may go up to a priority and did not opt out */
+	int64_t priority;
+	int64_t frees[CLASS_TYPES]; /* all of them together */
+	int64_t most[CLASS_TYPES];  /* one of them at most */
+	int64_t lost[CHEAPEST];	    /* by the first, two, three, four of whom least is lost */
+};
+
+struct class_node {
+	uint64_t generation; /* of the node; 0: nothing known */
+	int64_t until_ns;    /* a minimum runtime ends */
+	uint8_t n_levels;
+	uint8_t n_listed;	  /* more than LISTED: too many to be kept here */
+	bool has_groups;	  /* who goes with whom is not told by rows */
+	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked; by name */
+	int64_t all[CLASS_TYPES]; /* what everybody frees, with those who opted out */
+	struct class_level levels[LEVELS];
+};
+
+struct known_answer { /* of a kind of pod */
+	int64_t window_ns;
+	uint8_t says;
+	bool is_of_group;
+};
+
+struct search_class {
+	uint64_t id; /* never given twice; 0: not in use */
+	uint64_t short_types;
+	bool is_fast, with_opted_out;
+	enum action action;
+	bool is_current;  /* rules of the present search say the same; known if it was checked */
+	uint64_t checked; /* stamp of the search */
+	uint64_t last_use;
+	int64_t now_ns;		      /* of the last use */
+	struct known_answer *answers; /* by kind */
+	uint32_t n_answers;
+	struct class_node *nodes; /* by node id */
+	uint32_t n_nodes;
+};
+
+enum { CLASSES_MIN = 4, CLASSES = 32, MEMORIES_MIN = 24, MEMORIES = 64, CLASS_ENTRIES = 1 << 18, ENTRIES = 1 << 21 };
+
+/* ---- search_memory.c ---- */
+
+struct bound_entry {
+	uint64_t generation; /* of the node; 0: nothing known */
+	int64_t until_ns;    /* a minimum runtime ends */
+	uint64_t class_id;
+	int64_t opted_out, lost;
+	int64_t refined_ns; /* when it was looked at more closely; TIME_NONE */
+	int32_t highest;
+	uint16_t class_at;
+	bool is_out; /* no set is enough */
+};
+
+struct bound_memory { /* what nodes were bounded by for a shape */
+	shape_id shape;
+	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
+	uint64_t last_use;
+	struct bound_entry *entries; /* by node id */
+	uint32_t n;
+};
+
+/* ---- search_rows.c ---- */
+
+struct row_candidate {
+	const struct pod_row *row;
+	const struct shape_answer *shape;
+	bool is_last;
+};
+
+struct listed { /* of whom it has to be told that he is protected, or at least asked */
+	pod_id pod;
+	const struct rule_verdict *why; /* NULL: it has to be asked */
+};
+
+struct search_bounds { /* memory used by one search after the other */
+	struct node_rows rows;
+	struct search_class classes[CLASSES];
+	struct bound_memory memories[MEMORIES];
+	uint64_t clock, class_ids;
+	uint64_t stamp; /* of the search; only grows */
+	uint64_t epoch; /* of the rows; and the capacity: when everything in classes was made */
+	uint32_t stride;
+	int64_t capacity[RES_MAX];
+	uint32_t n_sets;
+	struct kind_answers sets[SETS];
+	struct shape_answer *shapes; /* by id */
+	uint32_t n_shapes;
+	struct row_candidate *candidates;
+	struct listed *listed;
+	uint32_t n_candidates;
+	/* of the present search */
+	struct node_search *g;
+	struct bound_memory *memory; /* NULL: none */
+	bool has_own;		     /* pods of the own application run */
+	int64_t path_lacks[WANTED];
+	uint32_t cycle;
+	/* of the present node */
+	uint64_t types; /* that are short there or below a maximum */
+	int64_t lacks[WANTED];
+	uint32_t n, n_listed;
+	uint32_t enough; /* with those before it and itself, and without who opted out, it is enough; UINT32_MAX */
+	bool is_listing; /* more may be told of */
+	bool has_groups;
+	int64_t until_ns; /* the first minimum runtime ends */
+};
+
+/* ---- search_kinds.c ---- */
+
+/* The answers for a set of short types, asked as they are needed; NULL: there are too many sets. */
+struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types);
+/* Asks rules about one of its pods, for b->types. */
+void kind_ask(struct search_bounds *b, struct kind_answer *a, pod_id pod);
+/* Asks about every kind that has pods. */
+void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
+/* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
+int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);
+/* What shapes free of the wanted types, and what share of the cluster they hold. */
+const struct shape_answer *shape_of(struct search_bounds *b, shape_id id);
+
+/* ---- search_rows.c ---- */
+
+/*
+ * Who may go on the node, lowest priority first, up to the priority at which it is enough; and whom the rules have to
+ * be asked about, of all. False: the rows do not tell.
+ */
+bool rows_look(struct search_bounds *b, node_id node);
+/* Room and what has to be freed; is anything? Groups that go as a whole free room below a maximum elsewhere too. */
+bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups);
+bool rows_are_enough(const struct search_bounds *b); /* everybody who may go */
+/* False: not even everybody would be enough. */
+bool rows_bound(const struct search_bounds *b, struct node_bound *ret);
+/* Does the kind's answer not hold for this pod of it? *ret_says is what holds then. */
+bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool with_app,
+		      enum kind_says *ret_says);
+/* The verdict on a pod that is protected or has to be asked; NULL: it has to be asked. */
+const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception);
+/* A closer look at the candidates: ret->lost is never less than before. */
+void rows_refine(struct search_bounds *b, struct node_bound *ret);
+int64_t row_lost(const struct search_bounds *b, const struct pod_row *row, const struct shape_answer *shape);
+
+/* ---- search_class.c ---- */
+
+/* The class of this search for nodes short of b->types; NULL: rows have to be looked at. */
+struct search_class *class_for(struct search_bounds *b);
+/* Do rules of this search say what they said when the class was made? */
+bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id);
+/* The node in the class, known or looked at now. b->types is what is short there. */
+const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node);
+/* By b->lacks; false: no set is enough. */
+bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+		 struct node_bound *ret);
+void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers, or shares changed */
+void classes_free(struct search_bounds *b);
+
+/* ---- search_memory.c ---- */
+
+/* Is what is known of the shape; nothing where the node's room is a matter of queues. */
+void memory_begin(struct search_bounds *b);
+/* NULL: nothing is known. */
+struct bound_entry *memory_find(struct search_bounds *b, node_id node);
+void memory_keep(struct search_bounds *b, const struct search_class *c, const struct class_node *x, node_id node,
+		 const struct node_bound *bound, bool is_found);
+void memories_free(struct search_bounds *b);

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searches of which rules say the same of every kind of running pod, and which are short of the same types, find the
+ * same on a node, whoever waits, in whichever queue, and whatever his size: who may go, what they free up to each
+ * priority, and how much work is lost at least. That is kept by class, and what a node's best set costs at least for a
+ * pod follows by a few comparisons.
+ *
+ * It holds while the node is the same and time goes on: work that is lost only grows, until a minimum runtime ends.
+ * Rules are asked again of each kind in each search, which is little, to know the class. Pods of the preemptor's own
+ * application count as any other of their kind: the bound is not too high for that.
+ */
+#include "engine/search_bound_internal.h"
+
+/* ---- which class ---- */
+
+static void class_clear(struct search_class *c)
+{
+	mem_free(c->answers);
+	mem_free(c->nodes);
+	*c = (struct search_class){0};
+}
+
+void classes_free(struct search_bounds *b)
+{
+	for (int i = 0; i < CLASSES; i++)
+		class_clear(&b->classes[i]);
+}
+
+void classes_begin(struct search_bounds *b)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	uint32_t stride = ledger_stride(l);
+
+	if (b->epoch == b->rows.epoch && b->stride == stride &&
+	    !memcmp(b->capacity, ledger_capacity(l), stride * sizeof(*b->capacity)))
+		return;
+	classes_free(b);
+	b->epoch = b->rows.epoch;
+	b->stride = stride;
+	memcpy(b->capacity, ledger_capacity(l), stride * sizeof(*b->capacity));
+}
+
+static bool same_answer(const struct search_bounds *b, const struct kind_answer *a, const struct known_answer *was)
+{
+	if (was->says == UNKNOWN || a->stamp != b->stamp)
+		return true;
+	return a->says == was->says && a->is_of_group == was->is_of_group && kind_window(b, a) == was->window_ns;
+}
+
+static bool says_the_same(struct search_bounds *b, const struct search_class *c, const struct kind_answers *s)
+{
+	const struct node_search *g = b->g;
+
+	if (!c->id || c->short_types != s->short_types || c->is_fast != g->is_fast ||
+	    c->with_opted_out != g->s->with_opted_out || c->action != g->s->j->action || c->now_ns > g->s->j->now_ns)
+		return false;
+	for (uint32_t k = 0; k < c->n_answers && k < s->n; k++)
+		if (!same_answer(b, &s->v[k], &c->answers[k]))
+			return false;
+	return true;
+}
+
+static void fit_nodes(struct search_class *c, uint32_t n)
+{
+	if (c->n_nodes >= n)
+		return;
+	c->nodes = mem_resize(c->nodes, n, sizeof(*c->nodes));
+	for (; c->n_nodes < n; c->n_nodes++)
+		c->nodes[c->n_nodes].generation = 0;
+}
+
+/* Kinds of which there was no pod before: nothing that is known depends on them. */
+static void learn(struct search_bounds *b, struct search_class *c, const struct kind_answers *s)
+{
+	const struct known_answer none = {.says = UNKNOWN};
+
+	if (c->n_answers < s->n)
+		c->answers = mem_resize(c->answers, s->n, sizeof(*c->answers));
+	for (; c->n_answers < s->n; c->n_answers++)
+		c->answers[c->n_answers] = none;
+	for (uint32_t k = 0; k < s->n; k++)
+		if (c->answers[k].says == UNKNOWN && s->v[k].stamp == b->stamp)
+			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
+							      .says = s->v[k].says,
+							      .is_of_group = s->v[k].is_of_group};
+	fit_nodes(c, ledger_node_limit(b->g->s->c->ledger));
+	c->now_ns = b->g->s->j->now_ns;
+	c->checked = b->stamp;
+	c->is_current = true;
+	c->last_use = ++b->clock;
+}
+
+static void class_new(struct search_bounds *b, struct search_class *c, const struct kind_answers *s)
+{
+	struct class_node *nodes = c->nodes;
+	uint32_t n = c->n_nodes;
+
+	mem_free(c->answers);
+	for (uint32_t i = 0; i < n; i++)
+		nodes[i].generation = 0;
+	*c = (struct search_class){.id = ++b->class_ids,
+				   .short_types = s->short_types,
+				   .is_fast = b->g->is_fast,
+				   .with_opted_out = b->g->s->with_opted_out,
+				   .action = b->g->s->j->action,
+				   .nodes = nodes,
+				   .n_nodes = n};
+}
+
+/* As many as there is room for so many nodes of each; the one not used for longest makes room. */
+static struct search_class *find(struct search_bounds *b, const struct kind_answers *s)
+{
+	uint32_t n = CLASS_ENTRIES / (ledger_node_limit(b->g->s->c->ledger) + 1);
+	struct search_class *oldest = NULL;
+
+	n = n < CLASSES_MIN ? CLASSES_MIN : n > CLASSES ? CLASSES : n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct search_class *c = &b->classes[i];
+		bool is_taken = c->checked == b->stamp && c->is_current; /* for other short types of this search */
+
+		if (says_the_same(b, c, s))
+			return c;
+		if (!is_taken && (!oldest || c->last_use < oldest->last_use))
+			oldest = c;
+	}
+	if (oldest)
+		class_new(b, oldest, s);
+	return oldest;
+}
+
+struct search_class *class_for(struct search_bounds *b)
+{
+	struct kind_answers *s = kinds_for(b, b->types);
+
+	if (!s || __builtin_popcountll(b->types) > CLASS_TYPES)
+		return NULL;
+	if (s->class)
+		return s->class;
+	kinds_ask_all(b, s);
+	s->class = find(b, s);
+	if (s->class)
+		learn(b, s->class, s);
+	return s->class;
+}
+
+static bool check(struct search_bounds *b, struct search_class *c)
+{
+	struct kind_answers *s = kinds_for(b, c->short_types);
+
+	if (!s || s->class)
+		return s && s->class == c;
+	kinds_ask_all(b, s);
+	if (!says_the_same(b, c, s))
+		return false;
+	s->class = c;
+	learn(b, c, s);
+	return true;
+}
+
+bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
+{
+	struct search_class *c = &b->classes[at];
+
+	if (c->id != id)
+		return false;
+	if (c->checked != b->stamp) {
+		bool is_current = check(b, c);
+
+		c->checked = b->stamp;
+		c->is_current = is_current;
+	}
+	return c->is_current;
+}
+
+/* ---- one node ---- */
+
+struct summary { /* at work on one node */
+	struct class_node *x;
+	uint32_t n_types;
+	uint32_t wanted[CLASS_TYPES]; /* which of the wanted types */
+	int64_t least[CHEAPEST];      /* lost work, ascending */
+	uint32_t n_least;
+};
+
+static void wanted_types(const struct search_bounds *b, uint64_t types, struct summary *s)
+{
+	for (uint64_t left = types; left; left &= left - 1)
+		for (uint32_t k = 0; k < b->g->want.n; k++)
+			if (b->g->want.type[k] == (res_id)__builtin_ctzll(left))
+				s->wanted[s->n_types++] = k;
+}
+
+static void note_lost(struct summary *s, int64_t lost)
+{
+	uint32_t at;
+
+	if (s->n_least == CHEAPEST && lost >= s->least[CHEAPEST - 1])
+		return;
+	for (at = s->n_least < CHEAPEST ? s->n_least : CHEAPEST - 1; at > 0 && s->least[at - 1] > lost; at--)
+		s->least[at] = s->least[at - 1];
+	s->least[at] = lost;
+	s->n_least += s->n_least < CHEAPEST;
+}
+
+static void close_level(struct summary *s)
+{
+	int64_t sum = 0;
+
+	if (!s->x->n_levels)
+		return;
+	for (uint32_t i = 0; i < CHEAPEST; i++) {
+		sum = i < s->n_least ? res_add_sat(sum, s->least[i]) : sum;
+		s->x->levels[s->x->n_levels - 1].lost[i] = sum;
+	}
+}
+
+/* Of more priorities than there are levels the highest share one: its priority is the lowest of them. */
+static struct class_level *level_for(struct summary *s, int32_t priority)
+{
+	struct class_node *x = s->x;
+
+	if (x->n_levels && (x->levels[x->n_levels - 1].priority == priority || x->n_levels == LEVELS))
+		return &x->levels[x->n_levels - 1];
+	close_level(s);
+	if (x->n_levels)
+		x->levels[x->n_levels] = x->levels[x->n_levels - 1];
+	else
+		x->levels[0] = (struct class_level){0};
+	x->levels[x->n_levels].priority = priority;
+	return &x->levels[x->n_levels++];
+}
+
+static void add_candidate(struct search_bounds *b, struct summary *s, const struct pod_row *row,
+			  const struct shape_answer *shape, bool is_last)
+{
+	struct class_level *level = is_last ? NULL : level_for(s, row->priority);
+
+	for (uint32_t t = 0; t < s->n_types; t++) {
+		int64_t frees = shape->frees[s->wanted[t]];
+
+		s->x->all[t] += frees;
+		if (!level)
+			continue;
+		level->frees[t] += frees;
+		level->most[t] = frees > level->most[t] ? frees : level->most[t];
+	}
+	if (level)
+		note_lost(s, row_lost(b, row, shape));
+}
+
+static int by_name(const struct search_bounds *b, pod_id p, pod_id q)
+{
+	const struct cede_cycle *c = b->g->s->c;
+	const struct pod *x = ledger_pod(c->ledger, p), *y = ledger_pod(c->ledger, q);
+	int d = name_cmp(c->names, labelset_get(c->vocab, x->labelset)->ns, labelset_get(c->vocab, y->labelset)->ns);
+
+	return d ? d : name_cmp(c->names, x->name, y->name);
+}
+
+static void add_listed(const struct search_bounds *b, struct class_node *x, const struct pod_rows *rows, uint32_t row)
+{
+	uint32_t at = x->n_listed;
+
+	if (at >= LISTED) {
+		x->n_listed = LISTED + 1;
+		return;
+	}
+	for (; at > 0 && by_name(b, rows->v[x->listed[at - 1]].pod, rows->v[row].pod) > 0; at--)
+		x->listed[at] = x->listed[at - 1];
+	x->listed[at] = row;
+	x->n_listed++;
+}
+
+static void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i,
+		    struct kind_answer *a)
+{
+	const struct pod_row *row = &rows->v[i];
+	const struct shape_answer *shape = shape_of(b, row->shape);
+	enum kind_says says = (enum kind_says)a->says;
+	bool is_kept;
+
+	assert(a->stamp == b->stamp);
+	if (says == NOT_ASKED || (b->g->is_fast && !(shape->types & b->types)))
+		return;
+	row_is_exception(b, a, row, false, &says);
+	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
+	if (is_kept || says == OPEN)
+		add_listed(b, s->x, rows, i);
+	if (is_kept)
+		return;
+	s->x->has_groups |= a->is_of_group;
+	add_candidate(b, s, row, shape, says == LAST);
+}
+
+static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	const struct pod_rows *rows = node_rows_of(&b->rows, l, node);
+	struct kind_answers *answers = kinds_for(b, c->short_types);
+	struct summary s = {.x = &c->nodes[node]};
+
+	s.x->n_levels = s.x->n_listed = 0;
+	s.x->has_groups = false;
+	memset(s.x->all, 0, sizeof(s.x->all));
+	wanted_types(b, c->short_types, &s);
+	b->until_ns = INT64_MAX;
+	for (uint32_t i = 0; i < rows->n; i++)
+		add_row(b, &s, rows, i, &answers->v[rows->v[i].kind]);
+	close_level(&s);
+	s.x->until_ns = b->until_ns;
+	s.x->generation = rows->generation;
+}
+
+const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node)
+{
+	const struct class_node *x = &c->nodes[node];
+
+	if (x->generation != ledger_node(b->g->s->c->ledger, node)->generation || b->g->s->j->now_ns >= x->until_ns)
+		summarise(b, c, node);
+	return x;
+}
+
+/* ---- the bound ---- */
+
+static bool is_covered(const int64_t *frees, const int64_t *lacks, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++)
+		if (frees[t] < lacks[t])
+			return false;
+	return true;
+}
+
+/* So many victims at least, by the biggest amounts anybody of them frees. */
+static uint32_t least_victims(const struct class_level *v, const int64_t *lacks, uint32_t n)
+{
+	uint32_t least = 1;
+
+	for (uint32_t t = 0; t < n; t++)
+		while (v->most[t] > 0 && least < CHEAPEST && least * v->most[t] < lacks[t])
+			least++;
+	return least;
+}
+
+bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+		 struct node_bound *ret)
+{
+	struct summary s = {0};
+	int64_t lacks[CLASS_TYPES];
+	uint32_t i = 0;
+
+	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
+	if (!c->short_types)
+		return true;
+	wanted_types(b, c->short_types, &s);
+	for (uint32_t t = 0; t < s.n_types; t++)
+		lacks[t] = b->lacks[s.wanted[t]];
+	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, s.n_types))
+		i++;
+	ret->opted_out = i == x->n_levels;
+	if (ret->opted_out)
+		return is_covered(x->all, lacks, s.n_types);
+	ret->highest = x->levels[i].priority;
+	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, s.n_types) - 1];
+	return true;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules say of each kind of running pod, and what each shape frees, for one search. */
+#include "engine/search_bound_internal.h"
+
+/* Rules that go by more than the kind: asked apart, or of the pod itself. */
+#define OF_PODS                                                                                               \
+	(UINT64_C(1) << RULE_APPLICATION | UINT64_C(1) << RULE_SAME_CYCLE | UINT64_C(1) << RULE_MIN_RUNTIME | \
+	 UINT64_C(1) << RULE_GUARANTEE | UINT64_C(1) << RULE_DRIVER | UINT64_C(1) << RULE_THRASH)
+
+/* Could some pod of the queue be too big for what it has above its guarantees? */
+static bool may_be_too_big(const struct search_bounds *b, struct judge *j, const struct pod *p)
+{
+	const struct victim_queue *o = judge_queue(j, p->queue);
+
+	for (uint32_t i = 0; i < o->n_guards; i++) {
+		const struct queue *q = queue_get(j->tree, o->guards[i]);
+		const int64_t *used = ledger_queue_used(j->ledger, o->guards[i]);
+
+		for (uint64_t left = q->spec.guaranteed.mask & o->judged; left; left &= left - 1) {
+			res_id r = (res_id)__builtin_ctzll(left);
+			int64_t g = queue_guarantee(q, r), most = r == RES_PODS ? 1 : b->rows.most[r];
+
+			if (g > 0 && used[r] - most < g)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A budget that lists pods by name says different things of pods of one kind. */
+static bool has_listed(const struct judge *j, const struct pod *p)
+{
+	uint32_t n;
+	const pdb_id *ids = ledger_labelset_pdbs(j->ledger, p->labelset, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pdb(j->ledger, ids[i])->obj->n_disrupted)
+			return true;
+	return false;
+}
+
+static bool has_history(const struct judge *j)
+{
+	return judge_asks(j, RULE_THRASH) && j->settings.eviction_history && j->settings.eviction_history->v.n &&
+	       j->settings.thrash.soft;
+}
+
+/* Says who it is that is not preemptible: that the pod has to tell. */
+static bool is_of_kind(const struct rule_verdict *says)
+{
+	return says->rule != RULE_PREEMPTIBILITY;
+}
+
+static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, struct kind_answer *a)
+{
+	struct judge *j = b->g->s->j;
+	uint64_t on = j->on;
+	bool is_kept;
+
+	a->says = OPEN;
+	if ((judge_asks(j, RULE_PREEMPTIBILITY) && p->preemptibility == SEMI_PREEMPTIBLE) ||
+	    (judge_asks(j, RULE_BUDGET) && has_listed(j, p)) || has_history(j))
+		return;
+	j->on = on & ~OF_PODS;
+	a->why = judge_victim(j, pod);
+	j->on = on;
+	a->has_verdict = is_of_kind(&a->why);
+	is_kept = a->why.answer == IS_PROTECTED;
+	if (judge_asks(j, RULE_GUARANTEE) && (!is_kept || a->why.rule > RULE_GUARANTEE)) { /* it speaks first */
+		struct rule_verdict says = judge_guarantee_of_queue(j, p);
+
+		if (says.answer == IS_PROTECTED) {
+			a->why = judge_in_words_of_shares(j, says);
+			a->has_verdict = is_kept = true;
+		} else if (may_be_too_big(b, j, p)) {
+			a->has_verdict = false;
+			if (!is_kept)
+				return;
+		}
+	}
+	if (is_kept) {
+		a->says = KEPT;
+		return;
+	}
+	a->says = a->why.rule == RULE_OPT_OUT ? LAST : MAY;
+}
+
+void kind_ask(struct search_bounds *b, struct kind_answer *a, pod_id pod)
+{
+	struct judge *j = b->g->s->j;
+	const struct pod *p = ledger_pod(j->ledger, pod);
+	int64_t window_ns;
+
+	*a = (struct kind_answer){.stamp = b->stamp};
+	if (!node_search_concerns(b->g, p))
+		return;
+	judge_look_at(j, b->types);
+	ask_rules(b, pod, p, a);
+	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
+	a->is_of_group = p->podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
+	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
+}
+
+int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
+{
+	return a->inside_from == INT64_MAX ? 0 : res_sub_sat(b->g->s->j->now_ns, a->inside_from);
+}
+
+static void fit_answers(struct kind_answers *s, uint32_t n)
+{
+	if (s->n >= n)
+		return;
+	s->v = mem_resize(s->v, n, sizeof(*s->v));
+	memset(s->v + s->n, 0, (n - s->n) * sizeof(*s->v));
+	s->n = n;
+}
+
+struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types)
+{
+	struct kind_answers *s;
+	uint32_t i = 0;
+
+	while (i < b->n_sets && b->sets[i].short_types != short_types)
+		i++;
+	if (i == SETS)
+		return NULL;
+	s = &b->sets[i];
+	if (i == b->n_sets) {
+		b->n_sets++;
+		s->short_types = short_types;
+		s->is_complete = false;
+		s->class = NULL;
+		fit_answers(s, b->rows.kinds.n);
+	}
+	return s;
+}
+
+void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
+{
+	uint64_t types = b->types;
+
+	if (s->is_complete)
+		return;
+	b->types = s->short_types;
+	for (uint32_t k = 0; k < s->n; k++) {
+		pod_id pod = s->v[k].stamp == b->stamp ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
+
+		if (pod != POD_NONE)
+			kind_ask(b, &s->v[k], pod);
+	}
+	b->types = types;
+	s->is_complete = true;
+}
+
+/* ---- shapes ---- */
+
+static void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
+{
+	const struct cede_cycle *c = b->g->s->c;
+	const struct res_list *usage = &shape_get(c->vocab, id)->usage;
+	const struct want *w = &b->g->want;
+
+	*a = (struct shape_answer){
+		.stamp = b->stamp, .types = UINT64_C(1) << RES_PODS, .share = share_of_cluster(c->ledger, usage)};
+	for (uint32_t i = 0; i < usage->n; i++)
+		a->types |= (uint64_t)(usage->v[i].amount > 0) << usage->v[i].type;
+	for (uint32_t k = 0; k < w->n; k++)
+		a->frees[k] = w->type[k] == RES_PODS ? 1 : res_list_get(usage, w->type[k]);
+}
+
+const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)
+{
+	if (b->shapes[id].stamp != b->stamp)
+		measure_shape(b, id, &b->shapes[id]);
+	return &b->shapes[id];
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One node, row by row: who may go there, whether that is enough, and what the best set costs at least. */
+#include "engine/search_bound_internal.h"
+
+bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups)
+{
+	struct node_search *g = b->g;
+	bool is_any = false;
+
+	g->node = node;
+	node_search_measure_room(g);
+	g->short_here = node_search_short(g);
+	b->types = g->short_here | g->s->lacking;
+	for (uint32_t k = 0; k < g->want.n; k++) {
+		b->lacks[k] = g->want.amount[k] - g->room[k];
+		if (!has_groups && b->path_lacks[k] > b->lacks[k])
+			b->lacks[k] = b->path_lacks[k];
+		is_any |= b->lacks[k] > 0;
+	}
+	return is_any;
+}
+
+/* TIME_NONE is before every time; a start in the future counts as now, which is inside too. */
+static bool is_inside(const struct kind_answer *a, const struct pod_row *row, int64_t now_ns)
+{
+	return row->started_ns > a->inside_from && now_ns > a->inside_from && row->started_ns != TIME_NONE;
+}
+
+static inline void note_end(struct search_bounds *b, int64_t end_ns)
+{
+	b->until_ns = end_ns < b->until_ns ? end_ns : b->until_ns;
+}
+
+bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool with_app,
+		      enum kind_says *ret_says)
+{
+	const struct judge *j = b->g->s->j;
+
+	if (row->placed_in && row->placed_in == b->cycle && judge_asks(j, RULE_SAME_CYCLE)) {
+		*ret_says = a->says == OPEN ? OPEN : KEPT;
+		return true;
+	}
+	if (with_app && row->app != NAME_NONE && row->app == j->app) {
+		*ret_says = a->says == KEPT ? KEPT : OPEN;
+		return true;
+	}
+	if (is_inside(a, row, j->now_ns)) {
+		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
+		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
+		return true;
+	}
+	return false;
+}
+
+const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception)
+{
+	return is_exception || !a->has_verdict || a->says == OPEN ? NULL : &a->why;
+}
+
+static void list(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool is_exception)
+{
+	b->listed[b->n_listed++] = (struct listed){.pod = row->pod, .why = row_verdict(a, is_exception)};
+}
+
+static bool is_covered(const struct search_bounds *b, const int64_t *frees)
+{
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		if (frees[k] < b->lacks[k])
+			return false;
+	return true;
+}
+
+/* Returns false where the pod is no candidate. */
+static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, const struct pod_row *row, bool *ret_last)
+{
+	enum kind_says says = (enum kind_says)a->says;
+	bool is_odd, is_kept;
+
+	if (says == NOT_ASKED)
+		return false;
+	is_odd = row_is_exception(b, a, row, true, &says);
+	*ret_last = says == LAST;
+	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
+	if (b->is_listing && (is_kept || says == OPEN))
+		list(b, a, row, is_odd);
+	return !is_kept;
+}
+
+static void fit_candidates(struct search_bounds *b, uint32_t n)
+{
+	if (b->n_candidates >= n)
+		return;
+	b->n_candidates = 2 * n;
+	b->candidates = mem_resize(b->candidates, b->n_candidates, sizeof(*b->candidates));
+	b->listed = mem_resize(b->listed, b->n_candidates, sizeof(*b->listed));
+}
+
+bool rows_look(struct search_bounds *b, node_id node)
+{
+	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
+	struct kind_answers *answers = kinds_for(b, b->types);
+	uint64_t types = b->g->is_fast ? b->types : ~UINT64_C(0);
+	int64_t frees[WANTED] = {0};
+	uint32_t n_wanted = b->g->want.n;
+	bool is_last;
+
+	b->n = b->n_listed = 0;
+	b->enough = UINT32_MAX;
+	b->has_groups = false;
+	b->until_ns = INT64_MAX;
+	if (!answers)
+		return false;
+	fit_candidates(b, rows->n);
+	for (const struct pod_row *row = rows->v, *end = row + rows->n; row < end; row++) {
+		bool is_beyond = b->enough != UINT32_MAX && row->priority > b->candidates[b->enough].row->priority;
+		const struct shape_answer *shape;
+		struct kind_answer *a = &answers->v[row->kind];
+
+		if (is_beyond && !b->is_listing)
+			break;
+		shape = shape_of(b, row->shape);
+		if (!(shape->types & types))
+			continue;
+		if (a->stamp != b->stamp) {
+			b->rows.kinds.v[row->kind].at = node;
+			kind_ask(b, a, row->pod);
+		}
+		if (!row_may_go(b, a, row, &is_last))
+			continue;
+		b->has_groups |= a->is_of_group;
+		if (is_beyond)
+			continue;
+		b->candidates[b->n++] = (struct row_candidate){.row = row, .shape = shape, .is_last = is_last};
+		if (is_last || b->enough != UINT32_MAX)
+			continue;
+		for (uint32_t k = 0; k < n_wanted; k++)
+			frees[k] += shape->frees[k];
+		if (is_covered(b, frees))
+			b->enough = b->n - 1;
+	}
+	return true;
+}
+
+/* ---- the bound ---- */
+
+bool rows_are_enough(const struct search_bounds *b)
+{
+	int64_t frees[WANTED] = {0};
+
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t k = 0; k < b->g->want.n; k++)
+			frees[k] += b->candidates[i].shape->frees[k];
+	return is_covered(b, frees);
+}
+
+/* So many victims at least, by the biggest amounts anybody of them frees. */
+static uint32_t least_victims(const struct search_bounds *b)
+{
+	int64_t most[WANTED] = {0};
+	uint32_t least = 1;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t k = 0; k < b->g->want.n; k++)
+			if (b->candidates[i].shape->frees[k] > most[k])
+				most[k] = b->candidates[i].shape->frees[k];
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		while (b->lacks[k] > 0 && most[k] > 0 && least < CHEAPEST && least * most[k] < b->lacks[k])
+			least++;
+	return least;
+}
+
+int64_t row_lost(const struct search_bounds *b, const struct pod_row *row, const struct shape_answer *shape)
+{
+	const struct judge *j = b->g->s->j;
+
+	if (j->action == ACTION_DISPLACE)
+		return (int64_t)row->priority + (INT64_C(1) << 31);
+	if (row->since_ns == TIME_NONE || row->since_ns > j->now_ns)
+		return 0;
+	return shape->share * (res_sub_sat(j->now_ns, row->since_ns) / NS_PER_S);
+}
+
+static int64_t lost_of(const struct search_bounds *b, const struct row_candidate *m)
+{
+	return row_lost(b, m->row, m->shape);
+}
+
+static int64_t least_lost(const struct search_bounds *b, uint32_t wants)
+{
+	int64_t least[CHEAPEST], sum = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; wants && i < b->n; i++) {
+		int64_t lost = lost_of(b, &b->candidates[i]);
+		uint32_t at;
+
+		if (count == wants && lost >= least[count - 1])
+			continue;
+		for (at = count < wants ? count : count - 1; at > 0 && least[at - 1] > lost; at--)
+			least[at] = least[at - 1];
+		least[at] = lost;
+		count += count < wants;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sum = res_add_sat(sum, least[i]);
+	return sum;
+}
+
+/* False: not even everybody would be enough. With one who opted out, others of any priority may do. */
+bool rows_bound(const struct search_bounds *b, struct node_bound *ret)
+{
+	ret->opted_out = b->enough == UINT32_MAX;
+	ret->highest = INT32_MIN;
+	ret->lost = 0;
+	if (ret->opted_out)
+		return rows_are_enough(b);
+	ret->highest = b->candidates[b->enough].row->priority;
+	ret->lost = least_lost(b, least_victims(b));
+	return true;
+}
+
+/* ---- a closer look ---- */
+
+/*
+ * Of one type alone so much has to be freed: at least so much work is lost if parts of pods could go, those first that
+ * free most for what is lost.
+ */
+static int64_t least_for_type(const struct search_bounds *b, uint32_t k, bool *taken)
+{
+	int64_t left = b->lacks[k], sum = 0;
+
+	memset(taken, 0, b->n * sizeof(*taken));
+	while (left > 0) {
+		const struct row_candidate *best = NULL;
+		uint32_t at = 0;
+
+		for (uint32_t i = 0; i < b->n; i++) {
+			const struct row_candidate *m = &b->candidates[i];
+
+			if (taken[i] || m->shape->frees[k] <= 0 ||
+			    (best && (__int128)lost_of(b, m) * best->shape->frees[k] >=
+					     (__int128)lost_of(b, best) * m->shape->frees[k]))
+				continue;
+			best = m;
+			at = i;
+		}
+		if (!best)
+			break;
+		taken[at] = true;
+		if (best->shape->frees[k] >= left)
+			return res_add_sat(sum, (int64_t)((__int128)lost_of(b, best) * left / best->shape->frees[k]));
+		sum = res_add_sat(sum, lost_of(b, best));
+		left -= best->shape->frees[k];
+	}
+	return sum;
+}
+
+void rows_refine(struct search_bounds *b, struct node_bound *ret)
+{
+	bool *taken = arena_n(b->g->s->c->arena, b->n + 1, bool);
+
+	for (uint32_t k = 0; k < b->g->want.n; k++) {
+		int64_t lost = b->lacks[k] > 0 ? least_for_type(b, k, taken) : 0;
+
+		ret->lost = lost > ret->lost ? lost : ret->lost;
+	}
+}
