@@ -277,8 +277,12 @@ static struct candidate *candidates_for(struct search_scratch *s, uint32_t n)
 
 void node_search_list_begin(struct node_search *g)
 {
+	struct protected_list *l = g->s->protected;
+
 	g->is_listing = true;
-	g->protected_from = g->s->protected->v.n;
+	g->protected_from = l->v.n;
+	if (!l->v.n)
+		array_reserve(&l->v, l->max);
 }
 
 void node_search_list_all(struct node_search *g)

@@ -68,7 +68,8 @@ static void tell_by_class(struct search_bounds *b, const struct search_class *c,
 
 	if (!x->n_listed)
 		return;
-	judge_look_at(b->g->s->j, b->types);
+	judge_look_at(b->g->s->j, c->short_types);
+	b->g->node = node;
 	node_search_list_begin(b->g);
 	for (uint32_t i = 0; i < x->n_listed; i++) {
 		const struct pod_row *row = &rows->v[x->listed[i]];
@@ -120,6 +121,23 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	is_found = class_bound(b, c, x, ret);
 	memory_keep(b, c, x, node, ret, is_found);
 	return is_found;
+}
+
+/* From the memory, if it knows the node and who is protected there. */
+static const struct bound_entry *find_known(struct search_bounds *b, node_id node)
+{
+	const struct bound_entry *e = memory_find(b, node);
+	const struct class_node *x;
+	struct search_class *c;
+
+	if (!e || !is_listing(b))
+		return e;
+	c = &b->classes[e->class_at];
+	x = class_node_of(b, c, node);
+	if (!class_tells(b, x))
+		return NULL;
+	tell_by_class(b, c, x, node);
+	return e;
 }
 
 static bool bound_known(const struct search_bounds *b, const struct bound_entry *e, struct node_bound *ret)
@@ -184,7 +202,7 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	classes_begin(b);
 	memory_begin(b);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bound_entry *e = is_listing(b) ? NULL : memory_find(b, nodes[i]);
+		const struct bound_entry *e = find_known(b, nodes[i]);
 
 		ret[count].at = i;
 		count += e ? bound_known(b, e, &ret[count]) : bound_anew(b, nodes[i], &ret[count]);

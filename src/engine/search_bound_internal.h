@@ -198,7 +198,7 @@ int64_t row_lost(const struct search_bounds *b, const struct pod_row *row, const
 struct search_class *class_for(struct search_bounds *b);
 /* Do rules of this search say what they said when the class was made? */
 bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id);
-/* The node in the class, known or looked at now. b->types is what is short there. */
+/* The node in a class that is current, known or looked at now. */
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node);
 /* By b->lacks; false: no set is enough. */
 bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,

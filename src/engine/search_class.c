@@ -271,8 +271,8 @@ static void add_listed(const struct search_bounds *b, struct class_node *x, cons
 	x->n_listed++;
 }
 
-static void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i,
-		    struct kind_answer *a)
+static void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i, uint64_t types,
+		    const struct kind_answer *a)
 {
 	const struct pod_row *row = &rows->v[i];
 	const struct shape_answer *shape = shape_of(b, row->shape);
@@ -280,7 +280,7 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	bool is_kept;
 
 	assert(a->stamp == b->stamp);
-	if (says == NOT_ASKED || (b->g->is_fast && !(shape->types & b->types)))
+	if (says == NOT_ASKED || (b->g->is_fast && !(shape->types & types)))
 		return;
 	row_is_exception(b, a, row, false, &says);
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
@@ -305,7 +305,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 	wanted_types(b, c->short_types, &s);
 	b->until_ns = INT64_MAX;
 	for (uint32_t i = 0; i < rows->n; i++)
-		add_row(b, &s, rows, i, &answers->v[rows->v[i].kind]);
+		add_row(b, &s, rows, i, c->short_types, &answers->v[rows->v[i].kind]);
 	close_level(&s);
 	s.x->until_ns = b->until_ns;
 	s.x->generation = rows->generation;

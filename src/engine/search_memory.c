@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nodes were bounded by, kept for a shape: good while the node is the same, rules say the same of every kind of pod
- * (the class is current) and time goes on. Who waits, and in which queue, does not matter.
+ * What nodes were bounded by, kept for a shape: good while the node is the same, rules say the same of every kind of
+ * pod (the class is current) and time goes on. Who waits, and in which queue, does not matter.
  */
 #include "engine/search_bound_internal.h"
 
