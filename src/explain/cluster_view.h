@@ -52,6 +52,8 @@ void cluster_view_emit(const struct cluster_view *v, struct emit *e);
 void cluster_view_emit_summary(const struct cluster_view *v, struct emit *e);
 /* One of each, as in it. */
 void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id);
+void view_emit_queue_fields(struct emit *e, const struct cluster_view *v,
+			    queue_id id); /* into the object that is open */
 void view_emit_node(struct emit *e, const struct cluster_view *v, node_id id);
 void view_emit_pod(struct emit *e, const struct cluster_view *v, pod_id id);
 void view_emit_pod_fields(struct emit *e, const struct cluster_view *v, pod_id id); /* into the object that is open */

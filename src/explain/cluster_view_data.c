@@ -68,8 +68,22 @@ static const char *policy_word(enum preemption_policy p)
 	return p == POLICY_FENCE ? "fence" : p == POLICY_DISABLED ? "disabled" : "default";
 }
 
+static void emit_hours(struct emit *e, const struct week_hours *h, int64_t now_ns)
+{
+	struct text t = {0};
+	int64_t until_ns;
+
+	if (!h->days)
+		return;
+	week_hours_text(h, &t);
+	emit_str(e, "protectedHours", text_str(&t));
+	if (week_hours_has(h, now_ns, &until_ns))
+		emit_time(e, "protectedUntil", until_ns);
+	text_free(&t);
+}
+
 /* Effective ones: inherited, then own. */
-static void emit_settings(struct emit *e, const struct queue *q)
+static void emit_settings(struct emit *e, const struct queue *q, int64_t now_ns)
 {
 	emit_object(e, "settings");
 	emit_str(e, "preemptionPolicy", policy_word(q->props.preemption_policy));
@@ -82,6 +96,7 @@ static void emit_settings(struct emit *e, const struct queue *q)
 	emit_duration(e, "reclaimMinRuntime", q->spec.reclaim_min_runtime_ns);
 	if (q->spec.max_apps)
 		emit_int(e, "maxApplications", (int64_t)q->spec.max_apps);
+	emit_hours(e, &q->props.protected_hours, now_ns);
 	emit_end(e);
 }
 
@@ -95,14 +110,13 @@ static void emit_standing(struct emit *e, const char *key, const struct cluster_
 	emit_end(e);
 }
 
-void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id)
+void view_emit_queue_fields(struct emit *e, const struct cluster_view *v, queue_id id)
 {
 	const struct queue *q = queue_get(v->tree, id);
 	const int64_t *used = ledger_queue_used(v->ledger, id), *leaving = ledger_queue_leaving(v->ledger, id);
 	struct res_vec max;
 
 	queue_effective_max(v->tree, id, &max);
-	emit_object(e, NULL);
 	emit_str(e, "queue", name_str(v->names, q->path));
 	emit_some(e, "parent", view_queue_path(v, q->parent));
 	emit_some(e, "kaiName", name_str(v->names, q->spec.kai_name));
@@ -121,7 +135,13 @@ void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id)
 	emit_vec(e, "wanted", v, &v->queue_facts[id].wanted);
 	emit_standing(e, "over", v, id, STANDING_OVER);
 	emit_standing(e, "short", v, id, STANDING_SHORT);
-	emit_settings(e, q);
+	emit_settings(e, q, v->now_ns);
+}
+
+void view_emit_queue(struct emit *e, const struct cluster_view *v, queue_id id)
+{
+	emit_object(e, NULL);
+	view_emit_queue_fields(e, v, id);
 	emit_end(e);
 }
 

@@ -62,24 +62,6 @@ static void answer_cluster(struct asking *a)
 	reply_json(a);
 }
 
-static void answer_queues(struct asking *a)
-{
-	struct cluster_view v;
-
-	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
-	begin_json(a);
-	emit_object(&a->e, NULL);
-	emit_str(&a->e, "kind", "QueueList");
-	emit_time(&a->e, "now", v.now_ns);
-	emit_list(&a->e, "items");
-	for (uint32_t i = 0; i < v.queues.n; i++)
-		view_emit_queue(&a->e, &v, v.queues.v[i]);
-	emit_end(&a->e);
-	emit_end(&a->e);
-	cluster_view_free(&v);
-	reply_json(a);
-}
-
 bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_ns)
 {
 	const char *after = serve_query(a->r, "after");

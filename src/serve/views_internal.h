@@ -39,6 +39,9 @@ void page_end(struct asking *a, struct page *p);
 /* By namespace and name, for qsort_r over pod ids with the view. */
 int view_pod_order(const void *a, const void *b, void *view);
 
+/* ---- views_queues.c ---- */
+void answer_queues(struct asking *a);
+
 /* ---- views_nodes.c ---- */
 void answer_node_map(struct asking *a);
 void answer_node(struct asking *a);

@@ -335,6 +335,19 @@ static void emit_short(struct emit *e, const struct cluster_view *v)
 	emit_end(e);
 }
 
+/* Those that pods name and that are not there count too. */
+static uint32_t count_not_ready(const struct cluster_view *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->nodes.n; i++) {
+		const struct ledger_node *x = ledger_node(v->ledger, v->nodes.v[i]);
+
+		n += !x->is_live || x->obj->is_not_ready;
+	}
+	return n;
+}
+
 static void emit_counts(struct emit *e, const struct cluster_view *v)
 {
 	emit_object(e, "pods");
@@ -343,6 +356,7 @@ static void emit_counts(struct emit *e, const struct cluster_view *v)
 	emit_int(e, "leaving", v->n_pods[POD_LEAVING]);
 	emit_end(e);
 	emit_int(e, "nodes", v->nodes.n);
+	emit_int(e, "nodesNotReady", count_not_ready(v));
 	emit_int(e, "queues", v->queues.n);
 	emit_object(e, "capacity");
 	for (uint32_t i = 0; i < v->res.n; i++) {

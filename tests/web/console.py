@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
-from harness import CEDE, NOW, SOURCE, Folder, Suite, environment  # noqa: E402,F401
+from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402,F401
 from browser import PROGRAM, Broken, Browser  # noqa: E402,F401
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;b"

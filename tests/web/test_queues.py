@@ -8,13 +8,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import big  # noqa: E402
 import checks  # noqa: E402
-from console import EXAMPLE, HOSTILE, NOW, Folder, Server, hostile_cluster, is_harmless, open_console, run  # noqa: E402
+from console import EXAMPLE, HOSTILE, NOW, Folder, Server, cede, hostile_cluster, is_harmless, open_console, run  # noqa: E402
 
 NAMES = "#tree tbody th .name"
 KAI = """
 apiVersion: scheduling.run.ai/v2
 kind: Queue
-metadata: {name: team}
+metadata: {name: team, annotations: {"cede.dev/protected-hours": "Sun 09:00-17:00 Z"}}
 spec:
   priority: 200
   preemptMinRuntime: 30m
@@ -83,9 +83,45 @@ def windows(s, browser):
         page = open_console(browser, server, "#/queues/root.team")
         text = page.text("#applies")
         s.true("minimum runtimes that apply", "A pod runs 30m before work of its own queue may take its room." in text and "A pod runs 2h before another queue may reclaim its room." in text, text)
+        s.true("hours that protect its work, and that it is now", "Sun 09:00-17:00 Z; that is now, until 2026-11-15 17:00:00 UTC" in text, text)
         s.equal("a queue without work says so", page.texts("#waiting .say, #running .say"), ["Nothing waits here.", "Nothing runs here."])
         s.true("a history of one moment is none", "Nothing was seen of it over time yet." in page.text("#history"))
         page.close()
+
+
+def shares(s, browser):
+    """Two queues with a quota of 2 each and weights 1 and 3 ask for all of 8: what is left is divided 1 to 3."""
+    queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: %s}\nspec: {resources: {gpu: {quota: 2, limit: -1, overQuotaWeight: %d}, cpu: {quota: -1, limit: -1, overQuotaWeight: 1}, memory: {quota: -1, limit: -1, overQuotaWeight: 1}}}\n---\n"
+    pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: %s-%d, namespace: default, labels: {"kai.scheduler/queue": %s}}\nspec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: "1"}}}]}\n---\n'
+    node = KAI[KAI.index("apiVersion: v1"):]
+    with Folder({"a.yaml": queue % ("a", 1) + queue % ("b", 3) + "".join(pod % (q, i, q) for q in "ab" for i in range(8)) + node}) as folder, Server("-f", folder, "--profile", "kai", *NOW) as server:
+        page = open_console(browser, server, "#/queues")
+        words = page.js("[...document.querySelectorAll('#tree svg.entitlement')].map(n => n.getAttribute('aria-label'))")
+        s.true("fair shares where they decide", any(w.startswith("root.b: ") and "fair share 5" in w for w in words) and any(w.startswith("root.a: ") and "fair share 3" in w for w in words), "\n".join(words))
+        s.true("drawn with a mark of their own, which the legend names", page.count("#tree tbody .fair") >= 2 and "fair share" in page.texts("#tree .legend li"))
+        page.close()
+
+
+def history(s, browser):
+    """Two runs in a journal are two moments."""
+    with Folder({}) as folder:
+        path = os.path.join(folder, "j.db")
+        for moment in ("12:00:00", "12:05:00"):
+            cede("plan", "-f", "examples/gpu-cluster", "--now", f"2026-11-15T{moment}Z", "--journal", path)
+        with Server("--journal", path) as server:
+            page = open_console(browser, server, "#/queues/root.ads")
+            s.equal("lines of what was used and guaranteed, and of pods", page.count("#history .chart"), 2)
+            page.js("document.querySelector('[data-key=history-use]').focus()")
+            page.key("Home")
+            s.equal("keys read it", page.text("#history figure:first-of-type .reading"), "2026-11-15 12:00:00: used 8, guaranteed 12")
+            page.key("End")
+            s.true("to its end", page.text("#history figure:first-of-type .reading").startswith("2026-11-15 12:05:00"))
+            page.click("[data-key='history-resource-cpu']")
+            page.wait("document.querySelector('[data-key=history-use]').getAttribute('aria-label').startsWith('CPU')")
+            s.true("another resource", True)
+            checks.everywhere(s, page, "a queue with a history")
+            s.equal("nothing was complained about", page.complaints, [])
+            page.close()
 
 
 def pages(s, browser):
@@ -120,4 +156,4 @@ def hostile(s, browser):
 
 
 if __name__ == "__main__":
-    run(tree, one, windows, pages, hostile)
+    run(tree, one, windows, shares, history, pages, hostile)

@@ -1,5 +1,5 @@
 /* What the server says of queues, as numbers, and in words. */
-import {amount, quantity, shortType, span, typeTitle} from "./format.js";
+import {amount, quantity, shortType, span, timeOf, typeTitle, when} from "./format.js";
 
 const FEW = 3;
 
@@ -66,10 +66,8 @@ export function whatApplies(q) {
 		list.push(["fence", "Work below this queue takes room only from inside of it, and is taken from by others as usual."]);
 	if (s.preemptionPolicy === "disabled")
 		list.push(["nobody has to go", "preemption.policy is disabled: no pod of this queue has to go, but for work that must run on its node."]);
-	if (q.protected)
-		list.push(["protected hours", q.protected]);
 	if (s.protectedHours)
-		list.push(["hours", `Its work is left alone at these hours: ${s.protectedHours}${s.protectedUntil ? ` (now, until ${s.protectedUntil})` : ""}.`]);
+		list.push([s.protectedUntil ? "protected now" : "protected hours", `Its work is left alone at these hours: ${s.protectedHours}${s.protectedUntil ? `; that is now, until ${when(timeOf(s.protectedUntil))} UTC` : ""}.`]);
 	if (s.priorityFence)
 		list.push(["priority fence", "Priorities inside count only inside; outside all its pods have the queue's own."]);
 	if (s.priorityOffset)

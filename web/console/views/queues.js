@@ -1,7 +1,7 @@
 /* The tree of queues: what each uses, is guaranteed, deserves and may use; and one queue with all there is to say of it. */
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
-import {amount, num, plural, shortType, span, timeOf, when} from "../format.js";
+import {amount, num, plural, quantity, shortType, span, timeOf, when} from "../format.js";
 import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
@@ -20,9 +20,9 @@ export const render = (root, params, signal) => params.parts.length ? renderOne(
 const depthOf = q => q.queue.split(".").length - 1;
 const lastName = q => q.queue.slice(q.queue.lastIndexOf(".") + 1);
 
-/* Bars of queues below the same parent have one scale, so that they can be compared. */
-function scalesOf(queues, resources) {
-	const scales = new Map();
+/* Bars of queues below the same parent have one scale, so that they can be compared; the root's is what there is. */
+function scalesOf(queues, resources, capacity) {
+	const scales = new Map(resources.map(r => [` ${r}`, quantity((capacity || {})[r])]));
 	for (const q of queues)
 		for (const r of resources) {
 			const key = `${q.parent || ""} ${r}`;
@@ -31,15 +31,15 @@ function scalesOf(queues, resources) {
 	return (q, r) => scales.get(`${q.parent || ""} ${r}`);
 }
 
-function numbers(q, r) {
-	const a = amountsOf(q, r), say = v => amount(r, v);
+function numbers(q, r, capacity) {
+	const a = amountsOf(q, r), say = v => amount(r, v), isRoot = !q.parent && capacity && r in capacity;
 	const isShort = q.short.includes(r), isOver = q.over.includes(r);
-	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && el("span", {}, ` of ${say(a.guaranteed)}`),
+	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && el("span", {}, ` of ${say(a.guaranteed)}`), isRoot && el("span", {class: "say"}, `of ${say(quantity(capacity[r]))} there are`),
 		a.max !== Infinity && el("span", {class: "say"}, ` max ${say(a.max)}`),
 		isShort && el("span", {class: "flag bad"}, `${say(a.guaranteed - a.used)} short`), isOver && el("span", {class: "flag"}, `${say(a.used - a.guaranteed)} over`));
 }
 
-const barCell = (q, r, scale) => el("div", {class: "bar-cell"}, numbers(q, r), entitlementBar(amountsOf(q, r), scale(q, r), sentenceOf(q, r)));
+const barCell = (q, r, scale, capacity) => el("div", {class: "bar-cell"}, numbers(q, r, capacity), entitlementBar(amountsOf(q, r), scale(q, r), sentenceOf(q, r)));
 
 /* A queue without used or waiting work below a long list is hidden, unless it is asked for. */
 const isIdle = q => !q.pods.running && !q.pods.waiting && !q.pods.leaving && q.queue !== "root";
@@ -50,8 +50,8 @@ function legend(hasFair) {
 	return el("ul", {class: "legend"}, items.filter(Boolean).map(([k, text]) => el("li", {}, entitlementKey(k), text)));
 }
 
-function treeTable(queues, resources, all, isFolded, fold) {
-	const scale = scalesOf(queues, resources), hasChildren = new Set(queues.map(q => q.parent));
+function treeTable(queues, resources, all, capacity, isFolded, fold) {
+	const scale = scalesOf(queues, resources, capacity), hasChildren = new Set(queues.map(q => q.parent));
 	const folded = q => {
 		for (let p = q.parent; p; p = p.includes(".") ? p.slice(0, p.lastIndexOf(".")) : null)
 			if (isFolded.has(p))
@@ -68,7 +68,7 @@ function treeTable(queues, resources, all, isFolded, fold) {
 		{title: "Queue", text: true, show: name},
 		{title: "Running", show: q => num(q.pods.running)},
 		{title: "Waiting", show: q => q.pods.waiting ? el("b", {}, num(q.pods.waiting)) : num(0)},
-		...resources.map(r => ({title: titleIn(all, r), text: true, show: q => barCell(q, r, scale)})),
+		...resources.map(r => ({title: titleIn(all, r), text: true, show: q => barCell(q, r, scale, capacity)})),
 	];
 	return table("tree", "Queues, what they use and what they are entitled to", columns, queues.filter(q => !folded(q)), {rowClass: q => q.queue === "root" ? "total" : null});
 }
@@ -101,7 +101,7 @@ async function renderTree(root, params, signal) {
 			(below.length ? `${plural(below.length, "is", "are")} below the guarantee while work waits.` : "None is below its guarantee while work waits."),
 			all.length > 1 && choice("resource", "Show", [["", main.length > 1 ? "main resources" : titleIn(all, main[0])], ...all.slice(0, 8).map(r => [r, titleIn(all, r)])], all.includes(chosen) ? chosen : "", pick), idleButton),
 		list.items.length <= 1 && !list.items[0]?.pods.running ? empty("There is one queue, and nothing is in it.", "Queues come from YuniKorn's queues.yaml, from KAI's Queue objects, or from pods that name them.") :
-			el("section", {class: "card", id: "tree", "aria-label": "The tree of queues"}, legend(list.items.some(q => q.fairShare)), treeTable(queues, resources, all, isFolded, fold)),
+			el("section", {class: "card", id: "tree", "aria-label": "The tree of queues"}, legend(list.items.some(q => q.fairShare)), treeTable(queues, resources, all, list.capacity, isFolded, fold)),
 		el("p", {class: "say"}, "Bars of queues below the same parent have the same scale."));
 	};
 	const load = async () => {
@@ -213,7 +213,7 @@ function whyCard(queue, state, draw, signal) {
 	const x = state.why || {}, found = x.found;
 	const held = found && found.heldBackBy && found.heldBackBy.length > 0 && table("held", "What keeps its waiting work from room", [
 		{title: "Rule", text: true, show: h => h.rule}, {title: "Pods", show: h => num(h.pods)}, {title: "For example", text: true, long: true, show: h => h.reason || "–"},
-		{title: "Until", text: true, show: h => h.until || h.first || "–"}], found.heldBackBy);
+		{title: "Until", text: true, show: h => h.from ? when(timeOf(h.from)) : "–"}], found.heldBackBy);
 	const takes = found && found.whatWouldItTake && found.whatWouldItTake.length > 0 && [el("h3", {}, "What it would take"),
 		el("ul", {class: "plain"}, found.whatWouldItTake.map(w => el("li", {}, el("b", {}, w.change), w.outcome && ` – then its next pod is ${w.outcome}`, w.victims ? `, and ${plural(w.victims, "pod has", "pods have")} to go` : "")))];
 	return card("why", "What would be decided now", found ? found.sentence : "The server makes a plan for it; nothing is changed.", held, takes,
