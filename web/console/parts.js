@@ -33,6 +33,16 @@ export function table(key, caption, columns, rows, options = {}) {
 			el("tbody", {role: "rowgroup"}, rows.map(r => el("tr", {role: "row", class: options.rowClass ? options.rowClass(r) : null}, columns.map((c, i) => cell(c, r, i)))))));
 }
 
+/* The numbers behind a picture, made when somebody opens them. */
+export function tableBehind(key, caption, columns, rows) {
+	const d = el("details", {"data-key": key}, el("summary", {}, "As a table"));
+	d.addEventListener("toggle", () => {
+		if (d.open && d.childNodes.length === 1)
+			d.append(table(key + "-rows", caption, columns, rows));
+	});
+	return d;
+}
+
 /* "showing 50 of 1,234" and a button for more. onMore: null where there is no more. */
 export const pager = (key, shown, total, what, onMore) => el("p", {class: "pager"},
 	`Showing ${num(shown)} of ${num(total)} ${what}.`, onMore && " ", onMore && el("button", {type: "button", "data-key": key, onclick: onMore}, "Show more"));

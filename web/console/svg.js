@@ -1,6 +1,7 @@
 /* Bars and lines. Every picture has a sentence for who cannot see it; the numbers stand in a table or beside it. */
 import {el, hideTip, showTip, svg} from "./dom.js";
-import {clock, num, when} from "./format.js";
+import {clock, when} from "./format.js";
+import {tableBehind} from "./parts.js";
 
 let lastId = 0;
 
@@ -139,8 +140,7 @@ export function timeChart(key, sentence, times, series, text) {
 		showTip(ev.clientX, ev.clientY, el("b", {}, when(times[best])), series.map(s => el("div", {class: "tip-row"}, el("span", {class: "key " + s.cls}), s.name, el("span", {}, text(s.values[best])))));
 	};
 	const picture = svg("svg", {class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", tabindex: "0", "data-key": key, "aria-label": sentence, onkeydown: onKey, onmousemove: onMove, onmouseleave: hideTip}, parts);
-	return el("figure", {}, picture, el("ul", {class: "legend"}, series.map(s => el("li", {}, el("span", {class: "key " + s.cls, "aria-hidden": "true"}), s.name))), said);
+	return el("figure", {}, picture, el("ul", {class: "legend"}, series.map(s => el("li", {}, el("span", {class: "key " + s.cls, "aria-hidden": "true"}), s.name))), said,
+		tableBehind(key + "-table", sentence, [{title: "Time (UTC)", text: true, show: i => when(times[i])}, ...series.map(s => ({title: s.name, show: i => Number.isFinite(s.values[i]) ? text(s.values[i]) : "–"}))],
+			times.map((_, i) => i).reverse()));
 }
-
-/* Horizontal bars of counts: [{name: node or text, value, note}] as a table, the bar behind the number. */
-export const countShare = (value, most) => shareBar(most > 0 ? value / most : 0, `${num(value)} of at most ${num(most)}`);

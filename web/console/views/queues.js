@@ -34,7 +34,7 @@ function scalesOf(queues, resources, capacity) {
 function numbers(q, r, capacity) {
 	const a = amountsOf(q, r), say = v => amount(r, v), isRoot = !q.parent && capacity && r in capacity;
 	const isShort = q.short.includes(r), isOver = q.over.includes(r);
-	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && el("span", {}, ` of ${say(a.guaranteed)}`), isRoot && el("span", {class: "say"}, `of ${say(quantity(capacity[r]))} there are`),
+	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && el("span", {}, ` of ${say(a.guaranteed)}`), isRoot && el("span", {class: "say"}, `of ${say(quantity(capacity[r]))} in all`),
 		a.max !== Infinity && el("span", {class: "say"}, ` max ${say(a.max)}`),
 		isShort && el("span", {class: "flag bad"}, `${say(a.guaranteed - a.used)} short`), isOver && el("span", {class: "flag"}, `${say(a.used - a.guaranteed)} over`));
 }
@@ -193,8 +193,8 @@ function historyCard(q, h, all, chosen, pick) {
 	const of = h.resources[r], series = [{name: "used", values: of.used, cls: "line0"}, {name: "guaranteed", values: of.guaranteed, cls: "line1 dashed"}].filter(s => s.values && s.values.some(v => v));
 	const pods = h.pods ? [{name: "running", values: h.pods.running, cls: "line0"}, {name: "waiting", values: h.pods.waiting, cls: "line2"}] : [];
 	return card("history", "History", null, types.length > 1 && choice("history-resource", "Show", types.map(t => [t, titleIn(all, t)]), r, pick),
-		timeChart("history-use", `${titleIn(all, r)} used by ${q.queue} over time`, times, series, v => amount(r, v)), pods.length > 0 && el("h3", {}, "Pods"),
-		pods.length > 0 && timeChart("history-pods", `Pods of ${q.queue} over time`, times, pods, num), link && el("p", {}, link));
+		el("div", {class: "columns"}, el("div", {}, el("h3", {}, titleIn(all, r)), timeChart("history-use", `${titleIn(all, r)} used by ${q.queue} over time`, times, series, v => amount(r, v))),
+			pods.length > 0 && el("div", {}, el("h3", {}, "Pods"), timeChart("history-pods", `Pods of ${q.queue} over time`, times, pods, num))), link && el("p", {}, link));
 }
 
 /* A plan is made for it: only when somebody asks. */
