@@ -138,6 +138,15 @@ bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
 		tools/build build-bench bench-programs && tools/run-bench build-bench; fi
 
+.PHONY: bench-peers
+bench-peers: ## cede beside the code of kube-scheduler, YuniKorn and KAI on the same clusters (PEERS=kube NODES=100,1000); needs Go
+	@tools/install-missing $(PKG_BENCH) python3
+	@tools/configure build-bench -Dbuildtype=release
+	@tools/build build-bench bench/peers_cede
+	@mkdir -p bench/results
+	@bench/peers/run.py build-bench $(if $(PEERS),--peers $(PEERS)) $(if $(NODES),--nodes $(NODES)) --out bench/results/peers.json
+	@bench/peers/draw.py bench/results/peers.json build-bench/peers.svg
+
 .PHONY: dist deb image test-packages
 dist: ## a source archive below build/, the same bytes for the same commit
 	@tools/make-dist build
