@@ -138,6 +138,14 @@ bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
 		tools/build build-bench bench-programs && tools/run-bench build-bench; fi
 
+.PHONY: bench-growth
+bench-growth: ## how times grow with nodes, waiting pods and queues: exponents (ROWS=default,kai)
+	@tools/install-missing $(PKG_BENCH) python3
+	@tools/configure build-bench -Dbuildtype=release
+	@tools/build build-bench bench/bench_live
+	@mkdir -p bench/results
+	@bench/growth.py build-bench $(if $(ROWS),--rows $(ROWS)) --out bench/results/growth.json
+
 .PHONY: bench-peers
 bench-peers: ## cede beside the code of kube-scheduler, YuniKorn and KAI on the same clusters (PEERS=kube NODES=100,1000); needs Go
 	@tools/install-missing $(PKG_BENCH) python3

@@ -91,13 +91,33 @@ def show(row):
               f"{a['same']} of {a['of']} answers are cede's", flush=True)
 
 
+def short(ms):
+    return f"{ms:.3f}" if ms < 1 else f"{ms:.1f}" if ms < 100 else f"{ms:,.0f}"
+
+
+def markdown(rows):
+    """The table of docs/benchmarks.md."""
+    yield "| original | nodes | floor | cede, cold | cede, warm | original | × cold | × warm | same answers |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for row in rows:
+        ms = row["ms"]
+        for way, a in row["answers"].items():
+            yield (f"| {row['peer']}, {way} | {row['nodes']:,} | {short(ms['floor'])} | {short(ms['cede cold'])} | {short(ms['cede warm'])} | {short(ms[way])} "
+                   f"| {ms[way] / ms['cede cold']:,.0f} | {ms[way] / ms['cede warm']:,.0f} | {a['same']} of {a['of']} |")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("build_dir")
     p.add_argument("--peers", default=",".join(PEERS))
     p.add_argument("--nodes", default="100,300,1000,3000,5000,10000")
     p.add_argument("--out")
+    p.add_argument("--table", action="store_true", help="measure nothing; print what is in --out as Markdown")
     o = p.parse_args()
+    if o.table:
+        with open(o.out, encoding="utf-8") as f:
+            print("\n".join(markdown(json.load(f))))
+        return 0
     if not shutil.which("go"):
         print("bench-peers: Go is not installed, skipped")
         return 0

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	kaifake "github.com/NVIDIA/KAI-scheduler/pkg/apis/client/clientset/versioned/fake"
 	kaiv2 "github.com/NVIDIA/KAI-scheduler/pkg/apis/scheduling/v2"
@@ -211,6 +213,7 @@ func main() {
 	flag.Parse()
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
+	ctrllog.SetLogger(logr.Discard())
 	must(log.InitLoggers(0))
 	log.InfraLogger.SetSessionID("bench")
 	actions.InitDefaultActions()
