@@ -26,11 +26,14 @@ A_NAME = re.compile(r"cede (?!help|version)([a-z]+)((?: --[a-z-]+)*)$")  # `cede
 SYNOPSIS = re.compile(r"\.\.\.|…|\[")
 # Not run, and why; without "build/". What is here and nowhere shown is a mistake.
 LIVE = "it needs a cluster; tests/cluster has one"
+SHADOW = "it needs a cluster; tests/cluster/live/test_tutorial.py runs it"
 METRIC = re.compile(r"(?:cede|scheduler|rest_client|leader_election|process)_")  # tests/serve/test_operations.py knows them
 SERVED = "it serves until it is told to end; tests/serve runs it"
 NOT_RUN = {
     "cede plan --kubeconfig ~/.kube/config": LIVE, "cede explain --kubeconfig ~/.kube/config NS/POD": LIVE,
     "cede run --shadow default-scheduler --lease none --kubeconfig ~/.kube/config": LIVE,
+    "cede run --shadow default-scheduler --lease none --journal shadow.db --kubeconfig ~/.kube/config": SHADOW, "cede history shadow.db --shadow": SHADOW,
+    "cede history shadow.db": SHADOW, "cede replay shadow.db": SHADOW,
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
     "cede serve --simulation examples/scenario/day.yaml": SERVED,
 }
@@ -40,7 +43,7 @@ MAKE_RUN = {"make run": "\nEVICTIONS (", "make help": "  make test "}  # and wha
 LONG = "it takes minutes"
 MAKE_NOT_RUN = {
     "make test": "this test is a part of it", "make test-asan": LONG, "make test-tsan": LONG, "make fuzz": LONG, "make lint": LONG, "make coverage": LONG,
-    "make bench": LONG, "make guard": LONG, "make bench-cluster": LONG, "make soak-cluster": LONG, "make test-cluster": LONG, "make soak": LONG, "make dist": "tests/packaging/test_dist.py runs what it runs", "make deb": LONG, "make image": LONG, "make test-packages": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
+    "make bench": LONG, "make bench-peers": LONG, "make bench-growth": LONG, "make guard": LONG, "make bench-cluster": LONG, "make soak-cluster": LONG, "make test-cluster": LONG, "make soak": LONG, "make dist": "tests/packaging/test_dist.py runs what it runs", "make deb": LONG, "make image": LONG, "make test-packages": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
     "make oracle": "it needs Go and a kube-scheduler to compare with",
 }
 
