@@ -33,7 +33,7 @@ RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
-.PHONY: run build test conform oracle properties soak soak-sim test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web bench clean help
+.PHONY: run build test conform oracle properties soak soak-sim test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web pictures bench clean help
 
 run: build ## build, and show and plan the example cluster
 	@for command in show plan; do \
@@ -132,6 +132,10 @@ test-web: ## the console and the pages that cede writes, in headless Chromium
 	@tools/install-missing $(PKG_WEB)
 	@$(MAKE) --no-print-directory build
 	@$(RUN_TESTS) --only tests/web/test_*.py
+
+pictures: build ## the pictures of the console that the documentation shows
+	@tools/install-missing $(PKG_WEB)
+	@tools/make-pictures
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \

@@ -5,7 +5,7 @@ import {clock} from "./format.js";
 import {parse} from "./links.js";
 import * as live from "./live.js";
 import {notice} from "./notice.js";
-import {broken, empty, loading} from "./parts.js";
+import {loading} from "./parts.js";
 import {routeOf, routes} from "./routes.js";
 
 const $ = id => document.getElementById(id);
@@ -77,6 +77,10 @@ function retryIn(seconds, signal) {
 	const timer = setTimeout(show, seconds * 1000);
 	signal.addEventListener("abort", () => clearTimeout(timer));
 }
+
+/* A state instead of a view has a view's title. */
+const state = (cls, title, say, ...more) => el("div", {class: "state " + cls, role: cls === "broken" ? "alert" : null}, el("h1", {tabindex: "-1"}, title), el("p", {}, say), more);
+const broken = (title, say, ...more) => state("broken", title, say, ...more);
 
 /* What is shown instead of a view that could not be loaded. */
 function stateOf(error, signal) {
@@ -151,7 +155,7 @@ function show() {
 		return;
 	}
 	setTitle("Not found");
-	swap($("main"), empty("There is no such page.", "The address may be of another version.", el("p", {}, el("a", {href: "#/" + routes[0].path}, "To the overview"))));
+	swap($("main"), state("empty", "There is no such page.", "The address may be of another version.", el("p", {}, el("a", {href: "#/" + routes[0].path}, "To the overview"))));
 	document.documentElement.dataset.ready = location.hash;
 }
 
