@@ -189,6 +189,23 @@ static void emit_silent(struct chain *c)
 	emit_end(c->e);
 }
 
+static void emit_chain(struct chain *c, uint32_t start)
+{
+	emit_object(c->e, NULL);
+	emit_str(c->e, "kind", "Chain");
+	emit_bool(c->e, "complete", c->l->lost <= c->l->began);
+	if (start != UINT32_MAX) {
+		emit_object(c->e, "start");
+		log_emit_brief(c->e, log_at(c->l, start));
+		emit_end(c->e);
+		follow_back(c, start);
+		follow_on(c, start);
+		emit_silent(c);
+		emit_bool(c->e, "cut", c->is_cut);
+	}
+	emit_end(c->e);
+}
+
 bool serve_log_chain(struct serve_log *l, uint64_t id, const char *pod, struct text *out)
 {
 	struct emit e;
@@ -197,21 +214,10 @@ bool serve_log_chain(struct serve_log *l, uint64_t id, const char *pod, struct t
 
 	pthread_mutex_lock(&l->lock);
 	start = find_start(l, id, pod);
-	if (start != UINT32_MAX) {
-		emit_init(&e, out, EMIT_JSON_LINE);
-		emit_object(&e, NULL);
-		emit_str(&e, "kind", "Chain");
-		emit_bool(&e, "complete", l->lost <= l->began);
-		emit_object(&e, "start");
-		log_emit_brief(&e, log_at(l, start));
-		emit_end(&e);
-		follow_back(&c, start);
-		follow_on(&c, start);
-		emit_silent(&c);
-		emit_bool(&e, "cut", c.is_cut);
-		emit_end(&e);
-	}
+	emit_init(&e, out, EMIT_JSON_LINE);
+	if (start != UINT32_MAX || pod)
+		emit_chain(&c, start);
 	pthread_mutex_unlock(&l->lock);
 	array_free(&c.followed);
-	return start != UINT32_MAX;
+	return start != UINT32_MAX || pod;
 }

@@ -162,7 +162,10 @@ struct log_query {
 void serve_log_decisions(struct serve_log *l, const struct log_query *q, struct text *out);
 /* kind Timeline: how many evictions, placements and waits there were in each of at most n steps, 1 to 400. */
 void serve_log_timeline(struct serve_log *l, const struct fact_filter *f, uint32_t n, struct text *out);
-/* kind Chain: who displaced whom, from a decision or the newest one that moved a pod. False: there is none. */
+/*
+ * kind Chain: who displaced whom, from a decision or the newest one that moved a pod; without a start where none is
+ * known of that pod. False: there is no such decision.
+ */
 bool serve_log_chain(struct serve_log *l, uint64_t id, const char *pod, struct text *out);
 
 /* ---- log_routes.c: on the threads of libmicrohttpd; a status, and the answer or what is wrong ---- */

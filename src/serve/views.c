@@ -125,7 +125,7 @@ static void answer_nodes(struct asking *a)
 }
 
 struct pod_filter {
-	const char *queue, *node, *ns;
+	const char *queue, *node, *ns, *name; /* name: "ns/name" */
 	enum pod_state state;
 	bool has_state;
 };
@@ -161,6 +161,7 @@ static bool read_filter(struct serve_request *r, struct pod_filter *f)
 	*f = (struct pod_filter){.queue = serve_query(r, "queue"),
 				 .node = serve_query(r, "node"),
 				 .ns = serve_query(r, "namespace"),
+				 .name = serve_query(r, "name"),
 				 .has_state = state != NULL};
 	for (enum pod_state s = POD_WAITING; state && s <= POD_FINISHED; s++)
 		if (str_eq(states[s], state)) {
@@ -209,8 +210,10 @@ static void find_pods(struct cluster_view *v, const struct pod_filter *f, struct
 
 		if (pod->state == POD_FREE || !passes(v, pod, f))
 			continue;
-		p->total++;
 		path = view_pod_name(v, pod, &name);
+		if (f->name && !str_eq(path, f->name))
+			continue;
+		p->total++;
 		if (compare_paths(path, p->after) <= 0)
 			continue;
 		array_push(ret, i);

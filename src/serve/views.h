@@ -6,7 +6,7 @@
  *	/api/v1/cluster              kind ClusterView, as cede show; ?summary=true without nodes and pods
  *	/api/v1/queues               kind QueueList
  *	/api/v1/nodes                kind NodeList; ?name=NODE, ?limit=N&after=NAME
- *	/api/v1/pods                 kind PodList; ?queue=PATH (and below), ?node=, ?state=, ?namespace=,
+ *	/api/v1/pods                 kind PodList; ?queue=PATH (and below), ?node=, ?state=, ?namespace=, ?name=,
  *	                             ?limit=N&after=NS/NAME
  *	/api/v1/plan                 kind Plan, as cede plan; ?cycles=N, ?namespace=
  *	/api/v1/explain/NS/NAME      kind Explanation or GroupExplanation; /api/v1/explain/QUEUE kind QueueExplanation;

@@ -287,7 +287,7 @@ def refusals(s):
         ("steps without end", "timeline", {"steps": "1000000"}, 400, "steps: expected"),
         ("time that runs backward", "timeline", {"from": "2026-11-15T12:00:00Z", "to": "2026-11-15T11:00:00Z"}, 400, "to: expected a time after from"),
         ("a chain of nothing", "chain", {}, 400, "expected either id="), ("a chain of two", "chain", {"id": "1", "pod": "a/b"}, 400, "expected either"),
-        ("a decision that is not there", "chain", {"id": "1"}, 404, "no decision"), ("a pod that is markup", "chain", {"pod": MARKUP}, 404, "no decision"),
+        ("a decision that is not there", "chain", {"id": "1"}, 404, "no decision"),
         ("a number beyond all", "chain", {"id": "99999999999999999999999999"}, 404, "no decision"),
         ("no node", "node", {}, 400, "name: expected"), ("a node that is markup", "node", {"name": MARKUP}, 404, "there is no node"),
         ("no queue", "queues/history", {}, 400, "queue: expected"), ("a queue that is not there", "queues/history", {"queue": "root.x"}, 404, "there is no queue"),
@@ -297,6 +297,7 @@ def refusals(s):
     for name, path, query, code, words in rows:
         status, said = s.ask(path, **query)
         t.true(f"refused: {name}", status == code and words in json.loads(said)["message"], f"{status} {said}")
+    t.equal("chain: of a pod nobody knows, which is markup: nothing", s.get("chain", pod=MARKUP), {"kind": "Chain", "complete": True})
     for path in ("overview", "timeline", "chain", "settings", "reports", "waiting"):
         status, said = s.ask(path, method="POST", body="{}")
         t.equal(f"nothing is written: POST {path}", (status, json.loads(said)["kind"]), (405, "Error"))

@@ -69,3 +69,7 @@ export async function getText(base, query, signal) {
 export async function post(base, body, signal) {
 	return (await ask(base, {method: "POST", body, signal})).json();
 }
+
+export async function postText(base, body, signal) {
+	return (await ask(base, {method: "POST", body, signal})).text();
+}

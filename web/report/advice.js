@@ -50,7 +50,7 @@ function tradeChart(data, fx, fy) {
 }
 
 function drawAdvice(data) {
-	const main = document.getElementById("main");
+	const main = placeOf("main");
 	main.append(el("p", {class: data.verdict === "given" ? "verdict" : "warning verdict"}, data.sentence));
 	const spreadText = (f, s) => UNITS[f.unit](s.mean) + (s.max > s.min ? ` (${UNITS[f.unit](s.min)} to ${UNITS[f.unit](s.max)})` : "");
 	section("values", "What each value costs", "Means over the seeds, with the smallest and the largest. Less is better in all four. Dominated: another value is as good in all and better in one.",

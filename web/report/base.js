@@ -170,10 +170,20 @@ function tableBehind(title, make) {
 	return d;
 }
 
+/* Where a report is drawn: the page it stands in alone, or a part of another. */
+let places = {};
+const placeOf = id => places[id] || document.getElementById(id);
+
+/* places: {main, contents}, elements of a page that shows reports among other things. */
+function drawReportInto(data, into) {
+	places = into || {};
+	({Simulation: drawSimulation, Comparison: drawComparison, Advice: drawAdvice})[data.kind](data);
+}
+
 function section(id, title, say, ...children) {
 	const s = el("section", {id, "aria-labelledby": id + "-title"}, el("h2", {id: id + "-title"}, title), say && el("p", {class: "say"}, say), children);
-	document.getElementById("main").append(s);
-	document.getElementById("contents").append(el("a", {href: "#" + id}, title));
+	placeOf("main").append(s);
+	placeOf("contents").append(el("a", {href: "#" + id}, title));
 	return s;
 }
 

@@ -45,7 +45,7 @@ function drawComparedQueues(data) {
 }
 
 function drawComparison(data) {
-	const main = document.getElementById("main");
+	const main = placeOf("main");
 	for (const s of data.sides.slice(1)) {
 		const of = way => data.figures.filter(f => s.totals[f.key].direction === way).map(f => f.title.replace(",", " "));
 		const list = (word, l) => l.length ? `${word} in ${l.join(", ")}` : null;

@@ -81,7 +81,7 @@ function drawEvictions(data) {
 	const lanes = data.order.filter(q => data.queues[q].evictions > 0);
 	const draw = width => {
 		const left = Math.min(190, Math.max(74, width * 0.2)), top = 6, row = lanes.length > 14 ? 20 : 30, h = lanes.length * row, w = width - left - 8;
-		const root = svg("svg", {viewBox: `0 0 ${width} ${top + h + 24}`, role: "application", tabindex: 0,
+		const root = svg("svg", {viewBox: `0 0 ${width} ${top + h + 24}`, role: "img", tabindex: 0,
 			"aria-label": `${num(data.totals.evictions)} evictions on a timeline, a lane for each queue that lost pods. Arrow keys go from one to the next; the table below has the same.`});
 		const x = t => left + (t - data.start) / (data.end - data.start || 1) * w, most = Math.max(1, ...lanes.map(q => Math.max(...data.series[q].evictions)));
 		axes(root, {left, top, w, h, yTop: 1, yStep: 2, yText: () => "", from: data.start, to: data.end});

@@ -23,8 +23,7 @@ function start() {
 	document.title = `${data.title} – cede`;
 	document.getElementById("title").textContent = data.title;
 	document.getElementById("subtitle").textContent = data.subtitle || "";
-	const draw = {Simulation: drawSimulation, Comparison: drawComparison, Advice: drawAdvice}[data.kind];
-	draw(data);
+	drawReportInto(data);
 	document.getElementById("foot").append(el("p", {}, `Made by cede ${data.version}. Times are UTC. Everything is in this file; it asks nobody for anything.`));
 	document.documentElement.setAttribute("data-ready", "yes");
 }

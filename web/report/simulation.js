@@ -137,7 +137,7 @@ function drawChecks(data) {
 
 function drawSimulation(data) {
 	colorQueues(data);
-	const main = document.getElementById("main");
+	const main = placeOf("main");
 	if (data.stopped) main.append(el("p", {class: "warning"}, `This is not all: the simulation was stopped (${data.stopped}) before everything was done.`));
 	main.append(tiles(data));
 	drawChecks(data);

@@ -1,0 +1,218 @@
+/* One pod or group: everything cede explain says, with the nodes, who is protected from it or from whom it is, and what it would take. */
+import {get, getText} from "../api.js";
+import {decisionItem, victimLine} from "../decisions.js";
+import {el, swap} from "../dom.js";
+import {ago, amount, num, plural, quantity, timeOf, typeTitle, until, when} from "../format.js";
+import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
+import {follow} from "../live.js";
+import {stale} from "../notice.js";
+import {badge, card, empty, heading, table} from "../parts.js";
+
+export const title = "Pod";
+
+const SOME = 12;
+const RESULTS = {
+	fits: ["good", "fits"], "fits-after-evictions": ["good", "fits after evictions"], refused: ["plain", "refused"], "not-enough-may-go": ["warn", "not enough may go"],
+	"evictions-do-not-help": ["plain", "evictions do not help"], "fits-when-leaving-pods-are-gone": ["good", "fits when leaving pods are gone"],
+};
+const STATES = {waiting: "warn", running: "good", leaving: "bad", finished: "plain"};
+
+const some = (list, show, what) => [list.slice(0, SOME).map((x, i) => [i ? ", " : "", show(x)]), list.length > SOME ? ` and ${num(list.length - SOME)} more ${what}` : ""];
+
+/* Rows that say the same stand together: a thousand nodes refuse for one reason. */
+function together(rows, keyOf) {
+	const groups = new Map();
+	for (const r of rows) {
+		const key = keyOf(r);
+		if (!groups.has(key))
+			groups.set(key, []);
+		groups.get(key).push(r);
+	}
+	return [...groups.values()].sort((a, b) => b.length - a.length);
+}
+
+/* ---- facts ---- */
+
+function facts(pod, now) {
+	if (!pod)
+		return null;
+	const row = (name, value) => value && [el("dt", {}, name), el("dd", {}, value)];
+	const asks = Object.entries(pod.requests || {}).filter(([r]) => r !== "pods").map(([r, v]) => `${amount(r, quantity(v))} ${typeTitle(r)}`).join(", ");
+	const place = pod.node || pod.reservedNode || pod.nominatedNode;
+	return card("facts", "What it is", null, el("dl", {class: "facts"},
+		row("State", badge(STATES[pod.state] || "plain", pod.state)),
+		row("Queue", pod.queue ? queueLink(pod.queue) : pod.wantedQueue && `${pod.wantedQueue}, which does not exist`),
+		row("Group", pod.group && groupLink(pod.group)),
+		row(pod.node ? "Node" : "Room kept on", place && nodeLink(place)),
+		row("Priority", `${num(pod.priority)}${pod.neverPreempts ? ", takes room from nobody" : ""}`),
+		row("Preemptibility", pod.preemptibility),
+		row("Asks for", asks),
+		row("Created", pod.created && `${when(timeOf(pod.created))} (${ago(timeOf(pod.created), now)})`),
+		row("Started", pod.started && `${when(timeOf(pod.started))} (${ago(timeOf(pod.started), now)})`),
+		row("Gates", pod.gates && pod.gates.join(", ")),
+		row("Scheduler", pod.schedulerName)));
+}
+
+/* ---- what is in the way ---- */
+
+function protectedCard(x, now) {
+	const all = x.protected || [];
+	if (!all.length)
+		return null;
+	const groups = together(all, p => [p.rule, p.reason, p.queue].join("\n"));
+	const count = g => g.reduce((n, p) => n + 1 + (p.more || 0), 0);
+	return card("protected", "Protected from it", `${plural(groups.reduce((n, g) => n + count(g), 0), "running pod")} could make room and may not be taken.`,
+		table("protected-rows", "Pods that are protected, by rule", [
+			{title: "Rule", text: true, show: g => badge("plain", g[0].rule)},
+			{title: "Because", text: true, long: true, show: g => g[0].reason},
+			{title: "Until", text: true, show: g => {
+				const first = g.map(p => p.until).filter(Boolean).sort()[0];
+				return first ? `${when(timeOf(first))} (${until(timeOf(first), now)})` : "no time ends it";
+			}},
+			{title: "Queue", text: true, show: g => g[0].queue && queueLink(g[0].queue)},
+			{title: "Pods", text: true, long: true, show: g => [some(g, p => podLink(p.pod), "pods"), g.some(p => p.more) ? ` (${num(count(g))} in all)` : ""]},
+		], groups));
+}
+
+function sparedCard(x, now) {
+	const all = x.sparedFrom || [];
+	if (!all.length)
+		return null;
+	return card("spared", "Spared from", "These wait and may not take its room.", table("spared-rows", "Waiting pods that had to leave it", [
+		{title: "Waiting pod", text: true, show: p => podLink(p.pod)}, {title: "Rule", text: true, show: p => badge("plain", p.rule)},
+		{title: "Because", text: true, long: true, show: p => p.reason}, {title: "Until", text: true, show: p => p.until ? `${when(timeOf(p.until))} (${until(timeOf(p.until), now)})` : "no time ends it"},
+	], all.slice(0, 200)));
+}
+
+function nodesCard(x) {
+	const all = x.nodes || [];
+	if (!all.length)
+		return null;
+	const groups = together(all, n => [n.result, n.reason, n.after].join("\n"));
+	const order = ["fits", "fits-after-evictions", "fits-when-leaving-pods-are-gone"];
+	groups.sort((a, b) => (order.indexOf(b[0].result) - order.indexOf(a[0].result)) || b.length - a.length);
+	return card("nodes", "Every node", `What became of ${plural(all.length, "node")}.`, table("node-rows", "Nodes, by what became of them", [
+		{title: "Result", text: true, show: g => badge(...(RESULTS[g[0].result] || ["plain", g[0].result]))},
+		{title: "Nodes", show: g => num(g.length)},
+		{title: "Because", text: true, long: true, show: g => [g[0].reason, g[0].after && ` With everybody gone who may go: ${g[0].after}`, g[0].score !== undefined ? `score ${g[0].score}` : ""]},
+		{title: "Which", text: true, long: true, show: g => some(g, n => nodeLink(n.node), "nodes")},
+		{title: "Victims there", text: true, long: true, show: g => some(g.flatMap(n => n.victims || []), v => podLink(v), "pods")},
+	], groups.slice(0, 100)));
+}
+
+/* ---- what would help ---- */
+
+function remedies(x) {
+	const all = x.whatWouldItTake || [];
+	if (!x.whatWouldItTake)
+		return null;
+	return card("remedies", "What would it take?", "One thing different, everything else as it is.", all.length ?
+		el("ul", {class: "remedies"}, all.map(r => el("li", {}, badge("good", r.change), " ",
+			r.outcome === "placed" ? "it starts" : "it gets room", r.node && [" on ", nodeLink(r.node)], r.action && r.action !== "allocate" ? ` by ${r.action}` : "",
+			r.victims ? `, ${plural(r.victims, "pod")} would have to go` : ", nobody has to go", "."))) :
+		empty("No single change would help.", "It takes more room, or several changes together: try them under What if.", el("p", {}, el("a", {href: address("whatif")}, "What if"))));
+}
+
+function forecast(x, now) {
+	const f = x.forecast;
+	if (!f)
+		return null;
+	const ends = f.ends || [];
+	return card("forecast", "When will it start?", null,
+		el("p", {}, x.startsAt ? [`If nothing else happens, ${when(timeOf(x.startsAt))} UTC (${until(timeOf(x.startsAt), now).replace("for ", "in ").replace(" more", "")})`, f.node && [", on ", nodeLink(f.node)], f.victims ? `; ${plural(f.victims, "pod")} would go` : "", "."] :
+			"Time alone does not let it start: something has to change or to end."),
+		ends.length > 0 && el("ul", {class: "plain"}, ends.slice(0, 20).map(e => el("li", {}, `${when(timeOf(e.at))}: ${e.rule} ends${e.pods ? ` for ${plural(e.pods, "pod")}` : ""}`))));
+}
+
+function membersCard(x) {
+	if (!x.pods)
+		return null;
+	return card("members", "Its pods", plural(x.pods.length, "pod"), table("member-rows", "Pods of the group", [
+		{title: "Pod", text: true, show: p => podLink(p.pod)}, {title: "State", text: true, show: p => badge(p.goes ? "bad" : STATES[p.state] || "plain", p.goes ? "has to go" : p.state)},
+		{title: "Decision", text: true, show: p => p.outcome || ""}, {title: "Node", text: true, show: p => p.node && nodeLink(p.node)}, {title: "Message", text: true, long: true, show: p => p.message || ""},
+	], x.pods.slice(0, 500)));
+}
+
+/* ---- who displaced whom ---- */
+
+function chainCard(chain, name) {
+	if (!chain.start)
+		return null;
+	const rows = [...[...chain.because].reverse(), chain.start, ...chain.led];
+	return card("history", "What happened to it", "The decisions that led here, and what followed.",
+		el("ol", {class: "decisions chain"}, rows.slice(0, 40).map(r => decisionItem(r, {}, {isCurrent: r.id === chain.start.id, depth: r.depth}))),
+		el("p", {}, timelineLink({pod: name}, "All decisions about it in the timeline")));
+}
+
+/* cede explain's own words, asked for when somebody opens them: one more plan has to be made for them. */
+function wordsOf(name, signal) {
+	const pre = el("pre", {class: "words", tabindex: "0", "aria-label": "What cede explain prints"}, "Loading…");
+	const d = el("details", {"data-key": "words"}, el("summary", {}, "As cede explain prints it"), pre);
+	d.addEventListener("toggle", async () => {
+		if (!d.open || d.dataset.asked)
+			return;
+		d.dataset.asked = "yes";
+		try {
+			pre.replaceChildren(await getText(explainPath(name), {output: "wide", width: 120}, signal));
+		} catch (error) {
+			pre.replaceChildren(error.message);
+			delete d.dataset.asked;
+		}
+	});
+	return d;
+}
+
+/* ---- the view ---- */
+
+const explainPath = name => "/api/v1/explain/" + name.split("/").map(encodeURIComponent).join("/");
+
+async function orNothing(promise) {
+	try {
+		return await promise;
+	} catch (error) {
+		if (error.status === 404)
+			return null;
+		throw error;
+	}
+}
+
+function gone(root, name, chain, message) {
+	swap(root, heading(name, "It is not in the cluster now."),
+		chainCard(chain, name) || empty("Nothing is known of it.", message, el("p", {}, timelineLink({pod: name}, "Look for it in the timeline"))));
+}
+
+function search(root) {
+	const field = el("input", {id: "find-pod", type: "search", placeholder: "namespace/name", autocomplete: "off", spellcheck: "false", required: true});
+	const go = ev => {
+		ev.preventDefault();
+		location.hash = address("pod", field.value.trim().split("/"));
+	};
+	swap(root, heading("Explain", "Why does it wait, stay or have to go?"), card("find", "Which pod or group?", null,
+		el("form", {class: "controls", onsubmit: go}, el("label", {for: "find-pod"}, "Name"), field, el("button", {type: "submit", class: "main"}, "Explain")),
+		el("p", {class: "say"}, "Pods can be reached from every name in the console; ", timelineLink({}, "the timeline"), " has those that were decided about.")));
+}
+
+export async function render(root, params, signal) {
+	const name = params.parts.join("/");
+	if (!name) {
+		search(root);
+		return;
+	}
+	const load = async () => {
+		const [x, pods, chain] = await Promise.all([orNothing(get(explainPath(name), {}, signal)), get("/api/v1/pods", {name, limit: 1}, signal), get("/api/v1/chain", {pod: name}, signal)]);
+		document.title = `${name} – cede`;
+		stale();
+		if (!x) {
+			gone(root, name, chain, "There is no pod and no group of that name, and no decision about one is kept.");
+			return;
+		}
+		const now = timeOf(pods.now), victims = x.victims || (chain.start && chain.start.decision.pod === name && x.outcome === "nominated" ? chain.start.decision.victims : []);
+		swap(root, heading(name, x.kind === "GroupExplanation" ? ["Group", x.queue && [" of ", queueLink(x.queue)]] : "Pod"),
+			el("section", {class: "card verdict-line", "aria-label": "In a sentence"}, el("p", {class: "big"}, x.sentence), x.evictedFor && el("p", {}, "It has to go for ", podLink(x.evictedFor), "."), wordsOf(name, signal)),
+			el("div", {class: "columns"}, facts(pods.items[0], now), remedies(x), forecast(x, now)),
+			victims.length > 0 && card("victims", "Has to go for it", null, el("ul", {class: "victims"}, victims.slice(0, 50).map(victimLine))),
+			membersCard(x), protectedCard(x, now), sparedCard(x, now), nodesCard(x), chainCard(chain, name));
+	};
+	await load();
+	follow(signal, ["decision", "cluster", "settings"], load, stale);
+}
