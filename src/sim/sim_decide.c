@@ -29,6 +29,8 @@ static void tell_eviction(struct sim *s, const struct decision *d, const struct 
 	struct text pod = {0}, for_pod = {0};
 	uint32_t slot = sim_incarnation(s, v->pod)->slot;
 
+	if (sim_incarnation(s, v->pod)->is_old)
+		return; /* Kubernetes names those again that are leaving already */
 	full_name(s, v->pod, &pod);
 	if (d->pod != POD_NONE)
 		full_name(s, d->pod, &for_pod);
@@ -81,6 +83,14 @@ static void restart_gangs(struct sim *s, const struct decision *d)
 	}
 }
 
+/* Or was: in profile kubernetes a later decision of the same pass may take it again. */
+static bool is_on_node(const struct sim *s, pod_id pod)
+{
+	enum pod_state state = ledger_pod(s->ledger, pod)->state;
+
+	return state == POD_PLACED || state == POD_LEAVING;
+}
+
 /* A victim is told by the decision it goes for; where several name it, it goes once. */
 static bool carry_out(struct sim *s, const struct decisions *plan)
 {
@@ -95,7 +105,7 @@ static bool carry_out(struct sim *s, const struct decisions *plan)
 		has_moved |= moves_something(d);
 		for (uint32_t k = 0; k < d->n_victims; k++)
 			sim_evicted(s, d->victims[k].pod);
-		if (d->outcome == OUTCOME_PLACED && ledger_pod(s->ledger, d->pod)->state == POD_PLACED)
+		if (d->outcome == OUTCOME_PLACED && is_on_node(s, d->pod))
 			sim_started(s, d->pod);
 	}
 	for (uint32_t i = 0; i < plan->v.n; i++)

@@ -44,6 +44,7 @@ enum life {
 
 struct sim_pod {
 	uint8_t life;
+	uint64_t serial; /* no other has had it */
 	uint32_t job, ordinal, account;
 	pod_id pod;    /* in the ledger; POD_NONE: it waits to be made again */
 	uint32_t made; /* how often it was made */
@@ -80,7 +81,9 @@ struct timer {
 struct incarnation {
 	uint32_t slot;	/* SLOT_NONE: none of ours */
 	uint32_t timer; /* TIMER_GONE, if it is leaving */
-	bool is_old;	/* evicted: its successor is the pod of the slot */
+	bool is_old;	/* evicted: its successor is the pod of the slot, as long as the slot has the same serial */
+	uint32_t account;
+	uint64_t serial;
 };
 
 struct lost_node { /* failed, and may return */
@@ -115,7 +118,7 @@ struct sim {
 	ARRAY(struct timer) timers;
 	ARRAY(uint32_t) free_timers;
 	struct heap due;
-	uint64_t next_seq;
+	uint64_t next_seq, next_serial;
 	ARRAY(struct lost_node) lost_nodes;
 	ARRAY(uint32_t) half_done; /* gangs of which some finished just now */
 	uint32_t n_mortal;	   /* pods alive that end by themselves some day */

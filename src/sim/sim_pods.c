@@ -179,6 +179,7 @@ static uint32_t new_pod(struct sim *s, uint32_t job, uint32_t ordinal)
 	uint32_t slot = take_slot(s);
 
 	s->pods.v[slot] = (struct sim_pod){.life = LIFE_WAITING,
+					   .serial = ++s->next_serial,
 					   .job = job,
 					   .ordinal = ordinal,
 					   .pod = POD_NONE,
@@ -584,6 +585,8 @@ static void begin_leaving(struct sim *s, pod_id pod, int64_t gone_ns)
 
 	end_run(s, slot, false);
 	i->is_old = true;
+	i->serial = s->pods.v[slot].serial;
+	i->account = s->pods.v[slot].account;
 	i->timer = timer_set(s, gone_ns, TIMER_GONE, pod);
 	s->pods.v[slot].pod = POD_NONE;
 	after_the_end(s, slot, false);
@@ -604,15 +607,20 @@ void sim_evicted(struct sim *s, pod_id pod)
 	begin_leaving(s, pod, time_add(s->now_ns, w->lingers_ns));
 }
 
+/* Its successor may have finished before it is gone, and the slot be another's. */
 void sim_gone(struct sim *s, pod_id pod)
 {
 	struct incarnation *i = sim_incarnation(s, pod);
 	uint32_t slot = i->slot;
-	struct sim_pod *p = &s->pods.v[slot];
+	const struct sim_pod *p = &s->pods.v[slot];
+	bool is_same = p->serial == i->serial;
 
 	i->timer = SLOT_NONE;
-	account_add(s, p->account, ledger_pod(s->ledger, pod), ON_NODES, -1);
+	account_add(s, i->account, ledger_pod(s->ledger, pod), ON_NODES, -1);
 	drop_object(s, pod);
+	if (!is_same)
+		return;
+	p = &s->pods.v[slot];
 	if (p->life == LIFE_ABANDONED)
 		drop_slot(s, slot);
 	else if (p->life == LIFE_WAITING && p->pod == POD_NONE)
@@ -804,7 +812,7 @@ static void cancel_pod(struct sim *s, uint32_t slot)
 static bool has_old(const struct sim *s, uint32_t slot)
 {
 	for (uint32_t i = 0; i < s->by_pod.n; i++)
-		if (s->by_pod.v[i].slot == slot && s->by_pod.v[i].is_old)
+		if (s->by_pod.v[i].is_old && s->by_pod.v[i].serial == s->pods.v[slot].serial)
 			return true;
 	return false;
 }

@@ -448,11 +448,44 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	}
 }
 
+/* Does anything keep others from moving for a while? What ends by itself nobody tells. */
+static bool has_windows(const struct sim *s)
+{
+	const struct engine_config *c = helps_config(s);
+	const struct queue_tree *t = ledger_queues(s->ledger);
+
+	if (!c->min_runtime_covers_consolidation || !profile_has_action(c->profile, ACTION_CONSOLIDATE))
+		return false;
+	if (c->min_runtime.preempt_ns > 0 || c->min_runtime.reclaim_ns > 0)
+		return true;
+	for (queue_id q = 0; q < t->q.n; q++)
+		if (min_runtime_preempt(t, &c->min_runtime, q).ns > 0)
+			return true;
+	return false;
+}
+
+static void wake_for_time(struct sim *s, struct wait_kind *k, bool *known, bool *windows)
+{
+	if (!*known)
+		*windows = has_windows(s);
+	*known = true;
+	if (*windows && helps_group_by_moves(s, &k->need, k->n_waiting))
+		k->is_awake = true;
+}
+
 /* ---- one pass ---- */
+
+/* YuniKorn's order of queues depends on all that waits in them: those who sleep are passed over at their turn. */
+static bool order_needs_all(const struct sim *s)
+{
+	return profile_get(helps_config(s)->profile)->order == ORDER_YUNIKORN;
+}
 
 bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n)
 {
 	struct asleep *a = of(s);
+	bool known = false, windows = false, needs_all = order_needs_all(s), is_any = false;
+	bool wakes_all = profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS; /* anything may help */
 
 	a->tried.n = 0;
 	a->n_seen = 0;
@@ -463,17 +496,24 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 		k->n_tried = k->n_placed = 0;
 		k->refused_at = UINT32_MAX;
 		k->was_decided = false;
-		if (!k->is_awake)
+		if (wakes_all)
+			k->is_awake = k->must_ask = true;
+		if (!k->is_awake && k->is_group)
+			wake_for_time(s, k, &known, &windows);
+		is_any |= k->is_awake;
+		if (!k->is_awake && !needs_all)
 			continue;
-		for (uint32_t p = k->head; p < k->pods.n && (k->is_group || k->n_tried < per_kind); p++)
+		for (uint32_t p = k->head; p < k->pods.n && (k->is_group || needs_all || k->n_tried < per_kind); p++)
 			if (k->pods.v[p] != POD_NONE) {
 				array_push(&a->tried, k->pods.v[p]);
 				k->n_tried++;
 			}
 	}
+	if (!is_any)
+		a->tried.n = 0;
 	*ret = a->tried.v;
 	*ret_n = a->tried.n;
-	return a->tried.n > 0;
+	return is_any;
 }
 
 void wake_follow(struct sim *s, const struct decisions *plan)
@@ -522,13 +562,17 @@ bool wake_passes_over(void *sim, pod_id pod)
 	catch_up(s);
 	if (a->has_victims)
 		return true;
-	if (s->o.is_exhaustive || k->is_wary)
+	if (s->o.is_exhaustive)
+		return false;
+	if (!k->is_awake)
+		return true;
+	if (k->is_wary)
 		return false;
 	if (!k->is_group && k->refused_at == ledger_get_mark(s->ledger))
 		return true;
 	if (still_helped(s, k))
 		return false;
-	k->was_decided = true;
+	k->was_decided = true; /* and sleeps on */
 	return true;
 }
 
@@ -629,11 +673,26 @@ static void move_kind(struct sim *s, pod_id pod, node_id nominated)
 		wake_node_gained(s, old);
 }
 
+/* In profile kubernetes who takes a node takes it from lower pods that were nominated there: they look again. */
+static void wake_those_who_lost(struct sim *s, node_id node)
+{
+	struct asleep *a = s->asleep;
+
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (k->is_nominated && is_nominated_to(a, k, node) &&
+		    ledger_pod(s->ledger, k->pods.v[k->head])->nomination == NOMINATION_NONE)
+			wake(s, k);
+	}
+}
+
 /* When it is worth another try though nothing happened. */
 static void settle(struct sim *s, const struct decision *d)
 {
 	struct asleep *a = s->asleep;
-	node_id nominated = d->outcome == OUTCOME_NOMINATED ? d->node : NODE_NONE;
+	const struct pod *p = ledger_pod(s->ledger, d->pod); /* it may keep a nomination though nothing was decided */
+	node_id nominated = p->nomination != NOMINATION_NONE ? p->node : NODE_NONE;
 	uint32_t kind;
 
 	if (waiter_of(a, d->pod)->kind == SLOT_NONE)
@@ -642,6 +701,8 @@ static void settle(struct sim *s, const struct decision *d)
 	kind = waiter_of(a, d->pod)->kind;
 	if (nominated != NODE_NONE) {
 		set_wake(s, kind, overdue_at(s, nominated));
+		if (looks_everywhere(s) && d->n_victims)
+			wake_those_who_lost(s, nominated);
 		return;
 	}
 	a->kinds.v[kind].need.reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
