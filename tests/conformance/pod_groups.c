@@ -245,6 +245,20 @@ static void all_are(struct tale *t, const char *what, enum pod_state state)
 	}
 }
 
+/* Of the pods that came later, those and no others. */
+static void nobody_else_is(struct tale *t, const char *what, enum pod_state state)
+{
+	const struct tree *names = fact_expect(t->w.f, what), *preemptors = fact_arg(t->w.f, "preemptorPods");
+
+	for (uint32_t i = 0; i < tree_count(preemptors); i++) {
+		const char *name = tree_text(tree_path(preemptors->items[i], "metadata.name"), "");
+		pod_id pod = cluster_find_pod(t->w.cluster, "default", name);
+
+		if (pod != POD_NONE && ledger_pod(t->w.ledger, pod)->state == state && !tree_has(names, name))
+			fact_differs(t->w.f, what, "nobody else", name);
+	}
+}
+
 static void same_names(struct tale *t, const char *what, const struct name_set *got)
 {
 	const struct tree *names = fact_expect(t->w.f, what);
@@ -257,14 +271,20 @@ static void same_names(struct tale *t, const char *what, const struct name_set *
 			fact_differs(t->w.f, what, "nobody else", got->v[i]);
 }
 
-/* The original does not look at all nominations: who is named must have had one, and nobody where nobody goes. */
+/*
+ * The original looks at the nominations it names and at no others: who is named must have had one; of the others only
+ * who gets its place in the end may have had one, and nobody where nobody goes.
+ */
 static void compare_nominated(struct tale *t)
 {
-	const struct tree *names = fact_expect(t->w.f, "nominated");
+	const struct tree *names = fact_expect(t->w.f, "nominated"), *placed = fact_expect(t->w.f, "scheduled");
 
 	for (uint32_t i = 0; i < tree_count(names); i++)
 		if (!has_name(&t->nominated, tree_text(names->items[i], "")))
 			fact_differs(t->w.f, "nominated", tree_text(names->items[i], ""), "not so");
+	for (uint32_t i = 0; i < t->nominated.n; i++)
+		if (!tree_has(names, t->nominated.v[i]) && !tree_has(placed, t->nominated.v[i]))
+			fact_differs(t->w.f, "nominated", "nobody else", t->nominated.v[i]);
 	if (!t->preempted.n && t->nominated.n)
 		fact_differs(t->w.f, "nominated", "nobody", t->nominated.v[0]);
 }
@@ -297,6 +317,8 @@ void run_schedule_group_with_preemption(struct fact *f)
 			tell(&t);
 			all_are(&t, "scheduled", POD_PLACED);
 			all_are(&t, "unschedulable", POD_WAITING);
+			nobody_else_is(&t, "scheduled", POD_PLACED);
+			nobody_else_is(&t, "unschedulable", POD_WAITING);
 			same_names(&t, "preempted", &t.preempted);
 			compare_nominated(&t);
 			same_int(f, "preemptedByGroup", fact_expect(f, "preemptedByGroup"), t.by_group.n);
