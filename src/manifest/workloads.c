@@ -5,7 +5,7 @@
  * A pod is put together as a tree of its own, whose spec, labels and annotations are the template's and stand where
  * the template stands, so that what is wrong with them is told as for any other pod. Names are those of the
  * controllers as far as these are not random: NAME-0, NAME-1 of a StatefulSet, and a number in place of the random
- * letters of the others.
+ * letters of the others, or the name of the node for a DaemonSet's, which are one for each node.
  */
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static const struct {
 } workload_kinds[] = {
 	/* what is made by another one of these comes first */
 	{"ReplicaSet", "apps/"}, {"StatefulSet", "apps/"},	 {"Job", "batch/"},
-	{"Deployment", "apps/"}, {"JobSet", "jobset.x-k8s.io/"},
+	{"Deployment", "apps/"}, {"JobSet", "jobset.x-k8s.io/"}, {"DaemonSet", "apps/"},
 };
 enum { WORKLOAD_KINDS = sizeof(workload_kinds) / sizeof(*workload_kinds) };
 
@@ -137,6 +137,7 @@ struct pods_wanted {
 	const char *stem;		      /* names are STEM-0, STEM-1, ... */
 	const char *index_label, *name_label; /* get the number and the name; NULL: no such label */
 	const struct tree *template;
+	const struct tree *spec; /* NULL: the template's */
 	int64_t n, first;
 	uint32_t n_labels;
 	struct made_label labels[LABELS_MAX];
@@ -178,7 +179,7 @@ static const struct tree *pod_tree(struct arena *a, const struct pods_wanted *w,
 	put_text(&pod, "apiVersion", "v1");
 	put_text(&pod, "kind", "Pod");
 	put(&pod, "metadata", done(&meta));
-	put(&pod, "spec", tree_get(w->template, "spec"));
+	put(&pod, "spec", w->spec ? w->spec : tree_get(w->template, "spec"));
 	return done(&pod);
 }
 
@@ -449,6 +450,172 @@ static enum err_code expand_job_set(struct workload_reader *x, struct err *e)
 	return ERR_OK;
 }
 
+/* ---- a pod for each node ---- */
+
+static const struct tree *list_of(struct arena *a, const struct tree *at, const struct tree *const *items, uint32_t n)
+{
+	struct tree *t = tree_at(a, at, TREE_LIST);
+	const struct tree **mine = arena_n(a, n + 1, const struct tree *);
+
+	for (uint32_t i = 0; i < n; i++)
+		mine[i] = items[i];
+	t->items = mine;
+	t->n = n;
+	return t;
+}
+
+static const struct tree *text_tree(struct arena *a, const struct tree *at, const char *text)
+{
+	struct tree *t = tree_at(a, at, TREE_STRING);
+
+	t->text = text;
+	t->n = (uint32_t)strlen(text);
+	return t;
+}
+
+/* What is required of nodes becomes the one node, as the controller writes it; what is preferred stays. */
+static const struct tree *affinity_to(struct arena *a, const struct tree *spec, const char *node)
+{
+	const struct tree *own = tree_get(spec, "affinity"), *name = text_tree(a, spec, node), *one;
+	struct map_draft field = map_draft(a, spec, FIELDS_MAX), term = map_draft(a, spec, FIELDS_MAX),
+			 required = map_draft(a, spec, FIELDS_MAX), nodes = map_draft(a, spec, FIELDS_MAX),
+			 all = map_draft(a, spec, FIELDS_MAX);
+
+	put_text(&field, "key", "metadata.name");
+	put_text(&field, "operator", "In");
+	put(&field, "values", list_of(a, spec, &name, 1));
+	one = done(&field);
+	put(&term, "matchFields", list_of(a, spec, &one, 1));
+	one = done(&term);
+	put(&required, "nodeSelectorTerms", list_of(a, spec, &one, 1));
+	put(&nodes, "requiredDuringSchedulingIgnoredDuringExecution", done(&required));
+	put(&nodes, "preferredDuringSchedulingIgnoredDuringExecution",
+	    tree_path(own, "nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution"));
+	put(&all, "nodeAffinity", done(&nodes));
+	put(&all, "podAffinity", tree_get(own, "podAffinity"));
+	put(&all, "podAntiAffinity", tree_get(own, "podAntiAffinity"));
+	return done(&all);
+}
+
+/* Its own, and those that every pod of a DaemonSet gets: it stays where others would not. */
+static const struct tree *tolerations_of(struct arena *a, const struct tree *spec)
+{
+	static const char *const kept[][2] = {
+		{"not-ready", "NoExecute"},
+		{"unreachable", "NoExecute"},
+		{"disk-pressure", "NoSchedule"},
+		{"memory-pressure", "NoSchedule"},
+		{"pid-pressure", "NoSchedule"},
+		{"unschedulable", "NoSchedule"},
+		{"network-unavailable", "NoSchedule"}, /* on the host's network alone */
+	};
+	enum { KEPT = sizeof(kept) / sizeof(*kept) };
+	const struct tree *own = tree_get(spec, "tolerations"), *host = tree_get(spec, "hostNetwork");
+	uint32_t n = tree_is(own, TREE_LIST) ? own->n : 0,
+		 more = tree_is(host, TREE_BOOL) && host->truth ? KEPT : KEPT - 1;
+	const struct tree **items = arena_n(a, n + KEPT, const struct tree *);
+
+	if (own && own->kind != TREE_LIST)
+		return own; /* whoever reads it says what is wrong */
+	for (uint32_t i = 0; i < n; i++)
+		items[i] = own->items[i];
+	for (uint32_t i = 0; i < more; i++) {
+		struct map_draft d = map_draft(a, spec, FIELDS_MAX);
+
+		put_text(&d, "key", arena_printf(a, "node.kubernetes.io/%s", kept[i][0]));
+		put_text(&d, "operator", "Exists");
+		put_text(&d, "effect", kept[i][1]);
+		items[n + i] = done(&d);
+	}
+	return list_of(a, spec, items, n + more);
+}
+
+/* node NULL: the affinity stays as it is. */
+static const struct tree *daemon_spec(struct arena *a, const struct tree *template, const char *node)
+{
+	const struct tree *spec = tree_get(template, "spec");
+	struct map_draft d = map_draft(a, spec, spec->n + 2);
+
+	for (uint32_t i = 0; i < spec->n; i++)
+		if (!str_eq(spec->fields[i].key, "tolerations") && (!node || !str_eq(spec->fields[i].key, "affinity")))
+			d.fields[d.n++] = spec->fields[i];
+	put(&d, "tolerations", tolerations_of(a, spec));
+	if (node)
+		put(&d, "affinity", affinity_to(a, spec, node));
+	return done(&d);
+}
+
+/* May a pod of this shape be on that node at all, whatever room there is? */
+static bool suits(const struct manifest *m, const struct shape *s, const struct obj_node *o)
+{
+	const struct names *names = vocab_names(m->vocab);
+	const struct labels *labels = &labelset_get(m->vocab, o->labelset)->labels;
+
+	if (!labels_include(labels, &s->node_selector) ||
+	    (s->has_required_terms && !node_terms_match(names, &s->required_terms, labels, o->name)))
+		return false;
+	for (uint32_t i = 0; i < o->n_taints; i++)
+		if (o->taints[i].effect != EFFECT_PREFER_NO_SCHEDULE &&
+		    !tolerations_match(names, s->tolerations, s->n_tolerations, &o->taints[i], true))
+			return false;
+	return true;
+}
+
+/* It has its pod there, or one that is to run there. */
+static bool has_daemon_on(const struct workload_reader *x, name_id node)
+{
+	const struct manifest *m = x->m;
+
+	for (uint32_t i = 0; i < m->records.n; i++) {
+		const struct obj_pod *p = m->records.v[i].obj;
+
+		if (str_eq(m->records.v[i].kind->kind, "Pod") && is_owned_by(m, p, "DaemonSet", x->ns, x->name) &&
+		    !has_finished(p) && p->deleted_ns == TIME_NONE &&
+		    (p->node_name == node || shape_get(m->vocab, p->shape)->runs_on == node))
+			return true;
+	}
+	return false;
+}
+
+static enum err_code make_daemon(struct workload_reader *x, struct pods_wanted *w, const char *node, struct err *e)
+{
+	struct at spec = x->spec;
+	const char *name;
+
+	TRY(check_count(x, &spec, "template", 1, e));
+	arena_reset(x->m->document);
+	name = arena_printf(x->m->document, "%s-%s", x->name, node);
+	w->spec = daemon_spec(x->m->document, w->template, node);
+	if (is_there(x->m, "Pod", x->ns, name))
+		return ERR_OK;
+	x->m->n_made++;
+	return manifest_take_object(x->m, kind_of("Pod"), pod_tree(x->m->document, w, name, 0), e);
+}
+
+/* One pod as the template has it says which nodes suit. New pods are records too: those after them are not nodes. */
+static enum err_code expand_daemon_set(struct workload_reader *x, struct err *e)
+{
+	struct pods_wanted w = {.owner_kind = "DaemonSet", .owner_name = x->name, .ns = x->ns, .stem = x->name};
+	struct object_source src = {.name = x->w->file};
+	uint32_t n = x->m->records.n;
+	enum err_code rc = ERR_OK;
+	struct obj_pod like;
+
+	TRY(get_template(x, &x->spec, &w.template, e));
+	arena_reset(x->m->document);
+	w.spec = daemon_spec(x->m->document, w.template, NULL);
+	TRY(kind_of("Pod")->read(x->m->vocab, &src, pod_tree(x->m->document, &w, x->name, 0), &like, e));
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		const struct obj_node *o = x->m->records.v[i].obj;
+
+		if (str_eq(x->m->records.v[i].kind->kind, "Node") &&
+		    suits(x->m, shape_get(x->m->vocab, like.shape), o) && !has_daemon_on(x, o->name))
+			rc = make_daemon(x, &w, name_str(vocab_names(x->m->vocab), o->name), e);
+	}
+	kind_of("Pod")->drop(x->m->vocab, &like);
+	return rc;
+}
+
 /* ---- all of them ---- */
 
 static enum err_code expand(struct workload_reader *x, struct err *e)
@@ -461,6 +628,8 @@ static enum err_code expand(struct workload_reader *x, struct err *e)
 		return expand_stateful_set(x, e);
 	if (str_eq(x->w->kind, "Deployment"))
 		return expand_deployment(x, e);
+	if (str_eq(x->w->kind, "DaemonSet"))
+		return expand_daemon_set(x, e);
 	return str_eq(x->w->kind, "Job") ? expand_job(x, e) : expand_job_set(x, e);
 }
 

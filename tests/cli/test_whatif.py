@@ -89,6 +89,49 @@ def expands_workloads(t):
         t.equal("what if: " + sentence, pods_of([node("n")] + base, [one]), expected)
 
 
+def expands_daemon_sets(t):
+    """One pod for each node that it may run on, and that node alone."""
+    def tainted(name, key, effect="NoSchedule"):
+        one = node(name)
+        one["spec"] = {"taints": [{"key": key, "effect": effect}]}
+        return one
+
+    def labelled(name, **labels):
+        one = node(name)
+        one["metadata"]["labels"] = labels
+        return one
+
+    def daemon(**spec):
+        made = template()
+        made["spec"].update(spec)
+        return workload("DaemonSet", template=made)
+    there = pod("w-xyz", on="n")
+    there["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "w", "controller": True}]
+    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}]}}}
+    rows = [
+        ("each node gets one", [node("m")], daemon(), ["w-m", "w-n"]),
+        ("but for a node that has it", [node("m"), there], daemon(), ["w-m", "w-xyz"]),
+        ("a taint keeps it away", [tainted("m", "gpu")], daemon(), ["w-n"]),
+        ("unless it is tolerated", [tainted("m", "gpu")], daemon(tolerations=[{"key": "gpu", "operator": "Exists"}]), ["w-m", "w-n"]),
+        ("a node that is not ready, under pressure or cordoned gets it all the same",
+         [tainted("m", "node.kubernetes.io/not-ready", "NoExecute"), tainted("o", "node.kubernetes.io/memory-pressure"),
+          tainted("p", "node.kubernetes.io/unschedulable")], daemon(), ["w-m", "w-n", "w-o", "w-p"]),
+        ("one without a network does not", [tainted("m", "node.kubernetes.io/network-unavailable")], daemon(), ["w-n"]),
+        ("unless it uses the host's", [tainted("m", "node.kubernetes.io/network-unavailable")], daemon(hostNetwork=True), ["w-m", "w-n"]),
+        ("a node selector chooses", [labelled("m", disk="ssd")], daemon(nodeSelector={"disk": "ssd"}), ["w-m"]),
+        ("required affinity too", [labelled("m", disk="ssd")], daemon(affinity=required), ["w-m"]),
+    ]
+    for sentence, base, one, expected in rows:
+        t.equal("what if: a DaemonSet: " + sentence, pods_of([node("n")] + base, [one]), expected)
+    full = [node("m", 1), node("n", 1), pod("low", 1, 1, on="m")]
+    d = difference(full, [workload("DaemonSet", template=template(cpu=1, priority=9))])
+    t.equal("what if: a DaemonSet's pod takes room on the node it must run on",
+            ([(x["pod"], x["action"], x["for"]["pod"]) for x in d["newlyEvicted"]],
+             sorted((x["pod"], x["now"]["outcome"], x["now"]["node"]) for x in d["otherAnswers"])),
+            ([("ns/low", "required-node", "ns/w-m")], [("ns/w-m", "nominated", "m"), ("ns/w-n", "placed", "n")]))
+
+
 def keeps_what_templates_say(t):
     """Owners and groups of made pods are found."""
     group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 3}}
@@ -191,6 +234,7 @@ def main():
     found = cede("plan", "-f", EXAMPLE, *NOW, "--drain", "a100-1")
     t.golden("what if: a node drained", "whatif-gpu-drain.txt", found.out)
     expands_workloads(t)
+    expands_daemon_sets(t)
     keeps_what_templates_say(t)
     tells_differences(t)
     sets_settings(t)
