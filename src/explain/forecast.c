@@ -161,15 +161,25 @@ static void steps_text(const struct plan_view *v, const struct forecast *f, cons
 	}
 }
 
+/* Not a second from now: nothing has to end, others have to be gone that go now. */
+static void when_text(const struct plan_view *v, int64_t at_ns, struct text *out)
+{
+	if (time_since(at_ns, v->now_ns) < NS_PER_S) {
+		text_add(out, "It starts as soon as those are gone who leave now");
+		return;
+	}
+	text_add(out, "It starts at ");
+	until_text(v, at_ns, out);
+	text_add(out, ", in ");
+	duration_text_short(time_since(at_ns, v->now_ns), out);
+}
+
 static void last_text(const struct plan_view *v, const struct forecast *f, struct text *out)
 {
 	uint32_t shown = f->n < FORECAST_SHOWN ? f->n : FORECAST_SHOWN;
 
 	if (f->starts) {
-		text_add(out, "It starts at ");
-		until_text(v, f->at_ns, out);
-		text_add(out, ", in ");
-		duration_text_short(time_since(f->at_ns, v->now_ns), out);
+		when_text(v, f->at_ns, out);
 		text_add(out, ", if nothing else happens");
 		if (!shown || f->steps[shown - 1].at_ns != f->at_ns) {
 			text_add(out, ": others have made way then, and ");

@@ -70,6 +70,9 @@ def forecasts(t):
             "spec": {**held["spec"], "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}} for i in range(4)]
     queues = yunikorn({"name": "p", "resources": {"guaranteed": {"vcore": "2"}}}, {"name": "q"})
     found = data([node("n"), queues] + two + [late], "ns/want")
+    now = explain([node("n"), pod("low", 4, 1, on="n"), pod("high", 1, 9), pod("want", 2, 1)], "ns/want", "--profile", "kubernetes")
+    t.true("nothing has to end: it starts when those are gone who leave now", "It starts as soon as those are gone who leave now, if nothing else "
+           "happens: others have made way then, and it gets n." in " ".join(now.out.split()) and "in 0s" not in now.out, now.out + now.err)
     t.equal("a delay ends", (found.get("startsAt"), found["forecast"]["ends"]),
             ("2026-11-15T12:00:20Z", [{"at": "2026-11-15T12:00:20Z", "rule": "delay"}]))
     blocked = data([node("n"), pod("held", 4, 90, on="n"), pod("want", 4, 10)], "ns/want")
