@@ -33,7 +33,7 @@ RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
 FIXED_ADDRESSES = $(shell setarch -R true 2> /dev/null && echo setarch -R)
 
-.PHONY: run build test conform oracle properties soak soak-sim test-asan test-tsan fuzz lint coverage test-cluster soak-cluster bench-cluster test-web pictures bench clean help
+.PHONY: run build test conform oracle properties soak soak-sim test-asan test-tsan fuzz lint coverage test-cluster test-cluster-short soak-cluster bench-cluster test-web pictures bench clean help
 
 run: build ## build, and show and plan the example cluster
 	@for command in show plan; do \
@@ -117,6 +117,10 @@ test-cluster: ## against a real etcd, kube-apiserver, kube-controller-manager an
 	@tools/install-missing $(PKG_CLUSTER)
 	@$(MAKE) --no-print-directory build
 	@tests/cluster/run build/cede
+
+test-cluster-short: ## the part of it that CI runs: only where the components are cached, and for two minutes at most
+	@$(MAKE) --no-print-directory build
+	@tests/cluster/short build/cede
 
 soak-cluster: ## pods come and go on 1,000 nodes for SECONDS=60: memory, descriptors and threads flat, and the cluster known as it is
 	@tools/install-missing $(PKG_CLUSTER)

@@ -260,6 +260,21 @@ def table(results):
               f"{r['writesPerPod']:>10} {r['residentBytes'] >> 20:>6}Mi{'' if r['finished'] else '  not finished'}", flush=True)
 
 
+def keep(path, results):
+    """In the place of what was measured of the same cases before; the others stay."""
+    before = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            before = json.load(f)["results"]
+    mine = {(r["case"], r["scheduler"]) for r in results}
+    every = [r for r in before if (r["case"], r["scheduler"]) not in mine] + results
+    every.sort(key=lambda r: (list(CASES).index(r["case"]), r["scheduler"]))
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"kind": "ClusterBenchmark", "processors": os.cpu_count(), "results": every}, f, indent=1)
+        f.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cede")
@@ -274,16 +289,13 @@ def main():
                     continue  # kube-scheduler has no gangs of pods without its own PodGroups
                 results.append(measure(os.path.abspath(o.cede), name, is_cede))
                 table(results[-1:])
+                if o.out:
+                    keep(o.out, results)
     except Missing as why:
         print(f"bench-cluster: skipped: {why}")
         return 0
     print()
     table(results)
-    if o.out:
-        os.makedirs(os.path.dirname(os.path.abspath(o.out)), exist_ok=True)
-        with open(o.out, "w", encoding="utf-8") as f:
-            json.dump({"kind": "ClusterBenchmark", "processors": os.cpu_count(), "results": results}, f, indent=1)
-            f.write("\n")
     return 0
 
 

@@ -94,11 +94,10 @@ static void words_free_all(struct words *w, const struct decisions *d)
 
 /* ---- deciding ---- */
 
-/* Numbers of queues, and who moves where: pod by pod there are neither. */
-static bool needs_words_before(const struct scheduler *s, const struct decisions *d)
+static bool has_victims(const struct decisions *d)
 {
 	for (uint32_t i = 0; i < d->v.n; i++)
-		if (d->v.v[i].n_victims && (!is_pod_by_pod(s) || d->v.v[i].action == ACTION_RECLAIM))
+		if (d->v.v[i].n_victims)
 			return true;
 	return false;
 }
@@ -116,8 +115,8 @@ static enum err_code decide_once(struct scheduler *s, pod_id pod, struct decisio
 }
 
 /*
- * Words need the ledger as it was before. Where somebody has to go the moves are taken back for that, and made again:
- * the same state and time give the same decisions.
+ * Words and the journal need the ledger as it was before: who was leaving already is no victim. Where somebody has to
+ * go the moves are taken back for that, and made again: the same state and time give the same decisions.
  */
 static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct decisions *ret, struct words **ret_words,
 				       struct err *e)
@@ -125,7 +124,7 @@ static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct d
 	ledger_mark mark = ledger_get_mark(s->ledger);
 	struct decisions again = {.arena = s->arena};
 	enum err_code rc = decide_once(s, pod, ret, e);
-	bool is_again = !rc && !s->o.is_dry && needs_words_before(s, ret);
+	bool is_again = !rc && !s->o.is_dry && has_victims(ret);
 
 	if (rc)
 		return rc;

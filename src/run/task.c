@@ -4,7 +4,7 @@
 
 #include "run/volumes.h"
 
-enum { WRITES_MAX = 128, EVENTS_MAX = 8 }; /* under way at once */
+enum { WRITES_MAX = 128, EVENTS_MAX = 2 }; /* under way at once */
 
 const char *task_kind_text(enum task_kind k)
 {
@@ -246,7 +246,7 @@ static void take_turn(struct scheduler *s, struct heap *h)
 
 /*
  * No more is under way than the server can work on: what waits here can still be changed, dropped, or overtaken by what
- * matters more. Events have a few places of their own: they hold nobody up, and are not held up for ever.
+ * matters more. Events have places of their own: they hold nobody up, and are not held up for ever.
  */
 void tasks_tick(struct scheduler *s)
 {

@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 ROLES = os.path.join(SOURCE, "packaging", "kubernetes", "rbac.yaml")
 PR_SET_PDEATHSIG = 1
+PATIENCE = float(os.environ.get("CEDE_LAB_PATIENCE") or 1)  # all waits are so many times as long
 
 AUDIT_POLICY = """apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -278,7 +279,7 @@ class Lab:
 
     def wait(self, what, ask, seconds=60):
         """ask() until it says something true; that."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         while True:
             answer = ask()
             if answer:

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from lab import node, pod
+from lab import die_with_parent, node, pod
 
 CLASSES = {"storm-low": 10, "storm-high": 1000, "storm-vip": 100000}
 
@@ -146,7 +146,7 @@ class Scheduler:
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.env)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.env, preexec_fn=die_with_parent)
         self.n_starts += 1
         return self
 

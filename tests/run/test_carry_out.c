@@ -323,6 +323,7 @@ static void CL_2_nobody_is_evicted_before_the_journal_has_it(void **state)
 	scheduler_kept(f->s, f->kept, &f->now);
 	fake_run(f);
 	assert_string_equal(text_str(&f->log), "status high Unschedulable nominated=n0; target low True; ");
+	assert_int_equal(f->n_victims, 1); /* as it was before the decision: a journal counts who was not leaving */
 	fake_free(f);
 }
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from common import CEDE
+from lab import die_with_parent
 
 CEDE_USER = "system:serviceaccount:kube-system:cede"
 
@@ -17,7 +18,7 @@ class Daemon:
         self.lab, self.log = lab, lab.path(name + ".log")
         self.out = open(self.log, "ab")
         self.process = subprocess.Popen([CEDE, "run", "--listen", "none", "--kubeconfig", lab.kubeconfig("cede"), "--lease", lease, "-v", *options],
-                                        stdout=self.out, stderr=self.out)
+                                        stdout=self.out, stderr=self.out, preexec_fn=die_with_parent)
 
     def __enter__(self):
         return self
