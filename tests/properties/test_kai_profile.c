@@ -292,6 +292,33 @@ static void MR_10_each_sub_group_keeps_its_own_minimum(void **state)
 	story_end(&s);
 }
 
+/* Whose set comes first by name gets the first node, however the group was written. */
+static void PP_8_sets_of_sub_groups_are_filled_by_name(void **state)
+{
+	static const struct {
+		const char *sentence, *sub_groups;
+	} rows[] = {
+		{"as written", "subGroups: [{name: aa}, {name: zz}, {name: one, parent: aa, minMember: 1}, {name: two, "
+			       "parent: zz, minMember: 1}]"},
+		{"written the other way round",
+		 "subGroups: [{name: zz}, {name: aa}, {name: two, parent: zz, minMember: 1}, {name: one, parent: aa, "
+		 "minMember: 1}]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		two_queues(&s, "");
+		kai_node(&s, "n1", 1);
+		kai_node(&s, "n2", 1);
+		kai_group(&s, "g", "a", 2, TIME_NONE, rows[i].sub_groups);
+		kai_pod(&s, "of-two", "g", 1, NULL, "age 60 podset two");
+		kai_pod(&s, "of-one", "g", 1, NULL, "age 60 podset one");
+		expect(&s, rows[i].sentence, "of-one placed n1; of-two placed n2");
+	}
+}
+
 /*
  * A member that waits is nominated to room that is being freed: that is not yet a pod that runs in the place of
  * another.
@@ -790,6 +817,7 @@ int main(void)
 		cmocka_unit_test(PP_6_the_effective_value_is_published),
 		cmocka_unit_test(an_elastic_victim_that_waits_for_more_is_nothing_special),
 		cmocka_unit_test(nobody_goes_twice),
+		cmocka_unit_test(PP_8_sets_of_sub_groups_are_filled_by_name),
 		cmocka_unit_test(pods_that_are_moved_and_taken_again_overbook_no_node),
 	};
 
