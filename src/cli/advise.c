@@ -8,17 +8,17 @@
 #include "sim/advice.h"
 #include "sim/page.h"
 
-enum { VALUES_MAX = 100, SEEDS_MAX = 1000, KEYS_MAX = 16 };
+enum { VALUES_MAX = 100, KEYS_MAX = 16 };
 
 struct advise_options {
 	struct simulating load;
 	struct cli_output output;
-	const char *setting, *report;
+	const char *setting;
 	ARRAY(char *) values;
-	uint32_t n_seeds, n_processes;
+	struct sweep_options sweep;
 };
 
-enum { KEY_VALUES = 0xa00, KEY_SEEDS, KEY_REPORT, KEY_PROCESSES };
+enum { KEY_VALUES = 0xa00 };
 
 static void read_values(struct argp_state *state, struct advise_options *o, const char *arg)
 {
@@ -46,18 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->load;
 		state->child_inputs[1] = &o->output;
+		state->child_inputs[2] = &o->sweep;
 		return 0;
 	case KEY_VALUES:
 		read_values(state, o, arg);
-		return 0;
-	case KEY_SEEDS:
-		o->n_seeds = cli_number(state, "seeds", arg, 1, SEEDS_MAX);
-		return 0;
-	case KEY_PROCESSES:
-		o->n_processes = cli_number(state, "processes", arg, 1, 256);
-		return 0;
-	case KEY_REPORT:
-		o->report = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->setting)
@@ -78,10 +70,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option argp_options[] = {
 	{"values", KEY_VALUES, "LIST", 0,
 	 "What to try, with commas between them; the first is what the others are held against", 0},
-	{"seeds", KEY_SEEDS, "N", 0, "Try each value under N seeds, from --seed on (default 3)", 0},
-	{"processes", KEY_PROCESSES, "N", 0,
-	 "Simulate so many at a time (default: one for each core); the result is the same", 0},
-	{"report", KEY_REPORT, "FILE", 0, "Write a page with charts to this file (HTML)", 0},
 	{0},
 };
 
@@ -177,14 +165,30 @@ static int run_task(void *ctx, uint32_t task, FILE *out)
 	const struct advise_options *o = x->o;
 	struct arena *a = arena_new(4096);
 	struct whatif w = {0};
-	struct variant v = {.whatif = &w, .seed = o->load.seed + task % o->n_seeds, .is_quiet = task > 0};
+	struct variant v = {.whatif = &w, .seed = o->load.seed + task % o->sweep.n_seeds, .is_quiet = task > 0};
 	struct figures f = {0};
 	struct err e;
-	int rc = settings_of(x, o->values.v[task / o->n_seeds], a, &w, &e) ? cli_fail(&e) : simulate(o, &v, &f);
+	int rc = settings_of(x, o->values.v[task / o->sweep.n_seeds], a, &w, &e) ? cli_fail(&e) : simulate(o, &v, &f);
 
 	if (!rc && (simulating_interrupt || !figures_write(&f, out)))
 		rc = EXIT_OUTPUT;
 	figures_free(&f);
+	whatif_free(&w);
+	arena_free(a);
+	return rc;
+}
+
+/* What is wrong with a setting or a value is told here, once, and not by every process that would simulate it. */
+static int check_value(const struct advising *x, const char *value)
+{
+	struct arena *a = arena_new(4096);
+	struct whatif w = {0};
+	struct variant v = {.whatif = &w, .is_quiet = true};
+	struct simulated r = {0};
+	struct err e;
+	int rc = settings_of(x, value, a, &w, &e) ? cli_fail(&e) : simulated_begin(&x->o->load, &v, "cede advise", &r);
+
+	simulated_free(&r);
 	whatif_free(&w);
 	arena_free(a);
 	return rc;
@@ -259,7 +263,7 @@ static int advise_on(const struct advise_options *o, struct advising *x, uint32_
 	struct advice a = {.setting = o->setting,
 			   .load = text_str(&w->load),
 			   .first_seed = o->load.seed,
-			   .n_seeds = o->n_seeds,
+			   .n_seeds = o->sweep.n_seeds,
 			   .n_points = n_points,
 			   .points = points,
 			   .notes = (const char *const *)w->notes.v,
@@ -267,29 +271,34 @@ static int advise_on(const struct advise_options *o, struct advising *x, uint32_
 	int rc;
 
 	for (uint32_t i = 0; i < n_points; i++)
-		points[i] = (struct advice_point){.value = o->values.v[i], .runs = x->runs + (size_t)i * o->n_seeds};
+		points[i] =
+			(struct advice_point){.value = o->values.v[i], .runs = x->runs + (size_t)i * o->sweep.n_seeds};
 	advice_judge(&a);
 	rc = print(o, &a);
-	if (!rc && o->report)
-		rc = write_page(o->report, &a);
+	if (!rc && o->sweep.report)
+		rc = write_page(o->sweep.report, &a);
 	mem_free(points);
 	return rc;
 }
 
 static int advise(const struct advise_options *o, const struct load_words *w)
 {
-	uint32_t n = o->values.n * o->n_seeds, n_done = 0, n_points;
+	uint32_t n = o->values.n * o->sweep.n_seeds, n_done = 0, n_points;
 	struct advising x = {o, w, mem_alloc(n * sizeof(*x.runs))};
 	struct sweep sweep = {.n_tasks = n,
-			      .n_processes = o->n_processes,
+			      .n_processes = o->sweep.n_processes,
 			      .what = "simulations",
 			      .is_quiet = o->load.input.is_quiet,
 			      .ctx = &x,
 			      .run = run_task,
 			      .take = take_task};
-	int rc = sweep_run(&sweep, &n_done);
+	int rc = EXIT_FINE;
 
-	n_points = n_done / o->n_seeds;
+	for (uint32_t i = 0; !rc && i < o->values.n; i++)
+		rc = check_value(&x, o->values.v[i]);
+	if (!rc)
+		rc = sweep_run(&sweep, &n_done);
+	n_points = n_done / o->sweep.n_seeds;
 	if (!rc && n_points < o->values.n)
 		log_line(LOG_WARN, "interrupted: %u of %u values were tried", n_points, o->values.n);
 	if (!rc)
@@ -314,10 +323,10 @@ static void free_words(struct load_words *w)
 int command_advise(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-		{&simulating_argp, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+		{&simulating_argp, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {&sweep_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "SETTING", .doc = doc, .children = children};
-	struct advise_options o = {.n_seeds = 3};
+	struct advise_options o = {0};
 	struct load_words w = {0};
 	int rc;
 

@@ -22,12 +22,11 @@ struct compared_side {
 struct compare_options {
 	struct simulating load;
 	struct cli_output output;
-	const char *report;
 	ARRAY(struct compared_side) sides;
-	uint32_t n_seeds, n_processes;
+	struct sweep_options sweep;
 };
 
-enum { KEY_SEEDS = 0xb00, KEY_REPORT, KEY_PROCESSES, KEY_PROFILES };
+enum { KEY_PROFILES = 0xb00 };
 
 static void add_side(struct argp_state *state, struct compare_options *o, const struct compared_side *s)
 {
@@ -76,18 +75,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->load;
 		state->child_inputs[1] = &o->output;
+		state->child_inputs[2] = &o->sweep;
 		return 0;
 	case KEY_PROFILES:
 		read_profiles(state, o, arg);
-		return 0;
-	case KEY_SEEDS:
-		o->n_seeds = cli_number(state, "seeds", arg, 1, SEEDS_MAX);
-		return 0;
-	case KEY_PROCESSES:
-		o->n_processes = cli_number(state, "processes", arg, 1, 256);
-		return 0;
-	case KEY_REPORT:
-		o->report = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		read_side(state, o, arg);
@@ -105,10 +96,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option argp_options[] = {
 	{"profile", KEY_PROFILES, "LIST", 0,
 	 "Compare these profiles, with commas between them; one alone: use it for all", 0},
-	{"seeds", KEY_SEEDS, "N", 0, "Under N seeds, from --seed on (default 3)", 0},
-	{"processes", KEY_PROCESSES, "N", 0,
-	 "Simulate so many at a time (default: one for each core); the result is the same", 0},
-	{"report", KEY_REPORT, "FILE", 0, "Write a page with charts to this file (HTML)", 0},
 	{0},
 };
 
@@ -202,7 +189,7 @@ struct comparing {
 static int run_task(void *ctx, uint32_t task, FILE *out)
 {
 	const struct compare_options *o = ((struct comparing *)ctx)->o;
-	uint32_t side = task / o->n_seeds, seed = task % o->n_seeds;
+	uint32_t side = task / o->sweep.n_seeds, seed = task % o->sweep.n_seeds;
 	struct compare_run x = {.keeps_trail = seed == 0};
 	struct figures f = {0};
 	int rc;
@@ -220,7 +207,7 @@ static int run_task(void *ctx, uint32_t task, FILE *out)
 static bool take_task(void *ctx, uint32_t task, FILE *in)
 {
 	struct comparing *c = ctx;
-	uint32_t n = c->o->n_seeds;
+	uint32_t n = c->o->sweep.n_seeds;
 
 	return figures_read(&c->runs[task], in) && (task % n != 0 || trail_read(&c->trails[task / n], in));
 }
@@ -251,7 +238,7 @@ static bool take_words(void *ctx, uint32_t task, FILE *in)
 
 static int find_parts(struct comparing *c, struct comparison_side *sides)
 {
-	struct sweep sweep = {.n_processes = c->o->n_processes, .what = "looks at where they part", .ctx = c};
+	struct sweep sweep = {.n_processes = c->o->sweep.n_processes, .what = "looks at where they part", .ctx = c};
 	uint32_t n_done;
 	int rc;
 
@@ -293,10 +280,10 @@ static int show(const struct compare_options *o, const struct comparison *c)
 		comparison_text(c, &look, o->output.format == OUTPUT_WIDE, &out);
 	}
 	cli_print(&out);
-	if (o->report) {
+	if (o->sweep.report) {
 		emit_init(&e, &json, EMIT_JSON_LINE);
 		comparison_emit(c, &e);
-		rc = page_write(o->report, &json, &why) ? cli_fail(&why) : EXIT_FINE;
+		rc = page_write(o->sweep.report, &json, &why) ? cli_fail(&why) : EXIT_FINE;
 	}
 	text_free(&out);
 	text_free(&json);
@@ -348,7 +335,7 @@ static int compare_runs(struct comparing *x, const struct side_words *w)
 	struct comparison_side *sides = mem_alloc(o->sides.n * sizeof(*sides));
 	struct comparison c = {.load = text_str(&w->load),
 			       .first_seed = o->load.seed,
-			       .n_seeds = o->n_seeds,
+			       .n_seeds = o->sweep.n_seeds,
 			       .n_sides = o->sides.n,
 			       .sides = sides,
 			       .notes = (const char *const *)w->notes.v,
@@ -359,7 +346,7 @@ static int compare_runs(struct comparing *x, const struct side_words *w)
 		sides[i] = (struct comparison_side){.name = letters[i],
 						    .what = o->sides.v[i].what,
 						    .profile = w->profiles[i],
-						    .runs = x->runs + (size_t)i * o->n_seeds};
+						    .runs = x->runs + (size_t)i * o->sweep.n_seeds};
 	rc = find_parts(x, sides);
 	if (!rc)
 		rc = show(o, &c);
@@ -373,7 +360,7 @@ static int compare_runs(struct comparing *x, const struct side_words *w)
 
 static void comparing_free(struct comparing *x)
 {
-	for (uint32_t i = 0; i < x->o->sides.n * x->o->n_seeds; i++)
+	for (uint32_t i = 0; i < x->o->sides.n * x->o->sweep.n_seeds; i++)
 		figures_free(&x->runs[i]);
 	for (uint32_t i = 0; i < x->o->sides.n; i++)
 		trail_free(&x->trails[i]);
@@ -388,13 +375,13 @@ static void comparing_free(struct comparing *x)
 
 static int compare(const struct compare_options *o, const struct side_words *w)
 {
-	uint32_t n = o->sides.n * o->n_seeds, n_done = 0;
+	uint32_t n = o->sides.n * o->sweep.n_seeds, n_done = 0;
 	struct comparing x = {.o = o,
 			      .runs = mem_alloc(n * sizeof(*x.runs)),
 			      .trails = mem_alloc(o->sides.n * sizeof(*x.trails)),
 			      .part = mem_alloc(o->sides.n * sizeof(*x.part))};
 	struct sweep sweep = {.n_tasks = n,
-			      .n_processes = o->n_processes,
+			      .n_processes = o->sweep.n_processes,
 			      .what = "simulations",
 			      .is_quiet = o->load.input.is_quiet,
 			      .ctx = &x,
@@ -416,13 +403,13 @@ static int compare(const struct compare_options *o, const struct side_words *w)
 int command_compare(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
-		{&simulating_argp, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {0}};
+		{&simulating_argp, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {&sweep_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {.options = argp_options,
 				  .parser = parse,
 				  .args_doc = "A.yaml B.yaml...",
 				  .doc = doc,
 				  .children = children};
-	struct compare_options o = {.n_seeds = 3};
+	struct compare_options o = {0};
 	struct side_words w = {0};
 	int rc;
 

@@ -74,6 +74,7 @@ struct simulate_run {
 	struct report_log log;
 	struct clock clock;
 	int64_t began_ns, shown_ns;
+	int64_t from_ns, until_ns; /* of virtual time */
 	bool shows_progress;
 	struct trace_load *trace;
 	struct expectations *expectations;
@@ -99,12 +100,27 @@ static void show_progress(struct simulate_run *x, double done)
 	text_free(&line);
 }
 
+/* By the jobs of a trace that have arrived; else by time, if somebody said when it ends. */
 static void on_moment(void *ctx, struct sim *s)
 {
 	struct simulate_run *x = ctx;
+	double span = (double)time_since(x->until_ns, x->from_ns);
 
 	if (x->trace)
 		show_progress(x, trace_load_done(x->trace));
+	else if (x->until_ns != TIME_NONE && span > 0)
+		show_progress(x, (double)time_since(sim_now(s), x->from_ns) / span);
+}
+
+/* Beside the result, which is the same every time. */
+static void tell_speed(const struct simulate_options *o, struct sim *s)
+{
+	const struct sim_outcome *x = sim_get_outcome(s);
+	double seconds = (double)x->engine_ns / (double)NS_PER_S;
+
+	if (o->look.format == SIMULATION_WIDE && !o->load.input.is_quiet && x->attempts)
+		fprintf(stderr, "cede: note: %" PRIu64 " events, %" PRIu64 " decisions in %.2f s, %.0f us each\n",
+			x->events, x->attempts, seconds, seconds * 1e6 / (double)x->attempts);
 }
 
 static void on_eviction(void *ctx, struct sim *s, const struct sim_eviction *ev)
@@ -217,6 +233,8 @@ static int show(const struct simulate_options *o, struct simulated *r, struct si
 
 	for (uint32_t i = 0; i < v.n_notes; i++)
 		notes[i] = trace_note(r->trace, i);
+	if (r->journal)
+		notes[v.n_notes++] = trace_journal_note(r->journal);
 	simulated_load_text(&o->load, r, &load);
 	v.load = text_str(&load);
 	v.notes = notes;
@@ -241,6 +259,8 @@ static int simulate(const struct simulate_options *o, struct simulated *r)
 {
 	struct simulate_run x = {.clock = clock_steady(),
 				 .trace = r->trace,
+				 .from_ns = r->options.from_ns,
+				 .until_ns = r->options.until_ns,
 				 .expectations = &r->expectations,
 				 .logs = o->report != NULL};
 	int rc;
@@ -259,6 +279,8 @@ static int simulate(const struct simulate_options *o, struct simulated *r)
 		fputs("\r\033[K", stderr);
 	if (!rc)
 		rc = show(o, r, &x);
+	if (!rc)
+		tell_speed(o, r->sim);
 	report_log_free(&x.log);
 	return rc;
 }

@@ -21,7 +21,7 @@ enum {
 	KEY_SEED
 };
 
-const char *const simulating_format_words[] = {"philly", "openb", "swf", NULL};
+const char *const simulating_format_words[] = {"philly", "openb", "swf", "journal", NULL};
 const char *const simulating_queues_words[] = {"kai", "yunikorn", NULL};
 
 volatile sig_atomic_t simulating_interrupt;
@@ -50,6 +50,11 @@ static int64_t positive_duration(struct argp_state *state, const char *name, con
 	return ns;
 }
 
+static bool has_trace_options(const struct trace_options *t)
+{
+	return t->nodes || t->compress || t->checkpoint_ns || t->max_jobs || t->has_yunikorn_queues;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct simulating *o = state->input;
@@ -67,6 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FORMAT:
 		o->format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_format_words);
+		o->is_journal = (int)o->format == TRACE_FORMATS;
 		o->has_format = true;
 		return 0;
 	case KEY_NODES:
@@ -94,7 +100,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->trace && o->scenario)
 			argp_error(state, "--scenario and --trace: one load at a time");
 		if (o->trace && !o->has_format)
-			argp_error(state, "--trace: which format? --format philly, openb or swf");
+			argp_error(state, "--trace: which format? --format philly, openb, swf or journal");
+		if (o->is_journal && has_trace_options(&o->trace_options))
+			argp_error(state, "--nodes, --compress, --checkpoint, --jobs and --queues are for traces that "
+					  "do not bring their cluster, as a journal does");
 		if (!o->trace && o->has_format)
 			argp_error(state, "--format: of which trace? --trace FILE");
 		return 0;
@@ -107,7 +116,8 @@ static const struct argp_option argp_options[] = {
 	{"scenario", KEY_SCENARIO, "FILE", 0,
 	 "A cluster, what arrives, what happens and what is expected, in one file (kind: Scenario)", 0},
 	{"trace", KEY_TRACE, "FILE", 0, "Jobs from a recorded trace; without -f a cluster is made for them", 0},
-	{"format", KEY_FORMAT, "FORMAT", 0, "Of the trace: philly, openb or swf (Standard Workload Format)", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0,
+	 "Of the trace: philly, openb, swf (Standard Workload Format) or journal (of cede plan)", 0},
 	{"nodes", KEY_NODES, "N", 0, "Nodes of the cluster that is made (default: a quarter more than the mean demand)",
 	 0},
 	{"compress", KEY_COMPRESS, "N", 0, "Let the trace's jobs arrive N times faster", 0},
@@ -172,6 +182,30 @@ static int open_trace(const struct simulating *o, const struct variant *v, struc
 	return EXIT_FINE;
 }
 
+/* The cluster of its first run, under the settings of then if there are no others. */
+static int open_journal(const struct simulating *o, const struct variant *v, struct simulated *r, struct cli_input *in)
+{
+	struct err e;
+
+	if (in->files.n || in->kubeconfig || in->context) {
+		err_set(&e, ERR_INPUT,
+			"--trace with --format journal brings its cluster: -f and --kubeconfig are for others");
+		return cli_fail(&e);
+	}
+	if (trace_journal_open(o->trace, &r->journal, &e))
+		return cli_fail(&e);
+	trace_journal_cluster(r->journal, !in->config && !v->config, &r->made);
+	in->made = &r->made;
+	in->made_name = o->trace;
+	if (!in->has_profile && !in->config && !v->config)
+		in->has_profile = profile_parse(trace_journal_profile(r->journal), &in->profile);
+	if (!in->has_now) {
+		in->now_ns = trace_journal_from(r->journal);
+		in->has_now = true;
+	}
+	return EXIT_FINE;
+}
+
 /* Its files come before those of -f, its nodes before all. */
 static int open_scenario(const struct simulating *o, struct simulated *r, struct cli_input *in)
 {
@@ -222,6 +256,13 @@ static int prepare(const struct simulating *o, const struct variant *v, struct s
 		r->load = trace_load_jobs(r->trace, r->c.vocab);
 		s->load = &r->load;
 	}
+	if (r->journal) {
+		if (trace_journal_jobs(r->journal, r->c.vocab, &r->load, &e))
+			return cli_fail(&e);
+		s->load = &r->load;
+		s->describe = trace_journal_describe;
+		s->describe_ctx = r->journal;
+	}
 	if (until_of(o, s->from_ns, &s->until_ns, &e))
 		return cli_fail(&e);
 	if (r->scenario && prepare_scenario(o, v->seed ? v->seed : o->seed, r, &e))
@@ -236,7 +277,7 @@ int simulated_begin(const struct simulating *o, const struct variant *v, const c
 
 	*ret = (struct simulated){0};
 	if (o->trace)
-		rc = open_trace(o, v, ret, &in);
+		rc = o->is_journal ? open_journal(o, v, ret, &in) : open_trace(o, v, ret, &in);
 	if (o->scenario)
 		rc = open_scenario(o, ret, &in);
 	if (v->config)
@@ -270,6 +311,7 @@ void simulated_free(struct simulated *r)
 	if (r->load.next)
 		sim_load_free(&r->load);
 	trace_load_free(r->trace);
+	trace_journal_free(r->journal);
 	scenario_free(r->scenario);
 	expectations_free(&r->expectations);
 	if (r->plugins)
@@ -284,6 +326,12 @@ void simulated_load_text(const struct simulating *o, const struct simulated *r, 
 
 	if (r->trace) {
 		text_printf(out, "%s, %" PRIu32 " jobs", slash ? slash + 1 : o->trace, trace_load_count(r->trace));
+		return;
+	}
+	if (r->journal) {
+		text_printf(out, "%s, %" PRIu32 " %s later", slash ? slash + 1 : o->trace,
+			    trace_journal_count(r->journal),
+			    trace_journal_count(r->journal) == 1 ? "pod arrives" : "pods arrive");
 		return;
 	}
 	slash = o->scenario ? strrchr(o->scenario, '/') : NULL;

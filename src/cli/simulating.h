@@ -11,12 +11,13 @@
 #include "manifest/whatif.h"
 #include "sim/scenario.h"
 #include "sim/sim.h"
+#include "sim/trace_journal.h"
 #include "sim/trace_load.h"
 
 struct simulating { /* options. Zero-initialised: nothing given, but for the seed, which is 1 */
 	struct cli_input input;
 	const char *scenario, *trace;
-	bool has_format;
+	bool has_format, is_journal; /* is_journal: no trace_format */
 	enum trace_format format;
 	struct trace_options trace_options;
 	const char *until; /* a time or a duration; NULL: to the end */
@@ -41,6 +42,7 @@ struct simulated { /* a run, before, while and after it runs */
 	struct cli_cluster c;
 	struct plugins *plugins;
 	struct trace_load *trace;	  /* NULL: none */
+	struct trace_journal *journal;	  /* NULL: none */
 	struct scenario *scenario;	  /* NULL: none */
 	struct expectations expectations; /* of the scenario; the watcher has to tell them what happens */
 	struct text made;		  /* the cluster that was made for it */

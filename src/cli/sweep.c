@@ -15,6 +15,43 @@
 #include "cli/simulating.h"
 #include "units/duration.h"
 
+/* ---- options ---- */
+
+enum { KEY_SEEDS = 0xd00, KEY_PROCESSES, KEY_REPORT, SEEDS_MAX = 1000, PROCESSES_MAX = 256 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sweep_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		o->n_seeds = 3;
+		return 0;
+	case KEY_SEEDS:
+		o->n_seeds = cli_number(state, "seeds", arg, 1, SEEDS_MAX);
+		return 0;
+	case KEY_PROCESSES:
+		o->n_processes = cli_number(state, "processes", arg, 1, PROCESSES_MAX);
+		return 0;
+	case KEY_REPORT:
+		o->report = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"seeds", KEY_SEEDS, "N", 0, "Simulate each under N seeds, from --seed on (default 3)", 0},
+	{"processes", KEY_PROCESSES, "N", 0,
+	 "Simulate so many at a time (default: one for each core); the result is the same", 0},
+	{"report", KEY_REPORT, "FILE", 0, "Write a page with charts to this file (HTML)", 0},
+	{0},
+};
+const struct argp sweep_argp = {.options = argp_options, .parser = parse};
+
+/* ---- tasks ---- */
+
 struct task {
 	FILE *file;
 	pid_t pid; /* 0: not begun, or over */

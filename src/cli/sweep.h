@@ -6,9 +6,16 @@
  */
 #pragma once
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+struct sweep_options { /* zero-initialised: three seeds, all cores, no page */
+	uint32_t n_seeds, n_processes;
+	const char *report;
+};
+extern const struct argp sweep_argp; /* --seeds, --processes, --report; its input is a struct sweep_options */
 
 struct sweep {
 	uint32_t n_tasks;

@@ -448,7 +448,7 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	}
 }
 
-/* Does anything keep others from moving for a while? What ends by itself nobody tells. */
+/* Does anything keep others from going or moving for a while? A group is not told of all that ends by itself. */
 static bool has_windows(const struct sim *s)
 {
 	const struct engine_config *c = helps_config(s);
@@ -469,7 +469,7 @@ static void wake_for_time(struct sim *s, struct wait_kind *k, bool *known, bool 
 	if (!*known)
 		*windows = has_windows(s);
 	*known = true;
-	if (*windows && helps_group_by_moves(s, &k->need, k->n_waiting))
+	if (*windows && (helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting)))
 		k->is_awake = true;
 }
 

@@ -145,6 +145,10 @@ static void left_text(const struct sim_outcome *o, struct text *out)
 		text_printf(out,
 			    "At the end %" PRIu64 " pods run, and %" PRIu64 " wait for a place that never comes.\n",
 			    o->totals.running, o->totals.waiting);
+	for (uint32_t i = 0; i < o->n_queues; i++)
+		if (!*o->queues[i].path && o->queues[i].counts.waiting)
+			text_printf(out, "%" PRIu64 " of them ask for a queue that is not in the cluster.\n",
+				    o->queues[i].counts.waiting);
 }
 
 static void simulation_text(const struct simulation_view *v, bool is_wide, const struct look *look, struct text *out)
@@ -188,6 +192,8 @@ static void simulation_emit(const struct simulation_view *v, struct emit *e)
 	emit_time(e, "from", o->from_ns);
 	emit_time(e, "to", o->to_ns);
 	emit_bool(e, "complete", o->is_complete);
+	emit_int(e, "events", (int64_t)o->events);
+	emit_int(e, "decisions", (int64_t)o->attempts);
 	emit_object(e, "totals");
 	report_emit_counts(e, o, &o->totals);
 	emit_double(e, "fairness", outcome_fairness(o));

@@ -12,7 +12,7 @@
 
 #include "sim/load.h"
 
-enum trace_format { TRACE_PHILLY, TRACE_OPENB, TRACE_SWF };
+enum trace_format { TRACE_PHILLY, TRACE_OPENB, TRACE_SWF, TRACE_FORMATS };
 
 struct trace_options {
 	const char *path;

@@ -3,12 +3,15 @@
 """`cede simulate`, `compare` and `advise` on traces, as a user calls them."""
 import json
 import os
+import pty
 import re
+import signal
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import Folder, Suite, cede  # noqa: E402
+from harness import CEDE, Folder, Suite, cede, environment  # noqa: E402
 
 TRACE = ["--trace", "examples/trace/jobs.csv", "--format", "philly"]
 HEAD = "timestamp,duration,num_gpus,gpu_time,cluster\n"
@@ -85,7 +88,9 @@ def advise(s):
 
 
 REFUSED = [
-    ("no format", ["simulate", "--trace", "x.csv"], "which format? --format philly, openb or swf"),
+    ("no format", ["simulate", "--trace", "x.csv"], "which format? --format philly, openb, swf or journal"),
+    ("a journal that is none", ["simulate", "--trace", "examples/trace/jobs.csv", "--format", "journal"], "not a journal of cede"),
+    ("nodes for a journal", ["simulate", "--trace", "x.db", "--format", "journal", "--nodes", "3"], "do not bring their cluster"),
     ("no trace", ["simulate", "--format", "swf"], "of which trace? --trace FILE"),
     ("nothing to simulate", ["simulate"], "nothing to read"),
     ("a file that is not there", ["simulate", "--trace", "no.csv", "--format", "swf"], "no.csv: No such file or directory"),
@@ -106,6 +111,9 @@ TRACES = [
     ("a negative time", "2026-11-02 06:00:00,-60,1,1,a\n", "t.csv:2:21: duration: '-60' is not a number of seconds"),
     ("a huge time", "2026-11-02 06:00:00,99999999999999,1,1,a\n", "t.csv:2:21: duration"),
     ("markup as a queue", "2026-11-02 06:00:00,60,1,1,<b>x</b>\n", "t.csv:2: '<b>x</b>' cannot be the name of a queue"),
+    ("a field that is empty", "2026-11-02 06:00:00,,1,1,a\n", "t.csv:2:21: duration: empty"),
+    ("a time before time", "0000-00-00 00:00:00,60,1,1,a\n", "t.csv:2:1: timestamp"),
+    ("more GPUs than there are", "2026-11-02 06:00:00,60,99999999999,1,a\n", "t.csv:2:"),
     ("no jobs", "", "t.csv: there is no job in it that can be simulated"),
 ]
 
@@ -142,9 +150,85 @@ def formats(s):
         s.equal("and gives the same work", u["totals"]["usefulSeconds"], v["totals"]["usefulSeconds"])
 
 
+NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 8, pods: 10}}\n"
+
+
+def pod(name, job, made, cpus, priority, node="", started=""):
+    where, status = (f"nodeName: {node}, ", f"phase: Running, startTime: {started}") if node else ("", "phase: Pending")
+    return (f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ml, creationTimestamp: {made}, ownerReferences: "
+            f"[{{apiVersion: batch/v1, kind: Job, name: {job}, uid: u-{job}, controller: true}}]}}\n"
+            f"spec: {{priority: {priority}, {where}containers: [{{name: c, resources: {{requests: {{cpu: {cpus}}}}}}}]}}\nstatus: {{{status}}}\n")
+
+
+def at(clock):
+    return f"2026-11-15T{clock}Z"
+
+
+def journal(s):
+    """What was planned four times in two hours: high takes the place of low, which comes back when high has ended; a third comes later."""
+    high, third = (("high", "high", at("11:59:00"), 8, 100), ("third", "third", at("12:20:00"), 4, 0))
+    runs = [("12:00:00", pod("low", "low", at("10:00:00"), 8, 0, "n1", at("10:00:00")) + pod(*high)),
+            ("12:30:00", pod(*high, "n1", at("12:00:30")) + pod("low-2", "low", at("12:00:00"), 8, 0) + pod(*third)),
+            ("13:00:00", pod("low-2", "low", at("12:00:00"), 8, 0, "n1", at("12:40:00")) + pod(*third)),
+            ("14:10:00", pod(*third, "n1", at("14:00:00")))]
+    with Folder({f"{i}.yaml": NODE + pods for i, (_, pods) in enumerate(runs)}) as folder:
+        for i, (clock, _) in enumerate(runs):
+            cede("plan", "-f", f"{i}.yaml", "--now", at(clock), "--journal", "j.db", cwd=folder)
+        load = ["simulate", "--trace", "j.db", "--format", "journal", "-o", "json"]
+        run = json.loads(cede(*load, cwd=folder).out)
+        found = run["totals"]
+        # low has run 2h when it goes and 1h30m when it ends: 3h30m from 13:00:00 on; high 59m30s from 12:00:30 on
+        s.equal("SI_5: a journal: the cluster of its first run, what came later, run times from who was gone when",
+                [found[k] for k in ("submitted", "finished", "running", "evictions", "lostSeconds", "usefulSeconds")] + [run["from"], run["to"]],
+                [3, 2, 1, 1, 7200, 16170, at("12:00:00"), at("16:30:00")])
+        again = json.loads(cede(*load, "--config", "c.yaml", cwd=folder).out or "{}")
+        s.equal("settings that are not there are an error", again, {})
+        with open(os.path.join(folder, "c.yaml"), "w", encoding="utf-8") as f:
+            f.write("apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: yunikorn\n")
+        other = json.loads(cede(*load, "--config", "c.yaml", cwd=folder).out)
+        s.equal("and continued under other settings: YuniKorn takes nothing inside a queue", (other["profile"], other["totals"]["evictions"]), ("yunikorn", 0))
+
+
+def verdicts(s):
+    queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: b}\nspec: {resources: {cpu: {limit: -1}}}\n"
+    with Folder({"t.csv": HEAD + "2026-11-02 06:00:00,60,64,1,a\n", "c.yaml": NODE + "---\n" + queue,
+                 "s.yaml": "kind: Scenario\ncluster: {nodes: [{name: n, count: 1, room: {cpu: 4}}]}\nworkloads:\n- {name: a, every: 1m, runs: 30s}\n"}) as folder:
+        load = ["simulate", "--trace", "t.csv", "--format", "philly"]
+        never = cede(*load, "--nodes", "2", cwd=folder)
+        s.true("a trace that never fits ends with a verdict", never.code == 0 and "Stopped (what waits can never start): 0 pods run, 8 wait." in never.out, never.out)
+        unknown = cede(*load, "-f", "c.yaml", cwd=folder)
+        s.true("queues that are not there are named", "8 of them ask for a queue that is not in the cluster." in unknown.out, unknown.out + unknown.err)
+        endless = cede("simulate", "--scenario", "s.yaml", cwd=folder)
+        s.true("a scenario without an end is refused where it says so", endless.code == 2 and "s.yaml:4:" in endless.err and "expected an end" in endless.err,
+               endless.err)
+
+
+def once(s):
+    """What is wrong with a setting is told once, however many processes would try it."""
+    found = cede("advise", "queue.*.preemptMinRuntim", "--values", "0s,1h", *TRACE)
+    s.equal("an unknown setting is told once", (found.code, found.err.count("did you mean")), (2, 1))
+
+
+def interrupted(s):
+    """Ctrl-C while the bar is seen on a terminal: what is known is printed."""
+    rows = "".join(f"2026-11-{2 + i // 40000:02} {i // 1667 % 24:02}:{i // 28 % 60:02}:{i % 28 * 2:02},{i % 500 + 100},{i % 8 + 1},1,q{i % 5}\n" for i in range(400000))
+    with Folder({"big.csv": HEAD + rows}) as folder:
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen([CEDE, "simulate", "--trace", "big.csv", "--format", "philly", "--nodes", "40"], cwd=folder, stdout=subprocess.PIPE,
+                               stderr=theirs, env=environment())
+        os.close(theirs)
+        seen = b""
+        while b"simulating:" not in seen:
+            seen += os.read(ours, 4096)
+        run.send_signal(signal.SIGINT)
+        out = run.communicate()[0].decode()
+        os.close(ours)
+        s.true("Ctrl-C prints what is known so far", run.returncode == 0 and "Stopped (interrupted)" in out and "QUEUE" in out, out)
+
+
 def main():
     s = Suite()
-    for test in (simulate, report, compare, advise, refuse, formats):
+    for test in (simulate, report, compare, advise, refuse, formats, journal, verdicts, once, interrupted):
         test(s)
     s.end()
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_journal.h - the journal of cede plan as a load: what really happened, continued under other settings.
+ *
+ * The cluster is that of the first run that kept one, with all that ran and waited then. A pod that is first seen in a
+ * later run arrives when it was made, at the earliest after the run before. A pod that is no longer there in a later
+ * run ended then, and ran as long as that says; one that had to go is not taken for ended, and the pod that its
+ * controller made instead is taken for the same work. Who is still there in the last run runs to the end, unless its
+ * annotation cede.dev/run-time says how long. Runs of a daemon keep no cluster and are passed over.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "sim/load.h"
+
+struct trace_journal;
+
+/* Reads the first run; ERR_INPUT if none kept its cluster. */
+enum err_code trace_journal_open(const char *path, struct trace_journal **ret, struct err *e);
+void trace_journal_free(struct trace_journal *t); /* NULL is fine */
+
+int64_t trace_journal_from(const struct trace_journal *t); /* when the first run was decided */
+const char *trace_journal_profile(const struct trace_journal *t);
+/* The cluster of the first run as -f would take it, with its settings or without. */
+void trace_journal_cluster(const struct trace_journal *t, bool with_settings, struct text *out);
+
+/* Reads the other runs; what arrives, for a cluster with this vocab. To be freed before the vocab goes. */
+enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struct sim_load *ret, struct err *e);
+/* How long a pod of the first run runs, for sim_options.describe (ctx: the trace_journal). */
+void trace_journal_describe(void *trace_journal, const struct obj_pod *o, struct sim_job *job);
+uint32_t trace_journal_count(const struct trace_journal *t); /* jobs that arrive */
+const char *trace_journal_note(const struct trace_journal *t);
