@@ -8,23 +8,28 @@
 #include "serve/log_internal.h"
 #include "serve/views_internal.h"
 
-enum { MAX_BUCKETS = 400 };
+enum { MAX_BUCKETS = 400, MAX_DEPTH = 40 };
 
 /* ---- one decision ---- */
 
-static void emit_tree(struct emit *e, const char *key, const struct tree *t)
+/* Decisions are shallow; a journal that somebody wrote may hold anything. */
+static void emit_tree(struct emit *e, const char *key, const struct tree *t, uint32_t depth)
 {
+	if (depth == MAX_DEPTH) {
+		emit_str(e, key, NULL);
+		return;
+	}
 	switch (t->kind) {
 	case TREE_MAP:
 		emit_object(e, key);
 		for (uint32_t i = 0; i < t->n; i++)
-			emit_tree(e, t->fields[i].key, t->fields[i].value);
+			emit_tree(e, t->fields[i].key, t->fields[i].value, depth + 1);
 		emit_end(e);
 		break;
 	case TREE_LIST:
 		emit_list(e, key);
 		for (uint32_t i = 0; i < t->n; i++)
-			emit_tree(e, NULL, t->items[i]);
+			emit_tree(e, NULL, t->items[i], depth + 1);
 		emit_end(e);
 		break;
 	case TREE_STRING:
@@ -82,7 +87,7 @@ void log_emit_brief(struct emit *e, const struct log_entry *x)
 			if (str_eq(f->key, "protected") && f->value->kind == TREE_LIST)
 				emit_protected(e, f->value);
 			else
-				emit_tree(e, f->key, f->value);
+				emit_tree(e, f->key, f->value, 0);
 		}
 	emit_end(e);
 	arena_free(a);

@@ -8,10 +8,12 @@ const OUTCOMES = {
 	placed: ["good", "placed"], nominated: ["good", "gets room"], waiting: ["warn", "waits"], gated: ["plain", "gated"], evicted: ["bad", "evicted"],
 };
 
+const isMoved = v => (v.reason || "").startsWith("moves");
+
 /* The badge of a decision: evictions before all else, because somebody loses something. */
 export function outcomeBadge(d) {
 	if (d.victims && d.victims.length)
-		return badge("bad", plural(d.victims.length, "eviction"));
+		return d.victims.every(isMoved) ? badge("warn", `${plural(d.victims.length, "pod")} moved`) : badge("bad", plural(d.victims.length, "eviction"));
 	return badge(...(OUTCOMES[d.outcome] || ["plain", d.outcome]));
 }
 
@@ -31,7 +33,7 @@ export function sentence(d) {
 }
 
 export function victimLine(v) {
-	const moves = (v.reason || "").startsWith("moves");
+	const moves = isMoved(v);
 	return el("li", {}, el("span", {class: moves ? "moves" : "goes"}, moves ? "moves: " : "goes: "), podLink(v.pod), v.queue && [" of ", queueLink(v.queue)], v.node && [" on ", nodeLink(v.node)],
 		v.lostSeconds ? `, ${span(v.lostSeconds)} of work lost` : "", v.rule && [" ", badge("warn", `against ${v.rule}`)], v.reason && el("span", {class: "why"}, v.reason));
 }

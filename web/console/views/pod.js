@@ -96,7 +96,7 @@ function nodesCard(x) {
 		{title: "Nodes", show: g => num(g.length)},
 		{title: "Because", text: true, long: true, show: g => [g[0].reason, g[0].after && ` With everybody gone who may go: ${g[0].after}`, g[0].score !== undefined ? `score ${g[0].score}` : ""]},
 		{title: "Which", text: true, long: true, show: g => some(g, n => nodeLink(n.node), "nodes")},
-		{title: "Victims there", text: true, long: true, show: g => some(g.flatMap(n => n.victims || []), v => podLink(v), "pods")},
+		...(all.some(n => n.victims) ? [{title: "Victims there", text: true, long: true, show: g => some(g.flatMap(n => n.victims || []), v => podLink(v), "pods")}] : []),
 	], groups.slice(0, 100)));
 }
 
