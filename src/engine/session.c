@@ -208,6 +208,16 @@ static struct share share_of(const struct session *s, const struct queue_spec *s
 			      .weight = k->over_quota_weight};
 }
 
+/* Children of one parent in the opposite order. */
+static void link_queue(struct session *s, uint32_t i, uint32_t parent)
+{
+	uint32_t *first = parent == SHARE_NO_QUEUE ? &s->first_queue : &s->queues[parent].first_child;
+
+	s->shares[i].parent = parent;
+	s->queues[i].next = *first;
+	*first = i;
+}
+
 static uint32_t *take_queues(struct session *s)
 {
 	const struct queue_tree *t = ledger_queues(s->ledger);
@@ -228,8 +238,9 @@ static uint32_t *take_queues(struct session *s)
 		const struct queue *q = queue_get(t, ids[i]);
 
 		index[ids[i]] = i;
-		s->queues[i] = (struct session_queue){.id = ids[i], .is_leaf = queue_is_leaf(t, ids[i])};
-		s->shares[i].parent = q->parent == QUEUE_ROOT ? SHARE_NO_QUEUE : index[q->parent];
+		s->queues[i] =
+			(struct session_queue){.id = ids[i], .is_leaf = queue_is_leaf(t, ids[i]), .first_child = NONE};
+		link_queue(s, i, q->parent == QUEUE_ROOT ? SHARE_NO_QUEUE : index[q->parent]);
 		s->shares[i].priority = q->spec.kai_priority;
 		for (enum kai_res r = 0; r < KAI_RES; r++)
 			s->shares[i].r[r] = share_of(s, &q->spec, r);
@@ -731,7 +742,7 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	s->arena = a;
 	s->now_ns = now_ns;
 	s->is_for_moves = is_for_moves;
-	s->free_copy = NONE;
+	s->free_copy = s->first_queue = NONE;
 	s->stamp = s->room_stamp = 1;
 	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);
 	find_amounts(s);
@@ -747,6 +758,7 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	share_divide(s->shares, s->n_queues, s->total, 1);
 	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
 	session_list_workloads(s);
+	session_find_kinds(s);
 	return s;
 }
 
@@ -757,8 +769,10 @@ void session_free(struct session *s)
 		array_free(&s->queues[i].kinds);
 		array_free(&s->queues[i].victims);
 	}
-	for (uint32_t i = 0; i < s->n_signatures; i++)
+	for (uint32_t i = 0; i < s->n_signatures; i++) {
 		bits_free(&s->signatures[i].allowed);
+		bits_free(&s->signatures[i].fits);
+	}
 	order_free(s);
 	session_judge_end(s);
 	share_scratch_free(&s->share_scratch);
@@ -767,6 +781,8 @@ void session_free(struct session *s)
 	array_free(&s->done);
 	array_free(&s->transactions);
 	array_free(&s->tasks);
+	array_free(&s->changes);
+	array_free(&s->kinds);
 	array_free(&s->request_kinds);
 	arena_free(s->arena);
 }

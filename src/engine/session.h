@@ -45,7 +45,10 @@ struct signature { /* what members of one shape ask; a member with volumes has o
 	bool is_asked;	       /* allowed is known */
 	struct bits allowed;   /* nodes that filters other than room let it use; by index */
 	uint64_t no_room;      /* = session.room_stamp: no node of the present set had room */
-	uint32_t n_volumes;    /* what was decided for its claims when the searches ended */
+	/* nodes that are allowed and have room now or soon, as of so many changes; 0: not known */
+	struct bits fits;
+	uint64_t fits_at;
+	uint32_t n_volumes; /* what was decided for its claims when the searches ended */
 	struct assumption *volumes;
 };
 
@@ -124,11 +127,14 @@ struct session_node {
 struct session_queue {
 	queue_id id;
 	bool is_leaf;
-	ARRAY(uint32_t) pending; /* workloads with pending members, first come first */
-	ARRAY(uint32_t) kinds;	 /* of their requests */
-	ARRAY(uint32_t) victims; /* workloads with active members, first to go first */
+	uint32_t first_child, next; /* NONE */
+	uint64_t n_moves;	    /* so many times something of it moved, or was taken back */
+	ARRAY(uint32_t) pending;    /* workloads with pending members, first come first */
+	ARRAY(uint32_t) kinds;	    /* of their requests */
+	ARRAY(uint32_t) victims;    /* workloads with active members, first to go first */
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
+	uint32_t first_kind; /* of its workloads as victims; NONE */
 };
 
 struct copy { /* of a member, on a node */
@@ -148,6 +154,16 @@ struct transaction { /* one decision that stands */
 	enum action action;
 	uint32_t workload;	      /* that it was for */
 	uint32_t first_move, n_moves; /* in session.done */
+};
+
+/* Victims of whom the rules say the same to one preemptor. */
+struct victim_kind {
+	uint32_t queue, next; /* of the same queue; NONE */
+	int32_t priority;
+	uint8_t preemptibility;
+	uint8_t verdict;
+	bool is_protected;	/* each of its running pods */
+	uint64_t judged, noted; /* = session.judge_stamp: verdict is known; is_protected is */
 };
 
 /* Preemptors for whom the rules say the same of every victim. */
@@ -184,6 +200,7 @@ struct session {
 	struct workload *workloads;
 	uint32_t *by_rank;	      /* workloads, in the order of their ranks */
 	struct session_queue *queues; /* parents first; without the root */
+	uint32_t first_queue;	      /* at the top; NONE */
 	struct share_queue *shares;   /* as they are now, moves of the present transaction included */
 	struct share_queue *settled;  /* without them */
 	double total[KAI_RES];
@@ -200,19 +217,23 @@ struct session {
 	struct victim_set_memory sets;
 	struct judge_key judged_for;
 	uint64_t judge_stamp;
+	ARRAY(struct victim_kind) kinds;
+	uint32_t *kind_of_rank;	   /* of each workload, by its rank; NONE: it is judged by itself */
 	struct cede_cycle plugins; /* in which they are asked; begun if framework is there */
 	uint32_t n_starts;	   /* workloads that started in this cycle: their windows began */
 	ARRAY(struct protected_memo *) memos;
 	struct protected_memo *memo; /* for those like the present preemptor; NULL: there are too many kinds */
 	bool is_mirrored;	     /* filters look at other pods: the ledger follows every move */
 	uint64_t stamp, room_stamp;
+	/* nodes whose room changed, the latest of them; and how many there were before these */
+	ARRAY(uint32_t) changes;
+	uint64_t n_old_changes;
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
 	struct order *orders[3];      /* of the action, of victims, of a trial */
 	ARRAY(uint32_t) tasks;	      /* what session_next_members found last */
 	bool tasks_are_step;	      /* of the workload that a trial tries to place */
 	double step_request[KAI_RES]; /* of the step that a trial tries to place */
-	uint64_t n_moves;	      /* so many times something moved, or was taken back */
 	uint64_t steps;		      /* of the present search */
 };
 
@@ -326,6 +347,11 @@ bool session_solve(struct session *s, enum action action, uint32_t workload, ord
 void session_run(struct session *s);
 /* Profile default: groups that wait get room by moving others. */
 void session_run_moves(struct session *s);
+
+/* ---- session_kinds.c ---- */
+void session_find_kinds(struct session *s);
+/* It is not what it was when the cycle began: it is judged by itself from now on. */
+void session_leave_kind(struct session *s, uint32_t workload);
 
 /* ---- session_judge.c ---- */
 enum workload_verdict {

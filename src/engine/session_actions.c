@@ -93,6 +93,7 @@ static void start(struct session *s, struct workload *u)
 		return;
 	u->has_started = true;
 	ledger_set_group_started(s->ledger, u->group, s->now_ns);
+	session_leave_kind(s, s->by_rank[u->rank]);
 	s->n_starts++;
 }
 

@@ -50,6 +50,30 @@ static void note(struct session *s, uint32_t member, const struct rule_verdict *
 	protected_add(&s->memo->list, &x);
 }
 
+/* NULL: it is asked about by itself. */
+static struct victim_kind *kind_of(struct session *s, uint32_t workload)
+{
+	uint32_t kind = s->kind_of_rank[s->workloads[workload].rank];
+
+	return kind != NONE && is_for_all_alike(&s->judge) ? &s->kinds.v[kind] : NULL;
+}
+
+/* False: its kind may go. */
+static bool may_be_protected(struct session *s, uint32_t workload)
+{
+	const struct workload *u = &s->workloads[workload];
+	struct victim_kind *k = kind_of(s, workload);
+	uint32_t first = s->podsets[u->first_podset].first;
+
+	if (k == NULL)
+		return true;
+	if (k->noted != s->judge_stamp) {
+		k->noted = s->judge_stamp;
+		k->is_protected = judge_victim(&s->judge, s->members[first].pod).answer == IS_PROTECTED;
+	}
+	return k->is_protected;
+}
+
 static void note_workload(struct session *s, uint32_t workload)
 {
 	const struct workload *u = &s->workloads[workload];
@@ -82,9 +106,14 @@ void session_note_protected(struct session *s, uint32_t by)
 	s->memo = arena_type(s->arena, struct protected_memo);
 	*s->memo = (struct protected_memo){.key = *k, .list = {.max = PROTECTED_MAX}};
 	array_push(&s->memos, s->memo);
-	for (uint32_t i = 0; i < s->n_workloads && s->memo->list.v.n < PROTECTED_MAX; i++)
-		if (is_in_scope(s, k, by, s->by_rank[i]))
+	for (uint32_t i = 0; i < s->n_workloads && s->memo->list.v.n < PROTECTED_MAX; i++) {
+		uint32_t kind = s->kind_of_rank[i];
+
+		if (kind != NONE && s->kinds.v[kind].noted == s->judge_stamp && !s->kinds.v[kind].is_protected)
+			continue;
+		if (is_in_scope(s, k, by, s->by_rank[i]) && may_be_protected(s, s->by_rank[i]))
 			note_workload(s, s->by_rank[i]);
+	}
 }
 
 static void ask_plugins(struct session *s, pod_id pod)
@@ -136,6 +165,7 @@ void session_judge_end(struct session *s)
 /* ---- workloads ---- */
 
 struct hearing { /* what was said of some pods of a workload */
+	bool is_heard;
 	bool may_go, stays, is_spared, keeps_minimum, is_too_high;
 };
 
@@ -147,6 +177,7 @@ static bool hear(struct session *s, uint32_t member, struct hearing *h)
 	bool is_kept = says.answer == IS_PROTECTED && (s->is_for_moves || !says.keeps_minimum);
 	bool is_core = says.answer == IS_PROTECTED && !is_kept && says.rule == RULE_PREEMPTIBILITY;
 
+	h->is_heard = true;
 	h->may_go |= !is_kept && !is_core;
 	h->stays |= is_kept;
 	h->is_spared |= says.answer == IS_SPARED;
@@ -196,16 +227,24 @@ static enum workload_verdict sum_up(const struct hearing *h)
 enum workload_verdict session_verdict(struct session *s, uint32_t victim)
 {
 	struct workload *u = &s->workloads[victim];
+	struct victim_kind *k;
 	struct hearing h = {0};
 
 	if (u->judged == s->judge_stamp)
 		return (enum workload_verdict)u->verdict;
+	k = kind_of(s, victim);
+	if (k != NULL && k->judged == s->judge_stamp)
+		return (enum workload_verdict)k->verdict;
 	if (s->is_for_moves || judge_asks(&s->judge, RULE_PLUGIN))
 		hear_all(s, u, &h);
 	else
 		hear_one_of_each(s, u, &h);
 	u->judged = s->judge_stamp;
 	u->verdict = (uint8_t)sum_up(&h);
+	if (k != NULL && h.is_heard) {
+		k->judged = s->judge_stamp;
+		k->verdict = u->verdict;
+	}
 	return (enum workload_verdict)u->verdict;
 }
 

@@ -8,6 +8,16 @@
 
 /* ---- accounting ---- */
 
+/* Who is further behind than this looks at all nodes. */
+static void note_change(struct session *s, uint32_t node)
+{
+	if (s->changes.n >= 2 * s->n_nodes) {
+		s->n_old_changes += s->changes.n;
+		s->changes.n = 0;
+	}
+	array_push(&s->changes, node);
+}
+
 static void account(struct session *s, uint32_t node, uint32_t member, enum member_status status, int sign)
 {
 	const int64_t *ask = member_ask(s, member);
@@ -19,6 +29,7 @@ static void account(struct session *s, uint32_t node, uint32_t member, enum memb
 		idle[a] += on_idle * ask[a];
 		soon[a] += on_soon * ask[a];
 	}
+	note_change(s, node);
 }
 
 static struct copy *copy_on(struct session *s, uint32_t member, uint32_t node)
@@ -67,7 +78,6 @@ static void set_status(struct session *s, uint32_t member, enum member_status st
 	struct workload *u = &s->workloads[m->workload];
 	int was = is_in(m->status, SET_ALLOCATED), is = is_in(status, SET_ALLOCATED);
 
-	s->n_moves++;
 	u->count[m->status]--;
 	s->podsets[m->podset].count[m->status]--;
 	u->count[status]++;
@@ -83,12 +93,13 @@ static void charge(struct session *s, uint32_t member, double sign)
 	const struct member *m = &s->members[member];
 	const double *share = s->signatures[m->signature].share;
 
-	s->n_moves++;
-	for (uint32_t q = s->workloads[m->workload].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[m->workload].queue; q != NONE; q = s->shares[q].parent) {
+		s->queues[q].n_moves++;
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			s->shares[q].r[r].allocated += sign * share[r];
 			s->shares[q].r[r].allocated_core += m->is_core ? sign * share[r] : 0;
 		}
+	}
 }
 
 /* ---- the ledger follows where filters look at other pods ---- */
@@ -278,15 +289,16 @@ void session_bound_to_nominated(struct session *s, uint32_t workload)
 
 static void settle(struct session *s, uint32_t workload)
 {
-	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent)
+	for (uint32_t q = s->workloads[workload].queue; q != NONE; q = s->shares[q].parent) {
 		s->settled[q] = s->shares[q];
+		s->queues[q].n_moves++;
+	}
 }
 
 void session_commit(struct session *s, enum action action, uint32_t workload)
 {
 	uint32_t first = s->done.n;
 
-	s->n_moves++;
 	for (uint32_t i = 0; i < s->moves.n; i++) {
 		const struct session_move *move = &s->moves.v[i];
 		struct member *m = &s->members[move->member];

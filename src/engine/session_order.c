@@ -296,10 +296,13 @@ struct order_node {	      /* one queue */
 	struct heap children;	/* queues */
 	bool may_sink;		/* what stands at its head changed since its place among its siblings was looked at */
 	double popped[KAI_RES]; /* what victims popped so far hold */
-	/* among its siblings, until its head or, of waiting work, anything else in the session changes */
+	/* among its siblings, until its head or, of waiting work, anything in it or below changes */
 	struct share_standing standing;
 	bool has_standing;
-	uint64_t at_move; /* session.n_moves when it was worked out */
+	uint64_t at_move; /* session_queue.n_moves when it was worked out */
+	/* in a trial */
+	uint64_t touched;   /* = order.stamp: somebody below looks for room */
+	uint32_t n_touched; /* children of which that is true */
 };
 
 struct order {
@@ -459,12 +462,13 @@ static const struct share_standing *standing_of(struct order *o, uint32_t queue)
 	double sum[KAI_RES];
 	struct share_sibling t;
 
-	if (n->has_standing && (o->is_victims || n->at_move == o->s->n_moves) && !o->s->en->config->looks_at_all)
+	if (n->has_standing && (o->is_victims || n->at_move == o->s->queues[queue].n_moves) &&
+	    !o->s->en->config->looks_at_all)
 		return &n->standing;
 	sibling_of(o->s, o, queue, sum, &t);
 	n->standing = share_standing(&t, o->s->total);
 	n->has_standing = true;
-	n->at_move = o->s->n_moves;
+	n->at_move = o->s->queues[queue].n_moves;
 	return &n->standing;
 }
 
@@ -501,6 +505,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
 	n->may_sink = n->has_standing = false;
+	n->n_touched = 0;
 	memset(n->popped, 0, sizeof(n->popped));
 }
 
@@ -576,6 +581,55 @@ static void link_queues(struct session *s, struct order *o)
 	}
 }
 
+/* ---- a trial: only queues that matter ---- */
+
+static void touch_path(struct session *s, struct order *o, uint32_t leaf)
+{
+	for (uint32_t q = leaf; q != SHARE_NO_QUEUE && o->nodes[q].touched != o->stamp; q = s->shares[q].parent) {
+		struct order_node *p = parent_node(s, o, q);
+
+		o->nodes[q].touched = o->stamp;
+		if (p->stamp != o->stamp)
+			node_reset(o, p);
+		p->n_touched++;
+	}
+}
+
+/*
+ * Workloads that only wait are passed over, so a queue in which nobody looks for room matters only to its parent, which
+ * is compared by its best child; and to that only where the parent is compared at all, because there are others.
+ */
+static void link_touched(struct session *s, struct order *o, uint32_t first, struct order_node *parent,
+			 bool is_compared)
+{
+	bool are_compared = is_compared || parent->n_touched > 1;
+
+	for (uint32_t q = first; q != NONE; q = s->queues[q].next) {
+		struct order_node *n = &o->nodes[q];
+
+		if (!is_compared && n->touched != o->stamp)
+			continue;
+		if (s->queues[q].first_child != NONE) {
+			if (n->stamp != o->stamp)
+				node_reset(o, n);
+			link_touched(s, o, s->queues[q].first_child, n, are_compared);
+		}
+		take_list(s, o, q, false);
+		if (n->stamp == o->stamp && !is_empty(s, o, n))
+			heap_push(&parent->children, q);
+	}
+}
+
+static void link_trial(struct session *s, struct order *o, const struct order_item *extra, uint32_t n_extra)
+{
+	struct order_node *root = &o->nodes[s->n_queues];
+
+	node_reset(o, root);
+	for (uint32_t i = 0; i < n_extra; i++)
+		touch_path(s, o, s->workloads[extra[i].workload].queue);
+	link_touched(s, o, s->first_queue, root, false);
+}
+
 void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
 		 const struct order_item *extra, uint32_t n_extra)
 {
@@ -588,6 +642,11 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 	o->passed = NONE;
 	o->entries.n = o->pushed.n = 0;
 	arena_reset(o->arena);
+	if (role == ORDER_TRIAL && !s->en->config->looks_at_all) {
+		take_extra(s, o, extra, n_extra);
+		link_trial(s, o, extra, n_extra);
+		return;
+	}
 	if (role == ORDER_ACTION)
 		o->filter = filter;
 	for (uint32_t i = 0; i < s->n_queues; i++)

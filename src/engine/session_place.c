@@ -52,29 +52,51 @@ static void leave_out(struct cede_cycle *c, const char *plugin)
 		c->skip_filter |= UINT64_C(1) << at;
 }
 
-static void ask_filters(struct session *s, struct signature *f, pod_id pod)
-{
-	struct arena *a = arena_new(1 << 14);
+/* A pod is asked about: everything but room. */
+struct filters {
+	struct arena *arena;
 	struct cede_cycle c;
 	bool has_node_set;
+};
 
-	bits_reset(&f->allowed);
-	cycle_begin(&c, engine_framework(s->en, pod), a, pod, s->now_ns);
-	leave_out(&c, "NodeResourcesFit"); /* room is counted here */
-	leave_out(&c, "NodeName");	   /* where a pod is bound now does not keep it from moving */
+static void filters_begin(struct session *s, struct filters *x, pod_id pod)
+{
+	x->arena = arena_new(1 << 14);
+	cycle_begin(&x->c, engine_framework(s->en, pod), x->arena, pod, s->now_ns);
+	leave_out(&x->c, "NodeResourcesFit"); /* room is counted here */
+	leave_out(&x->c, "NodeName");	      /* where a pod is bound now does not keep it from moving */
 	if (profile_get(s->en->config->profile)->ignores_spread)
-		leave_out(&c, "PodTopologySpread");
-	has_node_set = c.has_node_set;
-	c.has_node_set = false; /* whoever restricted the nodes says it again for each */
-	for (uint32_t i = 0; status_is_success(&c.pre_filter) && i < s->n_nodes; i++) {
-		struct status st = cycle_filter(&c, s->nodes[i].id);
+		leave_out(&x->c, "PodTopologySpread");
+	x->has_node_set = x->c.has_node_set;
+	x->c.has_node_set = false; /* whoever restricted the nodes says it again for each */
+}
 
-		if (s->nodes[i].is_usable && status_is_success(&st))
+static bool filters_allow(const struct session *s, struct filters *x, uint32_t node)
+{
+	struct status st;
+
+	if (!status_is_success(&x->c.pre_filter) || !s->nodes[node].is_usable)
+		return false;
+	st = cycle_filter(&x->c, s->nodes[node].id);
+	return status_is_success(&st);
+}
+
+static void filters_end(struct filters *x)
+{
+	x->c.has_node_set = x->has_node_set;
+	cycle_end(&x->c);
+	arena_free(x->arena);
+}
+
+static void ask_filters(struct session *s, struct signature *f)
+{
+	struct filters x;
+
+	filters_begin(s, &x, f->example);
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		if (filters_allow(s, &x, i))
 			bits_set(&f->allowed, i);
-	}
-	c.has_node_set = has_node_set;
-	cycle_end(&c);
-	arena_free(a);
+	filters_end(&x);
 	f->is_asked = true;
 }
 
@@ -85,7 +107,7 @@ bool session_allows(struct session *s, uint32_t signature, uint32_t node)
 	if (s->settings->has_no_predicates)
 		return true;
 	if (!f->is_asked)
-		ask_filters(s, f, f->example);
+		ask_filters(s, f);
 	return bits_has(&f->allowed, node);
 }
 
@@ -162,45 +184,73 @@ static bool pick_before(const struct pick *a, const struct pick *b)
 	return a->place > b->place;
 }
 
+/* Where filters look at other pods, room alone: they are asked when a place is looked for. */
 static bool may_use(struct session *s, uint32_t signature, uint32_t node)
 {
-	return fits_soon(s, s->signatures[signature].ask, node) && session_allows(s, signature, node);
+	return fits_soon(s, s->signatures[signature].ask, node) &&
+	       (s->is_mirrored || session_allows(s, signature, node));
 }
 
-static uint32_t first_node(const struct bits *set)
+static void note_fit(struct session *s, uint32_t signature, uint32_t node)
 {
-	return set != NULL ? bits_next(set, 0) : 0;
+	if (may_use(s, signature, node))
+		bits_set(&s->signatures[signature].fits, node);
+	else
+		bits_clear(&s->signatures[signature].fits, node);
 }
 
-static uint32_t next_node(const struct bits *set, uint32_t node)
+/* Only nodes that changed since the last time are looked at. */
+static const struct bits *fitting(struct session *s, uint32_t signature)
 {
-	return set != NULL ? bits_next(set, node + 1) : node + 1;
+	struct signature *f = &s->signatures[signature];
+	uint64_t last = s->n_old_changes + s->changes.n;
+
+	if (f->fits_at <= s->n_old_changes || s->en->config->looks_at_all)
+		for (uint32_t i = 0; i < s->n_nodes; i++)
+			note_fit(s, signature, i);
+	else
+		for (uint64_t i = f->fits_at - 1; i < last; i++)
+			note_fit(s, signature, s->changes.v[i - s->n_old_changes]);
+	f->fits_at = last + 1;
+	return &f->fits;
+}
+
+/* The first node from `from` on that is in both; set NULL: in fits. n_nodes: none. */
+static uint32_t next_in(const struct session *s, const struct bits *fits, const struct bits *set, uint32_t from)
+{
+	uint32_t i = bits_next(fits, from);
+
+	while (i != UINT32_MAX && set != NULL && !bits_has(set, i))
+		i = bits_next(fits, i + 1);
+	return i < s->n_nodes ? i : s->n_nodes;
 }
 
 bool session_has_room(struct session *s, uint32_t signature, const struct bits *set)
 {
 	if (s->signatures[signature].no_room == s->room_stamp)
 		return false;
-	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i))
-		if (may_use(s, signature, i))
-			return true;
+	if (next_in(s, fitting(s, signature), set, 0) < s->n_nodes)
+		return true;
 	s->signatures[signature].no_room = s->room_stamp;
 	return false;
 }
 
-/* Nodes in `but` were tried. */
-static uint32_t best_node(struct session *s, uint32_t member, const struct bits *set, const struct bits *but)
+/* Nodes in `but` were tried; filters: still to be asked, or NULL. */
+static uint32_t best_node(struct session *s, uint32_t member, const struct bits *set, const struct bits *but,
+			  struct filters *filters)
 {
 	const struct member *m = &s->members[member];
+	const struct bits *fits = fitting(s, m->signature);
 	uint32_t best = NONE;
 	struct pick best_pick = {0};
 
-	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i)) {
-		if (!may_use(s, m->signature, i) || (but != NULL && bits_has(but, i)))
-			continue;
-		struct pick p = rate(s, m, i);
+	for (uint32_t i = next_in(s, fits, set, 0); i < s->n_nodes; i = next_in(s, fits, set, i + 1)) {
+		struct pick p;
 
-		if (best == NONE || pick_before(&p, &best_pick)) {
+		if (but != NULL && bits_has(but, i))
+			continue;
+		p = rate(s, m, i);
+		if ((best == NONE || pick_before(&p, &best_pick)) && (!filters || filters_allow(s, filters, i))) {
 			best = i;
 			best_pick = p;
 		}
@@ -217,24 +267,32 @@ static bool give(struct session *s, uint32_t member, uint32_t node, bool simulat
 	return session_nominate(s, member, node, simulated);
 }
 
-static bool place_member(struct session *s, uint32_t member, const struct bits *set, bool simulated)
+/* Filters are not asked any more when somebody moves: what he mounts is decided by asking others. */
+static uint32_t ask_for_node(struct session *s, uint32_t member, const struct bits *set, const struct bits *but)
 {
-	struct member *m = &s->members[member];
-	struct signature *f = &s->signatures[m->signature];
-	struct bits tried = {0};
+	struct filters filters;
 	uint32_t node;
 
-	if (s->is_mirrored)
-		ask_filters(s, f, m->pod);
-	else if (f->no_room == s->room_stamp)
+	if (!s->is_mirrored || s->settings->has_no_predicates)
+		return best_node(s, member, set, but, NULL);
+	filters_begin(s, &filters, s->members[member].pod);
+	node = best_node(s, member, set, but, &filters);
+	filters_end(&filters);
+	return node;
+}
+
+static bool place_member(struct session *s, uint32_t member, const struct bits *set, bool simulated)
+{
+	uint32_t signature = s->members[member].signature, node;
+	struct bits tried = {0};
+
+	s->steps += s->is_mirrored || s->signatures[signature].no_room != s->room_stamp;
+	if (!session_has_room(s, signature, set))
 		return false;
-	s->steps++;
-	node = best_node(s, member, set, NULL);
-	if (node == NONE)
-		f->no_room = s->room_stamp;
+	node = ask_for_node(s, member, set, NULL);
 	while (node != NONE && !give(s, member, node, simulated)) {
 		bits_set(&tried, node);
-		node = best_node(s, member, set, &tried);
+		node = ask_for_node(s, member, set, &tried);
 	}
 	bits_free(&tried);
 	return node != NONE;
@@ -260,10 +318,10 @@ static int by_pick(const void *picks, uint32_t a, uint32_t b)
 static void rate_all(struct session *s, const struct member *m, const struct bits *set, struct pick *picks,
 		     struct heap *ret)
 {
+	const struct bits *fits = fitting(s, m->signature);
+
 	heap_init(ret, by_pick, picks);
-	for (uint32_t i = first_node(set); i < s->n_nodes; i = next_node(set, i)) {
-		if (!may_use(s, m->signature, i))
-			continue;
+	for (uint32_t i = next_in(s, fits, set, 0); i < s->n_nodes; i = next_in(s, fits, set, i + 1)) {
 		picks[i] = rate(s, m, i);
 		heap_push(ret, i);
 	}

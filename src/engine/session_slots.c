@@ -73,6 +73,8 @@ void slots_begin(struct solver *v)
 		int64_t *room = v->room + (size_t)i * s->n_amounts;
 
 		room_of(s, i, room);
+		for (uint32_t a = 0; a < s->n_amounts; a++)
+			v->spare[a] += room[a] > 0 ? room[a] : 0;
 		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 			v->slot_kinds[k].clean += slots_of(v, &v->slot_kinds[k], i, room);
 	}
@@ -99,8 +101,30 @@ void slots_afresh(struct solver *v)
 		v->slot_kinds[k].most = v->slot_kinds[k].clean;
 }
 
+/*
+ * Whoever a consolidation takes away must have room again, so nothing is won by it but what was free before: a node
+ * takes no more than what leaves it and what it has left.
+ */
+static bool cannot_move(const struct solver *v)
+{
+	const struct session *s = v->s;
+
+	if (v->action != ACTION_CONSOLIDATE || v->n_slot_kinds == 0)
+		return false;
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		int64_t left = v->spare[a];
+
+		for (uint32_t i = 0; i < v->n_step && left >= 0; i++)
+			left -= member_ask(s, v->want[i])[a];
+		if (left < 0)
+			return true;
+	}
+	return false;
+}
+
 void slots_step(struct solver *v)
 {
+	v->cannot_move = cannot_move(v);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].n = 0;
 	for (uint32_t i = 0; i < v->n_step; i++) {

@@ -178,6 +178,7 @@ static void find_base(struct solver *v)
 
 	for (uint32_t i = first; i < first + u->n_members; i++)
 		all |= member_ask(s, i)[KAI_GPU] == 0;
+	v->base_is_all = all;
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
 

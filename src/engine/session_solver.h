@@ -85,6 +85,9 @@ struct solver {
 	/* room, of all amounts (session_slots.c) */
 	uint32_t n_slot_kinds; /* 0: nothing is left out */
 	struct slot_kind slot_kinds[SLOT_KINDS];
+	int64_t spare[RES_MAX]; /* room of all nodes before anybody is gone */
+	bool base_is_all;
+	bool cannot_move;      /* a consolidation of which nothing can come: all would have to have room in the end */
 	int64_t *room;	       /* of each node, with everybody gone who was looked at */
 	ARRAY(uint32_t) freed; /* nodes where somebody of them is */
 	uint64_t slot_stamp, *slot_seen;

@@ -178,7 +178,7 @@ static bool let_them_look(struct solver *v)
 	struct session *s = v->s;
 	struct order_item item;
 	uint32_t looked = 0;
-	bool is_done = false;
+	bool is_done = false, may_stop = !s->en->config->looks_at_all;
 
 	gather_items(v);
 	v->all_lost = false;
@@ -193,12 +193,14 @@ static bool let_them_look(struct solver *v)
 				return false;
 			is_done = true;
 			v->all_lost = looked == 1 && nobody_finds_room(v);
-			if (v->all_lost)
+			if (v->all_lost || (may_stop && nobody_finds_room(v)))
 				return true;
 			continue;
 		}
 		session_next_members(s, item.workload, true);
-		session_place(s, item.workload, &v->trial_set, true);
+		if (!session_place(s, item.workload, &v->trial_set, true) && is_done && may_stop &&
+		    nobody_finds_room(v))
+			return true;
 	}
 	return is_done;
 }
@@ -553,6 +555,17 @@ static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
 	return r;
 }
 
+/* However its trial ends, there is one. */
+static bool is_on_one_node(const struct session *s, const struct workload *u)
+{
+	uint32_t first = s->podsets[u->first_podset].first;
+
+	for (uint32_t i = first + 1; i < first + u->n_members; i++)
+		if (s->members[i].node != s->members[first].node)
+			return false;
+	return true;
+}
+
 /* Without room, as far as can be seen beforehand. */
 static enum outcome_of_trial count_trial(struct solver *v)
 {
@@ -585,7 +598,7 @@ bool solver_try(struct solver *v)
 {
 	struct session *s = v->s;
 	const struct workload *u = &s->workloads[v->last_workload];
-	bool is_hopeless = !slots_could_do(v);
+	bool is_hopeless = !slots_could_do(v) || (v->cannot_move && v->base_is_all && is_on_one_node(s, u));
 	uint64_t stamp = ++s->stamp;
 
 	if (v->n_candidates == 0)

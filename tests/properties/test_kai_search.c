@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the scenario search of profile kai leaves out changes no decision and no reason. Crowded clusters, larger
+ * than those of test_memory: departments and queues, gangs and elastic groups of many sizes, some with GPUs, some whose
+ * pods do not bear each other on a node, some inside their windows. Each is planned with everything that is kept and
+ * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared.
+ *
+ * CEDE_N: clusters; CEDE_SECONDS: how long instead; CEDE_SEED: from which on.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/emit.h"
+#include "engine/engine.h"
+#include "explain/plan_view.h"
+#include "manifest/manifest.h"
+#include "rng.h"
+
+#define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
+
+struct crowd {
+	struct rng r;
+	struct text t;
+	uint32_t n_nodes, n_departments, n_queues, n_groups;
+	bool has_gpus, has_apart;
+};
+
+static uint32_t below(struct crowd *w, uint32_t n)
+{
+	return rng_below(&w->r, n);
+}
+
+/* ---- a cluster ---- */
+
+static void add_queue(struct crowd *w, const char *name, const char *parent)
+{
+	static const int quotas[] = {-1, 0, 2, 4, 8, 16};
+	int quota = quotas[below(w, 6)];
+
+	text_printf(&w->t,
+		    "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: %s}\nspec:\n  priority: %u\n",
+		    name, 100 + below(w, 2));
+	if (*parent)
+		text_printf(&w->t, "  parentQueue: %s\n", parent);
+	if (below(w, 4) == 0)
+		text_printf(&w->t, "  reclaimMinRuntime: %us\n", 60 * below(w, 20));
+	text_printf(&w->t,
+		    "  resources:\n    gpu: {quota: %d, limit: %d, overQuotaWeight: %u}\n"
+		    "    cpu: {quota: %d, limit: -1, overQuotaWeight: %u}\n"
+		    "    memory: {quota: -1, limit: -1, overQuotaWeight: 1}\n",
+		    w->has_gpus ? quota : -1, below(w, 8) ? -1 : 8, below(w, 3), quota < 0 ? -1 : quota * 1000,
+		    1 + below(w, 2));
+}
+
+static void add_queues(struct crowd *w)
+{
+	char name[16], parent[16];
+
+	for (uint32_t i = 0; i < w->n_departments; i++) {
+		snprintf(name, sizeof(name), "d%u", i);
+		add_queue(w, name, "");
+	}
+	for (uint32_t i = 0; i < w->n_queues; i++) {
+		snprintf(name, sizeof(name), "q%u", i);
+		snprintf(parent, sizeof(parent), "d%u", i % w->n_departments);
+		add_queue(w, name, parent);
+	}
+}
+
+static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *requests, int node, bool is_apart)
+{
+	text_printf(&w->t,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: n\n  name: p%u-%u\n"
+		    "  labels: {apart: \"%s\"}\n  annotations: {pod-group-name: g%u}\nspec:\n",
+		    group, i, is_apart ? "yes" : "no", group);
+	if (node >= 0)
+		text_printf(&w->t, "  nodeName: n%d\n", node);
+	if (is_apart)
+		text_add(&w->t, "  affinity:\n    podAntiAffinity:\n"
+				"      requiredDuringSchedulingIgnoredDuringExecution:\n"
+				"      - topologyKey: kubernetes.io/hostname\n"
+				"        labelSelector: {matchLabels: {apart: \"yes\"}}\n");
+	text_printf(&w->t, "  containers:\n  - name: c\n    resources: {requests: {%s}}\nstatus: {phase: %s}\n",
+		    requests, node >= 0 ? "Running" : "Pending");
+}
+
+/* n pods of which `running` run, on nodes from `node` on. */
+static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char *requests, bool is_apart)
+{
+	static const char *const classes[] = {"train", "train", "build-preemptible", "build", "inference"};
+	uint32_t group = w->n_groups++, min = below(w, 3) ? n : 1 + below(w, n);
+
+	text_printf(
+		&w->t,
+		"---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata:\n  namespace: n\n  name: g%u\n"
+		"  creationTimestamp: \"2025-11-15T%02u:%02u:00Z\"\n",
+		group, below(w, 12), below(w, 60));
+	if (running > 0 && below(w, 3) == 0)
+		text_printf(&w->t, "  annotations: {kai.scheduler/last-start-timestamp: \"2025-11-15T11:%02u:00Z\"}\n",
+			    below(w, 60));
+	text_printf(&w->t, "spec: {queue: q%u, priorityClassName: %s, minMember: %u}\n", below(w, w->n_queues),
+		    classes[below(w, 5)], running > 0 && min > running ? running : min);
+	for (uint32_t i = 0; i < n; i++)
+		add_pod(w, group, i, requests, i < running ? (int)below(w, w->n_nodes) : -1, is_apart);
+}
+
+static const char *some_request(struct crowd *w)
+{
+	static const char *const plain[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"500m\"", "cpu: \"3\", memory: 1Gi"};
+	static const char *const gpus[] = {"cpu: \"1\", nvidia.com/gpu: 1", "cpu: \"1\", nvidia.com/gpu: 2"};
+
+	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
+}
+
+static void write_crowd(struct crowd *w, uint64_t seed)
+{
+	uint32_t n_running, n_waiting;
+
+	*w = (struct crowd){.r = {seed}};
+	w->n_nodes = 2 + below(w, 8);
+	w->n_departments = 1 + below(w, 3);
+	w->n_queues = w->n_departments + below(w, 8);
+	w->has_gpus = below(w, 3) == 0;
+	w->has_apart = below(w, 4) == 0;
+	add_queues(w);
+	for (uint32_t i = 0; i < w->n_nodes; i++)
+		text_printf(&w->t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%u, labels: {kubernetes.io/hostname: "
+			    "n%u}}\n"
+			    "status: {allocatable: {cpu: \"%u\", memory: 64Gi, pods: \"40\"%s}}\n",
+			    i, i, 4 + below(w, 5), w->has_gpus ? ", nvidia.com/gpu: \"4\"" : "");
+	n_running = w->n_nodes * (2 + below(w, 3));
+	n_waiting = 1 + below(w, 6);
+	for (uint32_t i = 0; i < n_running; i++) {
+		uint32_t n = below(w, 3) ? 1 : 1 + below(w, 4);
+
+		add_group(w, n, n - (below(w, 8) == 0 ? below(w, n) : 0), some_request(w), false);
+	}
+	for (uint32_t i = 0; i < n_waiting; i++) {
+		const char *requests = some_request(w);
+		bool is_apart = w->has_apart && below(w, 2) == 0;
+
+		add_group(w, is_apart ? 1 + below(w, w->n_nodes + 1) : 1 + below(w, 8), 0, requests, is_apart);
+	}
+}
+
+/* ---- planned twice ---- */
+
+struct told {
+	uint64_t clusters, decisions, evictions, scenarios;
+} tally;
+
+static void must(enum err_code rc, const struct err *e, uint64_t seed)
+{
+	if (rc)
+		fail_msg("seed %" PRIu64 ": %s", seed, e->msg);
+}
+
+static void plan(struct cluster *c, const struct engine_config *config, uint64_t seed, struct text *out)
+{
+	struct engine_run run = {.now_ns = NOW_NS, .cycles = 2, .report = POD_NONE};
+	struct decisions d = {.arena = arena_new(1 << 16)};
+	ledger_mark mark = ledger_get_mark(cluster_ledger(c));
+	struct plan_view view = {.cluster = c, .plan = &d, .profile = config->profile, .now_ns = NOW_NS};
+	struct err e = {0};
+	struct engine *en = engine_new(c, config, NULL, 0, &e);
+	struct emit emit;
+
+	must(en ? ERR_OK : ERR_INTERNAL, &e, seed);
+	must(engine_plan(en, &run, &d, &e), &e, seed);
+	ledger_rollback(cluster_ledger(c), mark);
+	emit_init(&emit, out, EMIT_JSON);
+	plan_view_emit(&view, &emit);
+	tally.decisions += d.v.n;
+	tally.evictions += d.victims;
+	array_free(&d.v);
+	arena_free(d.arena);
+	engine_free(en);
+}
+
+static void compare(struct cluster *c, struct engine_config *config, uint64_t seed)
+{
+	struct text all = {0}, skips = {0};
+
+	config->looks_at_all = true;
+	plan(c, config, seed, &all);
+	config->looks_at_all = false;
+	plan(c, config, seed, &skips);
+	tally.scenarios += strstr(text_str(&all), "with victims tried") != NULL;
+	for (size_t i = 0; i <= all.n; i++)
+		if (i > skips.n || text_str(&all)[i] != text_str(&skips)[i]) {
+			size_t from = i > 300 ? i - 300 : 0;
+
+			fail_msg("seed %" PRIu64 ": looking at everything:\n%.600s\n--- skipping:\n%.600s", seed,
+				 text_str(&all) + from, text_str(&skips) + (from < skips.n ? from : skips.n));
+		}
+	text_free(&all);
+	text_free(&skips);
+}
+
+static void try_crowd(uint64_t seed)
+{
+	struct engine_config *config = engine_config_new();
+	struct vocab *v = vocab_new();
+	struct manifest *m = manifest_new(v);
+	struct cluster *c = NULL;
+	struct cluster_options o;
+	struct crowd w;
+	struct err e = {0};
+
+	write_crowd(&w, seed);
+	config->profile = PROFILE_KAI;
+	must(manifest_read_bytes(m, "crowd", text_str(&w.t), w.t.n, &e), &e, seed);
+	o = engine_config_cluster_options(config, NOW_NS);
+	must(manifest_build(m, &o, &c, &e), &e, seed);
+	compare(c, config, seed);
+	tally.clusters++;
+	cluster_free(c);
+	manifest_free(m);
+	vocab_free(v);
+	engine_config_free(config);
+	text_free(&w.t);
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void KF_a_search_that_skips_says_the_same(void **state)
+{
+	uint64_t n = number("CEDE_N", 200), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	time_t end = time(NULL) + (time_t)seconds;
+
+	(void)state;
+	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
+		try_crowd(from + i);
+	printf("survey: %" PRIu64 " clusters, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
+	       " with scenarios that failed, 0 differences\n",
+	       tally.clusters, tally.decisions, tally.evictions, tally.scenarios);
+	assert_true(tally.evictions > 0 && tally.scenarios > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(KF_a_search_that_skips_says_the_same),
+	};
+
+	return cmocka_run_group_tests_name("kai search", tests, NULL, NULL);
+}
