@@ -690,6 +690,50 @@ static int by_creation(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
+/* By creation, a byte at a time; those made at one moment stay in the order they are in. */
+static struct ranked *sort_by_time(struct session *s, struct ranked *v, uint64_t differ)
+{
+	struct ranked *other = arena_n(s->arena, s->n_workloads + 1, struct ranked);
+
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		uint32_t at[257] = {0};
+		struct ranked *from = v;
+
+		if (!(differ >> shift & 0xff))
+			continue;
+		for (uint32_t i = 0; i < s->n_workloads; i++)
+			at[((uint64_t)from[i].made_ns >> shift & 0xff) + 1]++;
+		for (unsigned i = 0; i < 256; i++)
+			at[i + 1] += at[i];
+		for (uint32_t i = 0; i < s->n_workloads; i++)
+			other[at[(uint64_t)from[i].made_ns >> shift & 0xff]++] = from[i];
+		v = other;
+		other = from;
+	}
+	return v;
+}
+
+/* Times before 1970 sort after the others as bytes: then the whole comparison does it. */
+static struct ranked *sort_ranked(struct session *s, struct ranked *v)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t i = 0; i < s->n_workloads; i++)
+		differ |= (uint64_t)v[i].made_ns ^ (uint64_t)v[0].made_ns;
+	if (differ >> 63) {
+		qsort_r(v, s->n_workloads, sizeof(*v), by_creation, s);
+		return v;
+	}
+	v = sort_by_time(s, v, differ);
+	for (uint32_t i = 0, end; i < s->n_workloads; i = end) {
+		for (end = i + 1; end < s->n_workloads && v[end].made_ns == v[i].made_ns;)
+			end++;
+		if (end > i + 1)
+			qsort_r(v + i, end - i, sizeof(*v), by_creation, s);
+	}
+	return v;
+}
+
 /* Most clusters are read in the order in which things were made. */
 static void rank_workloads(struct session *s)
 {
@@ -701,7 +745,7 @@ static void rank_workloads(struct session *s)
 		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], s) < 0);
 	}
 	if (!is_sorted)
-		qsort_r(v, s->n_workloads, sizeof(*v), by_creation, s);
+		v = sort_ranked(s, v);
 	s->by_rank = arena_n(s->arena, s->n_workloads + 1, uint32_t);
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
 		s->by_rank[i] = v[i].workload;

@@ -257,6 +257,52 @@ static void list_workload(struct session *s, uint32_t workload)
 		array_push(&s->queues[u->queue].pending, workload);
 }
 
+enum { BUCKETS = 32 };
+
+/* Priority and state of a listed workload as one number: the larger comes first. */
+static int64_t list_key(const struct session *s, uint32_t workload)
+{
+	return (int64_t)s->workloads[workload].priority * 4 + (3 - s->workloads[workload].pending_state);
+}
+
+/* Where the key belongs, in ascending order; added if it is new. BUCKETS: there are too many. */
+static uint32_t bucket_of(int64_t *keys, uint32_t *n, int64_t key)
+{
+	uint32_t i = 0;
+
+	while (i < *n && keys[i] < key)
+		i++;
+	if (i < *n && keys[i] == key)
+		return i;
+	if (*n == BUCKETS)
+		return BUCKETS;
+	memmove(keys + i + 1, keys + i, (*n - i) * sizeof(*keys));
+	keys[i] = key;
+	++*n;
+	return i;
+}
+
+/* The last to come first, of a list in which that holds for those of one priority and state. False: not done. */
+static bool sort_in_buckets(const struct session *s, uint32_t *v, uint32_t n)
+{
+	uint32_t *sorted, n_keys = 0, at[BUCKETS + 1] = {0};
+	int64_t keys[BUCKETS + 1];
+
+	for (uint32_t i = 0; i < n; i++)
+		if (bucket_of(keys, &n_keys, list_key(s, v[i])) == BUCKETS)
+			return false;
+	for (uint32_t i = 0; i < n; i++)
+		at[bucket_of(keys, &n_keys, list_key(s, v[i])) + 1]++;
+	for (uint32_t i = 0; i < n_keys; i++)
+		at[i + 1] += at[i];
+	sorted = mem_resize(NULL, n + 1, sizeof(*sorted));
+	for (uint32_t i = 0; i < n; i++)
+		sorted[at[bucket_of(keys, &n_keys, list_key(s, v[i]))]++] = v[i];
+	memcpy(v, sorted, n * sizeof(*v));
+	mem_free(sorted);
+	return true;
+}
+
 /* Lists are made by rank and are in order already where priorities and states are alike. */
 static void sort_list(struct session *s, uint32_t *v, uint32_t n, int (*cmp)(const void *, const void *, void *))
 {
@@ -278,7 +324,8 @@ void session_list_workloads(struct session *s)
 		struct session_queue *q = &s->queues[i];
 
 		sort_list(s, q->pending.v, q->pending.n, by_coming);
-		sort_list(s, q->victims.v, q->victims.n, by_going);
+		if (!sort_in_buckets(s, q->victims.v, q->victims.n))
+			sort_list(s, q->victims.v, q->victims.n, by_going);
 		for (uint32_t k = 0; k < q->pending.n; k++)
 			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
 	}

@@ -26,11 +26,21 @@ static bool is_allowed(const struct solver *v, uint32_t signature, uint32_t node
 	return v->s->is_mirrored || session_allows(v->s, signature, node);
 }
 
+static bool has_label(const struct session *s, uint32_t node, name_id key)
+{
+	const struct obj_node *o = ledger_node(s->ledger, s->nodes[node].id)->obj;
+	name_id value;
+
+	return labels_get(&labelset_get(ledger_vocab(s->ledger), o->labelset)->labels, key, &value);
+}
+
 static int64_t slots_of(const struct solver *v, const struct slot_kind *k, uint32_t node, const int64_t *room)
 {
 	int64_t n = fit(v->s, v->s->signatures[k->signature].ask, room);
 
-	return n > 0 && is_allowed(v, k->signature, node) ? n : 0;
+	if (n == 0 || !is_allowed(v, k->signature, node))
+		return 0;
+	return k->apart != NAME_NONE && has_label(v->s, node, k->apart) ? 1 : n;
 }
 
 static void room_of(const struct session *s, uint32_t node, int64_t *ret)
@@ -51,13 +61,50 @@ static struct slot_kind *kind_of(struct solver *v, uint32_t member)
 
 /* ---- the search ---- */
 
+static bool is_filtered_by_affinity(const struct session *s, pod_id pod)
+{
+	const struct framework *f = engine_framework(s->en, pod);
+	uint32_t at = framework_plugin_find(f, "InterPodAffinity");
+
+	return !s->settings->has_no_predicates && at != UINT32_MAX && !framework_plugin(f, at)->is_disabled &&
+	       (framework_plugin(f, at)->points >> POINT_FILTER & 1);
+}
+
+/* A term that selects the pod's own labels in its own namespace, whatever the pod's values of keys are. */
+static bool is_against_itself(const struct session *s, const struct pod_term *t, const struct pod *p)
+{
+	const struct vocab *vocab = ledger_vocab(s->ledger);
+
+	return t->n_namespaces == 0 && !t->has_ns_selector && t->n_match_keys == 0 && t->n_mismatch_keys == 0 &&
+	       selector_matches(s->names, &t->selector, &labelset_get(vocab, p->labelset)->labels);
+}
+
+static name_id find_apart(const struct solver *v, uint32_t member)
+{
+	const struct session *s = v->s;
+	const struct pod *p = ledger_pod(s->ledger, s->members[member].pod);
+	const struct pod_terms *terms = &shape_get(ledger_vocab(s->ledger), p->shape)->anti_affinity;
+
+	for (uint32_t i = 0; i < v->n_want; i++) {
+		const struct member *m = &s->members[v->want[i]];
+
+		if (m->signature == s->members[member].signature &&
+		    ledger_pod(s->ledger, m->pod)->labelset != p->labelset)
+			return NAME_NONE;
+	}
+	for (uint32_t i = 0; i < terms->n && is_filtered_by_affinity(s, s->members[member].pod); i++)
+		if (is_against_itself(s, &terms->terms[i], p))
+			return terms->terms[i].topology_key;
+	return NAME_NONE;
+}
+
 /* Signatures beyond the first few are not looked at: they may always fit. */
 static void find_kinds(struct solver *v)
 {
 	for (uint32_t i = 0; i < v->n_want && v->n_slot_kinds < SLOT_KINDS; i++)
 		if (kind_of(v, v->want[i]) == NULL)
-			v->slot_kinds[v->n_slot_kinds++] =
-				(struct slot_kind){.signature = v->s->members[v->want[i]].signature};
+			v->slot_kinds[v->n_slot_kinds++] = (struct slot_kind){
+				.signature = v->s->members[v->want[i]].signature, .apart = find_apart(v, v->want[i])};
 }
 
 void slots_begin(struct solver *v)

@@ -25,6 +25,7 @@ struct by_node { /* workloads with candidates on a node */
 enum { SLOT_KINDS = 4 };
 struct slot_kind {	       /* members of one signature that a search wants to place */
 	uint32_t signature, n; /* n: in this step */
+	name_id apart;	       /* no two of them bear each other where nodes have this label; NAME_NONE */
 	/*
 	 * For how many there is room: before anybody is gone; with everybody gone who was looked at; with the recorded
 	 * victims gone; and in this trial.
