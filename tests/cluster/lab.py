@@ -267,10 +267,10 @@ class Lab:
         return json.loads(self.kubectl("get", resource, *args, "-o", "json"))["items"]
 
     def apply(self, *objects):
-        return self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+        return self.kubectl("apply", "--validate=false", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
 
     def create(self, *objects):
-        return self.kubectl("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+        return self.kubectl("create", "--validate=false", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
 
     def audit(self):
         """Every request that was answered, in the server's order."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """cede run as a process of a live test, and questions to the cluster it schedules."""
+import datetime
 import json
 import signal
 import subprocess
@@ -87,6 +88,26 @@ def written(lab, since=0):
             sub = "/" + r["subresource"] if r.get("subresource") else ""
             found.append((a["verb"], r.get("resource", "") + sub, r.get("name", ""), a["responseStatus"]["code"]))
     return found
+
+
+def messages(lab, name):
+    """What cede wrote into the pod's condition PodScheduled, in the server's order: also what was true only for a moment."""
+    found = []
+    for a in lab.audit():
+        r = a.get("objectRef", {})
+        if a["user"]["username"] == CEDE_USER and (a["verb"], r.get("resource"), r.get("subresource"), r.get("name")) == ("patch", "pods", "status", name):
+            found += [c.get("message", "") for c in a.get("requestObject", {}).get("status", {}).get("conditions", []) if c["type"] == "PodScheduled"]
+    return found
+
+
+def deletions(lab, since=0):
+    """Pods that cede deleted: name and time."""
+    return [(a["objectRef"]["name"], stamp(a["requestReceivedTimestamp"])) for a in lab.audit()[since:]
+            if a["user"]["username"] == CEDE_USER and a["verb"] == "delete" and a["objectRef"]["resource"] == "pods" and a["responseStatus"]["code"] == 200]
+
+
+def stamp(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def priority(name, value):

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """cede run in profile kai, with KAI's own objects under the shipped CRDs: a gang, a reclaim by fair share, the end of a window with nothing else happening;
 and the self check."""
-import datetime
 import os
 import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from common import SOURCE, node, pod, run  # noqa: E402
-from daemon import Daemon, bound, condition, events, get, node_of, written  # noqa: E402
+from daemon import Daemon, bound, condition, deletions, events, get, messages, node_of, stamp, written  # noqa: E402
 
 NO_LIMIT = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-WINDOW_S = 30
+WINDOW_S = 60
 
 
 def queue(name, cpu, parent=None, **spec):
@@ -28,15 +27,6 @@ def group(name, queue_name, members):
 
 def member(name, group_name, cpu):
     return pod(name, cpu=cpu, annotations={"pod-group-name": group_name})
-
-
-def stamp(text):
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
-
-
-def deletions(lab, since):
-    return [a for a in lab.audit()[since:] if a["verb"] == "delete" and a.get("objectRef", {}).get("resource") == "pods" and "kube-system:cede" in a["user"]["username"]
-            and a["responseStatus"]["code"] == 200]
 
 
 def CL_8_gang(lab, suite):
@@ -58,19 +48,19 @@ def CL_5_reclaim_when_the_window_ends(lab, suite):
     """b uses six of its four cores, inside its window; a wants its own."""
     since, started = len(lab.audit()), stamp(get(lab, "train", kind="podgroup.scheduling.run.ai")["metadata"]["annotations"]["kai.scheduler/last-start-timestamp"])
     lab.create(group("serve", "a", 1), member("serve-0", "serve", 4))
-    c = lab.wait("condition", lambda: condition(lab, "serve-0"))
-    suite.true("CL_9 the message says that a minimum runtime protects them, and until when", "min-runtime" in c["message"] and "until" in c["message"], c["message"])
-    bound(lab, "serve-0", seconds=120)
+    bound(lab, "serve-0", seconds=240)
+    said = messages(lab, "serve-0")
+    suite.true("CL_9 the message says that a minimum runtime protects them, and until when", any("min-runtime" in m and "until" in m for m in said), str(said))
     gone = deletions(lab, since)
-    suite.equal("GQ_1 CL_8 the gang over its share goes as a whole", sorted(a["objectRef"]["name"] for a in gone), ["train-0", "train-1", "train-2"])
-    after = (stamp(gone[0]["requestReceivedTimestamp"]) - started).total_seconds()
+    suite.equal("GQ_1 CL_8 the gang over its share goes as a whole", sorted(name for name, _ in gone), ["train-0", "train-1", "train-2"])
+    after = (gone[0][1] - started).total_seconds()
     suite.true("CL_5 not before its window has ended", after >= WINDOW_S, f"{after:.1f} s after its start")
     before = [a for a in lab.audit()[since:] if a["verb"] in ("create", "update", "patch", "delete") and a.get("objectRef", {}).get("resource") in ("pods", "nodes", "podgroups", "queues")
-              and 0 < (stamp(gone[0]["requestReceivedTimestamp"]) - stamp(a["requestReceivedTimestamp"])).total_seconds() < 5 and "kube-system:cede" not in a["user"]["username"]
+              and 0 < (gone[0][1] - stamp(a["requestReceivedTimestamp"])).total_seconds() < 5 and "kube-system:cede" not in a["user"]["username"]
               and a["objectRef"].get("subresource") != "status"]
     suite.equal("CL_5 and nothing else happened: time alone woke it", [(a["verb"], a["objectRef"]) for a in before], [])
     note = lab.wait("event", lambda: events(lab, "train-0", "Preempted"))[0]["note"]
-    suite.true("CL_9 the event names the action and both queues", note.startswith("cede: reclaim for default/serve-0") and "root.top.b" in note or "b" in note, note)
+    suite.true("CL_9 the event names the action and both queues", note.startswith("cede: reclaim for default/serve-0") and "root.top.b" in note, note)
 
 
 def CL_6_self_check(lab, suite):
