@@ -74,7 +74,7 @@ static void remember(struct node_search *g, struct best_set *best)
 		best->goes[i] = g->candidates[i].goes;
 }
 
-/* Least deserving first, as it was found: what the rest of a group consists of depends on who went before. */
+/* In eviction order, as it was found: what the rest of a group consists of depends on who went before. */
 static void take_set(struct node_search *g, const struct best_set *best)
 {
 	for (uint32_t i = g->n; i-- > 0;) {
@@ -121,11 +121,11 @@ static bool costs_less(const struct candidate *x, const struct candidate *y)
 }
 
 /*
- * Is the set of the plain way provably the best? The most deserving victim could not be given back although everybody
- * less deserving was gone: so every set that is enough takes somebody as deserving, and has at least that priority. Is
- * it the only victim, no other set costs less. Are the victims the m least deserving, no set is enough with fewer than
- * m, and nobody else of a priority that may go costs less than one of them, no other set costs less either. All of this
- * holds only if nobody was refused on the way, and if filters have no say.
+ * Is the set of the plain way provably the best? Its last victim in eviction order could not be given back although
+ * everybody before was gone: so every set that is enough takes somebody as late, and has at least that priority. Is it
+ * the only victim, no other set costs less. Are the victims the first m in eviction order, no set is enough with fewer
+ * than m, and nobody else of a priority that may go costs less than one of them, no other set costs less either. All of
+ * this holds only if nobody was refused on the way, and if filters have no say.
  */
 static bool is_proven(const struct node_search *g, const struct best_set *best)
 {
@@ -154,7 +154,7 @@ static bool is_proven(const struct node_search *g, const struct best_set *best)
 
 enum { CHEAPEST = 4 }; /* victims counted one by one in the bound: more would cost more than they tell */
 
-/* How deserving somebody is at least who has to go: of all that is short, less would not be enough. */
+/* Somebody as late in eviction order as this has to go: of all that is short, those before are not enough. */
 static uint32_t first_needed(const struct node_search *g)
 {
 	uint32_t first = g->n;

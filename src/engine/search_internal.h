@@ -136,5 +136,5 @@ void search_exact(struct node_search *g, struct best_set *best);
 bool node_search_find_set(struct node_search *g, struct best_set *best, struct set_cost *ret);
 /* Is no set of this node better than the rival? ret is what they cost at least. */
 bool node_search_is_beaten(struct node_search *g, struct set_cost *ret);
-/* No set was found: which rule on sets refuses whom, least deserving first. */
+/* No set was found: which rule on sets refuses whom, in eviction order. */
 void node_search_tell_refused_sets(struct node_search *g);

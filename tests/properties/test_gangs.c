@@ -709,6 +709,28 @@ static void broken_gangs_are_cleaned_up_after_a_while(void **state)
 	}
 }
 
+/* Which soft rule had to give way is told of each victim. */
+static void broken_gangs_say_whose_wish_was_overridden(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s, 4);
+	stale_group(&s, 60);
+	story_pod(&s, "g-0", NULL, 1, "n1", "group g");
+	story_pod(&s, "g-1", NULL, 1, "n1", "group g opted-out");
+	story_plan(&s);
+	assert_int_equal(s.plan.v.n, 1);
+	assert_int_equal(s.plan.v.v[0].n_victims, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct victim *v = &s.plan.v.v[0].victims[i];
+		const char *name = name_str(vocab_names(s.vocab), ledger_pod(cluster_ledger(s.cluster), v->pod)->name);
+
+		assert_int_equal(v->overridden, str_eq(name, "g-1") ? RULE_OPT_OUT : RULE_NONE);
+	}
+	story_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -739,6 +761,7 @@ int main(void)
 		cmocka_unit_test(a_gang_takes_a_gang),
 		cmocka_unit_test(a_gang_inside_a_window_stays_as_a_whole),
 		cmocka_unit_test(broken_gangs_are_cleaned_up_after_a_while),
+		cmocka_unit_test(broken_gangs_say_whose_wish_was_overridden),
 	};
 
 	return cmocka_run_group_tests_name("gangs", tests, NULL, NULL);
