@@ -75,7 +75,8 @@ static void write_access(const struct tree *user, const char *method, const char
 	emit_object(&e, "spec");
 	write_user(&e, user);
 	emit_object(&e, "nonResourceAttributes");
-	emit_str(&e, "path", path);
+	/* Kubernetes lets everybody who is known get /api/… of its own, for discovery: ours has another name there. */
+	emit_strf(&e, "path", "%s%s", str_starts(path, "/api/") ? "/cede" : "", path);
 	emit_str(&e, "verb", str_eq(verb, "head") ? "get" : verb);
 	emit_end(&e);
 	emit_end(&e);

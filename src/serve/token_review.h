@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * token_review.h - who asks, and may he? As the API server says: a TokenReview for the token, and a SubjectAccessReview
- * for the path (nonResourceURLs in a ClusterRole: "/metrics", "/api/v1/…") with the verb get, head or post.
+ * for the path (nonResourceURLs in a ClusterRole: "/metrics", "/cede/api/v1/…") with the verb get or post. Paths below
+ * /api stand below /cede there: by default everybody whom a cluster knows may get its /api/…
  *
  * It has a client of its own, so that nothing of the scheduler waits for it. One thread at a time.
  */

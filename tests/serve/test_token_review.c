@@ -81,7 +81,8 @@ static void CL_10_the_user_is_handed_on_as_it_was_said(void **state)
 	assert_non_null(strstr(a.bodies[0], "\"spec\":{\"token\":\"se\\\"cret\"}"));
 	assert_non_null(
 		strstr(a.bodies[1], "\"user\":\"ann\",\"uid\":\"7\",\"groups\":[\"ops\"],\"extra\":{\"a/b\":[\"c\"]}"));
-	assert_non_null(strstr(a.bodies[1], "\"nonResourceAttributes\":{\"path\":\"/api/v1/pods\",\"verb\":\"get\"}"));
+	assert_non_null(
+		strstr(a.bodies[1], "\"nonResourceAttributes\":{\"path\":\"/cede/api/v1/pods\",\"verb\":\"get\"}"));
 	assert_null(strstr(a.bodies[1], "cret"));
 }
 

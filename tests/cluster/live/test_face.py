@@ -86,6 +86,7 @@ def CL_10_to_whom(lab, suite):
     r = Scheduler(CEDE, lab, lab.kubeconfig("cede"), "--lease", "none", "--listen", f"0.0.0.0:{port}").start()
     lab.wait("ready", lambda: ask(port, "/readyz", tls=True)[0] == 200)
     rows = [("nobody at all", "/metrics", None, 401), ("a token that is none", "/metrics", "x" * 40, 401), ("somebody without the role", "/metrics", nobody, 403),
+            ("nor views, though discovery lets everybody get /api/*", "/api/v1/pods", nobody, 403),
             ("somebody with the role", "/metrics", reader, 200), ("and views", "/api/v1/pods", reader, 200), ("probes are open", "/livez", None, 200)]
     for name, path, token, expected in rows:
         suite.equal(f"CL_10 who may read: {name}", ask(port, path, token=token, tls=True)[0], expected)

@@ -24,7 +24,7 @@ function checksOf(o) {
 	check(below.size === 0, "bad", "No queue is below its guarantee while work waits.", `${plural(below.size, "queue is", "queues are")} below the guarantee while work waits.`);
 	if (d) {
 		check(d.synced, "bad", "Everything is listed.", "Not everything is listed yet: nothing is decided.");
-		check(d.watchLagSeconds < SLOW_LAG_S, "bad", `Watches are fresh: ${span(d.watchLagSeconds)} behind.`, `A watch has said nothing for ${span(d.watchLagSeconds)}.`);
+		check(d.watchLagSeconds < SLOW_LAG_S, "bad", `Every watch speaks: the quietest was heard ${span(Math.round(d.watchLagSeconds))} ago.`, `A watch has said nothing for ${span(Math.round(d.watchLagSeconds))}.`);
 		check(!d.stuckVictims, "warn", "Every victim has gone in time.", `${plural(d.stuckVictims, "victim")} should have gone and ${d.stuckVictims === 1 ? "is" : "are"} still there.`);
 		check(!d.journalLost, "warn", "The journal is complete.", `${plural(d.journalLost, "record")} of the journal ${d.journalLost === 1 ? "was" : "were"} lost.`);
 	}
@@ -54,7 +54,7 @@ function tilesOf(o) {
 		{title: isPlan(o) ? "Would have to go" : "Evictions, last hour", value: num(h.evictions), note: `${num(h.placements)} placed where there was room`},
 		{title: isPlan(o) ? "Work that would be lost" : "Work lost, last hour", value: span(h.lostSeconds), note: "since start or checkpoint"},
 		dec && {title: "Decision time", value: span(dec.p50), note: `p99 ${span(dec.p99)}, ${plural(dec.turns, "turn")}`},
-		d && {title: "This replica", value: d.role, note: `watches ${span(d.watchLagSeconds)} behind`, tone: d.watchLagSeconds < SLOW_LAG_S ? null : "bad"},
+		d && {title: "This replica", value: d.role, note: `quietest watch heard ${span(Math.round(d.watchLagSeconds))} ago`, tone: d.watchLagSeconds < SLOW_LAG_S ? null : "bad"},
 	]);
 }
 
