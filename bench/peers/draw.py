@@ -60,8 +60,9 @@ def panel(rows, x0, title, ways, across, up):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         out.append(f'<polyline class="line {kind} {dash}" points="{path}"/>')
         labels.append((points[-1][1], name, "soft" if kind == "floor" else f"{kind}-text"))
+    end = max(across(r["nodes"]) for r in rows) + x0 + 4
     for y, name, kind in apart(labels):
-        out.append(f'<text class="{kind} halo label" x="{x0 + PANEL_W + 4}" y="{y + 4:.1f}">{escape(name)}</text>')
+        out.append(f'<text class="{kind} halo label" x="{end:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
     return out
 
 
@@ -82,7 +83,7 @@ def draw(rows):
         x0 = LEFT + i * (PANEL_W + GAP)
         mine = sorted((r for r in rows if r["peer"] == title), key=lambda r: r["nodes"])
         out += [f'<line class="grid" x1="{x0}" x2="{x0 + PANEL_W}" y1="{up(10 ** p):.1f}" y2="{up(10 ** p):.1f}"/>' for p in powers]
-        for n in (n for n in nodes if n in (100, 1000, 10000, 100000)):
+        for n in (n for n in nodes if n in (100, 1000, 10000, 100000) or n == nodes[-1]):
             out.append(f'<text class="soft" x="{x0 + across(n):.1f}" y="{TOP + PANEL_H + 18}" text-anchor="middle">{n:,}</text>')
         out.append(f'<text class="soft" x="{x0 + PANEL_W / 2}" y="{TOP + PANEL_H + 38}" text-anchor="middle">nodes</text>')
         out += panel(mine, x0, f"{title} {mine[0]['version'].lstrip('v')}", ways, across, up)

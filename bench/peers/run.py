@@ -58,9 +58,9 @@ def agreement(mine, theirs):
             "victims": sum(len(a["victims"]) for a in theirs), "victimsOfCede": sum(len(mine[a["pod"]][1]) for a in theirs if a["pod"] in mine)}
 
 
-def measure(build_dir, peer, program, nodes, state):
+def measure(build_dir, peer, program, nodes, state, n):
     about = PEERS[peer]
-    n = 3 if nodes > 1000 or peer == "kai" else 10
+    n = n or (3 if nodes > 1000 or peer == "kai" else 10)
     cede = json.loads(subprocess.run([os.path.join(build_dir, "bench", "peers_cede"), about["profile"], str(nodes), str(PODS), str(about["queues"]),
                                       str(about["waiting"] or WAITING), str(n), state], check=True, stdout=subprocess.PIPE).stdout)
     row = {"peer": about["name"], "version": version(peer), "profile": about["profile"], "nodes": nodes, "podsPerNode": PODS, "runningPods": cede["runningPods"],
@@ -97,13 +97,13 @@ def short(ms):
 
 def markdown(rows):
     """The table of docs/benchmarks.md."""
-    yield "| original | nodes | floor | cede, cold | cede, warm | original | × cold | × warm | same answers |"
+    yield "| original | nodes | floor | cede, cold | cede, warm: median (mean) | original | × cold | × warm: median (mean) | same answers |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for row in rows:
         ms = row["ms"]
         for way, a in row["answers"].items():
-            yield (f"| {row['peer']}, {way} | {row['nodes']:,} | {short(ms['floor'])} | {short(ms['cede cold'])} | {short(ms['cede warm'])} | {short(ms[way])} "
-                   f"| {ms[way] / ms['cede cold']:,.0f} | {ms[way] / ms['cede warm']:,.0f} | {a['same']} of {a['of']} |")
+            yield (f"| {row['peer']}, {way} | {row['nodes']:,} | {short(ms['floor'])} | {short(ms['cede cold'])} | {short(ms['cede warm'])} ({short(row['warmMean'])}) | {short(ms[way])} "
+                   f"| {ms[way] / ms['cede cold']:,.0f} | {ms[way] / ms['cede warm']:,.0f} ({ms[way] / row['warmMean']:,.0f}) | {a['same']} of {a['of']} |")
 
 
 def main():
@@ -111,6 +111,7 @@ def main():
     p.add_argument("build_dir")
     p.add_argument("--peers", default=",".join(PEERS))
     p.add_argument("--nodes", default="100,300,1000,3000,5000,10000")
+    p.add_argument("--decisions", type=int, help="of each (usually 10, 3 from 3,000 nodes on and for KAI)")
     p.add_argument("--out")
     p.add_argument("--table", action="store_true", help="measure nothing; print what is in --out as Markdown")
     o = p.parse_args()
@@ -129,7 +130,7 @@ def main():
                 print(f"bench-peers: {PEERS[peer]['name']} {version(peer)} cannot be built (above), skipped")
                 continue
             for nodes in map(int, o.nodes.split(",")):
-                rows.append(measure(o.build_dir, peer, program, nodes, os.path.join(folder, "state.json")))
+                rows.append(measure(o.build_dir, peer, program, nodes, os.path.join(folder, "state.json"), o.decisions))
                 show(rows[-1])
                 if o.out:
                     with open(o.out, "w", encoding="utf-8") as f:
