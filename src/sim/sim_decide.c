@@ -177,6 +177,7 @@ enum err_code sim_decide(struct sim *s, struct err *e)
 
 	for (unsigned i = 0; !rc && has_moved && i < PASSES_MAX; i++) {
 		has_moved = false;
+		sim_count_budgets(s);
 		rc = pass(s, &has_moved, e);
 	}
 	return rc;

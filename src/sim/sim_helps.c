@@ -171,12 +171,12 @@ static int64_t reserved(const struct sim *s, const struct wait_need *k, node_id 
 	return sum;
 }
 
-static void measure(const struct sim *s, const struct wait_need *k, node_id node, struct gap *g)
+static void measure_with(const struct sim *s, const struct wait_need *k, node_id node, bool has_nominated,
+			 struct gap *g)
 {
 	const struct res_list *l = request_of(s, k);
 	const int64_t *has = ledger_node_allocatable(s->ledger, node), *used = ledger_node_used(s->ledger, node),
 		      *leaving = ledger_node_leaving(s->ledger, node);
-	bool has_nominated = ledger_node(s->ledger, node)->nominated.n;
 
 	g->types = 0;
 	g->never_fits = false;
@@ -191,6 +191,11 @@ static void measure(const struct sim *s, const struct wait_need *k, node_id node
 		if (g->by[r] > 0)
 			g->types |= UINT64_C(1) << r;
 	}
+}
+
+static void measure(const struct sim *s, const struct wait_need *k, node_id node, struct gap *g)
+{
+	measure_with(s, k, node, ledger_node(s->ledger, node)->nominated.n, g);
 }
 
 static void take_off(const struct sim *s, const struct pod *v, struct gap *g)
@@ -321,28 +326,16 @@ static uint32_t moves_on(const struct sim *s, node_id node, const struct gap *g)
 	return least;
 }
 
-/* Members that have room reserved for them. */
-static uint32_t holding(const struct sim *s, const struct wait_need *k)
-{
-	const struct group *g = ledger_group(s->ledger, k->group);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < g->n_podsets; i++)
-		n += ledger_podset(s->ledger, g->first_podset + i)->n_nominated;
-	return n;
-}
-
 /* All the room there is, wherever it is, must be enough: whoever moves takes as much elsewhere. */
 static bool has_room_in_all(const struct sim *s, const struct wait_need *k, uint32_t n)
 {
 	const struct res_list *l = request_of(s, k);
-	const int64_t *used = s->accounts.v[0].used, *held = ledger_queue_reserved(s->ledger, QUEUE_ROOT);
-	uint32_t own = holding(s, k);
+	const int64_t *used = s->accounts.v[0].used;
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		res_id r = l->v[i].type;
 
-		if (s->room[r] - used[r] - (own ? 0 : held[r]) < l->v[i].amount * n)
+		if (s->room[r] - used[r] < l->v[i].amount * n)
 			return false;
 	}
 	return true;
@@ -366,7 +359,7 @@ static bool needs_few_moves(const struct sim *s, const struct wait_need *k, uint
 
 		if (!ledger_node(s->ledger, i)->is_live)
 			continue;
-		measure(s, k, i, &g);
+		measure_with(s, k, i, false, &g); /* who is nominated may have to look for another place */
 		if (g.never_fits)
 			continue;
 		found += places(s, k, &g);

@@ -163,6 +163,9 @@ void sim_see_room(struct sim *s);		      /* nodes came, went or changed */
 void sim_sum_room(struct sim *s);
 void sim_free_nodes(struct sim *s);
 
+/* sim_budgets.c */
+void sim_count_budgets(struct sim *s);
+
 /* sim_decide.c */
 enum err_code sim_decide(struct sim *s, struct err *e);
 void sim_wake_time(struct sim *s, uint32_t what);
