@@ -18,6 +18,7 @@ void search_bounds_free(struct search_bounds *b)
 	memories_free(b);
 	for (int i = 0; i < SETS; i++)
 		mem_free(b->sets[i].v);
+	mem_free(b->once.v);
 	mem_free(b->shapes);
 	mem_free(b->candidates);
 	mem_free(b->listed);

@@ -137,6 +137,7 @@ struct search_bounds { /* memory used by one search after the other */
 	int64_t capacity[RES_MAX];
 	uint32_t n_sets;
 	struct kind_answers sets[SETS];
+	struct kind_answers once;    /* what does not depend on short types */
 	struct shape_answer *shapes; /* by id */
 	uint32_t n_shapes;
 	struct row_candidate *candidates;
@@ -163,7 +164,7 @@ struct search_bounds { /* memory used by one search after the other */
 /* The answers for a set of short types, asked as they are needed; NULL: there are too many sets. */
 struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types);
 /* Asks rules about one of its pods, for b->types. */
-void kind_ask(struct search_bounds *b, struct kind_answer *a, pod_id pod);
+void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod);
 /* Asks about every kind that has pods. */
 void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */

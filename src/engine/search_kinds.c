@@ -30,13 +30,10 @@ static bool may_be_too_big(const struct search_bounds *b, struct judge *j, const
 /* A budget that lists pods by name says different things of pods of one kind. */
 static bool has_listed(const struct judge *j, const struct pod *p)
 {
-	uint32_t n;
-	const pdb_id *ids = ledger_labelset_pdbs(j->ledger, p->labelset, &n);
+	bool has_listed;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (ledger_pdb(j->ledger, ids[i])->obj->n_disrupted)
-			return true;
-	return false;
+	budget_slack(j->ledger, &j->scratch->slacks, p->labelset, &has_listed);
+	return has_listed;
 }
 
 static bool has_history(const struct judge *j)
@@ -51,11 +48,11 @@ static bool is_of_kind(const struct rule_verdict *says)
 	return says->rule != RULE_PREEMPTIBILITY;
 }
 
+/* Short types do not matter here: asked once in a search. */
 static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
 	uint64_t on = j->on;
-	bool is_kept;
 
 	a->says = OPEN;
 	if ((judge_asks(j, RULE_PREEMPTIBILITY) && p->preemptibility == SEMI_PREEMPTIBLE) ||
@@ -65,54 +62,69 @@ static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, 
 	a->why = judge_victim(j, pod);
 	j->on = on;
 	a->has_verdict = is_of_kind(&a->why);
-	is_kept = a->why.answer == IS_PROTECTED;
-	if (judge_asks(j, RULE_GUARANTEE) && (!is_kept || a->why.rule > RULE_GUARANTEE)) { /* it speaks first */
-		struct rule_verdict says = judge_guarantee_of_queue(j, p);
-
-		if (says.answer == IS_PROTECTED) {
-			a->why = judge_in_words_of_shares(j, says);
-			a->has_verdict = is_kept = true;
-		} else if (may_be_too_big(b, j, p)) {
-			a->has_verdict = false;
-			if (!is_kept)
-				return;
-		}
-	}
-	if (is_kept) {
-		a->says = KEPT;
-		return;
-	}
-	a->says = a->why.rule == RULE_OPT_OUT ? LAST : MAY;
+	a->says = a->why.answer == IS_PROTECTED ? KEPT : a->why.rule == RULE_OPT_OUT ? LAST : MAY;
 }
 
-void kind_ask(struct search_bounds *b, struct kind_answer *a, pod_id pod)
+static void ask_once(struct search_bounds *b, pod_id pod, const struct pod *p, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
-	const struct pod *p = ledger_pod(j->ledger, pod);
 	int64_t window_ns;
 
 	*a = (struct kind_answer){.stamp = b->stamp};
 	if (!node_search_concerns(b->g, p))
 		return;
-	judge_look_at(j, b->types);
 	ask_rules(b, pod, p, a);
 	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
 	a->is_of_group = p->podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
 }
 
-int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
+static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct kind_answer *a)
 {
-	return a->inside_from == INT64_MAX ? 0 : res_sub_sat(b->g->s->j->now_ns, a->inside_from);
+	struct judge *j = b->g->s->j;
+	struct rule_verdict says;
+
+	if (!judge_asks(j, RULE_GUARANTEE) || (a->says == KEPT && a->why.rule < RULE_GUARANTEE)) /* who speaks first */
+		return;
+	judge_look_at(j, b->types);
+	says = judge_guarantee_of_queue(j, p);
+	if (says.answer == IS_PROTECTED) {
+		a->why = judge_in_words_of_shares(j, says);
+		a->has_verdict = true;
+		a->says = KEPT;
+	} else if (may_be_too_big(b, j, p)) {
+		a->has_verdict = false;
+		a->says = a->says == KEPT ? KEPT : OPEN;
+	}
 }
 
 static void fit_answers(struct kind_answers *s, uint32_t n)
 {
 	if (s->n >= n)
 		return;
+	n = n < 2 * s->n ? 2 * s->n : n;
 	s->v = mem_resize(s->v, n, sizeof(*s->v));
 	memset(s->v + s->n, 0, (n - s->n) * sizeof(*s->v));
 	s->n = n;
+}
+
+void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
+{
+	const struct pod *p = ledger_pod(b->g->s->c->ledger, pod);
+	struct kind_answer *once;
+
+	fit_answers(&b->once, kind + 1);
+	once = &b->once.v[kind];
+	if (once->stamp != b->stamp)
+		ask_once(b, pod, p, once);
+	*a = *once;
+	if (a->says != NOT_ASKED && a->says != OPEN)
+		ask_guarantee(b, p, a);
+}
+
+int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
+{
+	return a->inside_from == INT64_MAX ? 0 : res_sub_sat(b->g->s->j->now_ns, a->inside_from);
 }
 
 struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types)
@@ -142,11 +154,11 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 	if (s->is_complete)
 		return;
 	b->types = s->short_types;
-	for (uint32_t k = 0; k < s->n; k++) {
+	for (uint32_t k = 0; k < s->n && k < b->rows.kinds.n; k++) {
 		pod_id pod = s->v[k].stamp == b->stamp ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
 
 		if (pod != POD_NONE)
-			kind_ask(b, &s->v[k], pod);
+			kind_ask(b, k, &s->v[k], pod);
 	}
 	b->types = types;
 	s->is_complete = true;

@@ -123,7 +123,7 @@ bool rows_look(struct search_bounds *b, node_id node)
 			continue;
 		if (a->stamp != b->stamp) {
 			b->rows.kinds.v[row->kind].at = node;
-			kind_ask(b, a, row->pod);
+			kind_ask(b, row->kind, a, row->pod);
 		}
 		if (!row_may_go(b, a, row, &is_last))
 			continue;

@@ -181,6 +181,10 @@ const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset,
  * caches of who is covered by none are good while it is the same.
  */
 uint64_t ledger_budget_generation(const struct ledger *l);
+/* Changes whenever what any budget allows, or what of it is spent, does; never has an earlier value again. */
+uint64_t ledger_budget_standing(const struct ledger *l);
+/* Label sets that the same budgets cover have the same; others most often not: their lists have to be compared. */
+uint64_t ledger_labelset_cover(const struct ledger *l, labelset_id labelset);
 /* Changes whenever a group comes, goes or says something else: for caches of what groups say. */
 uint64_t ledger_group_generation(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */

@@ -41,6 +41,7 @@ bool pdb_lists(const struct obj_pdb *o, name_id pod_name)
 void budgets_spend(struct ledger *l, const struct pod *p, int32_t by)
 {
 	const struct labelset_use *k = &l->labelsets.v[p->labelset];
+	l->budget_standing += k->n_pdbs > 0;
 	for (uint32_t i = 0; i < k->n_pdbs; i++) {
 		struct pdb *b = &l->pdbs.v[k->pdbs[i]];
 		if (!pdb_lists(b->obj, p->name))
@@ -57,6 +58,7 @@ static void labelset_insert(struct labelset_use *k, pdb_id id)
 	memmove(k->pdbs + at + 1, k->pdbs + at, (k->n_pdbs - at) * sizeof(*k->pdbs));
 	k->pdbs[at] = id;
 	k->n_pdbs++;
+	k->cover += hash_u64(id);
 }
 
 static bool labelset_has(const struct labelset_use *k, pdb_id id)
@@ -76,6 +78,7 @@ static void labelset_remove(struct labelset_use *k, pdb_id id)
 	if (at == k->n_pdbs)
 		return;
 	memmove(k->pdbs + at, k->pdbs + at + 1, (k->n_pdbs - at - 1) * sizeof(*k->pdbs));
+	k->cover -= hash_u64(id);
 	if (--k->n_pdbs == 0) {
 		mem_free(k->pdbs);
 		k->pdbs = NULL;
@@ -107,6 +110,7 @@ void labelset_leave(struct ledger *l, labelset_id labelset)
 static void count_spent(struct ledger *l, pdb_id id)
 {
 	struct pdb *b = &l->pdbs.v[id];
+	l->budget_standing++;
 	b->spent = 0;
 	for (pod_id i = bits_next(&l->evicted, 0); i != UINT32_MAX; i = bits_next(&l->evicted, i + 1)) {
 		const struct pod *p = &l->pods.v[i];
@@ -129,6 +133,7 @@ static void link_labelsets(struct ledger *l, pdb_id id)
 static void unlink_labelsets(struct ledger *l, pdb_id id)
 {
 	l->budget_generation++;
+	l->budget_standing++;
 	l->pdb_ns.v[id] = NAME_NONE;
 	for (labelset_id labelset = 0; labelset < l->labelsets.n; labelset++)
 		labelset_remove(&l->labelsets.v[labelset], id);
@@ -231,12 +236,14 @@ void ledger_pdb_lower(struct ledger *l, pdb_id id, int32_t by)
 	int64_t lower = (int64_t)l->pdbs.v[id].obj->allowed - by;
 
 	journal_add(l, ENTRY_PDB_LOWER, id)->ns = l->pdbs.v[id].obj->allowed;
+	l->budget_standing++;
 	l->pdbs.v[id].obj->allowed = lower < INT32_MIN ? INT32_MIN : (int32_t)lower;
 	ledger_moved(l);
 }
 
 void undo_pdb_lower(struct ledger *l, const struct journal_entry *e)
 {
+	l->budget_standing++;
 	l->pdbs.v[e->id].obj->allowed = (int32_t)e->ns;
 }
 
@@ -282,4 +289,14 @@ void pdbs_free(struct ledger *l)
 uint64_t ledger_budget_generation(const struct ledger *l)
 {
 	return l->budget_generation;
+}
+
+uint64_t ledger_budget_standing(const struct ledger *l)
+{
+	return l->budget_standing;
+}
+
+uint64_t ledger_labelset_cover(const struct ledger *l, labelset_id labelset)
+{
+	return labelset < l->labelsets.n ? l->labelsets.v[labelset].cover : 0;
 }

@@ -93,7 +93,8 @@ struct queue_use {
 struct labelset_use {
 	uint32_t n_pods;
 	uint32_t n_pdbs;
-	pdb_id *pdbs; /* heap, ascending; NULL if none */
+	pdb_id *pdbs;	/* heap, ascending; NULL if none */
+	uint64_t cover; /* a hash of them */
 };
 
 struct ids { /* ids in use are below limit; freed ones are taken again last in, first out */
@@ -138,6 +139,7 @@ struct ledger {
 	bool has_empty_ghosts;
 	uint64_t last_generation;
 	uint64_t budget_generation; /* only grows, too */
+	uint64_t budget_standing;   /* likewise */
 	uint64_t group_generation;  /* likewise */
 	uint64_t tree_generation;   /* likewise */
 	struct rows allocatable, node_used, node_leaving, node_reserved;

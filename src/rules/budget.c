@@ -5,6 +5,98 @@
 #include "rules/judge.h"
 #include "rules/words.h"
 
+/* ---- how much all budgets of a pod allow ---- */
+
+enum { FEW = 8, SLACKS_MAX = 1 << 16 }; /* so many are looked at as fast as looked up */
+
+struct slack {
+	labelset_id labelset; /* one that they cover */
+	bool has_listed;
+	int64_t least;
+};
+
+struct budget_slacks {
+	uint64_t standing; /* of the ledger when they were made */
+	ARRAY(struct slack) v;
+	struct map by_cover;
+};
+
+void budget_slacks_free(struct budget_slacks *s)
+{
+	if (!s)
+		return;
+	array_free(&s->v);
+	map_free(&s->by_cover);
+	mem_free(s);
+}
+
+static struct slack slack_of(const struct ledger *l, labelset_id labelset)
+{
+	struct slack s = {.labelset = labelset, .least = INT64_MAX};
+	uint32_t n;
+	const pdb_id *ids = ledger_labelset_pdbs(l, labelset, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pdb *b = ledger_pdb(l, ids[i]);
+		int64_t slack = (int64_t)b->obj->allowed - b->spent;
+
+		s.least = slack < s.least ? slack : s.least;
+		s.has_listed |= b->obj->n_disrupted > 0;
+	}
+	return s;
+}
+
+static bool same_budgets(const struct ledger *l, labelset_id a, labelset_id b)
+{
+	uint32_t n, m;
+	const pdb_id *x = ledger_labelset_pdbs(l, a, &n), *y = ledger_labelset_pdbs(l, b, &m);
+
+	return n == m && !memcmp(x, y, n * sizeof(*x));
+}
+
+static struct budget_slacks *slacks_now(const struct ledger *l, struct budget_slacks **memo)
+{
+	uint64_t standing = ledger_budget_standing(l);
+
+	if (!*memo)
+		*memo = mem_alloc(sizeof(**memo));
+	if ((*memo)->standing != standing || (*memo)->v.n > SLACKS_MAX) {
+		(*memo)->v.n = 0;
+		map_free(&(*memo)->by_cover);
+		(*memo)->standing = standing;
+	}
+	return *memo;
+}
+
+static struct slack slack_looked_up(const struct ledger *l, struct budget_slacks **memo, labelset_id labelset)
+{
+	struct budget_slacks *s = slacks_now(l, memo);
+	uint64_t cover = ledger_labelset_cover(l, labelset);
+	uint32_t at = map_get(&s->by_cover, cover);
+	struct slack new;
+
+	if (at != MAP_NONE && same_budgets(l, s->v.v[at].labelset, labelset))
+		return s->v.v[at];
+	new = slack_of(l, labelset);
+	map_put(&s->by_cover, cover, s->v.n);
+	array_push(&s->v, new);
+	return new;
+}
+
+int64_t budget_slack(const struct ledger *l, struct budget_slacks **memo, labelset_id labelset, bool *ret_has_listed)
+{
+	struct slack s;
+	uint32_t n;
+
+	ledger_labelset_pdbs(l, labelset, &n);
+	s = n <= FEW ? slack_of(l, labelset) : slack_looked_up(l, memo, labelset);
+	if (ret_has_listed)
+		*ret_has_listed = s.has_listed;
+	return s.least;
+}
+
+/* ---- the rule ---- */
+
 static bool is_disrupted(const struct obj_pdb *o, name_id pod)
 {
 	for (uint32_t i = 0; i < o->n_disrupted; i++)
@@ -43,6 +135,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	const pdb_id *pdbs = ledger_labelset_pdbs(j->ledger, v->labelset, &n);
 
 	(void)victim;
+	if (n > FEW && budget_slack(j->ledger, &j->scratch->slacks, v->labelset, NULL) > 0)
+		return says;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(j->ledger, pdbs[i]);
 

@@ -48,6 +48,7 @@ void judge_scratch_free(struct judge_scratch *s)
 	mem_free(s->victim_queues);
 	map_free(&s->cores);
 	drivers_free(s->drivers);
+	budget_slacks_free(s->slacks);
 	*s = (struct judge_scratch){0};
 }
 
@@ -130,8 +131,11 @@ struct rule_verdict judge_victim(struct judge *j, pod_id victim)
 
 	for (uint64_t left = j->on; left; left &= left - 1) {
 		const struct rule *r = rules[__builtin_ctzll(left)];
-		struct rule_verdict says = r->judge ? r->judge(j, victim, v) : rule_may_go();
+		struct rule_verdict says;
 
+		if (!r->judge)
+			continue;
+		says = r->judge(j, victim, v);
 		if (says.answer == IS_PROTECTED)
 			return judge_in_words_of_shares(j, says);
 		if (says.answer == IS_SPARED && soft.answer == MAY_GO)

@@ -68,9 +68,10 @@ struct victim_queue {
 struct judge_scratch {			    /* memory that judges use one after the other; zero-initialised */
 	struct victim_queue *victim_queues; /* by queue id */
 	uint32_t n;
-	uint64_t stamp;		 /* only grows, so nothing has to be cleared */
-	struct map cores;	 /* of semi-preemptible podsets: the last pod of the core; for one judge */
-	struct drivers *drivers; /* of applications, by leaf queue; kept while the queue's pods are the same */
+	uint64_t stamp;		      /* only grows, so nothing has to be cleared */
+	struct map cores;	      /* of semi-preemptible podsets: the last pod of the core; for one judge */
+	struct drivers *drivers;      /* of applications, by leaf queue; kept while the queue's pods are the same */
+	struct budget_slacks *slacks; /* by what budgets cover a label set; kept while their standing is the same */
 };
 void judge_scratch_free(struct judge_scratch *s);
 
@@ -177,6 +178,12 @@ struct rate {
 struct rate judge_rate(struct judge *j, queue_id q);
 /* What a set of victims would cost the queue is more than it may lose: n of them, with rate left. */
 struct rule_verdict eviction_rate_refuses(const struct judge *j, queue_id q, const struct rate *r, uint32_t n);
+/*
+ * How many more disruptions every budget of the label set allows; INT64_MAX: none covers it. ret_has_listed: some of
+ * them list pods as disrupted (may be NULL).
+ */
+int64_t budget_slack(const struct ledger *l, struct budget_slacks **memo, labelset_id labelset, bool *ret_has_listed);
+void budget_slacks_free(struct budget_slacks *s);
 /* Has the budget counted this pod as disrupted already? Then it costs nothing more. */
 bool budget_counts_already(const struct pdb *b, const struct pod *p);
 /* is_together: so many would be spent with all victims of a decision. */

@@ -10,6 +10,7 @@ void victim_set_memory_free(struct victim_set_memory *m)
 	mem_free(m->podsets);
 	mem_free(m->rates);
 	mem_free(m->rate_stamps);
+	budget_slacks_free(m->slacks);
 	*m = (struct victim_set_memory){0};
 }
 
@@ -72,7 +73,7 @@ const int64_t *victim_set_loss(struct victim_set *s, queue_id q)
 
 void victim_set_init(struct victim_set *s, struct judge *j, struct victim_set_memory *m)
 {
-	*s = (struct victim_set){.j = j, .m = m, .node = NODE_NONE};
+	*s = (struct victim_set){.j = j, .m = m, .node = NODE_NONE, .most = UINT32_MAX};
 	s->keeps_law_2 = j->action == ACTION_RECLAIM;
 	s->keeps_all_types = s->keeps_law_2 && j->settings.guarantee_all_types;
 	s->has_budgets = (j->on >> RULE_BUDGET & 1) && ledger_pdb_limit(j->ledger) > 0;
@@ -84,6 +85,7 @@ void victim_set_begin(struct victim_set *s, node_id node, bool may_be_ample)
 {
 	s->node = node;
 	s->may_be_ample = may_be_ample && node != NODE_NONE;
+	s->most = s->may_be_ample ? ledger_node(s->j->ledger, node)->pods.n : UINT32_MAX;
 	s->m->stamp++;
 }
 
@@ -208,12 +210,22 @@ static bool counts_for(const struct victim_set *s, const struct pdb *b, const st
 	return !budget_counts_already(b, p);
 }
 
+/* The budgets of a pod that so many victims could overspend at all. */
+static const pdb_id *tight_budgets(const struct victim_set *s, const struct pod *p, uint32_t *ret_n)
+{
+	const pdb_id *ids = ledger_labelset_pdbs(s->j->ledger, p->labelset, ret_n);
+
+	if (*ret_n && s->most != UINT32_MAX && budget_slack(s->j->ledger, &s->m->slacks, p->labelset, NULL) >= s->most)
+		*ret_n = 0;
+	return ids;
+}
+
 static void spend(struct victim_set *s, const struct set_victim *v, int sign)
 {
 	for (uint32_t k = 0; s->has_budgets && k < v->n_pods; k++) {
 		const struct pod *p = pod_at(s, v, k);
 		uint32_t n;
-		const pdb_id *ids = ledger_labelset_pdbs(s->j->ledger, p->labelset, &n);
+		const pdb_id *ids = tight_budgets(s, p, &n);
 
 		for (uint32_t i = 0; i < n; i++)
 			if (counts_for(s, ledger_pdb(s->j->ledger, ids[i]), p))
@@ -227,7 +239,7 @@ static struct rule_verdict overspent(struct victim_set *s, const struct pod *p)
 	const struct pdb *first = NULL;
 	pdb_id first_id = 0;
 	uint32_t n;
-	const pdb_id *ids = ledger_labelset_pdbs(s->j->ledger, p->labelset, &n);
+	const pdb_id *ids = tight_budgets(s, p, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(s->j->ledger, ids[i]);
@@ -259,7 +271,7 @@ static struct rule_verdict budget_refusal(struct victim_set *s, const struct set
 void victim_set_overspending(struct judge *j, const pod_id *pods, uint32_t n, bool *ret)
 {
 	struct victim_set_memory m = {.stamp = 1};
-	struct victim_set s = {.j = j, .m = &m, .has_budgets = true, .needs_labels = true};
+	struct victim_set s = {.j = j, .m = &m, .has_budgets = true, .needs_labels = true, .most = n};
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct set_victim v = {.pod = pods[i], .p = ledger_pod(j->ledger, pods[i]), .n_pods = 1};

@@ -49,7 +49,8 @@ struct victim_set_memory {	   /* used by one set after the other; zero-initialis
 	struct rate *rates;	   /* by queue id, of one search */
 	uint64_t *rate_stamps;
 	uint32_t n_queues, n_budgets, n_podsets, n_rates;
-	uint64_t stamp; /* only grows, so nothing has to be cleared */
+	uint64_t stamp;		      /* only grows, so nothing has to be cleared */
+	struct budget_slacks *slacks; /* as in judge_scratch */
 };
 void victim_set_memory_free(struct victim_set_memory *m);
 
@@ -63,6 +64,7 @@ struct victim_set {
 	bool has_budgets;
 	bool needs_labels;    /* budgets count for pods with labels alone, and select by some (kube-scheduler) */
 	bool may_be_ample;    /* the short cut of queue_loss.is_ample may be used */
+	uint32_t most;	      /* pods that can be in it at most; UINT32_MAX: not known */
 	bool breaks_gangs;    /* a podset may lose its minimum, unless one that goes is inside its window (quota) */
 	uint64_t law_2_types; /* law 2 in these; 0: in those the queue was judged in */
 	uint64_t path_types;  /* types counted for the shared ancestors too, because a maximum is in the way */
