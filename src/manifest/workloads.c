@@ -602,6 +602,7 @@ static enum err_code expand_daemon_set(struct workload_reader *x, struct err *e)
 	struct obj_pod like;
 
 	TRY(get_template(x, &x->spec, &w.template, e));
+	assert(w.template);
 	arena_reset(x->m->document);
 	w.spec = daemon_spec(x->m->document, w.template, NULL);
 	TRY(kind_of("Pod")->read(x->m->vocab, &src, pod_tree(x->m->document, &w, x->name, 0), &like, e));
