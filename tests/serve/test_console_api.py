@@ -5,6 +5,7 @@ simulations; and what hostile questions get."""
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -314,7 +315,18 @@ def hostile_names():
         t.equal("nobody is found by another", s.pods(user=name), [])
 
 
+def rule_names():
+    """The page offers the rules of the program, in their order."""
+    with open(os.path.join(SOURCE, "src/model/rule_table.h"), encoding="utf-8") as f:
+        rules = re.findall(r'^\tX\([A-Z_]+, [a-z_]+, "([a-z-]+)"', f.read(), re.M)
+    with open(os.path.join(SOURCE, "web/console/rules.js"), encoding="utf-8") as f:
+        offered = re.findall(r'"([a-z-]+)"', f.read())
+    t.true("the program has rules", len(rules) > 15, str(rules))
+    t.equal("rules.js has the same", offered, rules)
+
+
 def main():
+    rule_names()
     with Server(*EXAMPLE) as s:
         filters(s)
         maps_and_reasons(s)
