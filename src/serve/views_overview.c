@@ -122,7 +122,7 @@ static void count_pod(struct waiting *w, const struct cluster_view *v, pod_id id
 	uint32_t at = map_get(&w->by_pod, key_of(name));
 	struct waiting_group *g;
 
-	if (at != MAP_NONE)
+	if (at < w->said.n)
 		g = &w->groups.v[w->said.v[at].group];
 	else
 		g = &w->groups.v[group_of(w, view_is_gated(v, p) ? "scheduling gates" : "not decided about yet", "")];
@@ -133,7 +133,7 @@ static void count_pod(struct waiting *w, const struct cluster_view *v, pod_id id
 		g->oldest = id;
 		g->oldest_ns = p->created_ns;
 	}
-	if (at != MAP_NONE && w->said.v[at].until_ns != TIME_NONE && w->said.v[at].until_ns > v->now_ns &&
+	if (at < w->said.n && w->said.v[at].until_ns != TIME_NONE && w->said.v[at].until_ns > v->now_ns &&
 	    (g->until_ns == TIME_NONE || w->said.v[at].until_ns < g->until_ns))
 		g->until_ns = w->said.v[at].until_ns;
 }
