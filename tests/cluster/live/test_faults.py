@@ -71,7 +71,7 @@ def killed_at_writes(lab, suite):
         verdict(lab, suite, f"killed at {len(rounds)} writes", storm, scheduler)
 
 
-def kill_at(proxy, scheduler, kind, when, nth, seconds=40):
+def kill_at(proxy, scheduler, kind, when, nth, seconds=180):
     """Kills it at the nth write of this kind and starts it again; False: there was none."""
     hit, seen = threading.Event(), []
 
