@@ -133,7 +133,7 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 {
 	ledger_mark mark = ledger_get_mark(s->ledger);
 
-	for (uint32_t per_kind = PER_KIND;; per_kind *= 8) {
+	for (uint32_t per_kind = PER_KIND;; per_kind *= per_kind < PER_KIND_ALL ? 8 : 1) {
 		enum err_code rc;
 
 		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive)
@@ -143,7 +143,9 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 		if (s->o.is_exhaustive)
 			run->these = NULL;
 		rc = plan_once(s, run, plan, e);
-		if (rc || per_kind >= PER_KIND_ALL || s->o.is_exhaustive || !wake_was_cut(s))
+		if (rc || s->o.is_exhaustive)
+			return rc;
+		if (!wake_missed_moves(s) && (per_kind >= PER_KIND_ALL || !wake_was_cut(s)))
 			return rc;
 		ledger_rollback(s->ledger, mark);
 	}

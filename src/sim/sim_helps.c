@@ -326,18 +326,27 @@ static uint32_t moves_on(const struct sim *s, node_id node, const struct gap *g)
 	return least;
 }
 
+/* By all that run; in the middle of a pass as the ledger has it, which knows who has to go. */
+static int64_t used_by_all(const struct sim *s, res_id r, bool in_pass)
+{
+	int64_t used = 0;
+
+	if (!in_pass)
+		return s->accounts.v[0].used[r];
+	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
+		if (ledger_node(s->ledger, n)->is_live)
+			used += ledger_node_used(s->ledger, n)[r] - ledger_node_leaving(s->ledger, n)[r];
+	return used;
+}
+
 /* All the room there is, wherever it is, must be enough: whoever moves takes as much elsewhere. */
-static bool has_room_in_all(const struct sim *s, const struct wait_need *k, uint32_t n)
+static bool has_room_in_all(const struct sim *s, const struct wait_need *k, uint32_t n, bool in_pass)
 {
 	const struct res_list *l = request_of(s, k);
-	const int64_t *used = s->accounts.v[0].used;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		res_id r = l->v[i].type;
-
-		if (s->room[r] - used[r] < l->v[i].amount * n)
+	for (uint32_t i = 0; i < l->n; i++)
+		if (s->room[l->v[i].type] - used_by_all(s, l->v[i].type, in_pass) < l->v[i].amount * n)
 			return false;
-	}
 	return true;
 }
 
@@ -380,14 +389,14 @@ static bool needs_few_moves(const struct sim *s, const struct wait_need *k, uint
 	return found >= n && sum <= most;
 }
 
-bool helps_group_by_moves(const struct sim *s, const struct wait_need *k, uint32_t n_waiting)
+bool helps_group_by_moves(const struct sim *s, const struct wait_need *k, uint32_t n_waiting, bool in_pass)
 {
 	const struct engine_config *c = helps_config(s);
 	int32_t most = c->kai.max_consolidation_preemptees;
 	uint32_t n = needed(s, k);
 
 	if (!profile_has_action(c->profile, ACTION_CONSOLIDATE) ||
-	    !has_room_in_all(s, k, n_waiting < n ? n_waiting : n))
+	    !has_room_in_all(s, k, n_waiting < n ? n_waiting : n, in_pass))
 		return false;
 	return most < 0 || needs_few_moves(s, k, n, (uint32_t)most);
 }

@@ -313,7 +313,7 @@ static bool is_helped_by_node(const struct sim *s, const struct wait_kind *k, no
 	if (!k->is_group)
 		return helps_node(s, &k->need, node);
 	return (helps_node(s, &k->need, node) && helps_group(s, &k->need)) ||
-	       helps_group_by_moves(s, &k->need, k->n_waiting);
+	       helps_group_by_moves(s, &k->need, k->n_waiting, false);
 }
 
 /* By the time it has its turn, others may have taken the room: then it needs not be asked (still_helped). */
@@ -336,7 +336,7 @@ static void wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
 static bool still_helped(const struct sim *s, const struct wait_kind *k)
 {
 	if (k->is_group && !k->must_ask)
-		return helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting);
+		return helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting, true);
 	for (uint32_t i = 0; !k->must_ask && i < k->n_nodes; i++)
 		if (ledger_node(s->ledger, k->nodes[i])->is_live && helps_node(s, &k->need, k->nodes[i]))
 			return true;
@@ -469,7 +469,7 @@ static void wake_for_time(struct sim *s, struct wait_kind *k, bool *known, bool 
 	if (!*known)
 		*windows = has_windows(s);
 	*known = true;
-	if (*windows && (helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting)))
+	if (*windows && (helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting, false)))
 		k->is_awake = true;
 }
 
@@ -588,6 +588,23 @@ bool wake_was_cut(struct sim *s)
 			return true;
 	}
 	return false;
+}
+
+bool wake_missed_moves(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+	bool has_missed = false;
+
+	catch_up(s);
+	for (uint32_t i = 0; a->has_victims && i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (!k->is_group || k->is_awake || !helps_group_by_moves(s, &k->need, k->n_waiting, true))
+			continue;
+		wake(s, k);
+		has_missed = true;
+	}
+	return has_missed;
 }
 
 /* ---- after a pass ---- */

@@ -36,5 +36,7 @@ void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
+/* Groups that were not asked, though after what was decided others might move for them at the end of the pass. */
+bool wake_missed_moves(struct sim *s);
 /* What came of the pass, before it is carried out: who sleeps now, and for how long. */
 void wake_settle(struct sim *s, const struct decisions *plan);
