@@ -86,6 +86,7 @@ struct search_class {
 	int64_t now_ns;		      /* of the last use */
 	struct known_answer *answers; /* by kind */
 	uint32_t n_answers;
+	uint32_t differs_at;	  /* the kind of which other searches were told something else, the last time */
 	struct class_node *nodes; /* by node id */
 	uint32_t n_nodes;
 };

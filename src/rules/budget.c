@@ -7,7 +7,7 @@
 
 /* ---- how much all budgets of a pod allow ---- */
 
-enum { FEW = 8, SLACKS_MAX = 1 << 16 }; /* so many are looked at as fast as looked up */
+enum { SLACKS_MAX = 1 << 16 };
 
 struct slack {
 	labelset_id labelset; /* one that they cover */
@@ -89,7 +89,7 @@ int64_t budget_slack(const struct ledger *l, struct budget_slacks **memo, labels
 	uint32_t n;
 
 	ledger_labelset_pdbs(l, labelset, &n);
-	s = n <= FEW ? slack_of(l, labelset) : slack_looked_up(l, memo, labelset);
+	s = n <= BUDGETS_FEW ? slack_of(l, labelset) : slack_looked_up(l, memo, labelset);
 	if (ret_has_listed)
 		*ret_has_listed = s.has_listed;
 	return s.least;
@@ -135,7 +135,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	const pdb_id *pdbs = ledger_labelset_pdbs(j->ledger, v->labelset, &n);
 
 	(void)victim;
-	if (n > FEW && budget_slack(j->ledger, &j->scratch->slacks, v->labelset, NULL) > 0)
+	if (n > BUDGETS_FEW && budget_slack(j->ledger, &j->scratch->slacks, v->labelset, NULL) > 0)
 		return says;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pdb *b = ledger_pdb(j->ledger, pdbs[i]);

@@ -183,6 +183,7 @@ struct rule_verdict eviction_rate_refuses(const struct judge *j, queue_id q, con
  * them list pods as disrupted (may be NULL).
  */
 int64_t budget_slack(const struct ledger *l, struct budget_slacks **memo, labelset_id labelset, bool *ret_has_listed);
+enum { BUDGETS_FEW = 8 }; /* so many are looked at as fast as looked up */
 void budget_slacks_free(struct budget_slacks *s);
 /* Has the budget counted this pod as disrupted already? Then it costs nothing more. */
 bool budget_counts_already(const struct pdb *b, const struct pod *p);

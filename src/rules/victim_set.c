@@ -215,7 +215,8 @@ static const pdb_id *tight_budgets(const struct victim_set *s, const struct pod 
 {
 	const pdb_id *ids = ledger_labelset_pdbs(s->j->ledger, p->labelset, ret_n);
 
-	if (*ret_n && s->most != UINT32_MAX && budget_slack(s->j->ledger, &s->m->slacks, p->labelset, NULL) >= s->most)
+	if (*ret_n > BUDGETS_FEW && s->most != UINT32_MAX &&
+	    budget_slack(s->j->ledger, &s->m->slacks, p->labelset, NULL) >= s->most)
 		*ret_n = 0;
 	return ids;
 }
