@@ -97,6 +97,25 @@ static void budgets_and_rates_count_what_earlier_decisions_took(void **state)
 	}
 }
 
+static void GQ_11_each_victim_says_whose_wish_was_overridden(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_begin(&s);
+	story_queue(&s, "root.prod", "guaranteed 8");
+	story_queue(&s, "root.test", NULL);
+	story_node(&s, "n1", 6);
+	story_pod(&s, "t0", "root.test", 2, "n1", "age 300");
+	story_pod(&s, "t1", "root.test", 2, "n1", "age 200 opted-out");
+	story_pod(&s, "t2", "root.test", 2, "n1", "age 100 opted-out");
+	story_pod(&s, "want", "root.prod", 6, NULL, "priority 5");
+	expect_line(&s, "all three have to go, those who opted out last", "want reclaim n1 [t1 t2 t0]");
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(s.plan.v.v[0].victims[i].overridden, i < 2 ? RULE_OPT_OUT : RULE_NONE);
+	story_end(&s);
+}
+
 /* ---- fair shares in profile kai ---- */
 
 /* a and b divide four GPUs; b runs so many single ones, a wants so many. */
@@ -202,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(KF_5_a_budget_spares_whom_it_covers_while_others_can_go),
+		cmocka_unit_test(GQ_11_each_victim_says_whose_wish_was_overridden),
 		cmocka_unit_test(budgets_and_rates_count_what_earlier_decisions_took),
 		cmocka_unit_test(PP_7_reclaim_takes_what_is_above_a_fair_share_and_no_more),
 		cmocka_unit_test(MR_10_kubernetes_groups_keep_their_minimum_while_the_window_runs),
