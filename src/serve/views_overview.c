@@ -48,12 +48,12 @@ static uint32_t group_of(struct waiting *w, const char *reason, const char *rule
 {
 	uint32_t at = map_get(&w->by_reason, key_of(reason));
 
-	if (at != MAP_NONE)
+	if (at < w->groups.n)
 		return at;
 	if (w->groups.n == MAX_GROUPS) { /* all the rest together */
 		reason = "other reasons";
 		at = map_get(&w->by_reason, key_of(reason));
-		if (at != MAP_NONE)
+		if (at < w->groups.n)
 			return at;
 	}
 	map_put(&w->by_reason, key_of(reason), w->groups.n);
@@ -120,12 +120,12 @@ static void count_pod(struct waiting *w, const struct cluster_view *v, pod_id id
 {
 	const struct pod *p = ledger_pod(v->ledger, id);
 	uint32_t at = map_get(&w->by_pod, key_of(name));
-	struct waiting_group *g;
+	const struct said *said = at < w->said.n ? &w->said.v[at] : NULL;
+	const char *unsaid = view_is_gated(v, p) ? "scheduling gates" : "not decided about yet";
+	uint32_t group =
+		said ? said->group : group_of(w, unsaid, ""); /* may move the groups: before one is pointed at */
+	struct waiting_group *g = &w->groups.v[group];
 
-	if (at < w->said.n)
-		g = &w->groups.v[w->said.v[at].group];
-	else
-		g = &w->groups.v[group_of(w, view_is_gated(v, p) ? "scheduling gates" : "not decided about yet", "")];
 	w->n++;
 	g->n++;
 	count_queue(g, p->queue);
@@ -133,9 +133,9 @@ static void count_pod(struct waiting *w, const struct cluster_view *v, pod_id id
 		g->oldest = id;
 		g->oldest_ns = p->created_ns;
 	}
-	if (at < w->said.n && w->said.v[at].until_ns != TIME_NONE && w->said.v[at].until_ns > v->now_ns &&
-	    (g->until_ns == TIME_NONE || w->said.v[at].until_ns < g->until_ns))
-		g->until_ns = w->said.v[at].until_ns;
+	if (said && said->until_ns != TIME_NONE && said->until_ns > v->now_ns &&
+	    (g->until_ns == TIME_NONE || said->until_ns < g->until_ns))
+		g->until_ns = said->until_ns;
 }
 
 static bool is_asked_for(const struct cluster_view *v, const struct pod *p, const char *queue)
