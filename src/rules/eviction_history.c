@@ -71,6 +71,18 @@ struct eviction_count eviction_history_of_queue(const struct eviction_history *h
 	return count(h, h == NULL ? NULL : &h->by_queue, path, since_ns, true);
 }
 
+const struct eviction_record *eviction_history_last(const struct eviction_history *h, name_id workload)
+{
+	uint64_t at = workload == NAME_NONE ? MAP_NONE : map_get(&h->by_workload, workload);
+
+	return at == MAP_NONE ? NULL : &h->v.v[at];
+}
+
+const struct eviction_record *eviction_history_before(const struct eviction_history *h, const struct eviction_record *e)
+{
+	return e->next_of_workload == UINT32_MAX ? NULL : &h->v.v[e->next_of_workload];
+}
+
 static const char *const owner_kinds[] = {[OWNER_DEPLOYMENT] = "Deployment",
 					  [OWNER_REPLICASET] = "ReplicaSet",
 					  [OWNER_STATEFULSET] = "StatefulSet",

@@ -39,5 +39,10 @@ struct eviction_count eviction_history_of_workload(const struct eviction_history
 						   int64_t since_ns);
 struct eviction_count eviction_history_of_queue(const struct eviction_history *h, name_id path, int64_t since_ns);
 
+/* The last one of a workload, and the one before it; NULL: there is none. */
+const struct eviction_record *eviction_history_last(const struct eviction_history *h, name_id workload);
+const struct eviction_record *eviction_history_before(const struct eviction_history *h,
+						      const struct eviction_record *e);
+
 /* "ml/train" of a group, "web/ReplicaSet/front" of a controller's pods, "web/db-0" of others. */
 void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out);

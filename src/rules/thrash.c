@@ -20,6 +20,28 @@ static int64_t protection(const struct thrash_settings *s, uint32_t n)
 	return time_multiply(s->protection_ns, INT64_C(1) << doublings);
 }
 
+/*
+ * Not only the protection ends: meanwhile older evictions leave the window, and fewer protect for a shorter time, or
+ * not at all. With the i-th last out of it, i - 1 are left.
+ */
+static int64_t left_alone_until(const struct judge *j, name_id workload, const struct eviction_count *c)
+{
+	const struct thrash_settings *s = &j->settings.thrash;
+	const struct eviction_history *h = j->settings.eviction_history;
+	const struct eviction_record *e = eviction_history_last(h, workload);
+	int64_t until_ns = time_add(c->last_ns, protection(s, c->n));
+
+	for (uint32_t left = 0; left < c->n && e != NULL; left++, e = eviction_history_before(h, e)) {
+		int64_t ends_ns = time_add(e->at_ns, s->window_ns);
+
+		if (left >= s->hard && time_add(c->last_ns, protection(s, left)) > ends_ns)
+			ends_ns = time_add(c->last_ns, protection(s, left));
+		if (ends_ns < until_ns)
+			until_ns = ends_ns;
+	}
+	return until_ns;
+}
+
 static name_id workload_name(const struct judge *j, const struct pod *v)
 {
 	struct text t = {0};
@@ -36,12 +58,13 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	const struct thrash_settings *s = &j->settings.thrash;
 	struct rule_verdict says = rule_says(IS_SPARED, RULE_THRASH);
 	struct eviction_count c;
+	name_id workload;
 
 	(void)victim;
 	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0)
 		return rule_may_go();
-	c = eviction_history_of_workload(j->settings.eviction_history, workload_name(j, v),
-					 time_since(j->now_ns, s->window_ns));
+	workload = workload_name(j, v);
+	c = eviction_history_of_workload(j->settings.eviction_history, workload, time_since(j->now_ns, s->window_ns));
 	if (c.n < s->soft)
 		return rule_may_go();
 	says.num[0] = c.n;
@@ -50,7 +73,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 		return says;
 	says.answer = IS_PROTECTED;
 	says.reason = PROTECTED;
-	says.until_ns = time_add(c.last_ns, protection(s, c.n));
+	says.until_ns = left_alone_until(j, workload, &c);
 	return says;
 }
 

@@ -150,6 +150,43 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 	}
 }
 
+/* "a" was evicted five times, the last a minute ago: that protects for twenty minutes, four for ten, three not at all. */
+static void protection_ends_when_the_evictions_behind_it_leave_the_window(void **state)
+{
+	static const struct {
+		const char *sentence, *config, *why;
+	} rows[] = {
+		{"all stay in the window", "rules: {thrash: {window: 6h}}",
+		 "thrash: it was evicted 5 times within 6h and is left alone until 2027-01-15T08:19:00Z"},
+		{"three are left after six minutes", "rules: {thrash: {window: 10m}}",
+		 "thrash: it was evicted 5 times within 10m and is left alone until 2027-01-15T08:06:00Z"},
+		{"four are left before their ten minutes are over", "rules: {thrash: {window: 14m}}",
+		 "thrash: it was evicted 5 times within 14m and is left alone until 2027-01-15T08:09:00Z"},
+		{"four are left when their ten minutes are over", "rules: {thrash: {window: 20m}}",
+		 "thrash: it was evicted 5 times within 20m and is left alone until 2027-01-15T08:15:00Z"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+		struct eviction_history p;
+
+		story_begin(&s);
+		s.config = rows[i].config;
+		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
+		story_queue(&s, "root.test", "delay 1s");
+		story_node(&s, "n1", 1);
+		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
+		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
+		story_load(&s);
+		eviction_history_init(&p, vocab_names(s.vocab));
+		for (int k = 5; k > 0; k--)
+			evicted(&p, "d/a", k);
+		expect(&s, &p, rows[i].sentence, "want waiting");
+		expect_why(&s, "a", rows[i].why);
+		end(&s, &p);
+	}
+}
+
 /* "a" was evicted so often, a minute apart, the last time so long ago; it is the only one that could go. */
 static void each_setting_of_the_rule_counts(void **state)
 {
@@ -264,6 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_evicted_before_is_spared_as_long_as_anything_else_works),
 		cmocka_unit_test(from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_time),
+		cmocka_unit_test(protection_ends_when_the_evictions_behind_it_leave_the_window),
 		cmocka_unit_test(each_setting_of_the_rule_counts),
 		cmocka_unit_test(a_queue_loses_no_more_than_its_allowance_within_an_hour),
 		cmocka_unit_test(one_decision_and_one_cycle_keep_the_allowance_too),
