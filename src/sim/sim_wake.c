@@ -485,7 +485,7 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 {
 	struct asleep *a = of(s);
 	bool known = false, windows = false, needs_all = order_needs_all(s), is_any = false;
-	bool wakes_all = profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS; /* anything may help */
+	bool wakes_all = needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS;
 
 	a->tried.n = 0;
 	a->n_seen = 0;
