@@ -475,7 +475,7 @@ static void wake_for_time(struct sim *s, struct wait_kind *k, bool *known, bool 
 
 /* ---- one pass ---- */
 
-/* YuniKorn's order of queues depends on all that waits in them: those who sleep are passed over at their turn. */
+/* YuniKorn's order of queues depends on all that waits in them: nobody sleeps there. */
 static bool order_needs_all(const struct sim *s)
 {
 	return profile_get(helps_config(s)->profile)->order == ORDER_YUNIKORN;
