@@ -288,6 +288,8 @@ static bool sort_in_buckets(const struct session *s, uint32_t *v, uint32_t n)
 	uint32_t *sorted, n_keys = 0, at[BUCKETS + 1] = {0};
 	int64_t keys[BUCKETS + 1];
 
+	if (n < 2)
+		return true;
 	for (uint32_t i = 0; i < n; i++)
 		if (bucket_of(keys, &n_keys, list_key(s, v[i])) == BUCKETS)
 			return false;

@@ -254,7 +254,8 @@ static void emit_pods(struct asking *a, struct cluster_view *v, const struct led
 	uint32_t shown = n->pods.n < NODE_PODS ? n->pods.n : NODE_PODS;
 	pod_id *ids = mem_alloc((n->pods.n + 1) * sizeof(*ids));
 
-	memcpy(ids, n->pods.v, n->pods.n * sizeof(*ids));
+	if (n->pods.n)
+		memcpy(ids, n->pods.v, n->pods.n * sizeof(*ids));
 	if (n->pods.n > 1)
 		qsort_r(ids, n->pods.n, sizeof(*ids), view_pod_order, v);
 	emit_list(&a->e, "pods");
