@@ -150,7 +150,7 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 	}
 }
 
-/* "a" was evicted five times, the last a minute ago: that protects for twenty minutes, four for ten, three not at all. */
+/* "a" was evicted five times, the last a minute ago: that protects for twenty minutes, four for ten, three do not. */
 static void protection_ends_when_the_evictions_behind_it_leave_the_window(void **state)
 {
 	static const struct {
