@@ -31,6 +31,7 @@ METRIC = re.compile(r"(?:cede|scheduler|rest_client|leader_election|process)_") 
 SERVED = "it serves until it is told to end; tests/serve runs it"
 NOT_RUN = {
     "cede plan --kubeconfig ~/.kube/config": LIVE, "cede explain --kubeconfig ~/.kube/config NS/POD": LIVE,
+    "cede run --shadow default-scheduler": LIVE,
     "cede run --shadow default-scheduler --lease none --kubeconfig ~/.kube/config": LIVE,
     "cede run --shadow default-scheduler --lease none --journal shadow.db --kubeconfig ~/.kube/config": SHADOW, "cede history shadow.db --shadow": SHADOW,
     "cede history shadow.db": SHADOW, "cede replay shadow.db": SHADOW,
