@@ -203,10 +203,12 @@ static void put_in_order(struct sim *s, uint32_t at, pod_id pod)
 	k->n_waiting++;
 }
 
+/* Who asks everybody keeps the times at which somebody would have been woken: those are moments too. */
 static void wake(struct sim *s, struct wait_kind *k)
 {
 	k->is_awake = k->must_ask = true;
-	timer_cancel(s, &k->timer);
+	if (!s->o.is_exhaustive)
+		timer_cancel(s, &k->timer);
 }
 
 static void enter(struct sim *s, pod_id pod, node_id nominated)
