@@ -150,6 +150,7 @@ static const struct setup setups[] = {
 	{"cede's own rules with windows", PROFILE_DEFAULT, 7, 3, false, 600, 0, 0, false, 0},
 	{"Kubernetes' rules", PROFILE_KUBERNETES, 8, 1, false, 0, 0, 0, false, 0},
 	{"YuniKorn's rules", PROFILE_YUNIKORN, 8, 1, true, 0, 0, 0, false, 0},
+	{"YuniKorn's rules, where the order of queues turns", PROFILE_YUNIKORN, 5, 312, true, 0, 0, 0, false, 0},
 	{"KAI's rules", PROFILE_KAI, 8, 1, false, 0, 0, 0, false, 80},
 	{"KAI's rules, with checkpoints", PROFILE_KAI, 9, 2, false, 0, 900, 0, false, 80},
 };
@@ -169,7 +170,8 @@ static void expect_same(const struct setup *u, const struct setup *v, const char
 			i++;
 		while (i > 0 && x[i - 1] != '\n')
 			i--;
-		fail_msg("%s: %s gives something else:\n%.200s\n---\n%.200s", u->sentence, what, x + i, y + i);
+		fail_msg("%s, %u nodes, seed %u: %s gives something else:\n%.200s\n---\n%.200s", u->sentence, u->nodes,
+			 u->seed, what, x + i, y + i);
 	}
 	assert_true(a.log.n > 1000);
 	clear(&a);
@@ -217,7 +219,7 @@ static void SI_2_a_long_soak_keeps_every_invariant(void **state)
 		u.checkpoint_s = (seed % 3) * 900;
 		u.max_jobs = 0;
 		simulate(&r, &u);
-		if (seed % 8 < 4) {
+		if (seed / N_SETUPS % 2 == 0) {
 			struct setup all = u;
 
 			all.is_exhaustive = true;
