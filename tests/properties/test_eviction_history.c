@@ -74,6 +74,20 @@ static void begin(struct story *s, struct eviction_history *p, const char *confi
 	eviction_history_init(p, vocab_names(s->vocab));
 }
 
+/* One node, taken by "a", and somebody who is short of his guarantee. */
+static void only_a_could_go(struct story *s, struct eviction_history *p, const char *config)
+{
+	story_begin(s);
+	s->config = config;
+	story_queue(s, "root.prod", "guaranteed 4 delay 1s");
+	story_queue(s, "root.test", "delay 1s");
+	story_node(s, "n1", 1);
+	story_pod(s, "a", "root.test", 1, "n1", "age 100");
+	story_pod(s, "want", "root.prod", 1, NULL, "age 60");
+	story_load(s);
+	eviction_history_init(p, vocab_names(s->vocab));
+}
+
 static void work_evicted_before_is_spared_as_long_as_anything_else_works(void **state)
 {
 	struct story s;
@@ -133,14 +147,7 @@ static void from_the_fourth_time_on_work_is_protected_for_twice_as_long_each_tim
 		struct story s;
 		struct eviction_history p;
 
-		story_begin(&s);
-		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
-		story_queue(&s, "root.test", "delay 1s");
-		story_node(&s, "n1", 1);
-		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
-		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
-		story_load(&s);
-		eviction_history_init(&p, vocab_names(s.vocab));
+		only_a_could_go(&s, &p, NULL);
 		for (int k = rows[i].times; k-- > 0;)
 			evicted(&p, "d/a", rows[i].minutes_ago + k);
 		expect(&s, &p, rows[i].sentence, rows[i].want);
@@ -170,15 +177,7 @@ static void protection_ends_when_the_evictions_behind_it_leave_the_window(void *
 		struct story s;
 		struct eviction_history p;
 
-		story_begin(&s);
-		s.config = rows[i].config;
-		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
-		story_queue(&s, "root.test", "delay 1s");
-		story_node(&s, "n1", 1);
-		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
-		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
-		story_load(&s);
-		eviction_history_init(&p, vocab_names(s.vocab));
+		only_a_could_go(&s, &p, rows[i].config);
 		for (int k = 5; k > 0; k--)
 			evicted(&p, "d/a", k);
 		expect(&s, &p, rows[i].sentence, "want waiting");
@@ -209,15 +208,7 @@ static void each_setting_of_the_rule_counts(void **state)
 		struct story s;
 		struct eviction_history p;
 
-		story_begin(&s);
-		s.config = rows[i].config;
-		story_queue(&s, "root.prod", "guaranteed 4 delay 1s");
-		story_queue(&s, "root.test", "delay 1s");
-		story_node(&s, "n1", 1);
-		story_pod(&s, "a", "root.test", 1, "n1", "age 100");
-		story_pod(&s, "want", "root.prod", 1, NULL, "age 60");
-		story_load(&s);
-		eviction_history_init(&p, vocab_names(s.vocab));
+		only_a_could_go(&s, &p, rows[i].config);
 		for (int k = rows[i].times; k-- > 0;)
 			evicted(&p, "d/a", rows[i].minutes_ago + k);
 		expect(&s, &p, rows[i].sentence, rows[i].want);
