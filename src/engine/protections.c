@@ -12,34 +12,28 @@ static int64_t age_of(const struct pod *p)
 	return p->created_ns; /* one that is not known is before all */
 }
 
-static bool comes_before(const struct names *names, const struct pod *a, const struct pod *b)
+static int rank_cmp(const struct ledger *l, const struct pod *a, const struct pod *b)
 {
-	if (a->priority != b->priority)
-		return a->priority > b->priority;
-	if (age_of(a) != age_of(b))
-		return age_of(a) < age_of(b);
-	return name_cmp(names, a->name, b->name) < 0;
-}
+	struct vocab *v = ledger_vocab(l);
+	int d;
 
-struct sorting {
-	const struct ledger *l;
-	const struct names *names;
-};
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	if (age_of(a) != age_of(b))
+		return age_of(a) < age_of(b) ? -1 : 1;
+	d = name_cmp(vocab_names(v), labelset_get(v, a->labelset)->ns, labelset_get(v, b->labelset)->ns);
+	return d ? d : name_cmp(vocab_names(v), a->name, b->name);
+}
 
 static int by_rank(const void *pa, const void *pb, void *ctx)
 {
-	const struct sorting *s = ctx;
-	pod_id a = *(const pod_id *)pa, b = *(const pod_id *)pb;
-	const struct pod *x = ledger_pod(s->l, a), *y = ledger_pod(s->l, b);
+	const struct ledger *l = ctx;
 
-	if (comes_before(s->names, x, y))
-		return -1;
-	return comes_before(s->names, y, x) ? 1 : (a > b) - (a < b);
+	return rank_cmp(l, ledger_pod(l, *(const pod_id *)pa), ledger_pod(l, *(const pod_id *)pb));
 }
 
 uint32_t engine_first_waiting(const struct engine *en, pod_id *ret, uint32_t max)
 {
-	struct sorting s = {en->ledger, vocab_names(ledger_vocab(en->ledger))};
 	uint32_t n_queues = ledger_queues(en->ledger)->q.n, n = 0;
 	pod_id *first = mem_alloc((n_queues + 1) * sizeof(*first));
 
@@ -49,14 +43,14 @@ uint32_t engine_first_waiting(const struct engine *en, pod_id *ret, uint32_t max
 
 		if (p->state != POD_WAITING || p->queue >= n_queues || !engine_is_ours(en, p))
 			continue;
-		if (first[p->queue] == POD_NONE || comes_before(s.names, p, ledger_pod(en->ledger, first[p->queue])))
+		if (first[p->queue] == POD_NONE || rank_cmp(en->ledger, p, ledger_pod(en->ledger, first[p->queue])) < 0)
 			first[p->queue] = i;
 	}
 	for (uint32_t q = 0; q < n_queues; q++)
 		if (first[q] != POD_NONE)
 			first[n++] = first[q];
 	if (n > 1)
-		qsort_r(first, n, sizeof(*first), by_rank, &s);
+		qsort_r(first, n, sizeof(*first), by_rank, en->ledger);
 	n = n < max ? n : max;
 	memcpy(ret, first, n * sizeof(*first));
 	mem_free(first);

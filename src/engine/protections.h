@@ -22,7 +22,7 @@ void engine_protections(struct engine *en, const struct engine_run *run, node_id
 			uint32_t n, protection_list *ret);
 
 /*
- * Whom to ask about: of each leaf queue the waiting pod that comes first by priority, then age, then name; those of the
- * highest priorities, at most max of them. How many there are.
+ * Whom to ask about: of each leaf queue the waiting pod that comes first by priority, then age, then namespace and
+ * name; those of the highest priorities, at most max of them. How many there are.
  */
 uint32_t engine_first_waiting(const struct engine *en, pod_id *ret, uint32_t max);

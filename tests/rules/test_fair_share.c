@@ -271,6 +271,32 @@ static void nobody_gets_too_much_and_nothing_is_wasted(void **state)
 	}
 }
 
+/* Sums of weights that are no whole numbers depend on the order in which they are added: it is that of the ranks. */
+static void to_the_last_bit_the_order_of_the_array_does_not_matter(void **state)
+{
+	struct share_queue q[6], turned[COUNT(q)];
+	struct rng r = {12};
+
+	for (int round = 0; round < 2000; round++) {
+		uint32_t n = 2 + rng_below(&r, COUNT(q) - 1);
+		double total[KAI_RES] = {rng_below(&r, 200), rng_below(&r, 200), rng_below(&r, 200)};
+
+		random_queues(&r, q, n);
+		for (uint32_t i = 0; i < n; i++) {
+			q[i].parent = TOP;
+			q[i].priority /= 2;
+			for (int res = 0; res < KAI_RES; res++)
+				q[i].r[res].weight /= 10;
+			turned[n - 1 - i] = q[i];
+		}
+		share_divide(q, n, total, 1);
+		share_divide(turned, n, total, 1);
+		for (uint32_t i = 0; i < n; i++)
+			for (int res = 0; res < KAI_RES; res++)
+				assert_true(q[i].r[res].fair == turned[n - 1 - i].r[res].fair);
+	}
+}
+
 static void thousands_of_queues_are_divided(void **state)
 {
 	struct share_queue *q = mem_alloc(MANY * sizeof(*q));
@@ -317,6 +343,7 @@ int main(void)
 		cmocka_unit_test(no_queues_are_fine),
 		cmocka_unit_test(the_order_of_the_array_does_not_matter),
 		cmocka_unit_test(nobody_gets_too_much_and_nothing_is_wasted),
+		cmocka_unit_test(to_the_last_bit_the_order_of_the_array_does_not_matter),
 		cmocka_unit_test(thousands_of_queues_are_divided),
 		cmocka_unit_test(what_a_queue_may_have),
 	};
