@@ -636,6 +636,21 @@ static void a_gang_takes_a_gang(void **state)
 	story_pod(&s, "g-1", NULL, 2, NULL, "group g");
 	expect(&s, "all of it makes room for all of it; the single pod comes after",
 	       "g-0 reclaim n1 [a-0 a-1 b-0 b-1]; g-1 reclaim n2; p waiting");
+
+	story_begin(&s);
+	story_queue(&s, "root.prod", "guaranteed 8 delay 1ms");
+	story_queue(&s, "root.test", "delay 1ms");
+	story_node(&s, "n1", 2);
+	story_node(&s, "n2", 2);
+	story_node(&s, "n3", 1);
+	story_pod(&s, "alone", "root.test", 2, "n1", "age 10");
+	kai_group(&s, "v", "root.test", 2, TIME_NONE, NULL);
+	story_pod(&s, "v-0", NULL, 2, "n2", "group v age 100");
+	story_pod(&s, "v-1", NULL, 1, "n3", "group v age 100");
+	kai_group(&s, "g", "root.prod", 2, TIME_NONE, NULL);
+	waiting(&s, "g", 2, 2, NULL);
+	expect(&s, "nobody of a gang stays because nobody needs its node",
+	       "g-0 reclaim n1 [alone v-0 v-1]; g-1 reclaim n2");
 }
 
 static void a_gang_inside_a_window_stays_as_a_whole(void **state)

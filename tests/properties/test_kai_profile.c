@@ -366,6 +366,29 @@ static void MR_10_a_protected_group_does_not_hide_those_behind_it(void **state)
 	expect(&s, "the surplus of el is not enough, its core stays, old goes", "w0 reclaim n2 [old-1 old-0]");
 }
 
+/* Both searches have found somebody who stays, and who waits is told of both; those like it of the same. */
+static void MR_11_who_waits_is_told_who_stayed_in_either_search(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	kai_queue(&s, "a", "", 100, "preempt 1h");
+	kai_queue(&s, "b", "", 0, "reclaim 30m");
+	kai_node(&s, "n1", 2);
+	group_of(&s, "theirs", 1, 1, MINUTE, "n1", NULL);
+	kai_group(&s, "ours", "a", 1, MINUTE, NULL);
+	kai_pod(&s, "ours-0", "ours", 1, "n1", "age 60");
+	claims(&s, "a", 2, 1);
+	expect_line(&s, "both windows run", "w0 waiting; w1 waiting");
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(s.plan.v.v[i].n_protected, 2);
+		expect_why(&s, i, "theirs-0", "min-runtime: protected until 08:29:00 by root.b: reclaim 30m, runs 1m");
+		expect_why(&s, i, "ours-0", "min-runtime: protected until 08:59:00 by root.a: preempt 1h, runs 1m");
+	}
+	story_end(&s);
+}
+
 static void MR_11_a_rule_refuses_a_scenario_as_a_whole(void **state)
 {
 	static const char *const queues[] = {"a", "b"};
@@ -806,6 +829,7 @@ int main(void)
 		cmocka_unit_test(MR_10_each_sub_group_keeps_its_own_minimum),
 		cmocka_unit_test(MR_10_who_is_nominated_to_a_node_does_not_count_as_staying),
 		cmocka_unit_test(MR_10_a_protected_group_does_not_hide_those_behind_it),
+		cmocka_unit_test(MR_11_who_waits_is_told_who_stayed_in_either_search),
 		cmocka_unit_test(MR_11_a_rule_refuses_a_scenario_as_a_whole),
 		cmocka_unit_test(MR_14_consolidation_moves_nothing_inside_a_window),
 		cmocka_unit_test(MR_14_the_surplus_of_a_semi_preemptible_group_is_inside_its_window_too),
