@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "engine/attempt.h"
+#include "engine/gang_laws.h"
 #include "engine/volumes.h"
 #include "rules/words.h"
 
@@ -490,6 +491,29 @@ static void set_order(struct gang_attempt *g, bool biggest_first)
 		qsort_r(g->order, g->members.n, sizeof(*g->order), by_size, g);
 }
 
+/* Everything is taken back first. Who may not go after all is told as protected. */
+static bool is_lawful(struct gang_attempt *g)
+{
+	struct gang_claim c = {.en = g->en, .now_ns = g->run->now_ns, .action = g->pass.action, .n = g->members.n};
+	pod_id *victims = arena_n(g->keep, g->losses.n + 1, pod_id);
+	node_id *nodes = arena_n(g->keep, g->members.n, node_id);
+	struct protected_pod refused;
+	bool is;
+
+	ledger_rollback(g->en->ledger, g->mark);
+	for (uint32_t i = 0; i < g->members.n; i++)
+		nodes[i] = g->d[i].node;
+	for (uint32_t i = 0; i < g->losses.n; i++)
+		victims[c.n_victims++] = g->losses.v[i].v.pod;
+	c.members = g->members.v;
+	c.nodes = nodes;
+	c.victims = victims;
+	is = gang_claim_is_lawful(&c, &refused);
+	if (!is)
+		protected_add(&g->protected, &refused);
+	return is;
+}
+
 /* One action to find room, in both orders; true: everything is decided and done. */
 static enum err_code try_action(struct gang_attempt *g, enum action action, bool with_opted_out, bool with_stuck,
 				bool *ret_is_done)
@@ -506,13 +530,14 @@ static enum err_code try_action(struct gang_attempt *g, enum action action, bool
 		set_order(g, biggest_first == 1);
 		protected_free(&g->protected);
 		rc = run_pass(g, &is_found);
-		if (!rc && is_found) {
+		if (!rc && is_found)
 			reprieve(g);
+		if (!rc && is_found && is_lawful(g)) {
 			*ret_is_done = settle(g);
-		} else {
-			ledger_rollback(g->en->ledger, g->mark);
-			merge_protected(g);
+			continue;
 		}
+		ledger_rollback(g->en->ledger, g->mark);
+		merge_protected(g);
 	}
 	return rc;
 }

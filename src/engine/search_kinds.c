@@ -16,7 +16,7 @@ static bool may_be_too_big(const struct search_bounds *b, struct judge *j, const
 		const struct queue *q = queue_get(j->tree, o->guards[i]);
 		const int64_t *used = ledger_queue_used(j->ledger, o->guards[i]);
 
-		for (uint64_t left = q->spec.guaranteed.mask & o->judged; left; left &= left - 1) {
+		for (uint64_t left = q->spec.guaranteed.mask & o->kept; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t g = queue_guarantee(q, r), most = r == RES_PODS ? 1 : b->rows.most[r];
 

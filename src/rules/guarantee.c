@@ -36,6 +36,16 @@ static struct rule_verdict above(const struct judge *j, const struct victim_queu
 	return rule_may_go();
 }
 
+/*
+ * Where nothing but slots, ports or other pods are in the way, what is judged is what the pod's own branch guarantees.
+ * Whoever goes would ask in other types when it comes back: so law 2 holds in all types then, or two queues that are each
+ * owed something else would take the same slot from each other for ever (GQ-15).
+ */
+static uint64_t kept_types(const struct judge *j, uint64_t judged)
+{
+	return judged & j->short_types ? judged : ~UINT64_C(0);
+}
+
 struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v)
 {
 	struct victim_queue *o = judge_queue(j, v->queue);
@@ -43,6 +53,7 @@ struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
 		o->verdict = judge_entitled(j, o->ancestor, &o->judged, &why) ? above(j, o) : why;
+		o->kept = kept_types(j, o->judged);
 		if (o->verdict.rule == RULE_NONE)
 			o->verdict.reason = 1; /* asked and found fine */
 	}
@@ -62,7 +73,7 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, c
 		queue_id q = o->guards[i];
 		const int64_t *used = ledger_queue_used(j->ledger, q), *before = judge_used_before(j, q);
 
-		for (uint64_t left = o->judged; left; left &= left - 1) {
+		for (uint64_t left = queue_get(j->tree, q)->spec.guaranteed.mask & o->kept; left; left &= left - 1) {
 			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t g = queue_guarantee(queue_get(j->tree, q), r),
 				takes = r == RES_PODS ? 1 : res_list_get(u, r);

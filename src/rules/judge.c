@@ -266,7 +266,7 @@ struct victim_queue *judge_queue(struct judge *j, queue_id q)
 	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
 	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
 	o->has_window[0] = o->has_window[1] = false;
-	o->judged = 0;
+	o->judged = o->kept = 0;
 	o->n_guards = 0;
 	for (; q != o->ancestor; q = queue_get(j->tree, q)->parent)
 		if (queue_get(j->tree, q)->spec.guaranteed.mask)

@@ -55,7 +55,8 @@ struct victim_queue {
 	queue_id ancestor; /* A */
 	/* of the rules that look at the queue alone: fence, policy, guarantee (laws 4 and 5) */
 	struct rule_verdict verdict;
-	uint64_t judged; /* types that laws 2, 4 and 5 are judged in; known once the guarantee rule was asked */
+	uint64_t judged; /* types that laws 4 and 5 are judged in; known once the guarantee rule was asked */
+	uint64_t kept;	 /* likewise, law 2 */
 	bool is_fenced;	 /* priorities are replaced by priority_shift on the way to A */
 	int64_t priority_shift;
 	uint32_t distance;

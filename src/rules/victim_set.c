@@ -120,7 +120,7 @@ static uint64_t judged_in(const struct victim_set *s, const struct set_victim *v
 {
 	if (s->law_2_types)
 		return s->law_2_types;
-	return s->keeps_all_types ? ~UINT64_C(0) : s->keeps_law_2 ? v->queue->judged : 0;
+	return s->keeps_all_types ? ~UINT64_C(0) : s->keeps_law_2 ? v->queue->kept : 0;
 }
 
 static int64_t takes(const struct set_victim *v, res_id r)

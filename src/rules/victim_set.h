@@ -59,14 +59,14 @@ struct victim_set {
 	struct victim_set_memory *m;
 	node_id node;	      /* all single victims are on it; NODE_NONE: they are on several nodes */
 	bool follows_ledger;  /* victims are off their nodes in the ledger */
-	bool keeps_law_2;     /* in the types the queue's verdict was judged in */
+	bool keeps_law_2;     /* in the types that were found for the queue */
 	bool keeps_all_types; /* law 2 in every type */
 	bool has_budgets;
 	bool needs_labels;    /* budgets count for pods with labels alone, and select by some (kube-scheduler) */
 	bool may_be_ample;    /* the short cut of queue_loss.is_ample may be used */
 	uint32_t most;	      /* pods that can be in it at most; UINT32_MAX: not known */
 	bool breaks_gangs;    /* a podset may lose its minimum, unless one that goes is inside its window (quota) */
-	uint64_t law_2_types; /* law 2 in these; 0: in those the queue was judged in */
+	uint64_t law_2_types; /* law 2 in these; 0: in those of the queue */
 	uint64_t path_types;  /* types counted for the shared ancestors too, because a maximum is in the way */
 	uint64_t search_stamp;
 };

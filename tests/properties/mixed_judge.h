@@ -192,8 +192,11 @@ static inline bool is_guaranteed(const struct mixed *m, const struct m_preemptio
 	return false;
 }
 
-/* The types in which laws 2, 4 and 5 are judged against this victim. */
-static inline void types_of(const struct mixed *m, const struct m_preemption *c, int meet, bool *ret)
+/*
+ * The types in which laws 4 and 5 are judged against this victim. Law 2 is judged in the same; in all, which is told,
+ * where nothing the pod is short of can be judged.
+ */
+static inline bool types_of(const struct mixed *m, const struct m_preemption *c, int meet, bool *ret)
 {
 	bool any = false;
 
@@ -203,6 +206,7 @@ static inline void types_of(const struct mixed *m, const struct m_preemption *c,
 	}
 	for (int t = 0; !any && t < M_TYPES; t++)
 		ret[t] = is_guaranteed(m, c, meet, t);
+	return !any;
 }
 
 static inline const char *judge_law_4(const struct mixed *m, const struct m_preemption *c, int meet, const bool *types)
@@ -221,7 +225,7 @@ static inline const char *judge_law_4(const struct mixed *m, const struct m_pree
 }
 
 static inline const char *judge_laws_2_and_5(const struct mixed *m, const struct m_preemption *c, const struct m_pod *v,
-					     int meet, const bool *types)
+					     int meet, const bool *types, bool in_all_types)
 {
 	for (int q = v->leaf; q >= 0 && q != meet; q = m->q[q].parent) {
 		for (int t = 0; t < M_TYPES; t++) {
@@ -230,7 +234,7 @@ static inline const char *judge_laws_2_and_5(const struct mixed *m, const struct
 
 			if (g && types[t] && before <= g)
 				return "law 5";
-			if (g && (types[t] || (m->judges_all_types && v->ask[t])) && after < before && after < g)
+			if (g && (types[t] || (in_all_types && v->ask[t])) && after < before && after < g)
 				return "law 2";
 		}
 	}
@@ -241,7 +245,7 @@ static inline const char *judge_reclaim(const struct mixed *m, const struct m_pr
 {
 	const struct m_pod *p = m_at(m, c->pod);
 	int meet = queue_meet(m, p->leaf, v->leaf);
-	bool types[M_TYPES];
+	bool types[M_TYPES], in_all_types;
 	const char *why;
 
 	if (m->reclaim_is_off)
@@ -254,9 +258,9 @@ static inline const char *judge_reclaim(const struct mixed *m, const struct m_pr
 		return "priority between queues";
 	if (p->age < delay_of(m, p->leaf))
 		return "delay";
-	types_of(m, c, meet, types);
+	in_all_types = types_of(m, c, meet, types) || m->judges_all_types;
 	why = judge_law_4(m, c, meet, types);
-	return why ? why : judge_laws_2_and_5(m, c, v, meet, types);
+	return why ? why : judge_laws_2_and_5(m, c, v, meet, types, in_all_types);
 }
 
 /* ---- profiles ---- */

@@ -17,7 +17,7 @@ enum { PODS_MAX = 8 };
 struct pod_row {
 	const char *name, *queue;
 	int a, b;	   /* of example.com/a and example.com/b */
-	const char *words; /* "waits", "age 5" (seconds), "opted-out", "daemon", "port" */
+	const char *words; /* "waits", "age 5" (seconds), "opted-out", "daemon", "port", "gang" (of two) */
 };
 
 struct row {
@@ -41,6 +41,8 @@ static void add_pod(struct story *s, const struct pod_row *p)
 		    p->name, text_str(&when), p->queue);
 	if (story_word(p->words, "opted-out"))
 		text_add(o, "  annotations: {yunikorn.apache.org/allow-preemption: \"false\"}\n");
+	if (story_word(p->words, "gang"))
+		text_add(o, "  annotations: {cede.dev/gang: g, cede.dev/min-member: \"2\"}\n");
 	if (is_daemon)
 		text_add(o, "  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: ds, uid: u, controller: "
 			    "true}]\n");
@@ -202,6 +204,85 @@ static void GQ_4_what_a_shared_parent_guarantees_is_not_asked_for(void **state)
 		run_row(&rows[i]);
 }
 
+static void GQ_4_a_gang_is_short_of_whatever_one_of_it_lacks(void **state)
+{
+	static const struct row rows[] = {
+		{"who frees what one member is owed does not give another what it is not owed",
+		 "{name: p, resources: {guaranteed: {" A ": 3}}}, {name: v}",
+		 3,
+		 2,
+		 0,
+		 {{"both", "root.v", 3, 2, NULL},
+		  {"g-0", "root.p", 2, 0, "waits gang"},
+		  {"g-1", "root.p", 1, 2, "waits gang"}},
+		 "g-0 waiting; g-1 waiting"},
+		{"a gang that is owed both takes both",
+		 "{name: p, resources: {guaranteed: {" A ": 3, " B ": 2}}}, {name: v}",
+		 3,
+		 2,
+		 0,
+		 {{"both", "root.v", 3, 2, NULL},
+		  {"g-0", "root.p", 2, 0, "waits gang"},
+		  {"g-1", "root.p", 1, 2, "waits gang"}},
+		 "g-0 reclaim n1 [both]; g-1 reclaim n1"},
+		{"and what there is enough of needs no guarantee",
+		 "{name: p, resources: {guaranteed: {" A ": 3}}}, {name: v}",
+		 3,
+		 4,
+		 0,
+		 {{"both", "root.v", 3, 2, NULL},
+		  {"g-0", "root.p", 2, 0, "waits gang"},
+		  {"g-1", "root.p", 1, 2, "waits gang"}},
+		 "g-0 reclaim n1 [both]; g-1 reclaim n1"},
+		{"what two lack together on one node is short, though each alone would have it",
+		 "{name: p, resources: {guaranteed: {" A ": 3}}}, {name: v}",
+		 3,
+		 4,
+		 0,
+		 {{"both", "root.v", 3, 2, NULL},
+		  {"g-0", "root.p", 2, 2, "waits gang"},
+		  {"g-1", "root.p", 1, 2, "waits gang"}},
+		 "g-0 waiting; g-1 waiting"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
+static void GQ_15_a_slot_is_not_taken_from_who_is_owed_something_else(void **state)
+{
+	static const struct row rows[] = {
+		{"it would take the slot back, for what it is owed",
+		 "{name: p, resources: {guaranteed: {" B ": 1}}}, {name: v, resources: {guaranteed: {" A ": 3}}}",
+		 9,
+		 9,
+		 2,
+		 {{"v-0", "root.v", 1, 0, NULL}, {"v-1", "root.v", 1, 0, NULL}, {"want", "root.p", 0, 1, "waits"}},
+		 "want waiting"},
+		{"nor would it have kept what it is guaranteed",
+		 "{name: p, resources: {guaranteed: {" B ": 1}}}, {name: v, resources: {guaranteed: {" A ": 2}}}",
+		 9,
+		 9,
+		 2,
+		 {{"v-0", "root.v", 1, 0, NULL}, {"v-1", "root.v", 1, 0, NULL}, {"want", "root.p", 0, 1, "waits"}},
+		 "want waiting"},
+		{"what is above its guarantee goes",
+		 "{name: p, resources: {guaranteed: {" B ": 1}}}, {name: v, resources: {guaranteed: {" A ": 1}}}",
+		 9,
+		 9,
+		 2,
+		 {{"v-0", "root.v", 1, 0, "age 900"},
+		  {"v-1", "root.v", 1, 0, "age 5"},
+		  {"want", "root.p", 0, 1, "waits"}},
+		 "want reclaim n1 [v-1]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row(&rows[i]);
+}
+
 static void GQ_2_queues_give_back_what_is_above_a_lowered_maximum(void **state)
 {
 	static const struct row rows[] = {
@@ -318,6 +399,8 @@ int main(void)
 		cmocka_unit_test(GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_be),
 		cmocka_unit_test(GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5),
 		cmocka_unit_test(GQ_4_what_a_shared_parent_guarantees_is_not_asked_for),
+		cmocka_unit_test(GQ_4_a_gang_is_short_of_whatever_one_of_it_lacks),
+		cmocka_unit_test(GQ_15_a_slot_is_not_taken_from_who_is_owed_something_else),
 		cmocka_unit_test(GQ_2_queues_give_back_what_is_above_a_lowered_maximum),
 		cmocka_unit_test(ONE_1_a_lowered_maximum_takes_groups_that_go_whole_as_a_whole),
 	};
