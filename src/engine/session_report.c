@@ -130,10 +130,28 @@ static uint32_t victims_of(struct decision_report *r, uint32_t transaction, stru
 	return n;
 }
 
+static bool takes_somebody(const struct session *s, const struct transaction *st)
+{
+	for (uint32_t i = 0; i < st->n_moves; i++)
+		if (s->done.v[st->first_move + i].kind == MOVE_EVICT)
+			return true;
+	return false;
+}
+
+/*
+ * In profile default the search for moves is the last of a cycle: room that others gave up after the group was tried is
+ * found by it too, and whoever gets that owes it to nobody's move.
+ */
+static enum action told_action(const struct session *s, const struct transaction *st)
+{
+	return s->is_for_moves && !takes_somebody(s, st) ? ACTION_ALLOCATE : st->action;
+}
+
 static void tell_room(struct decision_report *r, uint32_t transaction, bool of_workload)
 {
 	struct session *s = r->s;
 	const struct transaction *st = &s->transactions.v[transaction];
+	enum action action = told_action(s, st);
 
 	for (uint32_t i = 0; i < st->n_moves; i++) {
 		const struct session_move *move = &s->done.v[st->first_move + i];
@@ -142,7 +160,7 @@ static void tell_room(struct decision_report *r, uint32_t transaction, bool of_w
 		if ((m->workload == st->workload) != of_workload || r->placed_by[move->member] != transaction ||
 		    r->is_told[move->member] || (m->status != IS_BOUND && m->status != IS_NOMINATED))
 			continue;
-		new_decision(r, move->member, m->status == IS_BOUND ? OUTCOME_PLACED : OUTCOME_NOMINATED, st->action);
+		new_decision(r, move->member, m->status == IS_BOUND ? OUTCOME_PLACED : OUTCOME_NOMINATED, action);
 	}
 }
 

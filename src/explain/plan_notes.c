@@ -100,6 +100,21 @@ static void move_victims(struct plan_notes *n, const struct decision *d)
 			ledger_evict(n->ledger, d->victims[i].pod);
 }
 
+/* Whoever is tried gives up the room it had reserved, a group all of it, before victims are looked for. */
+static void drop_nominations(struct plan_notes *n, uint32_t from)
+{
+	const struct decision *d = &n->plan->v.v[from];
+
+	for (uint32_t i = from; i < n->plan->v.n; i++) {
+		const struct decision *o = &n->plan->v.v[i];
+
+		if (o != d && (d->group == GROUP_NONE || o->group != d->group || o->cycle != d->cycle))
+			return;
+		if (o->pod != POD_NONE && ledger_pod(n->ledger, o->pod)->state == POD_WAITING)
+			ledger_clear_nomination(n->ledger, o->pod);
+	}
+}
+
 static void move_pod(struct plan_notes *n, const struct decision *d)
 {
 	uint8_t state;
@@ -149,6 +164,8 @@ struct plan_notes *plan_notes_new(struct cluster *c, const struct decisions *pla
 	n->each = mem_alloc((n_victims + 1) * sizeof(*n->each));
 	mark = ledger_get_mark(n->ledger);
 	for (uint32_t i = 0; i < plan->v.n; i++) {
+		if (plan->v.v[i].n_victims || plan->v.v[i].outcome == OUTCOME_WAITING)
+			drop_nominations(n, i);
 		note_victims(n, &plan->v.v[i], n->each + n->first[i]);
 		move_victims(n, &plan->v.v[i]);
 		move_pod(n, &plan->v.v[i]);

@@ -152,7 +152,10 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 	case IS_CORE:
 		text_add(out, "core of ");
 		words_podset(c, v->podset, out);
-		text_printf(out, ": %" PRId64 " of its %" PRId64 " pods stay", v->num[0], v->num[1]);
+		if (v->num[0] < v->num[1])
+			text_printf(out, ": %" PRId64 " of its %" PRId64 " pods stay", v->num[0], v->num[1]);
+		else
+			text_printf(out, ": all of it stays, with a minimum of %" PRId64, v->num[0]);
 		break;
 	default:
 		text_add(out, "it is semi-preemptible and on its own: all of it is core");

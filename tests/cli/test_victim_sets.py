@@ -160,6 +160,13 @@ def uneven(leaving):
     return docs + [a]
 
 
+def given_up():
+    """Room was reserved for x/big, which does not fit any more; then its neighbour in the queue reclaims."""
+    big = pod("big", "root.a", {"cpu": "9"}, priority=100)
+    big["status"]["nominatedNodeName"] = "n1"
+    return [node(cpu="8"), queues(("a", {"vcore": 4}), ("b", {})), *[pod(f"b{i}", "root.b", {"cpu": "4"}, runs=60 + i) for i in range(2)], big, FOUR]
+
+
 EARLY = "The search for the best set of victims ended early on 1 node."
 
 
@@ -170,6 +177,8 @@ def main():
     for sentence, docs, rule, words in REFUSED:
         s.true(sentence, (rule, words) in protected(docs), str(protected(docs)))
     s.equal("KF_7: who is leaving already is not counted out of its zone a second time", victims(uneven(True)), [])
+    s.equal("room that was given up before is not told as used",
+            [v["taker"] for d in plan(given_up()) for v in d["victims"]], [{"queue": "root.a", "used": "0", "guaranteed": "4"}])
     found = [plan(crowded(110, seed))[0] for seed in range(1, 9)]
     s.true("a node of 110 pods, no two alike: room is found, by eviction of the needed ones alone",
            all(d["outcome"] == "nominated" and 10 < len(d["victims"]) < 40 for d in found), str([d["outcome"] for d in found]))

@@ -210,7 +210,7 @@ static inline bool stands_on(const struct m_pod *p, int node, enum m_when when, 
 	if (p->state == M_LEAVES)
 		return p->node == node && (when == AT_ONCE || (when == SOON && is_stuck(p)));
 	return p->state == M_WAITS && p->nomination == node && nominated != NO_NOMINATIONS &&
-	       (nominated == ALL_NOMINATIONS || p->holds || p->rank >= rank);
+	       (nominated == ALL_NOMINATIONS || (!p->is_doubted && (p->holds || p->rank >= rank)));
 }
 
 static inline int64_t room_on(const struct mixed *m, int node, int type, int but, const struct m_set *gone,

@@ -119,6 +119,7 @@ static inline void put_on(struct trial *t, int pod, int node)
 static inline void nominate(struct trial *t, int pod, int node)
 {
 	m_at(&t->m, pod)->nomination = node;
+	m_at(&t->m, pod)->is_doubted = false;
 	m_at(&t->m, pod)->holds = t->m.profile != PROFILE_KUBERNETES;
 }
 
@@ -622,6 +623,23 @@ static inline bool is_of_gang_before(const struct trial *t, uint32_t at)
 	return false;
 }
 
+/*
+ * Profile default asks groups a second time at the end of a cycle, and tells the second answer alone: by the first one
+ * the group may have given up a nomination that it had, or may have kept it.
+ */
+static inline void doubt_nominations(struct trial *t, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = to; t->m.profile == PROFILE_DEFAULT && i-- > from;) {
+		const struct decision *d = &t->l.plan.v.v[i];
+		int pod = live_index(&t->l, d->pod);
+
+		if (d->group == GROUP_NONE)
+			return;
+		if (pod >= 0 && m_at(&t->m, pod)->state == M_WAITS)
+			m_at(&t->m, pod)->is_doubted = true;
+	}
+}
+
 static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 {
 	bool placed[M_GROUPS] = {false};
@@ -630,6 +648,7 @@ static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 
 	while (to < t->l.plan.v.n && t->l.plan.v.v[to].cycle == cycle)
 		to++;
+	doubt_nominations(t, at, to);
 	for (uint32_t i = at; i < to; i++) {
 		const struct decision *d = &t->l.plan.v.v[i];
 

@@ -72,12 +72,13 @@ struct m_pod {
 	enum m_stamp stamp;		     /* of its start */
 	/* as it goes on */
 	enum m_state state;
-	int node;	/* where it runs */
-	int nomination; /* where room is reserved for it */
-	bool holds;	/* ... against everybody, not only who is not more important */
-	bool was_ours;	/* sent away by us */
-	bool is_placed; /* by us */
-	int64_t since;	/* seconds before now that it started */
+	int node;	 /* where it runs */
+	int nomination;	 /* where room is reserved for it */
+	bool holds;	 /* ... against everybody, not only who is not more important */
+	bool is_doubted; /* it may have been given up: see doubt_nominations */
+	bool was_ours;	 /* sent away by us */
+	bool is_placed;	 /* by us */
+	int64_t since;	 /* seconds before now that it started */
 	/* as the rules of the profile read it (mixed_judge.h) */
 	int leaf; /* NO_QUEUE: root.default; BAD_QUEUE: none */
 	int64_t rank;

@@ -74,7 +74,7 @@ static void PP_2_three_values(void **state)
 	story_end(&s);
 	group_of(&s, "preemptibility: semi-preemptible");
 	expect_line(&s, "semi-preemptible: one of one is the core", stays);
-	expect_why(&s, 0, "run-0", "preemptibility: core of d/run: 1 of its 1 pods stay");
+	expect_why(&s, 0, "run-0", "preemptibility: core of d/run: all of it stays, with a minimum of 1");
 	story_end(&s);
 }
 
@@ -411,7 +411,7 @@ static void PP_8_each_sub_group_has_its_core(void **state)
 	kai_pod(&s, "work-2", "train", 1, "n1", "age 700 podset work");
 	want(&s, "want", 3);
 	expect_line(&s, "two workers are surplus", stays);
-	expect_why(&s, 0, "head-0", "preemptibility: core of d/train (head): 1 of its 1 pods stay");
+	expect_why(&s, 0, "head-0", "preemptibility: core of d/train (head): all of it stays, with a minimum of 1");
 	expect_why(&s, 0, "work-0", "preemptibility: core of d/train (work): 1 of its 3 pods stay");
 	story_end(&s);
 }
