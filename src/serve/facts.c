@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "manifest/tree.h"
 
-enum { MAX_REASON = 400, MAX_RULES = 24 };
+enum { MAX_REASON = 400, MAX_PIECES = 24 };
 
 void facts_add(struct text *facts, enum fact_kind kind, const char *value)
 {
@@ -85,58 +85,129 @@ static void add_victims(struct text *facts, const struct tree *victims)
 	facts_add(facts, FACT_LOST, lost ? words : "");
 }
 
-/* "0/6 nodes are available: 1 Insufficient cpu, 5 node(s) had taints. preemption: …": what it says without numbers. */
-static void add_reasons(struct text *out, const char *message)
+/* ---- why it waits, in the words that many pods share: without numbers of its own, in an order of its own ---- */
+
+struct piece {
+	const char *s;
+	size_t n;
+};
+
+struct pieces {
+	struct piece v[MAX_PIECES];
+	uint32_t n;
+};
+
+static bool is_same_piece(struct piece a, struct piece b)
 {
-	const char *s = strstr(message, "nodes are available: "), *end;
+	return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
+}
 
-	if (!s) {
-		text_add_n(out, message, strnlen(message, MAX_REASON));
-		return;
-	}
-	s += strlen("nodes are available: ");
-	end = strstr(s, ". ");
-	end = end ? end : s + strlen(s);
-	while (s < end && out->n < MAX_REASON) {
-		const char *comma = strstr(s, ", ");
-		size_t n;
+static void add_piece(struct pieces *all, const char *s, size_t n)
+{
+	struct piece p = {s, n};
 
-		comma = comma && comma < end ? comma : end;
-		while (isdigit((unsigned char)*s) || *s == ' ')
-			s++;
-		n = comma > s ? (size_t)(comma - s) : 0;
-		while (n && s[n - 1] == '.')
-			n--;
-		text_add(out, out->n ? ", " : "");
-		text_add_n(out, s, n);
-		s = comma < end ? comma + 2 : end;
+	for (uint32_t i = 0; i < all->n; i++)
+		if (is_same_piece(all->v[i], p))
+			return;
+	if (n && all->n < MAX_PIECES)
+		all->v[all->n++] = p;
+}
+
+static int by_words(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
+
+	return order ? order : x->n < y->n ? -1 : x->n > y->n;
+}
+
+static void join(struct text *out, const char *lead, struct pieces *all)
+{
+	if (all->n)
+		qsort(all->v, all->n, sizeof(*all->v), by_words);
+	for (uint32_t i = 0; i < all->n && out->n < MAX_REASON; i++) {
+		text_add(out, i ? ", " : lead);
+		text_add_n(out, all->v[i].s, all->v[i].n);
 	}
 }
 
-/* What keeps it, in the words that many pods share. */
+/* "1 Insufficient cpu, 5 node(s) had untolerated taint(s). preemption: …": which come first depends on the numbers. */
+static void add_node_reasons(struct text *out, const char *s)
+{
+	const char *end = strstr(s, ". ");
+	struct pieces all = {.n = 0};
+
+	end = end ? end : s + strlen(s);
+	while (end > s && end[-1] == '.')
+		end--;
+	while (s < end) {
+		const char *comma = strstr(s, ", ");
+
+		comma = comma && comma < end ? comma : end;
+		while (s < comma && (isdigit((unsigned char)*s) || *s == ' '))
+			s++;
+		add_piece(&all, s, (size_t)(comma - s));
+		s = comma < end ? comma + 2 : end;
+	}
+	join(out, "", &all);
+}
+
+/* "queue root.a uses 3 of at most 4 cpu and the pod wants 2.": what others use and this one wants differ by the pod. */
+static bool add_limit(struct text *out, const char *message)
+{
+	const char *most = strstr(message, " of at most "), *verb = strstr(message, " uses "), *end;
+	const char *says = " may use";
+
+	if (!verb) {
+		verb = strstr(message, " runs ");
+		says = " may run";
+	}
+	if (!most || !verb || verb > most)
+		return false;
+	most += strlen(" of");
+	end = strstr(most, " and the pod wants");
+	end = end ? end : most + strcspn(most, ".");
+	text_add_n(out, message, (size_t)(verb - message));
+	text_add(out, says);
+	text_add_n(out, most, (size_t)(end - most));
+	return true;
+}
+
+static void add_message(struct text *out, const char *message)
+{
+	static const char nodes[] = "nodes are available: ";
+	const char *s = strstr(message, nodes);
+	size_t n = strnlen(message, MAX_REASON);
+
+	if (s) {
+		add_node_reasons(out, s + strlen(nodes));
+		return;
+	}
+	if (add_limit(out, message))
+		return;
+	while (n && message[n - 1] == '.')
+		n--;
+	text_add_n(out, message, n);
+}
+
 static void add_reason(struct text *facts, const struct tree *d)
 {
 	const struct tree *protected = tree_get(d, "protected");
-	const char *own = string_of(d, "rule"), *seen[MAX_RULES];
+	const char *own = string_of(d, "rule");
+	struct pieces rules = {.n = 0};
 	struct text words = {0};
-	uint32_t n_seen = 0;
 
 	if (*own)
 		text_printf(&words, "held back by %s", own);
 	else
-		add_reasons(&words, string_of(d, "message"));
-	for (uint32_t i = 0; tree_is(protected, TREE_LIST) && i < protected->n && n_seen < MAX_RULES; i++) {
+		add_message(&words, string_of(d, "message"));
+	for (uint32_t i = 0; tree_is(protected, TREE_LIST) && i < protected->n; i++) {
 		const char *rule = string_of(protected->items[i], "rule");
-		uint32_t k = 0;
 
-		while (k < n_seen && !str_eq(seen[k], rule))
-			k++;
-		if (k < n_seen || !*rule)
-			continue;
-		seen[n_seen++] = rule;
+		add_piece(&rules, rule, strlen(rule));
 		add_rule(facts, rule);
-		text_printf(&words, "%s%s", n_seen > 1 ? ", " : words.n ? "; protected by " : "protected by ", rule);
 	}
+	join(&words, words.n ? "; protected by " : "protected by ", &rules);
 	facts_add(facts, FACT_REASON, text_str(&words));
 	text_free(&words);
 }

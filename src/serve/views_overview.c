@@ -71,7 +71,9 @@ static void reason_of(const struct text *facts, struct text *reason, struct text
 
 	text_reset(reason);
 	text_reset(rules);
-	if (str_eq(outcome, "nominated") || str_eq(outcome, "placed"))
+	if (str_eq(outcome, "placed"))
+		text_add(reason, "there is room for it: it starts");
+	else if (str_eq(outcome, "nominated"))
 		text_add(reason, "it has a place and waits until that is free");
 	else if (str_eq(outcome, "gated"))
 		text_add(reason, "scheduling gates");

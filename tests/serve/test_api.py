@@ -1,64 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """cede serve, asked as browsers and programs do: the same JSON as the command line's, pages, what if, events, hostile requests."""
-import http.client
 import json
 import os
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
-from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import NOW, Folder, Suite, cede  # noqa: E402
+from server import EXAMPLE, Server  # noqa: E402
 
 t = Suite()
-EXAMPLE = ["-f", "examples/gpu-cluster", *NOW]
 MARKUP = "<img src=x onerror=alert(1)>"
-
-
-class Server:
-    """cede serve on a free port, as long as the block."""
-
-    def __init__(self, *args):
-        self.args = args
-
-    def __enter__(self):
-        self.process = subprocess.Popen([CEDE, "serve", "--listen", "127.0.0.1:0", *self.args], cwd=SOURCE, env=environment(), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith("listening on http://"):
-            raise RuntimeError(line + self.process.stderr.read())
-        self.url = line.split()[2]
-        self.host, self.port = self.url[len("http://"):].rsplit(":", 1)
-        return self
-
-    def __exit__(self, *ignored):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.out, self.err = self.process.communicate(timeout=120)
-
-    def ask(self, path, method="GET", body=None, headers=None):
-        c = http.client.HTTPConnection(self.host, int(self.port), timeout=120)
-        c.request(method, path, body, headers or {})
-        answer = c.getresponse()
-        said = answer.read().decode()
-        c.close()
-        return answer.status, said
-
-    def json(self, path, **more):
-        status, said = self.ask(path, **more)
-        return status, json.loads(said)
-
-    def raw(self, data):
-        """The first of what is answered; b"": the connection was closed, or nothing came so far."""
-        with socket.create_connection((self.host, int(self.port)), timeout=1) as s:
-            try:
-                s.sendall(data)
-                return s.recv(65536)
-            except OSError:
-                return b""
 
 
 def same_as_the_command_line(s):
@@ -193,7 +146,7 @@ def hostile(s):
 def events():
     with Server(*EXAMPLE) as s:
         def follow(last, until):
-            c = http.client.HTTPConnection(s.host, int(s.port), timeout=120)
+            c = s.connect()
             c.request("GET", "/api/v1/events", headers={"Last-Event-ID": str(last)} if last is not None else {})
             answer = c.getresponse()
             said = ""
@@ -204,7 +157,7 @@ def events():
         newest = s.json("/api/v1/decisions?limit=1000")[1]["next"]
         first = follow(1, "event: decision")
         t.true("events: from before the start: load everything anew", "event: reset" in first, first)
-        s.process.send_signal(signal.SIGHUP)
+        s.read_anew()
         later = follow(newest, "event: cluster")
         t.true("events: SIGHUP reads anew, and those who follow hear of it", later.count("event: decision") == 5 and "event: reset" not in later, later)
 
@@ -235,7 +188,7 @@ metadata: {{name: "a", namespace: default, labels: {{queue: "root.{MARKUP}"}}}}
 spec: {{containers: [{{name: c, resources: {{requests: {{cpu: "1"}}}}}}]}}
 """
     with Folder({"a.yaml": pod}) as folder, Server("-f", folder) as s:
-        c = http.client.HTTPConnection(s.host, int(s.port), timeout=120)
+        c = s.connect()
         c.request("GET", "/api/v1/pods")
         answer = c.getresponse()
         t.equal("names that are markup stay data", (answer.status, answer.getheader("Content-Type"), answer.getheader("X-Content-Type-Options")),

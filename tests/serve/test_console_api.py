@@ -2,61 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the console asks cede serve for: timelines, chains of displacement, maps, reasons of waiting, history, settings, reports; of files, journals and
 simulations; and what hostile questions get."""
-import http.client
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
-import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
-from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import NOW, SOURCE, Folder, Suite, cede  # noqa: E402
+from server import EXAMPLE, Server  # noqa: E402
 
 t = Suite()
-EXAMPLE = ["-f", "examples/gpu-cluster", *NOW]
 MARKUP = "<img src=x onerror=alert(1)>"
 
 
-class Server:
-    """cede serve on a free port, as long as the block."""
-
-    def __init__(self, *args):
-        self.args = args
-
-    def __enter__(self):
-        self.process = subprocess.Popen([CEDE, "serve", "--listen", "127.0.0.1:0", *self.args], cwd=SOURCE, env=environment(), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith("listening on http://"):
-            raise RuntimeError(line + self.process.stderr.read())
-        self.host, self.port = line.split()[2][len("http://"):].rsplit(":", 1)
-        return self
-
-    def __exit__(self, *ignored):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.out, self.err = self.process.communicate(timeout=120)
-
-    def ask(self, path, method="GET", body=None, **query):
-        c = http.client.HTTPConnection(self.host, int(self.port), timeout=300)
-        c.request(method, "/api/v1/" + path + ("?" + urllib.parse.urlencode(query) if query else ""), body)
-        answer = c.getresponse()
-        said = answer.read().decode()
-        c.close()
-        return answer.status, said
-
-    def get(self, path, **query):
-        status, said = self.ask(path, **query)
-        if status != 200:
-            raise RuntimeError(f"{path} {query}: {status} {said}")
-        return json.loads(said)
-
-    def pods(self, **query):
-        return [d["decision"].get("pod") for d in self.get("decisions", **query)["items"]]
+def pods(s, **query):
+    return [d["decision"].get("pod") for d in s.get("decisions", **query)["items"]]
 
 
 def node(name, cpu=4):
@@ -103,7 +65,7 @@ def filters(s):
         ("somebody nobody knows", {"user": "nobody"}, []),
     ]
     for name, query, expected in rows:
-        t.equal(f"decisions: {name}", s.pods(**query), expected)
+        t.equal(f"decisions: {name}", pods(s, **query), expected)
     t.true("decisions: each row of these says something", len(evicting) >= 3 and len(plan) >= 5, str(plan))
     first = s.get("decisions", order="newest", limit=2)
     rest = s.get("decisions", order="newest", limit=100, before=first["next"])
@@ -212,9 +174,9 @@ def chains():
             t.equal("chain: followed back, one after the other", [(x["decision"]["pod"], x["took"]) for x in low], [("a/middle", "a/low")])
             t.equal("chain: of a pod that had to go it begins with who took its place", s.get("chain", pod="a/low")["start"]["decision"]["pod"], "a/low")
             t.equal("chain: a victim never heard of again is unknown", s.get("chain", id=start["id"])["unknown"], [])
-            t.equal("decisions by user: bob's own, and those that take from bob", sorted(set(s.pods(user="bob"))), ["a/high", "a/middle"])
+            t.equal("decisions by user: bob's own, and those that take from bob", sorted(set(pods(s, user="bob"))), ["a/high", "a/middle"])
             t.equal("decisions between two times", [x[1] for x in by if "12:10" <= x[0] < "12:20"],
-                    s.pods(**{"from": "2026-11-15T12:10:00Z", "to": "2026-11-15T12:20:00Z"}))
+                    pods(s, **{"from": "2026-11-15T12:10:00Z", "to": "2026-11-15T12:20:00Z"}))
             history = s.get("queues/history", queue="root.default")
             t.equal("history: of a journal's plans", (len(history["points"]), history["resources"]["cpu"]["used"]), (4, [4, 4, 4, 8]))
             t.equal("overview: it says where it comes from", s.get("overview")["source"], "journal")
@@ -310,9 +272,9 @@ def hostile_names():
     name = "x" + MARKUP + "\\u0000\\n\u202e"
     text = node("n1") + pod("a", 1, on="n1", user=MARKUP) + pod("b", 10, user=MARKUP)
     with Folder({"a.yaml": text}) as folder, Server("-f", folder, *NOW) as s:
-        t.equal("a user that is markup is found by it", s.pods(user=MARKUP), ["a/b"])
+        t.equal("a user that is markup is found by it", pods(s, user=MARKUP), ["a/b"])
         t.equal("and comes back as it was", s.get("decisions", user=MARKUP)["items"][0]["user"], MARKUP)
-        t.equal("nobody is found by another", s.pods(user=name), [])
+        t.equal("nobody is found by another", pods(s, user=name), [])
 
 
 def rule_names():

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """/api/v1/queues: what each queue deserves where shares decide, hours that protect its work, and what there is to share."""
-import http.client
 import json
 import os
-import signal
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
-from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import NOW, Folder, Suite, cede  # noqa: E402
+from server import Server  # noqa: E402
 
 t = Suite()
 QUEUE = """
@@ -38,17 +36,8 @@ CLUSTER = NODE + QUEUE % ("a", "", 1) + QUEUE % ("b", "", 3) + "".join(POD % (q,
 
 
 def ask(path, *args):
-    process = subprocess.Popen([CEDE, "serve", "--listen", "127.0.0.1:0", *args], cwd=SOURCE, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        line = process.stdout.readline()
-        if not line.startswith("listening on http://"):
-            raise RuntimeError(line + process.stderr.read())
-        c = http.client.HTTPConnection(line.split("://")[1].strip(), timeout=120)
-        c.request("GET", path)
-        return json.loads(c.getresponse().read())
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=120)
+    with Server(*args) as s:
+        return s.get(path)
 
 
 def gpus(found):

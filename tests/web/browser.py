@@ -175,7 +175,8 @@ class Page:
         self.wait(f"document.documentElement.dataset.ready === {json.dumps(hash)}" + (f" && ({wait})" if wait else ""))
 
     def text(self, selector="body"):
-        return self.js(f"(document.querySelector({json.dumps(selector)}) || {{innerText: ''}}).innerText") or ""
+        """As one reads it: a blank at which no line is broken is a blank."""
+        return (self.js(f"(document.querySelector({json.dumps(selector)}) || {{innerText: ''}}).innerText") or "").replace("\u00a0", " ")
 
     def texts(self, selector):
         return self.js(f"[...document.querySelectorAll({json.dumps(selector)})].map(n => n.innerText.trim())")

@@ -2,48 +2,15 @@
 """cede serve and a browser that looks at it, for the tests of the console."""
 import json
 import os
-import signal
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 from harness import CEDE, NOW, SOURCE, Folder, Suite, cede, environment  # noqa: E402,F401
+from server import EXAMPLE, Server  # noqa: E402,F401
 from browser import PROGRAM, Broken, Browser  # noqa: E402,F401
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;b"
-EXAMPLE = ["-f", "examples/gpu-cluster", *NOW]
-
-
-class Server:
-    """cede serve on a free port, or the one it had before."""
-
-    def __init__(self, *args, listen="127.0.0.1:0"):
-        self.args, self.listen, self.process = args, listen, None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def start(self):
-        self.process = subprocess.Popen([CEDE, "serve", "--listen", self.listen, *self.args], cwd=SOURCE, env=environment(), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith("listening on "):
-            raise RuntimeError(line + self.process.stderr.read())
-        self.url = line.split()[2]
-        self.listen = self.url.split("://")[1]
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.out, self.err = self.process.communicate(timeout=120)
-
-    def __exit__(self, *ignored):
-        self.stop()
-
-    def read_anew(self):
-        self.process.send_signal(signal.SIGHUP)
 
 
 def hostile_cluster():

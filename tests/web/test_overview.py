@@ -31,8 +31,9 @@ def example(s, browser):
         s.true("it says what is not well, in words", "2 queues are below the guarantee while work waits." in page.text("#verdict"))
         tiles = dict(zip(page.texts(".tile dt"), page.texts(".tile .value")))
         s.equal("its numbers", [tiles[k] for k in ("Running", "Waiting", "GPU in use", "Would have to go", "Work that would be lost")], ["18", "5", "100 %", "3", "7h20m"])
-        s.equal("work that waits, by reason, most first", page.texts("#waiting tbody tr td:nth-child(2)"), ["4", "1"])
-        s.true("with the reason", "protected by guarantee" in page.text("#waiting"))
+        s.equal("work that waits, by reason, most first", page.texts("#waiting tbody tr td:nth-child(2)"), ["3", "1", "1"])
+        s.true("with the reason", all(w in page.text("#waiting") for w in (
+            "There is room for it: it starts", "Insufficient cpu, memory, nvidia.com/gpu; protected by application, fence, guarantee, priority")), page.text("#waiting"))
         s.equal("who is below the guarantee, by how much; and a queue above it not again", list(zip(page.texts("#below tbody th"), page.texts("#below tbody td:last-child"))),
                 [("root.ads.ranking", "4"), ("root.research.language", "4")])
         s.equal("who has to go, the last first", page.texts("#evictions .scroll[data-key=victims] tbody th"), ["vision/sweep-2", "web/crawl-1", "vision/sweep-3"])

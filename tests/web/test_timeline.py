@@ -122,7 +122,7 @@ def chains(s, browser):
         page.js("document.querySelector('.histogram').focus()")
         page.key("Home")
         page.wait("document.querySelector('#when .reading').innerText.startsWith('2026-11-15 12:00:00')")
-        s.true("the picture reads its numbers to the keyboard", "1 evictions" in page.text("#when .reading") or "1 placements" in page.text("#when .reading"), page.text("#when .reading"))
+        s.true("the picture reads its numbers to the keyboard", "1 eviction," in page.text("#when .reading") or "1 placement," in page.text("#when .reading"), page.text("#when .reading"))
         page.key("Enter")
         page.wait("document.querySelector('[data-key=whole-time]')")
         s.true("a part of the time alone", 0 < page.count(LIST) < total, f"{page.count(LIST)} of {total}")

@@ -51,13 +51,33 @@ function findKey(root, key) {
 	return null;
 }
 
+/* What was entered is the page's business from then on; only what is still being typed is kept. */
+document.addEventListener("change", ev => {
+	if ("defaultValue" in ev.target)
+		ev.target.defaultValue = ev.target.value;
+}, true);
+
+/* What stands in a field that somebody is in, and where: {value: null where it was not changed, from, to}. */
+function typedIn(field) {
+	const isText = field.matches("textarea, input[type=text], input[type=search], input[type=password]");
+	return isText ? {value: field.value === field.defaultValue ? null : field.value, from: field.selectionStart, to: field.selectionEnd} : null;
+}
+
+function typeAgain(field, typed) {
+	if (!typed || !("selectionStart" in field))
+		return;
+	if (typed.value !== null)
+		field.value = typed.value;
+	field.setSelectionRange(typed.from, typed.to);
+}
+
 /*
- * New content for an element. What has an id or data-key and is there again keeps the focus, stays open (details) and
- * scrolled where it was: a view that draws itself anew does not disturb who works in it.
+ * New content for an element. What has an id or data-key and is there again keeps the focus and what is being typed, stays
+ * open (details) and scrolled where it was: a view that draws itself anew does not disturb who works in it.
  */
 export function swap(root, ...children) {
 	const active = document.activeElement;
-	const focus = active && root !== active && root.contains(active) ? keyOf(active) : null;
+	const focus = active && root !== active && root.contains(active) ? keyOf(active) : null, typed = focus && typedIn(active);
 	const open = [], scrolled = [];
 	for (const d of root.querySelectorAll("details[open]"))
 		open.push(keyOf(d));
@@ -77,8 +97,10 @@ export function swap(root, ...children) {
 			s.scrollTo(left, top);
 	}
 	const again = findKey(root, focus);
-	if (again)
+	if (again) {
 		again.focus({preventScroll: true});
+		typeAgain(again, typed);
+	}
 	return root;
 }
 

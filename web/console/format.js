@@ -50,6 +50,18 @@ export const shortType = resource => {
 export const typeTitle = resource => ({cpu: "CPU", memory: "Memory", pods: "Pods", "ephemeral-storage": "Storage"})[resource] ||
 	(/gpu$/i.test(resource) ? "GPU" : shortType(resource));
 
+/* "GPU", or the whole name where two would be called the same. */
+export const titleIn = (all, r) => all.filter(o => typeTitle(o) === typeTitle(r)).length > 1 ? r : typeTitle(r);
+
+/* What a pod asks for, in one line: "8 GPU, 24 CPU, 200Gi memory". */
+export function requests(pod) {
+	const all = Object.keys(pod.requests || {}).filter(r => r !== "pods"), unit = r => isBytes(r) ? titleIn(all, r).toLowerCase() : titleIn(all, r);
+	return all.map(r => `${amount(r, quantity(pod.requests[r]))}\u00a0${unit(r)}`).join(", ");
+}
+
+/* "Insufficient cpu, Insufficient memory" says one word twice. */
+export const shortReason = text => (text || "").replace(/(, |; |^)Insufficient [^,;]+(, Insufficient [^,;]+)+/g, (all, before) => before + "Insufficient " + all.slice(before.length + 13).replaceAll(", Insufficient ", ", "));
+
 /* ---- times ---- */
 
 const pad = n => String(n).padStart(2, "0");

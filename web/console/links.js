@@ -32,9 +32,17 @@ function link(view, parts, query, text, attrs) {
 	return routeOf(view) ? el("a", {href: address(view, parts, query), ...attrs}, text) : el("span", attrs || {}, text);
 }
 
-export const queueLink = (queue, text) => link("queues", [queue], null, text || queue, {class: "name"});
-export const nodeLink = (node, text) => link("nodes", [node], null, text || node, {class: "name"});
+const LONG = 28;
+
+/* A short name stays in one line; a long one may be broken, after its dots and slashes before all else. */
+function nameLink(view, parts, name) {
+	const isLong = name.length > LONG, pieces = isLong ? name.split(/(?<=[./])/) : [name];
+	return link(view, parts, null, pieces.map((p, i) => [i > 0 && el("wbr"), p]), {class: isLong ? "name long" : "name"});
+}
+
+export const queueLink = (queue, text) => nameLink("queues", [queue], text || queue);
+export const nodeLink = (node, text) => nameLink("nodes", [node], text || node);
 /* name is "ns/name" */
-export const podLink = (name, text) => link("pod", name.split("/"), null, text || name, {class: "name"});
-export const groupLink = (name, text) => link("group", name.split("/"), null, text || name, {class: "name"});
+export const podLink = (name, text) => nameLink("pod", name.split("/"), text || name);
+export const groupLink = (name, text) => nameLink("group", name.split("/"), text || name);
 export const timelineLink = (query, text) => routeOf("timeline") ? link("timeline", [], query, text) : null;

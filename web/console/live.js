@@ -137,9 +137,16 @@ export async function start() {
 	}
 }
 
+/* A list of choices that is open would close if its view were drawn anew. */
+const PICKING_MS = 10000;
+let touchedAt = -Infinity;
+for (const kind of ["pointerdown", "keydown"])
+	addEventListener(kind, () => { touchedAt = performance.now(); }, true);
+const isPicking = () => document.activeElement instanceof HTMLSelectElement && performance.now() - touchedAt < PICKING_MS;
+
 /*
  * Calls refresh() when something of these kinds happened: soon, but not more often than a tenth of the time it takes
- * allows, and not while nobody looks. refresh returns a promise; its failures are told to failed(error).
+ * allows, and not while nobody looks or somebody chooses. refresh returns a promise; its failures are told to failed(error).
  */
 export function follow(signal, kinds, refresh, failed) {
 	let timer = 0, isBusy = false, isDue = false, tookMs = 0;
@@ -147,6 +154,10 @@ export function follow(signal, kinds, refresh, failed) {
 		timer = 0;
 		if (document.hidden || isBusy)
 			return;
+		if (isPicking()) {
+			timer = setTimeout(run, 1000);
+			return;
+		}
 		isDue = false;
 		isBusy = true;
 		const began = performance.now();

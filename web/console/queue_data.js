@@ -1,5 +1,5 @@
 /* What the server says of queues, as numbers, and in words. */
-import {amount, quantity, shortType, span, timeOf, typeTitle, when} from "./format.js";
+import {amount, quantity, shortType, span, timeOf, when} from "./format.js";
 
 const FEW = 3;
 
@@ -16,8 +16,6 @@ export function resourcesOf(queues) {
 
 const rank = r => /gpu/i.test(r) ? 0 : r === "cpu" ? 1 : r === "memory" ? 2 : 3;
 export const mainResources = all => all.slice(0, FEW);
-/* "GPU", or the whole name where two would be called the same. */
-export const titleIn = (all, r) => all.filter(o => typeTitle(o) === typeTitle(r)).length > 1 ? r : typeTitle(r);
 
 export function amountsOf(q, r) {
 	const max = q.effectiveMax && r in q.effectiveMax ? quantity(q.effectiveMax[r]) : Infinity;
@@ -59,11 +57,27 @@ const seconds = text => {
 	return sum;
 };
 
-/* [[badge, sentence]] of what applies to a queue, inherited or its own. */
-export function whatApplies(q) {
-	const s = q.settings || {}, list = [];
+/* Where a queue below it lacks the same, the one above is not told again. rows: [{queue, resource}] */
+export const lowest = rows => rows.filter(a => !rows.some(b => a.resource === b.resource && b.queue.startsWith(a.queue + ".")));
+/* Queues that are below their guarantee while work waits, and in what. */
+export const lacking = queues => lowest(queues.flatMap(q => (q.short || []).map(resource => ({queue: q.queue, resource}))));
+
+/* The nearest queue above it that has a fence. */
+function fenceAbove(q, queues) {
+	const byName = new Map(queues.map(x => [x.queue, x]));
+	for (let up = byName.get(q.parent); up; up = byName.get(up.parent))
+		if ((up.settings || {}).preemptionPolicy === "fence")
+			return up;
+	return null;
+}
+
+/* [[badge, sentence]] of what applies to a queue, inherited or its own; queues: all of them, where those above it shall be asked. */
+export function whatApplies(q, queues = []) {
+	const s = q.settings || {}, list = [], above = s.preemptionPolicy === "fence" ? null : fenceAbove(q, queues);
 	if (s.preemptionPolicy === "fence")
 		list.push(["fence", "Work below this queue takes room only from inside of it, and is taken from by others as usual."]);
+	if (above)
+		list.push(["fence above", `Its work takes room back only from inside of ${above.queue}, which has a fence.`]);
 	if (s.preemptionPolicy === "disabled")
 		list.push(["nobody has to go", "preemption.policy is disabled: no pod of this queue has to go, but for work that must run on its node."]);
 	if (s.protectedHours)

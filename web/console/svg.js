@@ -15,7 +15,8 @@ function hatch() {
 /*
  * What a queue uses of a resource, and what it is entitled to, on one scale: used is solid, what is beyond the guarantee
  * hatched, what waits for room a dashed frame; guaranteed a line with a foot, fair share a line with a diamond, the
- * maximum a thick end. amounts: {used, guaranteed, fair, max, wanted} as numbers; max may be Infinity.
+ * maximum a thick end. amounts: {used, guaranteed, fair, max, wanted, all} as numbers; max may be Infinity, all is where
+ * the ground ends (the whole scale where it is left out).
  */
 export function entitlementBar(amounts, scale, sentence) {
 	const H = 22, TOP = 5, BAR = 12;
@@ -24,7 +25,7 @@ export function entitlementBar(amounts, scale, sentence) {
 	const [id, pattern] = hatch(), parts = [];
 	const part = (cls, from, to, more) => svg("rect", {class: cls, x: pc(at(from)), y: TOP, width: pc(Math.max(0.4, at(to) - at(from))), height: BAR, ...more});
 	const mark = (cls, v, ...shapes) => svg("svg", {x: pc(Math.min(at(v), 99.6)), overflow: "visible", class: cls, "aria-hidden": "true"}, shapes);
-	parts.push(svg("rect", {class: "track", x: 0, y: TOP, width: "100%", height: BAR, rx: 2}));
+	parts.push(svg("rect", {class: "track", x: 0, y: TOP, width: pc(amounts.all > 0 ? at(amounts.all) : 100), height: BAR, rx: 2}));
 	if (own > 0)
 		parts.push(part("used", 0, own));
 	if (amounts.used > own)

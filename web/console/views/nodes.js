@@ -1,7 +1,7 @@
 /* A map of the cluster, coloured by free room, by queue or by priority; and one node with its pods and what protects each. */
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
-import {amount, num, plural, quantity, shortType, span, timeOf, typeTitle, until, when} from "../format.js";
+import {amount, num, plural, quantity, requests, shortType, span, timeOf, titleIn, typeTitle, until, when} from "../format.js";
 import {address, groupLink, nodeLink, podLink, queueLink} from "../links.js";
 import {follow} from "../live.js";
 import {CORDONED, LEAVING, MISSING, NOT_READY, OVERBOOKED, nodeMap} from "../node_map.js";
@@ -29,7 +29,7 @@ function stateWords(flags) {
 const stateBadges = flags => stateWords(flags).map(w => badge(w === "cordoned" || w === "pods are leaving" ? "warn" : "bad", w));
 
 function describer(resources) {
-	return n => [`${n.name}: ${plural(n.pods, "pod")}`, ...resources.map((r, i) => n.free[i] === null || n.free[i] === undefined ? null : `${typeTitle(r)} ${n.free[i]} % free`),
+	return n => [`${n.name}: ${plural(n.pods, "pod")}`, ...resources.map((r, i) => n.free[i] === null || n.free[i] === undefined ? null : `${titleIn(resources, r)} ${n.free[i]} % free`),
 		n.queue && `mostly ${n.queue}`, n.priority !== null && `highest priority ${num(n.priority)}`, ...stateWords(n.flags)].filter(Boolean).join(", ");
 }
 
@@ -87,8 +87,17 @@ const ORDERS = {
 	pods: (a, b) => b.pods - a.pods,
 };
 
+/* The one that was chosen, or of the first kind (GPUs, where there are any) what most nodes have. */
+function shownResource(map, state) {
+	if (map.resources.includes(state.resource))
+		return state.resource;
+	const has = map.resources.map((_, i) => map.nodes.filter(n => n[5 + i] !== null && n[5 + i] !== undefined).length);
+	const kind = map.resources.filter(r => typeTitle(r) === typeTitle(map.resources[0]));
+	return kind.sort((a, b) => has[map.resources.indexOf(b)] - has[map.resources.indexOf(a)])[0];
+}
+
 function arrange(map, state) {
-	const index = Math.max(0, map.resources.indexOf(state.resource)), all = read(map), wanted = state.search.toLowerCase();
+	const index = map.resources.indexOf(shownResource(map, state)), all = read(map), wanted = state.search.toLowerCase();
 	let nodes = all.map(n => ({...n, shownFree: n.free[index] ?? null}));
 	if (wanted)
 		nodes = nodes.filter(n => n.name.toLowerCase().includes(wanted) || (n.queue || "").toLowerCase().includes(wanted));
@@ -107,7 +116,7 @@ function listTable(nodes, resources, shown) {
 		{title: "Node", text: true, show: n => nodeLink(n.name)},
 		{title: "State", text: true, show: n => n.flags ? stateBadges(n.flags) : "ready"},
 		{title: "Pods", show: n => num(n.pods)},
-		...resources.map((r, i) => ({title: `${typeTitle(r)} free`, show: n => n.free[i] === null || n.free[i] === undefined ? "–" : `${n.free[i]} %`})),
+		...resources.map((r, i) => ({title: `${titleIn(resources, r)} free`, show: n => n.free[i] === null || n.free[i] === undefined ? "–" : `${n.free[i]} %`})),
 		{title: "Mostly", text: true, show: n => n.queue ? queueLink(n.queue) : "–"},
 		{title: "Highest priority", show: n => n.priority === null ? "–" : num(n.priority)},
 	], nodes.slice(0, shown));
@@ -136,7 +145,7 @@ async function renderMap(root, params, signal) {
 		const find = el("label", {class: "choice"}, el("span", {class: "label"}, "Find"), el("input", {type: "search", "data-key": "find", value: state.search, placeholder: "node or queue", oninput: ev => change({search: ev.target.value, shown: PAGE})}));
 		swap(root, heading("Nodes", `${plural(all.length, "node")} as of ${when(timeOf(map.now))} UTC. ${bad ? `${plural(bad, "needs", "need")} a look. ` : ""}${cordoned ? `${num(cordoned)} cordoned.` : ""}`),
 			el("div", {class: "controls"}, choice("by", "Colour by", [["free", "free room"], ["queue", "queue"], ["priority", "priority"]], state.by, by => change({by})),
-				map.resources.length > 1 && choice("resource", "Fill by", map.resources.map(r => [r, typeTitle(r)]), map.resources.includes(state.resource) ? state.resource : map.resources[0], resource => change({resource})),
+				map.resources.length > 1 && choice("resource", "Fill by", map.resources.map(r => [r, titleIn(map.resources, r)]), shownResource(map, state), resource => change({resource})),
 				select("order", "Order", [["name", "name"], ["free", "least free first"], ["queue", "queue"], ["priority", "highest priority"], ["pods", "most pods"]], state.order, order => change({order})), find),
 			el("section", {class: "card", id: "map", "aria-labelledby": "map-title"}, el("h2", {id: "map-title", class: "hidden"}, "Map"), legendOf(state.by, palette, nodes), picture.element,
 				!nodes.length && empty("No node has this in its name.", null)),
@@ -163,7 +172,7 @@ function room(node) {
 
 function roomCard(node) {
 	return card("room", "Room", null, table("room", "What the node has", [
-		{title: "Resource", text: true, show: x => typeTitle(x.r)},
+		{title: "Resource", text: true, show: x => titleIn(room(node).map(y => y.r), x.r)},
 		{title: "", text: true, show: x => el("div", {class: "bar-cell"}, shareBar(x.used / x.total, `${amount(x.r, x.used)} of ${amount(x.r, x.total)} ${shortType(x.r)} used`))},
 		{title: "Used", show: x => amount(x.r, x.used)},
 		{title: "Free", show: x => el("b", {class: x.free < 0 ? "bad" : null}, amount(x.r, x.free))},
@@ -205,8 +214,6 @@ function guardCell(p, now, nWaiting, isBrief) {
 	return el("ul", {class: "guards"}, list.map(g => el("li", {}, name(g), time(g), el("ul", {class: "bare"}, sentences(g)))));
 }
 
-const requests = p => Object.entries(p.requests || {}).filter(([r]) => r !== "pods").map(([r, v]) => `${v} ${shortType(r)}`).join(", ");
-
 function podsCard(view) {
 	const now = timeOf(view.now), n = view.waiting.length;
 	const say = n ? `For each pod, what the rules say to those who wait: asked for ${n === 1 ? "the one that comes first" : `${num(n)}, the first of each queue`}.` : "Nobody waits, so nobody has to be protected.";
@@ -217,7 +224,7 @@ function podsCard(view) {
 		{title: "Queue", text: true, show: p => p.queue ? queueLink(p.queue) : "–"},
 		{title: "Priority", show: p => num(p.priority)},
 		{title: "Running for", show: p => p.started ? span(Math.max(0, Math.round(now - timeOf(p.started)))) : "–"},
-		{title: "Uses", text: true, show: requests},
+		{title: "Uses", text: true, wrap: true, show: requests},
 		{title: "Protected", text: true, long: true, show: p => guardCell(p, now, n, view.pods.length > FEW_PODS)},
 	], view.pods), view.morePods > 0 && el("p", {class: "say"}, `And ${num(view.morePods)} more.`));
 }
@@ -234,7 +241,7 @@ async function renderOne(root, name, signal) {
 		const view = await get("/api/v1/node", {name}, signal), node = view.items[0], main = room(node).filter(x => x.r !== "pods" && x.r !== "ephemeral-storage").slice(0, 4);
 		swap(root, el("nav", {class: "crumbs", "aria-label": "Where this is"}, el("a", {href: "#/nodes"}, "All nodes"), " › ", el("span", {"aria-current": "page"}, name)),
 			heading(name, null, nodeState(node)),
-			tiles([{title: "Pods", value: num(node.pods)}, ...main.map(x => ({title: `${typeTitle(x.r)} free`, value: amount(x.r, x.free), note: `of ${amount(x.r, x.total)}`, tone: x.free < 0 ? "bad" : null}))]),
+			tiles([{title: "Pods", value: num(node.pods)}, ...main.map(x => ({title: `${titleIn(main.map(y => y.r), x.r)} free`, value: amount(x.r, x.free), note: `of ${amount(x.r, x.total)}`, tone: x.free < 0 ? "bad" : null}))]),
 			podsCard(view), roomCard(node),
 			(node.taints || []).length > 0 && card("taints", "Taints", "Only pods that tolerate them may come here.", el("ul", {class: "plain"}, node.taints.map(t => el("li", {}, el("code", {}, taint(t)))))));
 		stale();

@@ -1,11 +1,12 @@
 /* Is all well? What waits and why, who is below its guarantee, who had to go in the last hour, and how the scheduler is. */
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
-import {ago, amount, iso, num, percent, plural, quantity, shortType, span, timeOf, typeTitle, when} from "../format.js";
+import {ago, amount, iso, num, percent, plural, quantity, shortReason, shortType, span, timeOf, titleIn, when} from "../format.js";
 import {podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
 import {badge, card, empty, heading, table, tiles} from "../parts.js";
+import {lowest} from "../queue_data.js";
 import {entitlementBar, shareBar} from "../svg.js";
 
 export const title = "Overview";
@@ -44,13 +45,19 @@ function verdict(o) {
 /* Files stand still: what is decided about them is a plan. */
 const isPlan = o => o.source === "files";
 
+/* Of GPUs the kind there is most of; CPU where there are none. */
+function scarcest(capacity) {
+	const names = Object.keys(capacity), all = names.map(r => ({r, name: titleIn(names, r), used: quantity(capacity[r].used), all: quantity(capacity[r].allocatable)})).filter(c => c.all > 0);
+	return all.filter(c => /gpu/i.test(c.r)).sort((a, b) => b.all - a.all)[0] || all.find(c => c.r === "cpu") || all[0];
+}
+
 function tilesOf(o) {
 	const h = o.lastHour, dec = o.decisionSeconds, d = o.daemon;
-	const groups = Object.entries(o.capacity || {}).slice(0, 1).map(([r, c]) => [r, quantity(c.used) / quantity(c.allocatable), c]);
+	const scarce = scarcest(o.capacity || {});
 	return tiles([
 		{title: "Running", value: num(o.pods.running), note: `on ${plural(o.nodes, "node")}`},
 		{title: "Waiting", value: num(o.pods.waiting), note: o.waiting.length ? `for ${plural(o.waiting.length, "reason")}` : "nothing waits"},
-		...groups.map(([r, part, c]) => ({title: `${typeTitle(r)} in use`, value: percent(part), note: `${amount(r, quantity(c.used))} of ${amount(r, quantity(c.allocatable))}`})),
+		scarce && {title: `${scarce.name} in use`, value: percent(scarce.used / scarce.all), note: `${amount(scarce.r, scarce.used)} of ${amount(scarce.r, scarce.all)}`},
 		{title: isPlan(o) ? "Would have to go" : "Evictions, last hour", value: num(h.evictions), note: `${num(h.placements)} placed where there was room`},
 		{title: isPlan(o) ? "Work that would be lost" : "Work lost, last hour", value: span(h.lostSeconds), note: "since start or checkpoint"},
 		dec && {title: "Decision time", value: span(dec.p50), note: `p99 ${span(dec.p99)}, ${plural(dec.turns, "turn")}`},
@@ -68,10 +75,10 @@ function waitingCard(o) {
 	if (!o.waiting.length)
 		return card("waiting", "Why work waits", null, empty("Nothing waits.", "Every pod has a place."));
 	return card("waiting", "Why work waits", `${plural(o.waitingPods, "pod")}, by what was last decided about each.`, table("reasons", "Waiting pods by reason", [
-		{title: "Reason", text: true, long: true, show: g => [el("span", {class: "reason"}, upper(g.reason)), el("span", {class: "say small"}, "For example ", podLink(g.example), g.until && `; time changes it at ${when(timeOf(g.until))}`)]},
+		{title: "Reason", text: true, long: true, show: g => [el("span", {class: "reason"}, upper(shortReason(g.reason))), el("span", {class: "say small"}, "For example ", podLink(g.example), g.until && `; time changes it at ${when(timeOf(g.until))}`)]},
 		{title: "Pods", show: g => [el("b", {}, num(g.pods)), shareBar(g.pods / most, `${num(g.pods)} pods`)]},
 		{title: "Oldest", show: g => span(Math.max(0, Math.round(now - timeOf(g.oldest))))},
-		{title: "Queues", text: true, show: queueList},
+		{title: "Queues", text: true, long: true, show: queueList},
 	], o.waiting));
 }
 
@@ -117,7 +124,7 @@ function evictionsCard(o, decisions) {
 	const link = timelineLink({show: "evictions"}, "All of them, and who came because of whom");
 	return card("evictions", name, null, table("victims", name, [
 		{title: "Victim", text: true, show: v => podLink(v.pod)},
-		{title: "Made room for", text: true, show: v => v.taker ? podLink(v.taker) : v.action},
+		{title: isNow ? "Would make room for" : "Made room for", text: true, show: v => v.taker ? podLink(v.taker) : v.action},
 		{title: "By", text: true, show: v => v.action},
 		{title: "Lost", show: v => span(v.lostSeconds)},
 		{title: "When", show: v => isNow ? "now" : ago(v.at, now)},
@@ -130,10 +137,8 @@ function evictionsCard(o, decisions) {
 
 /* ---- all of it ---- */
 
-/* Where a queue below it lacks the same, the one above is not told again. */
 function complete(o) {
-	const below = o.belowGuarantee || [], isAbove = (a, b) => a.resource === b.resource && b.queue.startsWith(a.queue + ".");
-	return {...o, waiting: o.waiting || [], belowGuarantee: below.filter(a => !below.some(b => isAbove(a, b))), lastHour: o.lastHour || {evictions: 0, lostSeconds: 0, placements: 0}};
+	return {...o, waiting: o.waiting || [], belowGuarantee: lowest(o.belowGuarantee || []), lastHour: o.lastHour || {evictions: 0, lostSeconds: 0, placements: 0}};
 }
 
 export async function render(root, params, signal) {

@@ -2,7 +2,7 @@
 import {get, getText} from "../api.js";
 import {decisionItem, victimLine} from "../decisions.js";
 import {el, swap} from "../dom.js";
-import {ago, amount, num, plural, quantity, timeOf, typeTitle, until, when} from "../format.js";
+import {ago, num, plural, requests, shortReason, timeOf, until, when} from "../format.js";
 import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
@@ -37,7 +37,6 @@ function facts(pod, now) {
 	if (!pod)
 		return null;
 	const row = (name, value) => value && [el("dt", {}, name), el("dd", {}, value)];
-	const asks = Object.entries(pod.requests || {}).filter(([r]) => r !== "pods").map(([r, v]) => `${amount(r, quantity(v))} ${typeTitle(r)}`).join(", ");
 	const place = pod.node || pod.reservedNode || pod.nominatedNode;
 	return card("facts", "What it is", null, el("dl", {class: "facts"},
 		row("State", badge(STATES[pod.state] || "plain", pod.state)),
@@ -46,7 +45,7 @@ function facts(pod, now) {
 		row(pod.node ? "Node" : "Room kept on", place && nodeLink(place)),
 		row("Priority", `${num(pod.priority)}${pod.neverPreempts ? ", takes room from nobody" : ""}`),
 		row("Preemptibility", pod.preemptibility),
-		row("Asks for", asks),
+		row("Asks for", requests(pod)),
 		row("Created", pod.created && `${when(timeOf(pod.created))} (${ago(timeOf(pod.created), now)})`),
 		row("Started", pod.started && `${when(timeOf(pod.started))} (${ago(timeOf(pod.started), now)})`),
 		row("Gates", pod.gates && pod.gates.join(", ")),
@@ -54,6 +53,8 @@ function facts(pod, now) {
 }
 
 /* ---- what is in the way ---- */
+
+const untilWords = (at, now) => at ? [el("span", {}, when(timeOf(at))), ` (${until(timeOf(at), now)})`] : "no time ends it";
 
 function protectedCard(x, now) {
 	const all = x.protected || [];
@@ -65,10 +66,7 @@ function protectedCard(x, now) {
 		table("protected-rows", "Pods that are protected, by rule", [
 			{title: "Rule", text: true, show: g => badge("plain", g[0].rule)},
 			{title: "Because", text: true, long: true, show: g => g[0].reason},
-			{title: "Until", text: true, show: g => {
-				const first = g.map(p => p.until).filter(Boolean).sort()[0];
-				return first ? `${when(timeOf(first))} (${until(timeOf(first), now)})` : "no time ends it";
-			}},
+			{title: "Until", text: true, wrap: true, show: g => untilWords(g.map(p => p.until).filter(Boolean).sort()[0], now)},
 			{title: "Queue", text: true, show: g => g[0].queue && queueLink(g[0].queue)},
 			{title: "Pods", text: true, long: true, show: g => [some(g, p => podLink(p.pod), "pods"), g.some(p => p.more) ? ` (${num(count(g))} in all)` : ""]},
 		], groups));
@@ -78,10 +76,11 @@ function sparedCard(x, now) {
 	const all = x.sparedFrom || [];
 	if (!all.length)
 		return null;
+	const groups = together(all, p => [p.rule, p.reason, p.until].join("\n"));
 	return card("spared", "Spared from", "These wait and may not take its room.", table("spared-rows", "Waiting pods that had to leave it", [
-		{title: "Waiting pod", text: true, show: p => podLink(p.pod)}, {title: "Rule", text: true, show: p => badge("plain", p.rule)},
-		{title: "Because", text: true, long: true, show: p => p.reason}, {title: "Until", text: true, show: p => p.until ? `${when(timeOf(p.until))} (${until(timeOf(p.until), now)})` : "no time ends it"},
-	], all.slice(0, 200)));
+		{title: "Waiting", text: true, long: true, show: g => some(g, p => podLink(p.pod), "pods")}, {title: "Rule", text: true, show: g => badge("plain", g[0].rule)},
+		{title: "Because", text: true, long: true, show: g => g[0].reason}, {title: "Until", text: true, wrap: true, show: g => untilWords(g[0].until, now)},
+	], groups.slice(0, 200)));
 }
 
 function nodesCard(x) {
@@ -94,7 +93,7 @@ function nodesCard(x) {
 	return card("nodes", "Every node", `What became of ${plural(all.length, "node")}.`, table("node-rows", "Nodes, by what became of them", [
 		{title: "Result", text: true, show: g => badge(...(RESULTS[g[0].result] || ["plain", g[0].result]))},
 		{title: "Nodes", show: g => num(g.length)},
-		{title: "Because", text: true, long: true, show: g => [g[0].reason, g[0].after && ` With everybody gone who may go: ${g[0].after}`, g[0].score !== undefined ? `score ${g[0].score}` : ""]},
+		{title: "Because", text: true, long: true, show: g => [shortReason(g[0].reason), g[0].after && ` With everybody gone who may go: ${g[0].after}`, g[0].score !== undefined ? `score ${g[0].score}` : ""]},
 		{title: "Which", text: true, long: true, show: g => some(g, n => nodeLink(n.node), "nodes")},
 		...(all.some(n => n.victims) ? [{title: "Victims there", text: true, long: true, show: g => some(g.flatMap(n => n.victims || []), v => podLink(v), "pods")}] : []),
 	], groups.slice(0, 100)));

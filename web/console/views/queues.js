@@ -1,12 +1,12 @@
 /* The tree of queues: what each uses, is guaranteed, deserves and may use; and one queue with all there is to say of it. */
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
-import {amount, num, plural, quantity, shortType, span, timeOf, when} from "../format.js";
+import {amount, num, plural, quantity, requests, shortType, span, timeOf, titleIn, when} from "../format.js";
 import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
 import {badge, card, choice, empty, heading, pager, table, tiles} from "../parts.js";
-import {amountsOf, badgesOf, mainResources, reach, resourcesOf, sentenceOf, titleIn, whatApplies} from "../queue_data.js";
+import {amountsOf, badgesOf, lacking, mainResources, reach, resourcesOf, sentenceOf, whatApplies} from "../queue_data.js";
 import {entitlementBar, entitlementKey, timeChart} from "../svg.js";
 
 export const title = "Queues";
@@ -39,7 +39,11 @@ function numbers(q, r, capacity) {
 		isShort && el("span", {class: "flag bad"}, `${say(a.guaranteed - a.used)} short`), isOver && el("span", {class: "flag"}, `${say(a.used - a.guaranteed)} over`));
 }
 
-const barCell = (q, r, scale, capacity) => el("div", {class: "bar-cell"}, numbers(q, r, capacity), entitlementBar(amountsOf(q, r), scale(q, r), sentenceOf(q, r)));
+/* The root's track ends where the cluster does: what waits for more stands outside of it. */
+function barCell(q, r, scale, capacity) {
+	const all = !q.parent && capacity && r in capacity ? quantity(capacity[r]) : undefined;
+	return el("div", {class: "bar-cell"}, numbers(q, r, capacity), entitlementBar({...amountsOf(q, r), all}, scale(q, r), sentenceOf(q, r)));
+}
 
 /* A queue without used or waiting work below a long list is hidden, unless it is asked for. */
 const isIdle = q => !q.pods.running && !q.pods.waiting && !q.pods.leaving && q.queue !== "root";
@@ -80,7 +84,7 @@ async function renderTree(root, params, signal) {
 	const draw = () => {
 		const all = resourcesOf(list.items), main = mainResources(all), resources = all.includes(chosen) ? [chosen] : main;
 		const idle = list.items.filter(isIdle), many = list.items.length > 40, queues = many && !showsIdle ? list.items.filter(q => !isIdle(q)) : list.items;
-		const leaves = list.items.filter(q => q.leaf), below = leaves.filter(q => q.short.length > 0);
+		const below = new Set(lacking(list.items).map(b => b.queue)).size;
 		const pick = v => {
 			chosen = v;
 			keep();
@@ -97,8 +101,8 @@ async function renderTree(root, params, signal) {
 			keep();
 			draw();
 		}}, `${num(idle.length)} idle`);
-		swap(root, heading("Queues", `${plural(leaves.length, "queue")}, as of ${when(timeOf(list.now))} UTC. ` +
-			(below.length ? `${plural(below.length, "is", "are")} below the guarantee while work waits.` : "None is below its guarantee while work waits."),
+		swap(root, heading("Queues", `${plural(list.items.length, "queue")}, as of ${when(timeOf(list.now))} UTC. ` +
+			(below ? `${plural(below, "is", "are")} below the guarantee while work waits.` : "None is below its guarantee while work waits."),
 			all.length > 1 && choice("resource", "Show", [["", main.length > 1 ? "main resources" : titleIn(all, main[0])], ...all.slice(0, 8).map(r => [r, titleIn(all, r)])], all.includes(chosen) ? chosen : "", pick), idleButton),
 		list.items.length <= 1 && !list.items[0]?.pods.running ? empty("There is one queue, and nothing is in it.", "Queues come from YuniKorn's queues.yaml, from KAI's Queue objects, or from pods that name them.") :
 			el("section", {class: "card", id: "tree", "aria-label": "The tree of queues"}, legend(list.items.some(q => q.fairShare)), treeTable(queues, resources, all, list.capacity, isFolded, fold)),
@@ -152,7 +156,6 @@ function childrenCard(q, list, all) {
 	], children));
 }
 
-const requests = p => Object.entries(p.requests || {}).filter(([r]) => r !== "pods").map(([r, v]) => `${v} ${shortType(r)}`).join(", ");
 const since = (p, now) => span(Math.max(0, Math.round(now - timeOf(p.started || p.created))));
 
 function podsCard(id, name, page, now, more, columns) {
@@ -165,14 +168,14 @@ const runningColumns = now => [
 	{title: "Node", text: true, show: p => p.node ? nodeLink(p.node) : "–"},
 	{title: "Priority", show: p => num(p.priority)},
 	{title: "Running for", show: p => since(p, now)},
-	{title: "Uses", text: true, show: requests},
+	{title: "Uses", text: true, wrap: true, show: requests},
 ];
 const waitingColumns = now => [
 	{title: "Pod", text: true, show: p => podLink(p.pod)},
 	{title: "Group", text: true, show: p => p.group ? groupLink(p.group) : "–"},
 	{title: "Priority", show: p => num(p.priority)},
 	{title: "Waiting for", show: p => since(p, now)},
-	{title: "Asks for", text: true, show: requests},
+	{title: "Asks for", text: true, wrap: true, show: requests},
 ];
 
 /* Pages of pods that are asked for one after the other, and again as many when something changes. */
@@ -212,11 +215,12 @@ function whyCard(queue, state, draw, signal) {
 	};
 	const x = state.why || {}, found = x.found;
 	const held = found && found.heldBackBy && found.heldBackBy.length > 0 && table("held", "What keeps its waiting work from room", [
-		{title: "Rule", text: true, show: h => h.rule}, {title: "Pods", show: h => num(h.pods)}, {title: "For example", text: true, long: true, show: h => h.reason || "–"},
+		{title: "Rule", text: true, show: h => h.rule}, {title: "Pods", show: h => num(h.pods)}, {title: "For example", text: true, long: true, show: h => (h.reason || "–").replace(/^such as /, "")},
 		{title: "Until", text: true, show: h => h.from ? when(timeOf(h.from)) : "–"}], found.heldBackBy);
 	const takes = found && found.whatWouldItTake && found.whatWouldItTake.length > 0 && [el("h3", {}, "What it would take"),
-		el("ul", {class: "plain"}, found.whatWouldItTake.map(w => el("li", {}, el("b", {}, w.change), w.outcome && ` – then its next pod is ${w.outcome}`, w.victims ? `, and ${plural(w.victims, "pod has", "pods have")} to go` : "")))];
-	return card("why", "What would be decided now", found ? found.sentence : "The server makes a plan for it; nothing is changed.", held, takes,
+		el("ul", {class: "plain"}, found.whatWouldItTake.map(w => el("li", {}, el("b", {}, w.change), w.outcome && ` – then its next pod ${w.outcome === "placed" ? "starts" : "gets room"}`, w.victims ? `, and ${plural(w.victims, "pod has", "pods have")} to go` : "")))];
+	return el("section", {class: found ? "card whole" : "card", id: "why", "aria-labelledby": "why-title"}, el("h2", {id: "why-title"}, "What would be decided now"),
+		el("p", {class: found ? null : "say"}, found ? found.sentence : "The server makes a plan for it; nothing is changed."), held, takes,
 		x.error && el("p", {class: "bad", role: "alert"}, x.error.message),
 		el("p", {}, el("button", {type: "button", "data-key": "why", disabled: x.isBusy, onclick: ask}, x.isBusy ? "Planning…" : found ? "Plan again" : "Plan and explain")));
 }
@@ -242,7 +246,7 @@ async function renderOne(root, params, signal) {
 			swap(root, crumbs(path), heading(path), empty("There is no such queue.", "It may have been removed since.", el("p", {}, el("a", {href: "#/queues"}, "All queues"))));
 			return;
 		}
-		const applies = whatApplies(q), again = p => () => {
+		const applies = whatApplies(q, list.items), again = p => () => {
 			p.more();
 			load().catch(stale);
 		};

@@ -1,7 +1,7 @@
 /* Reports of simulations: those that the server has, and files that somebody has. The drawing is that of the reports themselves (web/report). */
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
-import {num, plural} from "../format.js";
+import {num} from "../format.js";
 import {address} from "../links.js";
 import {badge, broken, card, empty, heading, table} from "../parts.js";
 import {drawReport} from "../report_draw.js";
@@ -54,7 +54,7 @@ function opener(root) {
 		}
 	};
 	return card("open", "Open a file", "A page that cede simulate, compare or advise wrote with --report. It is read here and sent nowhere.",
-		el("label", {for: "report-file"}, "Report"), el("input", {type: "file", id: "report-file", accept: ".html,.json,text/html,application/json", onchange: open}), say);
+		el("div", {class: "controls"}, el("label", {for: "report-file"}, "Report"), el("input", {type: "file", id: "report-file", accept: ".html,.json,text/html,application/json", onchange: open})), say);
 }
 
 function listing(items) {
@@ -72,5 +72,5 @@ export async function render(root, params, signal) {
 		return;
 	}
 	const list = await get("/api/v1/reports", {}, signal);
-	swap(root, heading("Reports", `What came of simulated loads. ${plural(list.items.length, "report")} here.`), card("list", "On this server", null, listing(list.items)), opener(root));
+	swap(root, heading("Reports", "What came of simulated loads: waiting, evictions, lost work, by queue and over time."), card("list", "On this server", null, listing(list.items)), opener(root));
 }

@@ -39,7 +39,7 @@ function histogram(line, zoom) {
 	}
 	const cursor = svg("rect", {class: "bar-cursor", x: 0, y: 0, width: Math.max(2, W / wide).toFixed(2), height: H, visibility: "hidden"});
 	const said = el("p", {class: "reading", "aria-live": "polite"}, "A click on a bar shows that time alone.");
-	const words = i => `${when(from + i * step)}, ${span(step)}: ` + KINDS.map(([k, name]) => `${num(line[k][i])} ${name.toLowerCase()}`).join(", ");
+	const words = i => `${when(from + i * step)}, ${span(step)}: ` + KINDS.map(([k]) => plural(line[k][i], k.slice(0, -1), k)).join(", ");
 	const read = i => {
 		at = Math.max(0, Math.min(n - 1, i));
 		cursor.setAttribute("x", x(at).toFixed(2));
@@ -93,7 +93,7 @@ function filters(filter, queues, apply) {
 	}},
 	choice("show", "Show", SHOWS, filter.show || "all", show => apply({show})),
 	field("queue", "Queue", pick("queue", queues)), field("rule", "Rule", pick("rule", ruleNames)),
-	field("user", "User", input("user", "any")), field("pod", "Pod or group", input("pod", "part of a name")),
+	field("user", "User", input("user", "any")), field("pod", "Pod or group", input("pod", "any")),
 	el("button", {type: "submit", class: "quiet"}, "Apply"),
 	some && el("button", {type: "button", class: "quiet", "data-key": "filter-clear", onclick: () => apply(null)}, "Show everything"));
 }
@@ -103,6 +103,37 @@ function windowLine(filter, apply) {
 		return null;
 	return el("p", {class: "window"}, `Only ${filter.from ? "from " + when(timeOf(filter.from)) : ""} ${filter.to ? "until " + when(timeOf(filter.to)) : ""} UTC. `,
 		el("button", {type: "button", class: "quiet", "data-key": "whole-time", onclick: () => apply({from: "", to: ""})}, "Whole time"));
+}
+
+/* ---- the list ---- */
+
+const FEW = 3;
+const sameWait = (a, b) => a.decision.outcome === "waiting" && b.decision.outcome === "waiting" && a.at === b.at && a.decision.queue === b.decision.queue && a.decision.message === b.decision.message && !a.decision.victims.length && !b.decision.victims.length;
+
+/* Those that wait for the same reason since the same moment stand together. */
+function bundles(items) {
+	const list = [];
+	for (const x of items)
+		if (list.length && sameWait(list[list.length - 1][0], x))
+			list[list.length - 1].push(x);
+		else
+			list.push([x]);
+	return list;
+}
+
+/* The rest of a bundle, drawn when somebody opens it. */
+function restOf(items, filter) {
+	const d = el("details", {"data-key": "bundle-" + items[items.length - 1].id}, el("summary", {}, `${num(items.length)} more wait for the same reason`));
+	d.addEventListener("toggle", () => {
+		if (d.open && d.childNodes.length === 1)
+			d.append(el("ol", {class: "decisions"}, items.map(x => decisionItem(x, filter))));
+	});
+	return el("li", {class: "decision waiting bundle"}, d);
+}
+
+function decisionList(items, filter, id) {
+	const one = x => decisionItem(x, filter, {isCurrent: String(x.id) === id});
+	return el("ol", {class: "decisions"}, bundles(items).map(b => b.length > FEW && !b.some(x => String(x.id) === id) ? [one(b[0]), restOf(b.slice(1), filter)] : b.map(one)));
 }
 
 /* ---- who displaced whom ---- */
@@ -177,7 +208,7 @@ export async function render(root, params, signal) {
 			card("when", "When", null, windowLine(filter, apply),
 				line.total && line.first === line.last ? el("p", {}, `${plural(line.total, "decision")}, all at ${when(timeOf(line.first))} UTC.`) : line.total ? [histogram(line, zoom), behind(line)] : empty("Nothing was decided in that time.", null)),
 			card("what", "Decisions", line.complete ? null : "Older ones are no longer kept.",
-				list.items.length ? el("ol", {class: "decisions"}, list.items.map(x => decisionItem(x, filter, {isCurrent: String(x.id) === id}))) :
+				list.items.length ? decisionList(list.items, filter, id) :
 					some ? empty("Nothing like that was decided.", "Show more kinds, or look for something else.", el("button", {type: "button", onclick: () => apply(null)}, "Show everything")) :
 						empty("Nothing was decided yet.", "As soon as something waits, it appears here."),
 				list.items.length > 0 && el("p", {class: "pager"}, `Showing ${num(list.items.length)} of ${num(line.total)} decisions.`, " ",

@@ -4,10 +4,9 @@
  */
 import {ApiError, get, getText, post, postText} from "../api.js";
 import {el, swap} from "../dom.js";
-import {num, plural, span} from "../format.js";
+import {amount, num, plural, quantity, span, titleIn} from "../format.js";
 import {address, nodeLink, podLink, queueLink} from "../links.js";
 import {badge, broken, card, empty, heading, loading, select, table, tiles} from "../parts.js";
-import {typeTitle} from "../format.js";
 
 export const title = "What if";
 
@@ -51,8 +50,8 @@ function amountField(change, queue, what, resource, was, changed) {
 			const v = ev.target.value.trim();
 			if (v === (was || ""))
 				delete change.set[key];
-			else if (v)
-				change.set[key] = v;
+			else
+				change.set[key] = v || "none"; /* emptied: nothing is guaranteed, nothing limits it */
 			changed();
 		}});
 }
@@ -62,14 +61,14 @@ function queueEditor(queues, change, resource, changed, pick) {
 	if (!types.length)
 		return empty("There are no queues with anything to edit.", "A queue appears here as soon as something runs or waits in it.");
 	const type = types.includes(resource) ? resource : types[0];
-	return [select("resource", "Resource", types.map(t => [t, typeTitle(t)]), type, pick),
+	return [select("resource", "Resource", types.map(t => [t, titleIn(types, t)]), type, pick),
 		table("queue-editor", `Queues, their use and what they are entitled to of ${type}; amounts can be edited`, [
 			{title: "Queue", text: true, show: q => el("span", {style: {"padding-left": `${(q.queue.split(".").length - 1) * 12}px`}}, queueLink(q.queue, q.queue.slice(q.queue.lastIndexOf(".") + 1)))},
-			{title: "Used", show: q => q.used[type] || "0"},
-			{title: "Waits for", show: q => q.wanted[type] || "0"},
+			{title: "Used", show: q => amount(type, quantity(q.used[type]))},
+			{title: "Waits for", show: q => amount(type, quantity(q.wanted[type]))},
 			{title: "Guaranteed", show: q => amountField(change, q.queue, "guaranteed", type, q.guaranteed[type], changed)},
 			{title: "Maximum", show: q => amountField(change, q.queue, "max", type, q.max[type], changed)},
-		], queues)];
+		], queues, {isEdited: true})];
 }
 
 const LONGEST_VALUE = 40;
@@ -89,7 +88,7 @@ function settingEditor(settings, change, changed) {
 	};
 	return table("setting-editor", "Settings in force; values can be edited", [
 		{title: "Setting", text: true, show: s => el("code", {}, s.key)}, {title: "Value", text: true, show: field}, {title: "From", text: true, long: true, show: s => s.from},
-	], settings);
+	], settings, {isEdited: true});
 }
 
 function otherEditor(change, changed) {
@@ -206,7 +205,7 @@ export async function render(root, params, signal) {
 				swap(result, failed(error));
 		}
 	};
-	const failed = error => error instanceof ApiError && error.status === 400 ? broken("That cannot be.", error.message) :
+	const failed = error => error instanceof ApiError && error.status === 400 ? broken("That cannot be.", error.message.replace(/^--set /, "")) :
 		broken(error.status === 503 ? "The server is busy." : "The server could not answer.", error.message, el("button", {type: "button", onclick: plan}, "Try again"));
 	const save = async () => {
 		try {
