@@ -328,9 +328,10 @@ static void emit_member(const struct group_view *x, struct emit *e, uint32_t i)
 	if (d) {
 		emit_str(e, "outcome", outcome_text(d->outcome));
 		emit_some(e, "action", action_text(d->action));
-		emit_some(e, "node", node_text(x->v, d->node));
-		emit_some(e, "message", d->message);
 	}
+	emit_some(e, "node", node_text(x->v, node_of(x, i)));
+	if (d)
+		emit_some(e, "message", d->message);
 	if (x->goes[i])
 		emit_bool(e, "goes", true);
 	emit_end(e);

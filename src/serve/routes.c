@@ -271,7 +271,7 @@ static enum MHD_Result begin(struct serve_request *r)
 
 	if (trouble)
 		return refuse(r, status, trouble);
-	if (r->s->is_local || r->route->is_open) {
+	if (!r->s->o.authorize || r->route->is_open) { /* nobody to judge: only this machine can reach it */
 		r->is_allowed = true;
 		return dispatch(r);
 	}

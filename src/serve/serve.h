@@ -16,10 +16,10 @@
  * Nothing is written through it: GET and HEAD, and POST for /api/v1/whatif alone. Everything has a limit: connections,
  * their number from one address, the size of headers and bodies, requests waiting, and time.
  *
- * On an address that only this machine can reach it speaks HTTP and asks nobody who he is; the Host header must name
- * this machine then, so that no page of another site can read it through a browser. On any other address it speaks TLS
- * (1.2 or later) and wants a bearer token, which options.authorize judges; only /livez, /readyz and the console's files
- * are open: these know nothing of the cluster, and a browser that opens a page cannot send a token.
+ * On an address that only this machine can reach it speaks HTTP; the Host header must name this machine then, so that
+ * no page of another site can read it through a browser. On any other address it speaks TLS (1.2 or later). Where there
+ * is somebody to judge (options.authorize, which other addresses need) it wants a bearer token; only /livez, /readyz and
+ * the console's files are open: these know nothing of the cluster, and a browser that opens a page cannot send a token.
  */
 #pragma once
 
@@ -60,7 +60,7 @@ struct serve_options {
 	void (*refresh)(void *ctx);
 	/*
 	 * May who has this token do this? In a thread of its own, one after the other; may take its time. Answers are
-	 * kept for some seconds. NULL: listening to others is refused.
+	 * kept for some seconds. NULL: nobody is asked, and listening to others is refused.
 	 */
 	enum serve_access (*authorize)(void *ctx, const char *token, const char *method, const char *path);
 	int64_t reply_ns;	  /* how long the cluster's thread may take; 0: 30 s */

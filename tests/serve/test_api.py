@@ -195,6 +195,14 @@ spec: {{containers: [{{name: c, resources: {{requests: {{cpu: "1"}}}}}}]}}
                 (200, "application/json", "nosniff"))
 
 
+def with_a_token():
+    with Folder({"token": "a-token-of-sixteen-letters\n"}) as folder, Server(*EXAMPLE, "--token-file", os.path.join(folder, "token")) as s:
+        rows = [("without it", {}, 401), ("with another", {"Authorization": "Bearer another-token-of-many-letters"}, 401), ("with it", {"Authorization": "Bearer a-token-of-sixteen-letters"}, 200)]
+        for name, headers, status in rows:
+            t.equal(f"a token that is given is asked for on this machine too: {name}", s.ask("overview", headers=headers)[0], status)
+        t.equal("but not for the page and for those who ask whether it lives", [s.ask(path)[0] for path in ("/", "/livez", "/readyz")], [200, 200, 200])
+
+
 def starting():
     rows = [
         ("an address others can reach, without a token", ["--listen", "0.0.0.0:0"], "they need a token"),
@@ -225,6 +233,7 @@ def main():
     events()
     journal()
     names_as_markup()
+    with_a_token()
     starting()
     t.end()
 

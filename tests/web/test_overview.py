@@ -48,6 +48,13 @@ def example(s, browser):
         page.close()
 
 
+def without_nodes(s, browser):
+    with Folder({"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"}) as folder, Server("-f", folder, *NOW) as server:
+        page = open_console(browser, server)
+        s.true("a cluster without nodes is not well", "There are no nodes" in page.text("#verdict") and "All is well" not in page.text("#verdict"), page.text("#verdict"))
+        page.close()
+
+
 def well(s, browser):
     with Folder({"a.yaml": NODE}) as folder, Server("-f", folder, *NOW) as server:
         page = open_console(browser, server)
@@ -74,4 +81,4 @@ def hostile(s, browser):
 
 
 if __name__ == "__main__":
-    run(example, well, hostile)
+    run(example, without_nodes, well, hostile)

@@ -61,7 +61,11 @@ def waits(s, browser):
         page.view("#/pod/vision/sweep-99")
         s.true("a pod that is not there", "not in the cluster now" in page.text("main") and "Nothing is known of it" in page.text("main"))
         s.equal("nothing to complain about then", checks.complaints(page), [])
+        page.view("#/pod/vision/sweep-44")
+        s.true("a name nearly right: did you mean", "Did you mean vision/sweep-4?" in page.text("main") and page.count("a[href='#/pod/vision/sweep-4']") == 1, page.text("main"))
         page.view("#/pod")
+        s.equal("who does not know a name is shown what waits", page.texts("#waiting tbody th"), ["ads/ranker-retrain-0", "language/eval-0", "vision/sweep-4", "web/mirror-0", "web/report-0"])
+        checks.everywhere(s, page, "explain, with nothing asked yet", widths=(400, 1000))
         page.js("document.querySelector('#find-pod').focus()")
         page.type("vision/sweep-4")
         page.key("Enter")
@@ -78,6 +82,12 @@ def group(s, browser):
         s.true("why it waits", "needs 2 pods at once; 1 fits" in page.text(".verdict-line"), page.text(".verdict-line"))
         checks.everywhere(s, page, "a group", widths=(400, 1400))
         s.equal("nothing was complained about", page.complaints, [])
+        page.close()
+    with Server("-f", "examples/kai-cluster", "--profile", "kai", *NOW) as server:
+        page = open_console(browser, server, "#/group/ml/sweep")
+        s.equal("a group that runs: where each of it is, and no columns that nobody fills", (page.texts("#members thead th"), page.texts("#members tbody td:last-child")),
+                (["Pod", "State", "Node"], ["gpu-0"] * 4 + ["gpu-1"] * 2))
+        s.equal("it is found under Explain", page.texts("#nav [aria-current]"), ["Explain"])
         page.close()
 
 

@@ -46,12 +46,12 @@ def failing(s, browser, server):
     overview = "/api/v1/overview"
     rows = [
         ("busy: it says so, and when it tries again", {overview: error(503, "questions may take a tenth of the time", **{"Retry-After": "77"})},
-         ["The server is busy.", "questions may take a tenth of the time", "in 77 seconds", "Try again"]),
-        ("an error of the server, in its words", {overview: error(500, "the ledger is upside down")}, ["The server could not answer.", "the ledger is upside down", "Try again"]),
+         ["The server is busy.", "Questions may take a tenth of the time.", "in 77 seconds", "Try again"]),
+        ("an error of the server, in its words", {overview: error(500, "the ledger is upside down")}, ["The server could not answer.", "The ledger is upside down.", "Try again"]),
         ("an answer of somebody in between, which is no JSON", {overview: {"status": 502, "body": "<h1>Bad gateway</h1>"}}, ["The server could not answer.", "502", "Try again"]),
         ("nobody there", {overview: {"fails": True}}, ["The server does not answer.", "every few seconds", "Try again"]),
         ("an answer that cannot be read", {overview: {"status": 200, "body": "{\"kind\": "}}, ["This view is broken.", "JSON", "Try again"]),
-        ("a thing that is not there", {overview: error(404, "there is nothing under this path")}, ["There is no such thing.", "there is nothing under this path"]),
+        ("a thing that is not there", {overview: error(404, "there is nothing under this path")}, ["There is no such thing.", "There is nothing under this path."]),
         ("a right that is missing", {overview: error(403, "the owner of this token may not read this path")}, ["This is not for you to see", "cede-reader", "Sign in"]),
         ("words of an error that are markup", {overview: error(500, HOSTILE)}, ["The server could not answer.", HOSTILE]),
     ]
@@ -93,6 +93,7 @@ def loading(s, browser, server):
     page = opened(browser, server, {"/api/v1/overview": {"never": True}})
     page.wait("document.querySelector('.state[role=status]')")
     s.true("while it loads it says so", "Loading overview" in page.text("main"))
+    s.equal("loading: nothing to complain about, in both themes", [x for dark in (False, True) for x in (page.theme(dark), checks.complaints(page))[1] if "hardly any text" not in x], [])
     page.js("location.hash = '#/queues'")
     page.wait("document.querySelector('#tree')")
     s.true("another view can be taken meanwhile, and what was asked for before does not come back", page.texts("h1") == ["Queues"])

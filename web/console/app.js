@@ -1,7 +1,7 @@
 /* The frame around the views: navigation, theme, who may look, and whether the server is there. */
 import {ApiError, isAbort, setToken, token} from "./api.js";
 import {el, hideTip, swap} from "./dom.js";
-import {clock} from "./format.js";
+import {clock, said} from "./format.js";
 import {parse} from "./links.js";
 import * as live from "./live.js";
 import {notice} from "./notice.js";
@@ -49,7 +49,7 @@ function showLive(state) {
 
 function showNav(current) {
 	swap($("nav"), el("ul", {}, routes.filter(r => r.nav).map(r =>
-		el("li", {}, el("a", {href: "#/" + r.path, id: "nav-" + r.path, "aria-current": r.path === current ? "page" : null}, r.nav)))));
+		el("li", {}, el("a", {href: "#/" + r.path, id: "nav-" + r.path, "aria-current": r.path === (current === "group" ? "pod" : current) ? "page" : null}, r.nav)))));
 }
 
 /* ---- states ---- */
@@ -90,14 +90,14 @@ function stateOf(error, signal) {
 	if (error.status === 401 || error.status === 403)
 		return signIn(error.status);
 	if (error.status === 404)
-		return broken("There is no such thing.", error.message, button);
+		return broken("There is no such thing.", said(error.message), button);
 	if (error.status === 0 || error.status === 503)
 		retryIn(error.retryAfter || 5, signal);
 	if (error.status === 0)
 		return broken("The server does not answer.", "It is tried again every few seconds.", button);
 	if (error.status === 503)
-		return broken("The server is busy.", `${error.message}. It is tried again in ${error.retryAfter || 5} seconds.`, button);
-	return broken("The server could not answer.", error.message, button);
+		return broken("The server is busy.", `${said(error.message)} It is tried again in ${error.retryAfter || 5} seconds.`, button);
+	return broken("The server could not answer.", said(error.message), button);
 }
 
 /* ---- views ---- */
@@ -113,7 +113,7 @@ function focusTitle() {
 
 async function fill(route, params, signal, isMove) {
 	const main = $("main");
-	const slow = setTimeout(() => swap(main, loading(route.nav ? route.nav.toLowerCase() : route.path)), isMove ? 150 : 600);
+	const slow = setTimeout(() => swap(main, el("h1", {class: "hidden", tabindex: "-1"}, route.nav || "Explain"), loading(route.nav ? route.nav.toLowerCase() : route.path)), isMove ? 150 : 600);
 	try {
 		const view = await route.load();
 		const root = el("div", {class: "view", id: "view-" + route.path});

@@ -13,6 +13,9 @@ export function num(v, digits) {
 export const percent = v => v === null || v === undefined || !Number.isFinite(v) ? NONE : num(v * 100, v > 0 && v < 0.1 ? 1 : 0) + " %";
 export const plural = (n, one, many) => `${num(n)} ${n === 1 ? one : many || one + "s"}`;
 
+/* The server's words, as a sentence of their own. */
+export const said = text => text ? text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : "";
+
 /* ---- amounts: the server writes exact quantities ("1100Gi", "500m", "unlimited") ---- */
 
 const SUFFIX = {

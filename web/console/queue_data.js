@@ -22,7 +22,7 @@ export function amountsOf(q, r) {
 	return {
 		used: quantity((q.used || {})[r]),
 		guaranteed: q.guaranteed && r in q.guaranteed ? quantity(q.guaranteed[r]) : 0,
-		fair: q.fairShare && r in q.fairShare ? quantity(q.fairShare[r]) : undefined,
+		fair: q.parent && q.fairShare && r in q.fairShare ? quantity(q.fairShare[r]) : undefined,
 		max,
 		wanted: quantity((q.wanted || {})[r]),
 	};
@@ -33,13 +33,15 @@ export const reach = a => Math.max(a.used + a.wanted, a.guaranteed === Infinity 
 /* "24 of 16 guaranteed GPU in use, 8 above it; at most 24; 4 more waited for" */
 export function sentenceOf(q, r) {
 	const a = amountsOf(q, r), say = v => amount(r, v), parts = [];
-	if (a.guaranteed > 0)
+	if (a.guaranteed === Infinity)
+		parts.push(`${say(a.used)} ${shortType(r)} used, guaranteed without limit`);
+	else if (a.guaranteed > 0)
 		parts.push(`${say(a.used)} used of ${say(a.guaranteed)} guaranteed ${shortType(r)}`);
 	else
 		parts.push(`${say(a.used)} ${shortType(r)} used, nothing guaranteed`);
 	if (a.guaranteed > 0 && a.used > a.guaranteed)
 		parts.push(`${say(a.used - a.guaranteed)} above it`);
-	if (a.guaranteed > 0 && a.used < a.guaranteed && a.wanted > 0)
+	if (a.guaranteed > 0 && a.guaranteed !== Infinity && a.used < a.guaranteed && a.wanted > 0)
 		parts.push(`${say(a.guaranteed - a.used)} below it while work waits`);
 	if (a.fair !== undefined)
 		parts.push(`fair share ${say(a.fair)}`);

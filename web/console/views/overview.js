@@ -2,7 +2,7 @@
 import {get} from "../api.js";
 import {el, swap} from "../dom.js";
 import {ago, amount, iso, num, percent, plural, quantity, shortReason, shortType, span, timeOf, titleIn, when} from "../format.js";
-import {podLink, queueLink, timelineLink} from "../links.js";
+import {address, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
 import {badge, card, empty, heading, table, tiles} from "../parts.js";
@@ -29,7 +29,9 @@ function checksOf(o) {
 		check(!d.stuckVictims, "warn", "Every victim has gone in time.", `${plural(d.stuckVictims, "victim")} should have gone and ${d.stuckVictims === 1 ? "is" : "are"} still there.`);
 		check(!d.journalLost, "warn", "The journal is complete.", `${plural(d.journalLost, "record")} of the journal ${d.journalLost === 1 ? "was" : "were"} lost.`);
 	}
-	if (o.nodesNotReady !== undefined)
+	if (!o.nodes)
+		list.push(["warn", "There are no nodes: nothing can run."]);
+	else if (o.nodesNotReady !== undefined)
 		check(!o.nodesNotReady, "warn", "Every node is ready.", `${plural(o.nodesNotReady, "node is", "nodes are")} not ready.`);
 	const order = {bad: 0, warn: 1, good: 2};
 	return list.sort((a, b) => order[a[0]] - order[b[0]]);
@@ -146,7 +148,7 @@ export async function render(root, params, signal) {
 		const o = complete(await get("/api/v1/overview", {}, signal));
 		const from = iso(timeOf(o.now) - HOUR);
 		const decisions = await get("/api/v1/decisions", {order: "newest", show: "evictions", brief: true, limit: LATEST, from}, signal);
-		swap(root, heading("Overview", `${SOURCES[o.source] ? `From ${SOURCES[o.source]}, as` : "As"} of ${when(timeOf(o.now))} UTC. Profile ${o.profile}.`), verdict(o), tilesOf(o), waitingCard(o), belowCard(o), evictionsCard(o, decisions));
+		swap(root, heading("Overview", [`${SOURCES[o.source] ? `From ${SOURCES[o.source]}, as` : "As"} of ${when(timeOf(o.now))} UTC. Profile ${o.profile}.`, o.source === "simulation" && [" ", el("a", {href: address("reports", ["1"])}, "Its report")]]), verdict(o), tilesOf(o), waitingCard(o), belowCard(o), evictionsCard(o, decisions));
 		document.getElementById("foot").replaceChildren(o.version ? `cede ${o.version}` : "");
 		stale();
 	};

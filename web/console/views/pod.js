@@ -6,7 +6,7 @@ import {ago, num, plural, requests, shortReason, timeOf, until, when} from "../f
 import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
-import {badge, card, empty, heading, table} from "../parts.js";
+import {badge, card, empty, heading, pager, table} from "../parts.js";
 
 export const title = "Pod";
 
@@ -15,6 +15,7 @@ const RESULTS = {
 	fits: ["good", "fits"], "fits-after-evictions": ["good", "fits after evictions"], refused: ["plain", "refused"], "not-enough-may-go": ["warn", "not enough may go"],
 	"evictions-do-not-help": ["plain", "evictions do not help"], "fits-when-leaving-pods-are-gone": ["good", "fits when leaving pods are gone"],
 };
+const DECISIONS = {placed: "starts", nominated: "gets room", waiting: "waits", gated: "not to be scheduled yet"};
 const STATES = {waiting: "warn", running: "good", leaving: "bad", finished: "plain"};
 
 const some = (list, show, what) => [list.slice(0, SOME).map((x, i) => [i ? ", " : "", show(x)]), list.length > SOME ? ` and ${num(list.length - SOME)} more ${what}` : ""];
@@ -126,10 +127,12 @@ function forecast(x, now) {
 function membersCard(x) {
 	if (!x.pods)
 		return null;
-	return card("members", "Its pods", plural(x.pods.length, "pod"), table("member-rows", "Pods of the group", [
+	const has = key => x.pods.some(p => p[key]);
+	return card("members", "Its pods", null, table("member-rows", "Pods of the group", [
 		{title: "Pod", text: true, show: p => podLink(p.pod)}, {title: "State", text: true, show: p => badge(p.goes ? "bad" : STATES[p.state] || "plain", p.goes ? "has to go" : p.state)},
-		{title: "Decision", text: true, show: p => p.outcome || ""}, {title: "Node", text: true, show: p => p.node && nodeLink(p.node)}, {title: "Message", text: true, long: true, show: p => p.message || ""},
-	], x.pods.slice(0, 500)));
+		has("outcome") && {title: "Decision", text: true, show: p => DECISIONS[p.outcome] || p.outcome || ""}, has("node") && {title: "Node", text: true, show: p => p.node && nodeLink(p.node)},
+		has("message") && {title: "Because", text: true, long: true, show: p => p.message || ""},
+	].filter(Boolean), x.pods.slice(0, 500)), pager("members-more", Math.min(500, x.pods.length), x.pods.length, "pods", null));
 }
 
 /* ---- who displaced whom ---- */
@@ -165,22 +168,28 @@ function wordsOf(name, signal) {
 
 const explainPath = name => "/api/v1/explain/" + name.split("/").map(encodeURIComponent).join("/");
 
+/* The answer, or what the server says of a name that it does not know. */
 async function orNothing(promise) {
 	try {
 		return await promise;
 	} catch (error) {
 		if (error.status === 404)
-			return null;
+			return {unknown: error.message};
 		throw error;
 	}
 }
 
 function gone(root, name, chain, message) {
+	const near = /did you mean ([^ ?]+\/[^ ?]+)\?/.exec(message);
 	swap(root, heading(name, "It is not in the cluster now."),
-		chainCard(chain, name) || empty("Nothing is known of it.", message, el("p", {}, timelineLink({pod: name}, "Look for it in the timeline"))));
+		near && el("p", {}, "Did you mean ", podLink(near[1]), "?"),
+		chainCard(chain, name) || empty("Nothing is known of it.", "There is no pod and no group of that name, and no decision about one is kept.", el("p", {}, timelineLink({pod: name}, "Look for it in the timeline"))));
 }
 
-function search(root) {
+const WAITING = 25;
+
+async function search(root, signal) {
+	const waiting = await get("/api/v1/pods", {state: "waiting", limit: WAITING}, signal), now = timeOf(waiting.now);
 	const field = el("input", {id: "find-pod", type: "search", placeholder: "namespace/name", autocomplete: "off", spellcheck: "false", required: true});
 	const go = ev => {
 		ev.preventDefault();
@@ -188,21 +197,24 @@ function search(root) {
 	};
 	swap(root, heading("Explain", "Why does it wait, stay or have to go?"), card("find", "Which pod or group?", null,
 		el("form", {class: "controls", onsubmit: go}, el("label", {for: "find-pod"}, "Name"), field, el("button", {type: "submit", class: "main"}, "Explain")),
-		el("p", {class: "say"}, "Pods can be reached from every name in the console; ", timelineLink({}, "the timeline"), " has those that were decided about.")));
+		el("p", {class: "say"}, "Pods can be reached from every name in the console; ", timelineLink({}, "the timeline"), " has those that were decided about.")),
+	waiting.items.length > 0 && card("waiting", "Waiting now", null, table("waiting-pods", "Pods that wait", [
+		{title: "Pod", text: true, show: p => podLink(p.pod)}, {title: "Queue", text: true, show: p => p.queue ? queueLink(p.queue) : "–"}, {title: "Priority", show: p => num(p.priority)},
+		{title: "Created", text: true, show: p => ago(timeOf(p.created), now)}, {title: "Asks for", text: true, wrap: true, show: requests}], waiting.items), pager("waiting-more", waiting.items.length, waiting.total, "pods", null)));
 }
 
 export async function render(root, params, signal) {
 	const name = params.parts.join("/");
 	if (!name) {
-		search(root);
+		await search(root, signal);
 		return;
 	}
 	const load = async () => {
 		const [x, pods, chain] = await Promise.all([orNothing(get(explainPath(name), {}, signal)), get("/api/v1/pods", {name, limit: 1}, signal), get("/api/v1/chain", {pod: name}, signal)]);
 		document.title = `${name} – cede`;
 		stale();
-		if (!x) {
-			gone(root, name, chain, "There is no pod and no group of that name, and no decision about one is kept.");
+		if (x.unknown) {
+			gone(root, name, chain, x.unknown);
 			return;
 		}
 		const now = timeOf(pods.now), victims = x.victims || (chain.start && chain.start.decision.pod === name && x.outcome === "nominated" ? chain.start.decision.victims : []);

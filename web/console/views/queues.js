@@ -34,7 +34,7 @@ function scalesOf(queues, resources, capacity) {
 function numbers(q, r, capacity) {
 	const a = amountsOf(q, r), say = v => amount(r, v), isRoot = !q.parent && capacity && r in capacity;
 	const isShort = q.short.includes(r), isOver = q.over.includes(r);
-	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && el("span", {}, ` of ${say(a.guaranteed)}`), isRoot && el("span", {class: "say"}, `of ${say(quantity(capacity[r]))} in all`),
+	return el("span", {class: "numbers"}, el("b", {}, say(a.used)), a.guaranteed > 0 && (a.guaranteed === Infinity ? el("span", {class: "say"}, "guaranteed without limit") : el("span", {}, ` of ${say(a.guaranteed)}`)), isRoot && el("span", {class: "say"}, `of ${say(quantity(capacity[r]))} in all`),
 		a.max !== Infinity && el("span", {class: "say"}, ` max ${say(a.max)}`),
 		isShort && el("span", {class: "flag bad"}, `${say(a.guaranteed - a.used)} short`), isOver && el("span", {class: "flag"}, `${say(a.used - a.guaranteed)} over`));
 }
@@ -105,8 +105,8 @@ async function renderTree(root, params, signal) {
 			(below ? `${plural(below, "is", "are")} below the guarantee while work waits.` : "None is below its guarantee while work waits."),
 			all.length > 1 && choice("resource", "Show", [["", main.length > 1 ? "main resources" : titleIn(all, main[0])], ...all.slice(0, 8).map(r => [r, titleIn(all, r)])], all.includes(chosen) ? chosen : "", pick), idleButton),
 		list.items.length <= 1 && !list.items[0]?.pods.running ? empty("There is one queue, and nothing is in it.", "Queues come from YuniKorn's queues.yaml, from KAI's Queue objects, or from pods that name them.") :
-			el("section", {class: "card", id: "tree", "aria-label": "The tree of queues"}, legend(list.items.some(q => q.fairShare)), treeTable(queues, resources, all, list.capacity, isFolded, fold)),
-		el("p", {class: "say"}, "Bars of queues below the same parent have the same scale."));
+			el("section", {class: "card", id: "tree", "aria-label": "The tree of queues"}, legend(list.items.some(q => q.fairShare)), treeTable(queues, resources, all, list.capacity, isFolded, fold),
+				el("p", {class: "say small"}, "Bars of queues below the same parent have the same scale.")));
 	};
 	const load = async () => {
 		list = await get("/api/v1/queues", {}, signal);

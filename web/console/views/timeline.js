@@ -67,7 +67,7 @@ function histogram(line, zoom) {
 		onmousemove: ev => showTip(ev.clientX, ev.clientY, words(indexOf(ev)))}, parts);
 	const labels = n < FEWEST ? [from] : [from, from + n / 2 * step, from + n * step];
 	return el("figure", {}, picture, el("p", {class: "axis-labels", "aria-hidden": "true"}, labels.map(t => el("span", {}, when(t, step < 60)))),
-		el("ul", {class: "legend"}, KINDS.map(([, name, cls]) => el("li", {}, el("span", {class: "key " + cls, "aria-hidden": "true"}), name))), said);
+		el("ul", {class: "legend"}, KINDS.map(([, name, cls]) => el("li", {}, el("span", {class: "key " + cls, "aria-hidden": "true"}), name)), el("li", {class: "say"}, `The tallest bar: ${num(most)}`)), said);
 }
 
 function behind(line) {

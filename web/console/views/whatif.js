@@ -4,7 +4,7 @@
  */
 import {ApiError, get, getText, post, postText} from "../api.js";
 import {el, swap} from "../dom.js";
-import {amount, num, plural, quantity, span, titleIn} from "../format.js";
+import {amount, num, plural, quantity, said, span, titleIn} from "../format.js";
 import {address, nodeLink, podLink, queueLink} from "../links.js";
 import {badge, broken, card, empty, heading, loading, select, table, tiles} from "../parts.js";
 
@@ -205,8 +205,8 @@ export async function render(root, params, signal) {
 				swap(result, failed(error));
 		}
 	};
-	const failed = error => error instanceof ApiError && error.status === 400 ? broken("That cannot be.", error.message.replace(/^--set /, "")) :
-		broken(error.status === 503 ? "The server is busy." : "The server could not answer.", error.message, el("button", {type: "button", onclick: plan}, "Try again"));
+	const failed = error => error instanceof ApiError && error.status === 400 ? broken("That cannot be.", said(error.message.replace(/^--set /, ""))) :
+		broken(error.status === 503 ? "The server is busy." : "The server could not answer.", said(error.message), el("button", {type: "button", onclick: plan}, "Try again"));
 	const save = async () => {
 		try {
 			download(await postText("/api/v1/whatif?output=yaml", bodyOf(change), signal), "cede-whatif.yaml");
