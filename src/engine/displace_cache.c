@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "engine/displace_internal.h"
+#include "engine/displace_sums.h"
 #include "engine/eviction_order.h"
 #include "engine/spread.h"
 
@@ -20,6 +22,7 @@ struct node_answer {	     /* what one node says to one kind of pod */
 	int64_t not_before; /* minus the earliest start of the victims of the highest priority */
 	uint32_t n_victims, n_violations;
 	int32_t highest;
+	bool is_least; /* a candidate; the numbers are what it costs at least, and who would go was not looked at */
 };
 
 struct key {
@@ -41,11 +44,18 @@ struct displace_cache {
 	struct memory memories[KEYS];
 	uint64_t clock;
 	struct eviction_orders eviction_orders;
+	struct displace_sums sums;
+	struct heap open; /* of one decision: indices of nodes of which only the least is known */
 };
+
+static int by_cost(const void *ctx, uint32_t a, uint32_t b);
 
 struct displace_cache *displace_cache_new(void)
 {
-	return mem_alloc(sizeof(struct displace_cache));
+	struct displace_cache *s = mem_alloc(sizeof(*s));
+
+	heap_init(&s->open, by_cost, NULL);
+	return s;
 }
 
 static void forget(struct memory *m)
@@ -63,6 +73,8 @@ void displace_cache_free(struct displace_cache *s)
 	for (int i = 0; i < KEYS; i++)
 		forget(&s->memories[i]);
 	eviction_orders_free(&s->eviction_orders);
+	displace_sums_free(&s->sums);
+	heap_free(&s->open);
 	mem_free(s);
 }
 
@@ -108,6 +120,15 @@ static struct memory *memory_for(struct displace_cache *s, const struct cede_cyc
 
 /* ---- one node ---- */
 
+struct look { /* at all nodes, for one waiting pod */
+	struct displace_cache *cache;
+	struct cede_cycle *c;
+	const struct displace_options *o;
+	struct want want;
+	struct memory *memory;
+	struct sum_table *sums; /* NULL: sums do not tell */
+};
+
 static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct node_answer *e)
 {
 	int64_t earliest = INT64_MAX;
@@ -129,62 +150,83 @@ static void weigh(const struct cede_cycle *c, const struct displace_node *d, str
 	e->not_before = -earliest;
 }
 
-static void look(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o, const struct want *w,
-		 node_id node, struct node_answer *e)
+/* Who would have to go. */
+static void look_closely(const struct look *v, node_id node, struct node_answer *e)
 {
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-	struct displace_node d;
 	bool is_lasting = true;
+	struct displace_node d =
+		eviction_order_displace(&v->cache->eviction_orders, v->c, v->o, &v->want, node, &is_lasting);
 
-	e->filter = cycle_fits(c, node);
-	e->after = e->filter;
-	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE) {
-		d = eviction_order_displace(&s->eviction_orders, c, o, w, node, &is_lasting);
-		e->after = d.status;
-		if (status_is_success(&d.status))
-			weigh(c, &d, e);
+	e->is_least = false;
+	e->after = d.status;
+	if (status_is_success(&d.status))
+		weigh(v->c, &d, e);
+	if (!is_lasting)
+		e->generation = 0;
+}
+
+/* What it costs at least; false: sums do not tell. */
+static bool look_at_sums(const struct look *v, node_id node, struct node_answer *e)
+{
+	struct least_cost least;
+	enum sums_say says = v->sums ? displace_sums_ask(v->sums, v->c, &v->want, node, &e->after, &least) : SUMS_ASK;
+
+	if (says == SUMS_LEAST) {
+		e->is_least = true;
+		e->after = (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+		e->n_violations = 0;
+		e->n_victims = least.n_victims;
+		e->highest = least.highest;
+		e->sum = least.sum;
+		e->not_before = least.not_before;
 	}
-	e->generation = is_lasting ? n->generation : 0;
+	return says != SUMS_ASK;
+}
+
+static void look(const struct look *v, node_id node, struct node_answer *e)
+{
+	e->generation = ledger_node(v->c->ledger, node)->generation;
+	e->is_least = false;
+	e->filter = cycle_fits(v->c, node);
+	e->after = e->filter;
+	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE && !look_at_sums(v, node, e))
+		look_closely(v, node, e);
 }
 
 /* ---- many nodes, with several threads ---- */
 
 struct view { /* of all nodes that changed */
-	struct displace_cache *displace_cache;
-	struct cede_cycle *c;
-	const struct displace_options *o;
-	const struct want *want;
-	struct memory *memory;
+	const struct look *look;
 	const node_id *nodes;
 	struct arena *arenas[SPREAD_MAX];
 };
 
-/* Where pods would have to be moved in the ledger to know, nothing is found out. */
-static bool may_look_beside(struct view *v, struct cede_cycle *c, node_id node)
+/* Where pods of groups are they may have to be moved in the ledger to know. */
+static bool may_look_beside(const struct look *v, node_id node)
 {
-	return eviction_order_only_reads(&v->displace_cache->eviction_orders, c, node);
+	return v->sums && !displace_sums_of(v->sums, v->c, node)->has_groups;
 }
 
 static void look_at_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
 {
 	struct view *v = ctx;
-	struct cede_cycle mine = *v->c;
+	struct cede_cycle cycle = *v->look->c;
+	struct look mine = *v->look;
 
-	mine.arena = v->arenas[piece];
+	mine.c = &cycle;
+	cycle.arena = v->arenas[piece];
 	for (uint32_t i = from; i < to; i++)
-		if (may_look_beside(v, &mine, v->nodes[i])) {
-			struct node_answer *e = &v->memory->entries[v->nodes[i]];
+		if (may_look_beside(&mine, v->nodes[i])) {
+			struct node_answer *e = &mine.memory->entries[v->nodes[i]];
 
-			look(v->displace_cache, &mine, v->o, v->want, v->nodes[i], e);
-			e->seen = v->memory->last_use;
-			arena_reset(mine.arena); /* who goes is asked again of the node that wins */
+			look(&mine, v->nodes[i], e);
+			e->seen = mine.memory->last_use;
+			arena_reset(cycle.arena); /* who goes is asked again of the node that wins */
 		}
 }
 
 static void look_at_all(struct view *v, uint32_t n, uint32_t pieces)
 {
-	for (uint32_t i = 0; i < n; i++) /* one thread allocates faster than two */
-		eviction_order_reserve(&v->displace_cache->eviction_orders, v->c, v->nodes[i]);
 	for (uint32_t t = 0; t < pieces; t++)
 		v->arenas[t] = arena_new(1 << 14);
 	spread_run(pieces, n, look_at_piece, v);
@@ -193,21 +235,21 @@ static void look_at_all(struct view *v, uint32_t n, uint32_t pieces)
 }
 
 /* What is found out here need not be looked at by the one thread that chooses; it looks at the rest. */
-static void look_ahead(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
-		       const struct want *w, struct memory *m)
+static void look_ahead(const struct look *l)
 {
-	struct view v = {.displace_cache = s, .c = c, .o = o, .want = w, .memory = m};
+	const struct cede_cycle *c = l->c;
+	struct view v = {.look = l};
 	node_id *changed;
 	uint32_t n = 0, pieces;
 
-	if (spread_pieces(o->threads, c->n_nodes, NODES_PER_THREAD) < 2)
+	if (spread_pieces(l->o->threads, c->n_nodes, NODES_PER_THREAD) < 2)
 		return;
 	changed = arena_n(c->arena, c->n_nodes, node_id);
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		if (m->entries[c->nodes[i]].generation != ledger_node(c->ledger, c->nodes[i])->generation)
+		if (l->memory->entries[c->nodes[i]].generation != ledger_node(c->ledger, c->nodes[i])->generation)
 			changed[n++] = c->nodes[i];
 	v.nodes = changed;
-	pieces = spread_pieces(o->threads, n, NODES_PER_THREAD);
+	pieces = spread_pieces(l->o->threads, n, NODES_PER_THREAD);
 	if (pieces > 1)
 		look_at_all(&v, n, pieces);
 }
@@ -227,7 +269,6 @@ struct difference {
 	int64_t mine, theirs;
 };
 
-/* Equal ones are decided by name, which is the order they come in. */
 static inline struct difference first_difference(const struct node_answer *a, const struct node_answer *b)
 {
 #define X(tie, field)             \
@@ -238,11 +279,64 @@ static inline struct difference first_difference(const struct node_answer *a, co
 	return (struct difference){.by = TIE_NAME};
 }
 
-static inline bool is_better(const struct node_answer *a, const struct node_answer *b)
-{
-	struct difference d = first_difference(a, b);
+struct choice { /* indices of nodes, which are in the order of their names; UINT32_MAX: none */
+	const struct look *look;
+	uint32_t best, second;
+};
 
-	return d.mine < d.theirs;
+static struct node_answer *answer_at(const struct look *v, uint32_t at)
+{
+	return &v->memory->entries[v->c->nodes[at]];
+}
+
+/* Equal ones are decided by name. */
+static inline bool is_better(const struct look *v, uint32_t a, uint32_t b)
+{
+	struct difference d = first_difference(answer_at(v, a), answer_at(v, b));
+
+	return d.by == TIE_NAME ? a < b : d.mine < d.theirs;
+}
+
+static int by_cost(const void *ctx, uint32_t a, uint32_t b)
+{
+	return is_better(ctx, a, b) ? -1 : 1;
+}
+
+/* Is it one of the two best so far, or may it be? */
+static inline bool may_win(const struct choice *ch, uint32_t at)
+{
+	return ch->second == UINT32_MAX || is_better(ch->look, at, ch->second);
+}
+
+static void rank(struct choice *ch, uint32_t at)
+{
+	if (ch->best == UINT32_MAX || is_better(ch->look, at, ch->best)) {
+		ch->second = ch->best;
+		ch->best = at;
+	} else if (may_win(ch, at)) {
+		ch->second = at;
+	}
+}
+
+/* Those of which only the least is known, cheapest first, until none of them can be one of the two best. */
+static void choose_among_open(struct choice *ch, const uint32_t *open, uint32_t n)
+{
+	const struct look *v = ch->look;
+	struct heap *h = &v->cache->open;
+
+	heap_clear(h);
+	h->ctx = v;
+	for (uint32_t i = 0; i < n; i++)
+		if (may_win(ch, open[i]))
+			heap_push(h, open[i]);
+	while (h->items.n && may_win(ch, heap_peek(h))) {
+		uint32_t at = heap_pop(h);
+		struct node_answer *e = answer_at(v, at);
+
+		look_closely(v, v->c->nodes[at], e);
+		if (status_is_success(&e->after))
+			rank(ch, at);
+	}
 }
 
 struct status_tally {
@@ -275,86 +369,96 @@ static const struct status_count *keep_tally(struct cede_cycle *c, struct status
 	return v;
 }
 
-static void tally_after(const struct memory *m, struct cede_cycle *c, struct displace_cache_result *ret)
+static void tally_after(const struct look *v, struct displace_cache_result *ret)
 {
 	struct status_tally t = {0};
 
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		const struct node_answer *e = &m->entries[c->nodes[i]];
+	for (uint32_t i = 0; i < v->c->n_nodes; i++) {
+		const struct node_answer *e = answer_at(v, i);
 
 		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE)
 			count(&t, &e->after);
 	}
-	ret->after = keep_tally(c, &t, &ret->n_after);
+	ret->after = keep_tally(v->c, &t, &ret->n_after);
 }
 
-static void settle(struct displace_cache *s, const struct memory *m, struct cede_cycle *c,
-		   const struct displace_options *o, const struct want *w, struct displace_cache_result *ret)
+static void settle(const struct choice *ch, struct displace_cache_result *ret)
 {
+	const struct look *v = ch->look;
 	bool ignored;
 
-	if (ret->best == NODE_NONE) {
-		tally_after(m, c, ret);
+	if (ch->best == UINT32_MAX) {
+		tally_after(v, ret);
 		return;
 	}
-	ret->winner = eviction_order_displace(&s->eviction_orders, c, o, w, ret->best, &ignored);
+	ret->best = v->c->nodes[ch->best];
+	ret->winner = eviction_order_displace(&v->cache->eviction_orders, v->c, v->o, &v->want, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
-	if (ret->second != NODE_NONE) {
-		struct difference d = first_difference(&m->entries[ret->best], &m->entries[ret->second]);
+	if (ch->second != UINT32_MAX) {
+		struct difference d = first_difference(answer_at(v, ch->best), answer_at(v, ch->second));
 
+		ret->second = v->c->nodes[ch->second];
 		ret->tie = d.by;
 		ret->mine = d.mine;
 		ret->theirs = d.theirs;
 	}
 }
 
-/* Nodes come by name, so of equals the first stays ahead. */
-static void rank(const struct memory *m, node_id node, struct displace_cache_result *ret)
-{
-	const struct node_answer *e = &m->entries[node];
+/* ---- all of it ---- */
 
-	if (ret->best == NODE_NONE || is_better(e, &m->entries[ret->best])) {
-		ret->second = ret->best;
-		ret->best = node;
-	} else if (ret->second == NODE_NONE || is_better(e, &m->entries[ret->second])) {
-		ret->second = node;
+static void add_feasible(struct cede_cycle *c, node_id node, struct displace_cache_result *ret)
+{
+	if (!ret->feasible)
+		ret->feasible = arena_n(c->arena, c->n_nodes, node_id);
+	ret->feasible[ret->n_feasible++] = node;
+}
+
+/* The nodes that fit; or else the choice. */
+static void look_at_nodes(const struct look *v, struct displace_cache_result *ret)
+{
+	const struct ledger_node *nodes = ledger_node(v->c->ledger, 0);
+	struct choice ch = {v, UINT32_MAX, UINT32_MAX};
+	uint32_t *open = arena_n(v->c->arena, v->c->n_nodes, uint32_t), n_open = 0;
+	struct status_tally refusals = {0};
+
+	for (uint32_t i = 0; i < v->c->n_nodes; i++) {
+		node_id node = v->c->nodes[i];
+		struct node_answer *e = &v->memory->entries[node];
+
+		if (e->generation != nodes[node].generation && e->seen != v->memory->last_use)
+			look(v, node, e);
+		if (status_is_success(&e->filter)) {
+			add_feasible(v->c, node, ret);
+			continue;
+		}
+		count(&refusals, &e->filter);
+		if (e->filter.verdict.code != CEDE_UNSCHEDULABLE || !status_is_success(&e->after) || !may_win(&ch, i))
+			continue;
+		if (e->is_least)
+			open[n_open++] = i;
+		else
+			rank(&ch, i);
 	}
+	ret->refusals = keep_tally(v->c, &refusals, &ret->n_refusals);
+	if (ret->n_feasible)
+		return;
+	choose_among_open(&ch, open, n_open);
+	settle(&ch, ret);
 }
 
 bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
 			struct displace_cache_result *ret)
 {
-	const struct ledger_node *nodes;
-	struct status_tally refusals = {0};
-	struct memory *m;
-	struct want w;
+	struct look v = {.cache = s, .c = c, .o = o};
 
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;
 	*ret = (struct displace_cache_result){.best = NODE_NONE, .second = NODE_NONE};
-	m = memory_for(s, c);
+	v.memory = memory_for(s, c);
+	want_of(c, &v.want);
 	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
-	want_of(c, &w);
-	look_ahead(s, c, o, &w, m);
-	nodes = ledger_node(c->ledger, 0);
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		node_id node = c->nodes[i];
-		struct node_answer *e = &m->entries[node];
-
-		if (e->generation != nodes[node].generation && e->seen != m->last_use)
-			look(s, c, o, &w, node, e);
-		if (status_is_success(&e->filter)) {
-			if (!ret->feasible)
-				ret->feasible = arena_n(c->arena, c->n_nodes, node_id);
-			ret->feasible[ret->n_feasible++] = node;
-			continue;
-		}
-		count(&refusals, &e->filter);
-		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE && status_is_success(&e->after))
-			rank(m, node, ret);
-	}
-	ret->refusals = keep_tally(c, &refusals, &ret->n_refusals);
-	if (!ret->n_feasible)
-		settle(s, m, c, o, &w, ret);
+	v.sums = displace_sums_for(&s->sums, c, &v.want);
+	look_ahead(&v);
+	look_at_nodes(&v, ret);
 	return true;
 }

@@ -3,11 +3,12 @@
  * displace_cache.h - looking at all nodes without looking again at what did not change.
  *
  * For a pod that only resources can stop, what a node says (fits, does not, would after these go) depends on the pod's
- * shape and priority and on the node's content. Both answers are kept per node, with the node's generation: a decision
- * then looks anew only at nodes that changed since the last one for a pod alike, and compares numbers for the rest.
- * Nodes where a budget covers a pod, where a pod does not say since when it runs or would
- * take its whole group with it are always looked at anew. The answer is that of displace_try and displace_pick on every
- * node; a property test holds it to that.
+ * shape and priority and on the node's content. Answers are kept per node, with the node's generation: a decision then
+ * looks anew only at nodes that changed since the last one for a pod alike, and compares numbers for the rest. Of most
+ * nodes nothing is known but what evictions would cost there at least (displace_sums.h); who would go is found out,
+ * cheapest first, until no other node can be one of the two best. Answers of nodes where a budget covers a pod, where a
+ * pod does not say since when it runs or would take its whole group with it are not kept. The answer is that of
+ * displace_try and displace_pick on every node; a property test holds it to that.
  */
 #pragma once
 

@@ -49,11 +49,8 @@ static int by_importance(const void *a, const void *b, void *ctx)
 	return by_name(c, x, y);
 }
 
-void eviction_order_reserve(struct eviction_orders *all, const struct cede_cycle *c, node_id node)
+static void reserve(struct eviction_order *l, uint32_t n)
 {
-	struct eviction_order *l = &all->v[node];
-	uint32_t n = ledger_node(c->ledger, node)->pods.n;
-
 	if (l->cap >= n)
 		return;
 	l->cap = n;
@@ -65,7 +62,7 @@ static void build(struct eviction_orders *all, struct cede_cycle *c, node_id nod
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 	struct eviction_order *l = &all->v[node];
 
-	eviction_order_reserve(all, c, node);
+	reserve(l, n->pods.n);
 	l->n = n->pods.n;
 	l->has_unset_start = l->has_groups = false;
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -92,11 +89,6 @@ static const struct eviction_order *eviction_order_of(struct eviction_orders *al
 	if (l->generation != ledger_node(c->ledger, node)->generation || l->has_unset_start)
 		build(all, c, node);
 	return l;
-}
-
-bool eviction_order_only_reads(struct eviction_orders *l, struct cede_cycle *c, node_id node)
-{
-	return !eviction_order_of(l, c, node)->has_groups;
 }
 
 /* ---- the node ---- */
@@ -147,8 +139,7 @@ static bool take_back(const struct want *w, const struct res_list *usage, int64_
 	return true;
 }
 
-/* With everybody gone it still does not fit: as NodeResourcesFit would put it. */
-static struct status lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room)
+struct status displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room)
 {
 	const int64_t *has = ledger_node_allocatable(c->ledger, node);
 	uint64_t lacking = 0;
@@ -208,7 +199,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 	displace_room(c, w, node, room);
 	for (uint32_t i = 0; i < candidates.n; i++)
 		add(w, candidates.v[i].usage, room);
-	r.status = lacks(c, w, node, room);
+	r.status = displace_lacks(c, w, node, room);
 	if (!status_is_success(&r.status))
 		return r;
 	if (split(c, o, &candidates, pods, violates))

@@ -37,16 +37,12 @@ void eviction_orders_free(struct eviction_orders *l);
 /*
  * What displace_try would say of a node, for a pod that displace_is_fast. *ret_is_lasting stays
  * true if the answer depends on nothing but the pod's shape and priority, the node's content and what groups say; it is
- * set to false where budgets, the time or, because a whole group would go, other nodes take part.
+ * set to false where budgets, the time or, because a whole group would go, other nodes take part. Where nobody of the
+ * node is in a group it only reads, but for the node's own eviction order and the cycle's arena, and several nodes may
+ * be asked of at once.
  */
 struct displace_node eviction_order_displace(struct eviction_orders *l, struct cede_cycle *c,
 					     const struct displace_options *o, const struct want *w, node_id node,
 					     bool *ret_is_lasting);
-/* memory to line the node up in */
-void eviction_order_reserve(struct eviction_orders *l, const struct cede_cycle *c, node_id node);
-/*
- * Lines the node up. False: pods of groups are there, and eviction_order_displace may have to move pods in the ledger;
- * else it only reads, but for the node's own eviction order and the cycle's arena, and several nodes may be asked of at
- * once.
- */
-bool eviction_order_only_reads(struct eviction_orders *l, struct cede_cycle *c, node_id node);
+/* What it says with so much room, once everybody is gone: success, or as NodeResourcesFit would put it. */
+struct status displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room);

@@ -127,6 +127,13 @@ static int node_index(node_id n)
 
 /* ---- random clusters ---- */
 
+static int n_priorities; /* of this cluster: few, or more than sums keep apart */
+
+static int random_priority(void)
+{
+	return below(n_priorities) - 1;
+}
+
 static struct m_node random_node(void)
 {
 	return (struct m_node){.is_tainted = one_in(12),
@@ -141,8 +148,8 @@ static struct m_pod random_pod(bool has_ports)
 		.is_there = true,
 		.node = M_NOWHERE,
 		.nomination = M_NOWHERE,
-		.priority = below(5) - 1,
-		.cpu = below(4),
+		.priority = random_priority(),
+		.cpu = n_priorities > 5 ? below(2) : below(4),
 		.memory = one_in(2) ? 0 : 1 + below(3),
 		.port = has_ports && one_in(4) ? 80 + below(2) : 0,
 		.app = below(APPS + 1),
@@ -175,7 +182,7 @@ static void random_waiter(int i, bool has_ports)
 	struct m_pod *p = &m.pods[i];
 
 	*p = random_pod(has_ports);
-	p->priority = below(6);
+	p->priority = below(n_priorities + 1);
 	p->cpu = 1 + below(6);
 	p->created_s = one_in(4) ? 0 : 1 + below(4);
 	p->nomination = one_in(5) ? below(m.n_nodes) : M_NOWHERE;
@@ -198,6 +205,7 @@ static void random_cluster(void)
 	memset(&m, 0, sizeof(m));
 	m.n_nodes = 1 + below(M_NODES);
 	has_ports = one_in(3);
+	n_priorities = one_in(3) ? 20 : 5;
 	for (int i = 0; i < m.n_nodes; i++)
 		m.nodes[i] = random_node();
 	for (int i = 0; i < RUNNERS; i++)
@@ -251,7 +259,7 @@ static void random_change(void)
 		tell_node(node);
 		break;
 	case 5:
-		m.pods[i].priority = below(5) - 1;
+		m.pods[i].priority = random_priority();
 		break;
 	default:
 		random_pdb(0);
