@@ -23,26 +23,33 @@ static uint64_t types_of(const struct want *w)
 	return types;
 }
 
-/* The same types always have the same slots: those of the want that is first to ask, in the order of types. */
+static struct node_sums *sums_at(const struct sum_table *t, node_id node)
+{
+	return (struct node_sums *)(void *)(t->v + node * t->stride);
+}
+
+/* A set of types always has the same slots. */
 static void table_reset(struct sum_table *t, uint64_t types)
 {
 	uint8_t n = 0;
 
-	for (uint32_t i = 0; i < t->n; i++)
-		t->v[i].generation = 0;
-	t->types = types;
+	mem_free(t->v);
+	*t = (struct sum_table){.types = types};
 	memset(t->slot, SUM_TYPES, sizeof(t->slot));
 	for (uint64_t left = types; left; left &= left - 1)
 		t->slot[__builtin_ctzll(left)] = n++;
+	t->n_types = n;
+	t->width = SUM_STARTS + 2 * t->n_types;
+	t->stride = sizeof(struct node_sums) + SUM_LEVELS * t->width * sizeof(int64_t);
 }
 
 static void table_fit(struct sum_table *t, uint32_t n_nodes)
 {
 	if (t->n >= n_nodes)
 		return;
-	t->v = mem_resize(t->v, n_nodes, sizeof(*t->v));
+	t->v = mem_resize(t->v, n_nodes, t->stride);
 	for (; t->n < n_nodes; t->n++)
-		t->v[t->n].generation = 0;
+		sums_at(t, t->n)->generation = 0;
 }
 
 struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_cycle *c, const struct want *w)
@@ -73,93 +80,95 @@ struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_c
 
 /* ---- sums ---- */
 
-static inline void note_start(struct sum_level *x, int64_t start)
+/* No branches here and below where they would go either way: starts and priorities come in no order. */
+static inline void note_start(int64_t *latest, int64_t start)
 {
-	int at = SUM_STARTS - 1;
+	for (int i = 0; i < SUM_STARTS; i++) {
+		int64_t was = latest[i];
 
-	if (start <= x->latest[at])
-		return;
-	for (; at > 0 && x->latest[at - 1] < start; at--)
-		x->latest[at] = x->latest[at - 1];
-	x->latest[at] = start;
+		latest[i] = start > was ? start : was;
+		start = start > was ? was : start;
+	}
+}
+
+static inline int64_t *row_at(const struct sum_table *t, struct node_sums *s, uint32_t level)
+{
+	return s->rows + (size_t)level * t->width;
+}
+
+static inline void add_types(const struct sum_table *t, int64_t *to, const int64_t *from)
+{
+	for (uint32_t k = SUM_STARTS; k < SUM_STARTS + t->n_types; k++)
+		to[k] += from[k];
+	for (uint32_t k = SUM_STARTS + t->n_types; k < t->width; k++)
+		to[k] = from[k] > to[k] ? from[k] : to[k];
 }
 
 /* The two highest become one. */
-static void merge_last(struct node_sums *s)
+static void merge_last(const struct sum_table *t, struct node_sums *s)
 {
-	const struct sum_level *from = &s->levels[s->n - 1];
-	struct sum_level *to = &s->levels[s->n - 2];
+	const int64_t *from = row_at(t, s, s->n - 1);
+	int64_t *to = row_at(t, s, s->n - 2);
 
-	to->n += from->n;
+	s->n_pods[s->n - 2] += s->n_pods[s->n - 1];
 	for (int k = 0; k < SUM_STARTS; k++)
-		note_start(to, from->latest[k]);
-	for (int k = 0; k < SUM_TYPES; k++) {
-		to->frees[k] += from->frees[k];
-		to->most[k] = from->most[k] > to->most[k] ? from->most[k] : to->most[k];
-	}
+		note_start(to, from[k]);
+	add_types(t, to, from);
 	s->is_mixed = true;
-	s->n--;
+	s->priority[--s->n] = INT32_MAX;
 }
 
-static struct sum_level *level_insert(struct node_sums *s, uint32_t at, int32_t priority)
+static uint32_t level_insert(const struct sum_table *t, struct node_sums *s, uint32_t at, int32_t priority)
 {
+	size_t width = t->width * sizeof(int64_t);
+	int64_t *row = row_at(t, s, at);
+
 	if (at == s->n && (s->is_mixed || at == SUM_LEVELS)) { /* higher than all: it joins the last */
 		s->is_mixed = true;
-		return &s->levels[s->n - 1];
+		return s->n - 1;
 	}
 	if (s->n == SUM_LEVELS)
-		merge_last(s);
-	memmove(&s->levels[at + 1], &s->levels[at], (s->n - at) * sizeof(*s->levels));
-	memmove(&s->priority[at + 1], &s->priority[at], (s->n - at) * sizeof(*s->priority));
-	s->priority[at] = priority;
-	s->levels[at] = (struct sum_level){.latest = {INT64_MIN, INT64_MIN, INT64_MIN}};
+		merge_last(t, s);
+	for (uint32_t i = s->n; i > at; i--) {
+		memcpy(row_at(t, s, i), row_at(t, s, i - 1), width);
+		s->priority[i] = s->priority[i - 1];
+		s->n_pods[i] = s->n_pods[i - 1];
+	}
 	s->n++;
-	return &s->levels[at];
+	s->priority[at] = priority;
+	s->n_pods[at] = 0;
+	for (uint32_t k = 0; k < t->width; k++)
+		row[k] = k < SUM_STARTS ? INT64_MIN : 0;
+	return at;
 }
 
-static inline struct sum_level *level_for(struct node_sums *s, int32_t priority)
+static inline uint32_t level_for(const struct sum_table *t, struct node_sums *s, int32_t priority)
 {
 	uint32_t i = 0;
 
-	while (i < s->n && s->priority[i] < priority)
-		i++;
-	if (i < s->n && s->priority[i] == priority)
-		return &s->levels[i];
-	return level_insert(s, i, priority);
+	for (int k = 0; k < SUM_LEVELS; k++)
+		i += s->priority[k] < priority;
+	return i < s->n && s->priority[i] == priority ? i : level_insert(t, s, i, priority);
 }
 
-static inline void add_pod(struct node_sums *s, const struct sum_table *t, const struct pod *p,
+static inline void add_pod(const struct sum_table *t, struct node_sums *s, const struct pod *p,
 			   const struct res_list *usage)
 {
-	struct sum_level *level = level_for(s, p->priority);
+	uint32_t level = level_for(t, s, p->priority);
+	int64_t *row = row_at(t, s, level), *frees = row + SUM_STARTS, *most = frees + t->n_types;
 
-	level->n++;
-	note_start(level, p->started_ns == TIME_NONE ? INT64_MAX : p->started_ns);
+	s->n_pods[level]++;
+	note_start(row, p->started_ns == TIME_NONE ? INT64_MAX : p->started_ns);
 	for (uint32_t i = 0; i < usage->n; i++) {
 		uint8_t slot = t->slot[usage->v[i].type];
 		int64_t amount = usage->v[i].amount;
 
 		if (slot == SUM_TYPES)
 			continue;
-		level->frees[slot] += amount;
-		level->most[slot] = amount > level->most[slot] ? amount : level->most[slot];
+		frees[slot] += amount;
+		most[slot] = amount > most[slot] ? amount : most[slot];
 	}
 	s->has_groups |= p->group != GROUP_NONE;
-}
-
-/* Each level with those below it. */
-static void accumulate(struct node_sums *s)
-{
-	for (uint32_t i = 1; i < s->n; i++) {
-		const struct sum_level *below = &s->levels[i - 1];
-		struct sum_level *x = &s->levels[i];
-
-		x->n += below->n;
-		for (int k = 0; k < SUM_TYPES; k++) {
-			x->frees[k] += below->frees[k];
-			x->most[k] = below->most[k] > x->most[k] ? below->most[k] : x->most[k];
-		}
-	}
 }
 
 static void sum_up(const struct sum_table *t, const struct cede_cycle *c, const struct ledger_node *n,
@@ -169,19 +178,24 @@ static void sum_up(const struct sum_table *t, const struct cede_cycle *c, const 
 
 	s->n = 0;
 	s->has_groups = s->is_mixed = false;
+	for (int k = 0; k < SUM_LEVELS; k++)
+		s->priority[k] = INT32_MAX;
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		const struct pod *p = &pods[n->pods.v[i]];
 
-		add_pod(s, t, p, &shape_get(c->vocab, p->shape)->usage);
+		add_pod(t, s, p, &shape_get(c->vocab, p->shape)->usage);
 	}
-	accumulate(s);
+	for (uint32_t i = 1; i < s->n; i++) { /* each level with those below it */
+		s->n_pods[i] += s->n_pods[i - 1];
+		add_types(t, row_at(t, s, i), row_at(t, s, i - 1));
+	}
 	s->generation = n->generation;
 }
 
 const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	struct node_sums *s = &t->v[node];
+	struct node_sums *s = sums_at(t, node);
 
 	if (s->generation != n->generation)
 		sum_up(t, c, n, s);
@@ -190,82 +204,101 @@ const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_
 
 /* ---- what it costs at least ---- */
 
-static bool is_enough(const struct sum_table *t, const struct want *w, const struct sum_level *x, const int64_t *lacks)
+struct question { /* about one node */
+	const struct sum_table *t;
+	const struct cede_cycle *c;
+	const struct want *w;
+	node_id node;
+	int64_t room[SUM_TYPES + 1], lacks[SUM_TYPES + 1];
+};
+
+static const int64_t *frees_of(const struct question *q, const struct node_sums *s, uint32_t level)
 {
-	if (x->n < lacks[0])
+	return s->rows + (size_t)level * q->t->width + SUM_STARTS;
+}
+
+static bool is_enough(const struct question *q, const struct node_sums *s, uint32_t level)
+{
+	const int64_t *frees = frees_of(q, s, level);
+
+	if (s->n_pods[level] < q->lacks[0])
 		return false;
-	for (uint32_t k = 1; k < w->n; k++)
-		if (x->frees[t->slot[w->type[k]]] < lacks[k])
+	for (uint32_t k = 1; k < q->w->n; k++)
+		if (frees[q->t->slot[q->w->type[k]]] < q->lacks[k])
 			return false;
 	return true;
 }
 
 /* So many victims at least, by the biggest amounts anybody of them frees. */
-static uint32_t least_victims(const struct sum_table *t, const struct want *w, const struct sum_level *x,
-			      const int64_t *lacks)
+static uint32_t least_victims(const struct question *q, const struct node_sums *s, uint32_t level)
 {
-	int64_t least = lacks[0] > 1 ? lacks[0] : 1;
+	const int64_t *most = frees_of(q, s, level) + q->t->n_types;
+	int64_t least = q->lacks[0] > 1 ? q->lacks[0] : 1;
 
-	for (uint32_t k = 1; k < w->n; k++) {
-		int64_t most = x->most[t->slot[w->type[k]]];
+	for (uint32_t k = 1; k < q->w->n; k++) {
+		int64_t one = most[q->t->slot[q->w->type[k]]], lacks = q->lacks[k];
 
-		if (lacks[k] > most && most > 0) {
-			int64_t n = (lacks[k] - 1) / most + 1;
-
-			least = n > least ? n : least;
-		}
+		if (lacks > one && one > 0)
+			least = (lacks - 1) / one + 1 > least ? (lacks - 1) / one + 1 : least;
 	}
 	return (uint32_t)least;
-}
-
-static struct status status_out(const struct sum_table *t, const struct cede_cycle *c, const struct want *w,
-				node_id node, const struct sum_level *all, int64_t *room)
-{
-	if (!all)
-		return status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0);
-	room[0] += all->n;
-	for (uint32_t k = 1; k < w->n; k++)
-		room[k] += all->frees[t->slot[w->type[k]]];
-	return displace_lacks(c, w, node, room);
 }
 
 /*
  * Somebody of this level has to go, and nobody above it. If it is the lowest, all of them are of it: the first of them
  * started no later than so many of it did.
  */
-static struct least_cost cost_of(const struct node_sums *s, uint32_t level, uint32_t n_victims)
+static struct least_cost cost_of(const struct question *q, const struct node_sums *s, uint32_t level)
 {
-	const int64_t each = INT64_C(1) << 31;
-	uint32_t nth = level ? 1 : n_victims < SUM_STARTS ? n_victims : SUM_STARTS;
-	struct least_cost least = {.n_victims = n_victims, .highest = s->priority[level]};
+	const int64_t each = INT64_C(1) << 31, *latest = s->rows + (size_t)level * q->t->width;
+	struct least_cost least = {.n_victims = least_victims(q, s, level), .highest = s->priority[level]};
+	uint32_t nth = level ? 1 : least.n_victims < SUM_STARTS ? least.n_victims : SUM_STARTS;
 
-	least.sum = (n_victims - 1) * ((int64_t)s->priority[0] + each) + least.highest + each;
-	least.not_before = -s->levels[level].latest[nth - 1];
+	least.sum = (least.n_victims - 1) * ((int64_t)s->priority[0] + each) + least.highest + each;
+	least.not_before = -latest[nth - 1];
 	return least;
+}
+
+/* Everybody who may go is not enough. */
+static struct status status_out(const struct question *q)
+{
+	const struct ledger_node *n = ledger_node(q->c->ledger, q->node);
+	int64_t room[SUM_TYPES + 1];
+	uint32_t n_lower = 0;
+
+	memcpy(room, q->room, sizeof(room));
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(q->c->ledger, n->pods.v[i]);
+		const struct res_list *usage = &shape_get(q->c->vocab, p->shape)->usage;
+
+		if (p->priority >= q->c->priority)
+			continue;
+		n_lower++;
+		for (uint32_t k = 1; k < q->w->n; k++)
+			room[k] += res_list_get(usage, q->w->type[k]);
+	}
+	if (!n_lower)
+		return status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0);
+	room[0] += n_lower;
+	return displace_lacks(q->c, q->w, q->node, room);
 }
 
 enum sums_say displace_sums_ask(struct sum_table *t, const struct cede_cycle *c, const struct want *w, node_id node,
 				struct status *ret_status, struct least_cost *ret)
 {
 	const struct node_sums *s = displace_sums_of(t, c, node);
-	int64_t room[RES_MAX], lacks[SUM_TYPES + 1];
-	uint32_t n = 0, i = 0;
+	struct question q = {.t = t, .c = c, .w = w, .node = node};
 
 	if (s->has_groups)
 		return SUMS_ASK;
-	while (n < s->n && s->priority[n] < c->priority)
-		n++;
-	displace_room(c, w, node, room);
+	displace_room(c, w, node, q.room);
 	for (uint32_t k = 0; k < w->n; k++)
-		lacks[k] = w->amount[k] - room[k];
-	while (i < n && !is_enough(t, w, &s->levels[i], lacks))
-		i++;
-	if (i < n) {
-		*ret = cost_of(s, i, least_victims(t, w, &s->levels[i], lacks));
-		return SUMS_LEAST;
-	}
-	if (n == s->n && s->is_mixed) /* some of them may not go */
-		return SUMS_ASK;
-	*ret_status = status_out(t, c, w, node, n ? &s->levels[n - 1] : NULL, room);
+		q.lacks[k] = w->amount[k] - q.room[k];
+	for (uint32_t i = 0; i < s->n && s->priority[i] < c->priority; i++)
+		if (is_enough(&q, s, i)) {
+			*ret = cost_of(&q, s, i);
+			return SUMS_LEAST;
+		}
+	*ret_status = status_out(&q);
 	return SUMS_OUT;
 }

@@ -14,28 +14,28 @@
 
 #include "engine/displace_internal.h"
 
-enum { SUM_TYPES = 4, SUM_LEVELS = 6, SUM_STARTS = 3, SUM_TABLES = 4, SUM_ENTRIES = 1 << 18 };
+enum { SUM_TYPES = 4, SUM_LEVELS = 4, SUM_STARTS = 3, SUM_TABLES = 4, SUM_ENTRIES = 1 << 18 };
 
-struct sum_level {		    /* of pods up to a priority, but for latest: of that priority alone */
-	int64_t latest[SUM_STARTS]; /* starts, the last first; INT64_MAX: it does not say; INT64_MIN: there are fewer */
-	uint32_t n;		    /* pods */
-	int64_t frees[SUM_TYPES];   /* all of them */
-	int64_t most[SUM_TYPES];    /* one of them */
-};
-
-struct node_sums {
+struct node_sums {	     /* by level; of more priorities than there are levels the highest share the last one */
 	uint64_t generation; /* 0: not known */
+	int32_t priority[SUM_LEVELS]; /* ascending, of the shared one the lowest; INT32_MAX: not in use */
+	uint32_t n_pods[SUM_LEVELS];  /* up to it */
 	uint8_t n;
-	bool has_groups;	      /* somebody is in one */
-	bool is_mixed;		      /* several priorities share the last level */
-	int32_t priority[SUM_LEVELS]; /* ascending; of several that share the last level the lowest */
-	struct sum_level levels[SUM_LEVELS];
+	bool has_groups; /* somebody is in one */
+	bool is_mixed;	 /* several priorities share the last level */
+	/*
+	 * A row for each level: the last starts of its pods, the last first (INT64_MAX: it does not say; INT64_MIN:
+	 * there are fewer); for each type what pods up to this level hold; and the most that one of them does.
+	 */
+	int64_t rows[];
 };
 
 struct sum_table { /* for one set of types */
 	uint64_t types;
 	uint64_t last_use;
-	struct node_sums *v; /* by node id */
+	uint32_t n_types, width; /* width: of a row */
+	size_t stride;		 /* bytes of a node */
+	char *v;		 /* struct node_sums, by node id */
 	uint32_t n;
 	uint8_t slot[RES_MAX]; /* of a type; SUM_TYPES: not asked for */
 };
