@@ -12,8 +12,8 @@ void node_rows_free(struct node_rows *r)
 		mem_free(r->v[i].v);
 	mem_free(r->v);
 	array_free(&r->kinds);
+	array_free(&r->keys);
 	map_free(&r->kind_at);
-	map_free(&r->apps);
 	*r = (struct node_rows){0};
 }
 
@@ -25,7 +25,6 @@ static void forget(struct node_rows *r)
 	}
 	r->kinds.n = 0;
 	map_free(&r->kind_at);
-	map_free(&r->apps);
 	r->epoch++;
 }
 
@@ -62,7 +61,21 @@ static bool same_kind(const struct row_kind *a, const struct row_kind *b)
 	       a->is_daemon == b->is_daemon;
 }
 
-static uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
+static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
+{
+	uint64_t hash = hash_of(new);
+	uint32_t first = map_get(&r->kind_at, hash);
+
+	for (uint32_t i = first; i != MAP_NONE; i = r->kinds.v[i].next)
+		if (same_kind(&r->kinds.v[i], new))
+			return i;
+	map_put(&r->kind_at, hash, r->kinds.n);
+	array_push(&r->kinds, *new);
+	r->kinds.v[r->kinds.n - 1].next = first;
+	return r->kinds.n - 1;
+}
+
+static uint32_t kind_anew(struct node_rows *r, const struct ledger *l, const struct pod *p)
 {
 	const struct vocab *v = ledger_vocab(l);
 	struct row_kind new = {.queue = p->queue,
@@ -76,22 +89,64 @@ static uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struc
 			       .preemptibility = p->preemptibility,
 			       .allows_preemption = (uint8_t)p->obj->allows_preemption,
 			       .is_daemon = p->obj->owner_kind == OWNER_DAEMONSET};
-	uint32_t n = 0, first;
-	uint64_t hash;
+	uint32_t n = 0;
 
 	if (ledger_pdb_limit(l))
 		ledger_labelset_pdbs(l, p->labelset, &n);
 	if (n)
 		new.budgeted = p->labelset;
-	hash = hash_of(&new);
-	first = map_get(&r->kind_at, hash);
-	for (uint32_t i = first; i != MAP_NONE; i = r->kinds.v[i].next)
-		if (same_kind(&r->kinds.v[i], &new))
-			return i;
-	new.next = first;
-	map_put(&r->kind_at, hash, r->kinds.n);
-	array_push(&r->kinds, new);
-	return r->kinds.n - 1;
+	return find_or_add(r, &new);
+}
+
+/* Amounts of a shape that has gone stay: they only grow. */
+static void note_size(struct node_rows *r, const struct ledger *l, shape_id shape)
+{
+	const struct res_list *usage = &shape_get(ledger_vocab(l), shape)->usage;
+
+	for (uint32_t i = 0; i < usage->n; i++)
+		if (usage->v[i].amount > r->most[usage->v[i].type])
+			r->most[usage->v[i].type] = usage->v[i].amount;
+}
+
+static uint32_t rest_of(const struct pod *p)
+{
+	return (uint32_t)p->preemptibility << 16 | (uint32_t)p->obj->allows_preemption << 8 |
+	       (p->obj->owner_kind == OWNER_DAEMONSET);
+}
+
+static void learn(struct node_rows *r, const struct ledger *l, const struct pod *p, struct seen_kind *ret)
+{
+	note_size(r, l, p->shape);
+	*ret = (struct seen_kind){.epoch = r->epoch + 1,
+				  .queue = p->queue,
+				  .priority = p->priority,
+				  .group = p->group,
+				  .podset = p->podset,
+				  .labelset = p->labelset,
+				  .shape = p->shape,
+				  .class = p->obj->priority_class,
+				  .rest = rest_of(p),
+				  .kind = kind_anew(r, l, p)};
+}
+
+static inline bool is_alike(const struct seen_kind *k, const struct pod *p)
+{
+	return k->shape == p->shape && k->labelset == p->labelset && k->queue == p->queue &&
+	       k->priority == p->priority && k->group == p->group && k->podset == p->podset &&
+	       k->class == p->obj->priority_class && k->rest == rest_of(p);
+}
+
+/* Pods of one template come again and again: most are found where the last one alike was. */
+static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
+{
+	uint64_t mix = ((uint64_t)p->shape << 32 ^ p->labelset ^ (uint64_t)p->queue << 16 ^
+			(uint64_t)(uint32_t)p->priority << 40) *
+		       UINT64_C(0x9E3779B97F4A7C15);
+	struct seen_kind *k = &r->seen[mix >> (64 - SEEN_BITS)];
+
+	if (k->epoch != r->epoch + 1 || !is_alike(k, p))
+		learn(r, l, p, k);
+	return k->kind;
 }
 
 /* ---- rows ---- */
@@ -104,13 +159,6 @@ static int64_t since(const struct pod *p)
 	if (p->obj->checkpointed_ns != TIME_NONE && (at == TIME_NONE || p->obj->checkpointed_ns > at))
 		at = p->obj->checkpointed_ns;
 	return at;
-}
-
-static void note_size(struct node_rows *r, const struct res_list *usage)
-{
-	for (uint32_t i = 0; i < usage->n; i++)
-		if (usage->v[i].amount > r->most[usage->v[i].type])
-			r->most[usage->v[i].type] = usage->v[i].amount;
 }
 
 /* A group that goes as a whole counts as one of its pods here, whichever comes first. */
@@ -127,67 +175,82 @@ static int32_t lowest_of_group(const struct ledger *l, const struct ledger_node 
 	return lowest;
 }
 
-static int by_priority(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-	const struct pod_row *x = a, *y = b;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	if (x->priority != y->priority)
-		return x->priority < y->priority ? -1 : 1;
-	return (x->pod > y->pod) - (x->pod < y->pod);
+	return (x > y) - (x < y);
 }
 
-static void count_app(struct node_rows *r, name_id app, bool is_new)
+/* Few and mostly in order: each to its place; many by qsort. */
+static void sort_keys(uint64_t *v, uint32_t n)
 {
-	uint32_t n;
-
-	if (app == NAME_NONE)
+	if (n > 48) {
+		qsort(v, n, sizeof(*v), by_key);
 		return;
-	n = map_get(&r->apps, app);
-	n = n == MAP_NONE ? 0 : n;
-	if (is_new || n > 1)
-		map_put(&r->apps, app, is_new ? n + 1 : n - 1);
-	else
-		map_del(&r->apps, app);
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t key = v[i];
+		uint32_t at = i;
+
+		for (; at > 0 && v[at - 1] > key; at--)
+			v[at] = v[at - 1];
+		v[at] = key;
+	}
 }
 
-bool node_rows_have_app(const struct node_rows *r, name_id app)
+/* Placed pods with a queue by priority, then id. Returns how many. */
+static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *keys)
 {
-	return map_get(&r->apps, app) != MAP_NONE;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = &pods[n->pods.v[i]];
+		int32_t priority;
+
+		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
+			continue;
+		priority = p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p);
+		keys[count++] = (uint64_t)((uint32_t)priority ^ UINT32_C(1) << 31) << 32 | n->pods.v[i];
+	}
+	sort_keys(keys, count);
+	return count;
+}
+
+static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p, uint64_t key,
+		     struct pod_row *row)
+{
+	struct row_kind *kind;
+
+	*row = (struct pod_row){.pod = (pod_id)key,
+				.kind = kind_of(r, l, p),
+				.shape = p->shape,
+				.app = p->obj->app,
+				.placed_in = p->placed_in,
+				.priority = (int32_t)((uint32_t)(key >> 32) ^ UINT32_C(1) << 31),
+				.started_ns = p->started_ns,
+				.since_ns = since(p)};
+	kind = &r->kinds.v[row->kind];
+	kind->at = node;
+	kind->n_rows++;
 }
 
 static void build(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
 {
 	const struct ledger_node *n = ledger_node(l, node);
+	const struct pod *pods = n->pods.n ? ledger_pod(l, 0) : NULL;
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		count_app(r, rows->v[i].app, false);
+	for (uint32_t i = 0; i < rows->n; i++)
 		r->kinds.v[rows->v[i].kind].n_rows--;
-	}
 	if (rows->cap < n->pods.n) {
 		rows->cap = n->pods.n;
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
 	}
-	rows->n = 0;
-	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = ledger_pod(l, n->pods.v[i]);
-
-		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
-			continue;
-		rows->v[rows->n++] = (struct pod_row){.pod = n->pods.v[i],
-						      .kind = kind_of(r, l, p),
-						      .shape = p->shape,
-						      .app = p->obj->app,
-						      .placed_in = p->placed_in,
-						      .priority = lowest_of_group(l, n, p),
-						      .started_ns = p->started_ns,
-						      .since_ns = since(p)};
-		r->kinds.v[rows->v[rows->n - 1].kind].at = node;
-		r->kinds.v[rows->v[rows->n - 1].kind].n_rows++;
-		count_app(r, p->obj->app, true);
-		note_size(r, &shape_get(ledger_vocab(l), p->shape)->usage);
-	}
-	if (rows->n)
-		qsort(rows->v, rows->n, sizeof(*rows->v), by_priority);
+	if (r->keys.cap < n->pods.n)
+		array_reserve(&r->keys, n->pods.n);
+	rows->n = n->pods.n ? line_up(l, n, pods, r->keys.v) : 0;
+	for (uint32_t i = 0; i < rows->n; i++)
+		fill_row(r, l, node, &pods[(pod_id)r->keys.v[i]], r->keys.v[i], &rows->v[i]);
 	rows->generation = n->generation;
 }
 
@@ -201,13 +264,20 @@ const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l,
 	return rows;
 }
 
+/* Mostly the row it was found in the last time. */
 static pod_id example_on(struct node_rows *r, const struct ledger *l, node_id node, uint32_t kind)
 {
 	const struct pod_rows *rows = node_rows_of(r, l, node);
+	uint32_t row = r->kinds.v[kind].row;
 
-	for (uint32_t i = 0; i < rows->n; i++)
-		if (rows->v[i].kind == kind)
-			return rows->v[i].pod;
+	if (row < rows->n && rows->v[row].kind == kind)
+		return rows->v[row].pod;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (rows->v[i].kind != kind)
+			continue;
+		r->kinds.v[kind].row = i;
+		return rows->v[i].pod;
+	}
 	return POD_NONE;
 }
 

@@ -44,7 +44,23 @@ struct row_kind {
 	bool is_daemon;
 	uint32_t next; /* of the same hash, MAP_NONE */
 	node_id at;    /* where a pod of it was seen last */
+	uint32_t row;  /* and perhaps in which row */
 	uint32_t n_rows;
+};
+
+enum { SEEN_BITS = 11 };
+
+struct seen_kind {	/* the kind of pods alike */
+	uint64_t epoch; /* plus 1; 0: nothing */
+	queue_id queue;
+	int32_t priority;
+	group_id group;
+	podset_id podset;
+	labelset_id labelset;
+	shape_id shape;
+	name_id class;
+	uint32_t rest; /* preemptibility, whether it opted out, whether a DaemonSet owns it */
+	uint32_t kind;
 };
 
 struct node_rows {
@@ -55,14 +71,13 @@ struct node_rows {
 	uint64_t budgets;      /* their generation when the kinds were made */
 	uint64_t epoch;	       /* changes when kinds get other numbers */
 	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
-	struct map apps;       /* applications of rows: how many rows */
+	ARRAY(uint64_t) keys;  /* of one node, to sort */
+	struct seen_kind seen[1 << SEEN_BITS];
 };
 
 void node_rows_free(struct node_rows *r);
 /* To be called before a search: room for all nodes, and nothing kept that is good no more. */
 void node_rows_begin(struct node_rows *r, const struct ledger *l);
 const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node);
-/* Does any row that was made name this application? */
-bool node_rows_have_app(const struct node_rows *r, name_id app);
 /* Some pod of a kind that is there now; POD_NONE: there is none. */
 pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind);

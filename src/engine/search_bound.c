@@ -193,13 +193,24 @@ static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
 		node_rows_of(&b->rows, l, nodes[i]);
 }
 
+/* Does any pod of the application run? */
+static bool has_own(const struct node_search *g)
+{
+	const struct ledger *l = g->s->c->ledger;
+	pod_id pod = ledger_app_first(l, g->s->j->ns, g->s->j->app);
+
+	while (pod != POD_NONE && ledger_pod(l, pod)->state != POD_PLACED)
+		pod = ledger_app_next(l, pod);
+	return pod != POD_NONE;
+}
+
 uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, struct node_bound *ret)
 {
 	struct search_bounds *b = begin(g);
 	uint32_t count = 0;
 
 	make_rows(b, nodes, n);
-	b->has_own = g->s->j->app != NAME_NONE && node_rows_have_app(&b->rows, g->s->j->app);
+	b->has_own = has_own(g);
 	classes_begin(b);
 	memory_begin(b);
 	for (uint32_t i = 0; i < n; i++) {

@@ -170,8 +170,14 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);
+void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a);
 /* What shapes free of the wanted types, and what share of the cluster they hold. */
-const struct shape_answer *shape_of(struct search_bounds *b, shape_id id);
+static inline const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)
+{
+	if (b->shapes[id].stamp != b->stamp)
+		measure_shape(b, id, &b->shapes[id]);
+	return &b->shapes[id];
+}
 
 /* ---- search_rows.c ---- */
 
@@ -185,14 +191,54 @@ bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups);
 bool rows_are_enough(const struct search_bounds *b); /* everybody who may go */
 /* False: not even everybody would be enough. */
 bool rows_bound(const struct search_bounds *b, struct node_bound *ret);
+/* TIME_NONE is before every time; a start in the future counts as now, which is inside too. */
+static inline bool is_inside(const struct kind_answer *a, const struct pod_row *row, int64_t now_ns)
+{
+	return row->started_ns > a->inside_from && now_ns > a->inside_from && row->started_ns != TIME_NONE;
+}
+
+static inline void note_end(struct search_bounds *b, int64_t end_ns)
+{
+	b->until_ns = end_ns < b->until_ns ? end_ns : b->until_ns;
+}
+
 /* Does the kind's answer not hold for this pod of it? *ret_says is what holds then. */
-bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool with_app,
-		      enum kind_says *ret_says);
+static inline bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row,
+				    bool with_app, enum kind_says *ret_says)
+{
+	const struct judge *j = b->g->s->j;
+
+	if (row->placed_in && row->placed_in == b->cycle && judge_asks(j, RULE_SAME_CYCLE)) {
+		*ret_says = a->says == OPEN ? OPEN : KEPT;
+		return true;
+	}
+	if (with_app && row->app != NAME_NONE && row->app == j->app) {
+		*ret_says = a->says == KEPT ? KEPT : OPEN;
+		return true;
+	}
+	if (is_inside(a, row, j->now_ns)) {
+		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
+		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
+		return true;
+	}
+	return false;
+}
+
 /* The verdict on a pod that is protected or has to be asked; NULL: it has to be asked. */
 const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception);
 /* A closer look at the candidates: ret->lost is never less than before. */
 void rows_refine(struct search_bounds *b, struct node_bound *ret);
-int64_t row_lost(const struct search_bounds *b, const struct pod_row *row, const struct shape_answer *shape);
+static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,
+			       const struct shape_answer *shape)
+{
+	const struct judge *j = b->g->s->j;
+
+	if (j->action == ACTION_DISPLACE)
+		return (int64_t)row->priority + (INT64_C(1) << 31);
+	if (row->since_ns == TIME_NONE || row->since_ns > j->now_ns)
+		return 0;
+	return shape->share * (res_sub_sat(j->now_ns, row->since_ns) / NS_PER_S);
+}
 
 /* ---- search_class.c ---- */
 

@@ -166,7 +166,7 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 
 /* ---- shapes ---- */
 
-static void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
+void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 {
 	const struct cede_cycle *c = b->g->s->c;
 	const struct res_list *usage = &shape_get(c->vocab, id)->usage;
@@ -178,11 +178,4 @@ static void measure_shape(struct search_bounds *b, shape_id id, struct shape_ans
 		a->types |= (uint64_t)(usage->v[i].amount > 0) << usage->v[i].type;
 	for (uint32_t k = 0; k < w->n; k++)
 		a->frees[k] = w->type[k] == RES_PODS ? 1 : res_list_get(usage, w->type[k]);
-}
-
-const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)
-{
-	if (b->shapes[id].stamp != b->stamp)
-		measure_shape(b, id, &b->shapes[id]);
-	return &b->shapes[id];
 }

@@ -20,38 +20,6 @@ bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups)
 	return is_any;
 }
 
-/* TIME_NONE is before every time; a start in the future counts as now, which is inside too. */
-static bool is_inside(const struct kind_answer *a, const struct pod_row *row, int64_t now_ns)
-{
-	return row->started_ns > a->inside_from && now_ns > a->inside_from && row->started_ns != TIME_NONE;
-}
-
-static inline void note_end(struct search_bounds *b, int64_t end_ns)
-{
-	b->until_ns = end_ns < b->until_ns ? end_ns : b->until_ns;
-}
-
-bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool with_app,
-		      enum kind_says *ret_says)
-{
-	const struct judge *j = b->g->s->j;
-
-	if (row->placed_in && row->placed_in == b->cycle && judge_asks(j, RULE_SAME_CYCLE)) {
-		*ret_says = a->says == OPEN ? OPEN : KEPT;
-		return true;
-	}
-	if (with_app && row->app != NAME_NONE && row->app == j->app) {
-		*ret_says = a->says == KEPT ? KEPT : OPEN;
-		return true;
-	}
-	if (is_inside(a, row, j->now_ns)) {
-		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
-		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
-		return true;
-	}
-	return false;
-}
-
 const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception)
 {
 	return is_exception || !a->has_verdict || a->says == OPEN ? NULL : &a->why;
@@ -167,17 +135,6 @@ static uint32_t least_victims(const struct search_bounds *b)
 		while (b->lacks[k] > 0 && most[k] > 0 && least < CHEAPEST && least * most[k] < b->lacks[k])
 			least++;
 	return least;
-}
-
-int64_t row_lost(const struct search_bounds *b, const struct pod_row *row, const struct shape_answer *shape)
-{
-	const struct judge *j = b->g->s->j;
-
-	if (j->action == ACTION_DISPLACE)
-		return (int64_t)row->priority + (INT64_C(1) << 31);
-	if (row->since_ns == TIME_NONE || row->since_ns > j->now_ns)
-		return 0;
-	return shape->share * (res_sub_sat(j->now_ns, row->since_ns) / NS_PER_S);
 }
 
 static int64_t lost_of(const struct search_bounds *b, const struct row_candidate *m)

@@ -190,7 +190,11 @@ uint64_t ledger_group_generation(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 
-/* Changes whenever a pod comes to that list or leaves it. */
+/* Pods of a namespace that name an application, finished ones too, in no meaningful order; POD_NONE ends. */
+pod_id ledger_app_first(const struct ledger *l, name_id ns, name_id app);
+pod_id ledger_app_next(const struct ledger *l, pod_id pod);
+
+/* Changes whenever a pod comes to the list of a leaf queue or leaves it. */
 uint64_t ledger_queue_members(const struct ledger *l, queue_id q);
 /* Changes whenever a queue comes, goes, moves or is told something else. */
 uint64_t ledger_tree_generation(const struct ledger *l);

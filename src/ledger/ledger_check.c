@@ -439,6 +439,17 @@ static enum err_code check_all_ids(const struct recount *c)
 	return check_ids(c, &l->node_ids, ENTRY_KINDS, "nodes");
 }
 
+/* Under the one it names; under none if it names none, or is not there. */
+static bool is_listed_by_app(const struct ledger *l, pod_id id)
+{
+	const struct pod *p = &l->pods.v[id];
+	name_id app = p->state == POD_FREE ? NAME_NONE : p->obj->app;
+	uint32_t list = id < l->by_app.links.n ? l->by_app.links.v[id].list : ID_NONE;
+	if (app == NAME_NONE || list == ID_NONE)
+		return app == NAME_NONE && list == ID_NONE;
+	return l->by_app.lists.v[list].key == map_key2(labelset_get(l->vocab, p->labelset)->ns, app);
+}
+
 static enum err_code check_sums(const struct recount *c)
 {
 	const struct ledger *l = c->l;
@@ -446,6 +457,9 @@ static enum err_code check_sums(const struct recount *c)
 		return err_fail(c->e, ERR_INTERNAL, "totals over all pods differ");
 	if (c->n_pods != l->pod_by_name.n)
 		return err_fail(c->e, ERR_INTERNAL, "%u pods have names, counted %u", l->pod_by_name.n, c->n_pods);
+	for (pod_id i = 0; i < l->pod_ids.limit; i++)
+		if (!is_listed_by_app(l, i))
+			return err_fail(c->e, ERR_INTERNAL, "pod %u is not listed under its application", i);
 	if (l->n_wary != bits_count(&l->wary))
 		return err_fail(c->e, ERR_INTERNAL, "%u pods are wary, counted %u", bits_count(&l->wary), l->n_wary);
 	if (c->n_evicted != bits_count(&l->evicted))

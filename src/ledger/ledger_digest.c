@@ -202,6 +202,12 @@ uint64_t ledger_digest(const struct ledger *l)
 /* What the allocator takes besides, for a block that is not tiny. */
 #define BLOCK_EXTRA 8
 
+static size_t index_bytes(const struct id_index *x)
+{
+	return map_bytes(&x->by_key) + x->lists.cap * sizeof(*x->lists.v) + x->links.cap * sizeof(*x->links.v) +
+	       x->free_lists.cap * sizeof(*x->free_lists.v);
+}
+
 static size_t pod_lists_bytes(const struct ledger *l)
 {
 	size_t bytes = 0;
@@ -220,7 +226,7 @@ struct ledger_memory ledger_memory(const struct ledger *l)
 		.engine = l->pods.cap * sizeof(*l->pods.v) + l->pod_ids.free.cap * sizeof(*l->pod_ids.free.v) +
 			  map_bytes(&l->pod_by_name) + l->evicted.n_words * sizeof(*l->evicted.w) +
 			  l->labelsets.cap * sizeof(*l->labelsets.v) + l->journal.cap * sizeof(*l->journal.v) +
-			  pod_lists_bytes(l),
+			  pod_lists_bytes(l) + index_bytes(&l->by_app),
 		.objects = l->pod_by_name.n * (sizeof(struct obj_pod) + BLOCK_EXTRA),
 		.shapes = vocab_bytes(l->vocab),
 		.names = names_bytes(l->names),

@@ -127,8 +127,9 @@ struct ledger {
 	ARRAY(struct pod) pods;
 	struct ids pod_ids;
 	struct map pod_by_name;
-	struct bits evicted; /* pods that are is_evicted */
-	struct bits wary;    /* pods that hold reserved room and stay away from others, or have volumes */
+	struct id_index by_app; /* pods that name an application: namespace and application */
+	struct bits evicted;	/* pods that are is_evicted */
+	struct bits wary;	/* pods that hold reserved room and stay away from others, or have volumes */
 	uint32_t n_wary;
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
@@ -150,8 +151,9 @@ struct ledger {
 	ARRAY(struct queue_use) queues; /* as long as the tree's */
 	struct rows queue_used, queue_leaving, queue_reserved, queue_core;
 	struct touched touched_queues, touched_groups;
-	uint32_t cycle; /* of the engine: from 1 */
-	bool has_new;	/* some pod may have got its place in this cycle */
+	uint32_t cycle;		/* of the engine: from 1 */
+	ARRAY(pod_id) new_pods; /* that got their place in this cycle, and perhaps lost it again */
+	bool has_unlisted;	/* some that did may be missing there */
 
 	ARRAY(struct group) groups;
 	struct ids group_ids;

@@ -348,9 +348,17 @@ void pod_place(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 	ledger_moved(l);
 }
 
+/* Moves are undone in reverse: if it was listed, it is the last of the list. */
+static void unlist_new(struct ledger *l, pod_id id)
+{
+	if (l->pods.v[id].placed_in == l->cycle && l->new_pods.n > 0 && l->new_pods.v[l->new_pods.n - 1] == id)
+		l->new_pods.n--;
+}
+
 void undo_place(struct ledger *l, const struct journal_entry *e)
 {
 	lift_off(l, e->id);
+	unlist_new(l, e->id);
 	l->pods.v[e->id].placed_in = (uint32_t)e->ns;
 	node_restore(l, e);
 	tell_back(l, TOLD_REMOVE, e->id, e->node);
@@ -511,25 +519,35 @@ void ledger_place(struct ledger *l, pod_id pod, node_id node)
 		pod_clear_nomination(l, pod);
 	pod_place(l, pod, node, POS_LAST);
 	l->pods.v[pod].placed_in = l->cycle;
-	l->has_new = true;
+	array_push(&l->new_pods, pod);
 }
 
 /* Who was new is not any more: that is content of its node. */
+static void grow_old(struct ledger *l, pod_id id)
+{
+	if (id < l->pod_ids.limit && l->pods.v[id].placed_in == l->cycle && l->pods.v[id].node != NODE_NONE)
+		ledger_set_started(l, id, l->pods.v[id].started_ns);
+}
+
 void ledger_begin_cycle(struct ledger *l)
 {
-	for (pod_id i = 0; l->has_new && l->cycle != 0 && i < l->pod_ids.limit; i++)
-		if (l->pods.v[i].placed_in == l->cycle && l->pods.v[i].node != NODE_NONE)
-			ledger_set_started(l, i, l->pods.v[i].started_ns);
-	journal_add(l, ENTRY_CYCLE, 0)->ns = l->has_new;
+	bool has_new = l->has_unlisted || l->new_pods.n > 0;
+	for (pod_id i = 0; l->has_unlisted && l->cycle != 0 && i < l->pod_ids.limit; i++)
+		grow_old(l, i);
+	for (uint32_t i = 0; !l->has_unlisted && l->cycle != 0 && i < l->new_pods.n; i++)
+		grow_old(l, l->new_pods.v[i]);
+	journal_add(l, ENTRY_CYCLE, 0)->ns = has_new;
 	l->cycle++;
-	l->has_new = false;
+	l->has_unlisted = false;
+	l->new_pods.n = 0;
 	ledger_moved(l);
 }
 
+/* The list of the cycle before is gone. */
 void undo_cycle(struct ledger *l, const struct journal_entry *e)
 {
 	l->cycle--;
-	l->has_new = e->ns != 0;
+	l->has_unlisted = e->ns != 0;
 }
 
 uint32_t ledger_cycle(const struct ledger *l)

@@ -63,11 +63,28 @@ static uint64_t name_key(const struct ledger *l, labelset_id labelset, name_id n
 	return map_key2(labelset_get(l->vocab, labelset)->ns, name);
 }
 
+/* 0: it names none. */
+static uint64_t app_key(const struct ledger *l, const struct pod *p)
+{
+	return p->obj->app == NAME_NONE ? 0 : map_key2(labelset_get(l->vocab, p->labelset)->ns, p->obj->app);
+}
+
+pod_id ledger_app_first(const struct ledger *l, name_id ns, name_id app)
+{
+	return app == NAME_NONE ? POD_NONE : id_index_first(&l->by_app, map_key2(ns, app));
+}
+
+pod_id ledger_app_next(const struct ledger *l, pod_id pod)
+{
+	return id_index_next(&l->by_app, pod);
+}
+
 /* Into everything a waiting pod without a nomination counts in. */
 static void enter(struct ledger *l, pod_id id, uint32_t queue_pos)
 {
 	const struct pod *p = &l->pods.v[id];
 	map_put(&l->pod_by_name, name_key(l, p->labelset, p->name), id);
+	id_index_put(&l->by_app, id, app_key(l, p));
 	labelset_enter(l, p->labelset);
 	totals_add(l->totals, shape_get(l->vocab, p->shape), 1);
 	if (p->podset != PODSET_NONE)
@@ -83,6 +100,7 @@ static void leave(struct ledger *l, pod_id id)
 		l->podsets.v[p->podset].n_pods--;
 	totals_add(l->totals, shape_get(l->vocab, p->shape), -1);
 	labelset_leave(l, p->labelset);
+	id_index_put(&l->by_app, id, 0);
 	map_del(&l->pod_by_name, name_key(l, p->labelset, p->name));
 }
 
@@ -273,6 +291,8 @@ void pods_free(struct ledger *l)
 	array_free(&l->pods);
 	array_free(&l->pod_ids.free);
 	map_free(&l->pod_by_name);
+	id_index_free(&l->by_app);
+	array_free(&l->new_pods);
 	bits_free(&l->evicted);
 	bits_free(&l->wary);
 }

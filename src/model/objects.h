@@ -63,28 +63,30 @@ struct pod_gang *pod_gang_keep(struct pod_gang *g); /* NULL is fine */
 void pod_gang_drop(struct names *names, struct pod_gang *g);
 
 struct obj_pod {
+	/* what decisions look at of every running pod comes first, in one line of memory */
+	int64_t started_ns, checkpointed_ns, deleted_ns; /* TIME_NONE if not there */
+	name_id app;					 /* YuniKorn application id if given */
+	name_id priority_class;
+	enum owner_kind owner_kind : 8;	     /* the controller */
+	enum tristate allows_preemption : 8; /* annotation yunikorn.apache.org/allow-preemption */
+	enum pod_phase phase : 8;
+	bool has_priority : 1;
+	bool is_preempted : 1; /* condition DisruptionTarget True, reason PreemptionByScheduler */
+	bool group_is_k8s : 1; /* group is spec.schedulingGroup.podGroupName */
+	int32_t priority;
 	name_id name, uid;
 	labelset_id labelset; /* namespace and labels */
 	shape_id shape;
 	name_id node_name;	/* spec.nodeName */
 	name_id nominated_node; /* status.nominatedNodeName */
-	bool has_priority;
-	int32_t priority;
-	name_id priority_class;
-	enum pod_phase phase;
-	bool is_preempted; /* condition DisruptionTarget True, reason PreemptionByScheduler */
-	int64_t created_ns, started_ns, scheduled_ns, deleted_ns, checkpointed_ns; /* TIME_NONE if not there */
+	int64_t created_ns, scheduled_ns;
 	int64_t run_ns; /* annotation cede.dev/run-time: how long it will work, for simulations; 0: it does not say */
-	enum owner_kind owner_kind; /* the controller */
 	name_id owner_name, owner_uid;
-	name_id group;	   /* annotation pod-group-name, or spec.schedulingGroup.podGroupName; of a gang its name */
-	bool group_is_k8s; /* the latter */
-	name_id subgroup;  /* label kai.scheduler/subgroup-name */
+	name_id group;			    /* annotation pod-group-name, or group_is_k8s; of a gang its name */
+	name_id subgroup;		    /* label kai.scheduler/subgroup-name */
 	name_id kai_queue, yunikorn_queue;  /* as the pod's labels and annotations name them */
-	name_id app;			    /* YuniKorn application id if given */
 	name_id user;			    /* of yunikorn.apache.org/user.info */
 	name_id user_groups;		    /* of the same, joined by commas */
-	enum tristate allows_preemption;    /* annotation yunikorn.apache.org/allow-preemption */
 	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
 	/*
 	 * What it mounts that filters look at; NULL: nothing. Not part of the shape: each pod of a StatefulSet has

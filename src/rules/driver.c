@@ -3,7 +3,8 @@
  * The pod that keeps an application together goes last:
  * one labelled spark-role: driver, or the oldest of an application with several pods.
  *
- * Who that is is worked out for all applications of a leaf at once, and kept while its pods are the same.
+ * Who that is is worked out for an application when one of its pods is asked about, and kept while the pods of its leaf
+ * are the same.
  */
 #include "base/map.h"
 #include "rules/judge.h"
@@ -63,33 +64,30 @@ static uint64_t app_key(const struct judge *j, const struct pod *p)
 	return map_key2(labelset_get(j->vocab, p->labelset)->ns, p->obj->app);
 }
 
-static void add(const struct judge *j, struct leaf *f, pod_id pod)
+/* Those of its leaf that are not finished count. */
+static struct driver_app driver_of(const struct judge *j, const struct pod *v)
 {
-	const struct pod *p = ledger_pod(j->ledger, pod);
-	uint32_t at = map_get(&f->by_id, app_key(j, p));
-	struct driver_app *a;
+	pod_id pod = ledger_app_first(j->ledger, labelset_get(j->vocab, v->labelset)->ns, v->obj->app);
+	struct driver_app a = {.oldest = POD_NONE};
 
-	if (at == MAP_NONE) {
-		struct driver_app new = {.oldest = pod};
+	for (; pod != POD_NONE; pod = ledger_app_next(j->ledger, pod)) {
+		const struct pod *p = ledger_pod(j->ledger, pod);
 
-		at = f->apps.n;
-		array_push(&f->apps, new);
-		map_put(&f->by_id, app_key(j, p), at);
+		if (p->queue != v->queue || p->state == POD_FINISHED)
+			continue;
+		a.n++;
+		a.has_labelled |= says_driver(j, p);
+		if (a.oldest == POD_NONE || is_older(j, p, ledger_pod(j->ledger, a.oldest)))
+			a.oldest = pod;
 	}
-	a = &f->apps.v[at];
-	a->n++;
-	a->has_labelled |= says_driver(j, p);
-	if (is_older(j, p, ledger_pod(j->ledger, a->oldest)))
-		a->oldest = pod;
+	return a;
 }
 
-static const struct leaf *leaf_of(const struct judge *j, queue_id q)
+static struct leaf *leaf_of(const struct judge *j, queue_id q)
 {
 	struct leaf none = {0};
 	struct drivers *d;
 	struct leaf *f;
-	uint32_t n;
-	const pod_id *pods = ledger_queue_pods(j->ledger, q, &n);
 
 	if (!j->scratch->drivers)
 		j->scratch->drivers = mem_alloc(sizeof(*j->scratch->drivers));
@@ -102,16 +100,13 @@ static const struct leaf *leaf_of(const struct judge *j, queue_id q)
 	leaf_clear(f);
 	f->is_known = true;
 	f->members = ledger_queue_members(j->ledger, q);
-	for (uint32_t i = 0; i < n; i++)
-		if (ledger_pod(j->ledger, pods[i])->obj->app != NAME_NONE)
-			add(j, f, pods[i]);
 	return f;
 }
 
 bool judge_is_driver(const struct judge *j, const struct pod *v)
 {
-	const struct leaf *f;
 	const struct driver_app *a;
+	struct leaf *f;
 	uint32_t at;
 
 	if (says_driver(j, v))
@@ -120,8 +115,13 @@ bool judge_is_driver(const struct judge *j, const struct pod *v)
 		return false;
 	f = leaf_of(j, v->queue);
 	at = map_get(&f->by_id, app_key(j, v));
-	a = at == MAP_NONE ? NULL : &f->apps.v[at];
-	return a && a->n > 1 && !a->has_labelled && ledger_pod(j->ledger, a->oldest) == v;
+	if (at == MAP_NONE) {
+		at = f->apps.n;
+		array_push(&f->apps, driver_of(j, v));
+		map_put(&f->by_id, app_key(j, v), at);
+	}
+	a = &f->apps.v[at];
+	return a->n > 1 && !a->has_labelled && ledger_pod(j->ledger, a->oldest) == v;
 }
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
