@@ -318,44 +318,67 @@ static void rank(struct choice *ch, uint32_t at)
 	}
 }
 
-/* Those of which only the least is known, cheapest first, until none of them can be one of the two best. */
-static void choose_among_open(struct choice *ch, const uint32_t *open, uint32_t n)
+static void look_and_rank(struct choice *ch, uint32_t at)
+{
+	struct node_answer *e = answer_at(ch->look, at);
+
+	look_closely(ch->look, ch->look->c->nodes[at], e);
+	if (status_is_success(&e->after))
+		rank(ch, at);
+}
+
+/* The cheapest, taken out of the list. */
+static uint32_t take_cheapest(const struct look *v, uint32_t *open, uint32_t *n)
+{
+	uint32_t least = 0, at;
+
+	for (uint32_t i = 1; i < *n; i++)
+		if (is_better(v, open[i], open[least]))
+			least = i;
+	at = open[least];
+	open[least] = open[--*n];
+	return at;
+}
+
+/*
+ * Those of which only the least is known, cheapest first, until none of them can be one of the two best. Where nothing
+ * is known yet the first two rule most of the others out.
+ */
+static void choose_among_open(struct choice *ch, uint32_t *open, uint32_t n)
 {
 	const struct look *v = ch->look;
 	struct heap *h = &v->cache->open;
 
+	for (int i = 0; i < 2 && n && ch->second == UINT32_MAX; i++)
+		look_and_rank(ch, take_cheapest(v, open, &n));
 	heap_clear(h);
 	h->ctx = v;
 	for (uint32_t i = 0; i < n; i++)
 		if (may_win(ch, open[i]))
 			heap_push(h, open[i]);
-	while (h->items.n && may_win(ch, heap_peek(h))) {
-		uint32_t at = heap_pop(h);
-		struct node_answer *e = answer_at(v, at);
-
-		look_closely(v, v->c->nodes[at], e);
-		if (status_is_success(&e->after))
-			rank(ch, at);
-	}
+	while (h->items.n && may_win(ch, heap_peek(h)))
+		look_and_rank(ch, heap_pop(h));
 }
 
 struct status_tally {
 	ARRAY(struct status_count) v;
+	uint32_t last; /* that was counted */
 };
 
-static void count(struct status_tally *t, const struct status *s)
+static inline void count(struct status_tally *t, const struct status *s)
 {
-	uint32_t k = t->v.n;
+	uint32_t k = t->last;
 
-	while (k > 0 && !status_same(&t->v.v[k - 1].s, s))
-		k--;
-	if (k) {
-		t->v.v[k - 1].count++;
-	} else {
-		struct status_count one = {*s, 1};
+	if (k >= t->v.n || !status_same(&t->v.v[k].s, s))
+		for (k = 0; k < t->v.n && !status_same(&t->v.v[k].s, s);)
+			k++;
+	if (k == t->v.n) {
+		struct status_count none = {*s, 0};
 
-		array_push(&t->v, one);
+		array_push(&t->v, none);
 	}
+	t->v.v[k].count++;
+	t->last = k;
 }
 
 static const struct status_count *keep_tally(struct cede_cycle *c, struct status_tally *t, uint32_t *ret_n)
