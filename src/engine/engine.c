@@ -9,6 +9,7 @@
 #include "engine/fair_guarantee.h"
 #include "engine/gang.h"
 #include "engine/gang_kube.h"
+#include "engine/moves.h"
 #include "engine/queue_order.h"
 #include "engine/quota.h"
 #include "engine/search_cache.h"
@@ -329,32 +330,6 @@ static void run_session(struct engine *en, int64_t now_ns, uint32_t cycle, struc
 	session_free(s);
 }
 
-static bool waits_in_vain(const struct engine *en, const struct decision *d, uint32_t cycle)
-{
-	return d->cycle == cycle && d->pod != POD_NONE && d->outcome == OUTCOME_WAITING && d->group != GROUP_NONE &&
-	       ledger_group(en->ledger, d->group)->preemptibility != NON_PREEMPTIBLE;
-}
-
-/* Where a preemptible group still waits, others may be able to move. */
-static void moves(struct engine *en, int64_t now_ns, uint32_t cycle, struct decisions *ret)
-{
-	bool is_needed = false;
-
-	for (uint32_t i = 0; i < ret->v.n; i++)
-		is_needed |= waits_in_vain(en, &ret->v.v[i], cycle);
-	if (!is_needed || !profile_has_action(en->config->profile, ACTION_CONSOLIDATE) ||
-	    en->config->kai.max_consolidation_preemptees == 0)
-		return;
-	ledger_mark mark = ledger_get_mark(en->ledger);
-	struct session *s = session_new(en, now_ns, true);
-
-	session_run_moves(s);
-	session_keep_volumes(s);
-	ledger_rollback(en->ledger, mark);
-	session_report(s, cycle, ret);
-	session_free(s);
-}
-
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e)
 {
 	enum err_code rc = ERR_OK;
@@ -383,8 +358,8 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (shares != NULL)
 			fair_guarantee_end(shares);
-		if (!rc && profile_get(en->config->profile)->search_mode == MODE_QUEUES)
-			moves(en, run->now_ns, cycle, ret);
+		if (!rc)
+			moves_run(en, run, cycle, ret);
 		if (!rc)
 			stale_gangs_run(en, run->now_ns, cycle, ret);
 		if (!waiting.n)
@@ -394,6 +369,11 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	if (!rc)
 		recount(en, ret);
 	return rc;
+}
+
+bool engine_may_move(const struct engine *en, group_id group)
+{
+	return moves_may_help(en, group);
 }
 
 /* ---- time ---- */

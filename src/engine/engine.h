@@ -38,6 +38,8 @@ struct engine_run {
 	uint32_t n_these;
 	bool (*passes_over)(void *ctx, pod_id pod); /* NULL: nobody is */
 	void *passes_over_ctx;
+	/* Groups that are not among them wait too, in vain as the driver knows: others may still move for them. */
+	bool groups_wait;
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*
@@ -46,6 +48,9 @@ struct engine_run {
  * uncommitted: roll back to the mark taken before.
  */
 enum err_code engine_plan(struct engine *en, const struct engine_run *run, struct decisions *ret, struct err *e);
+
+/* For such drivers: might others move for the group (GROUP_NONE: for any that waits)? No: it is not worth asking. */
+bool engine_may_move(const struct engine *en, group_id group);
 
 /*
  * When time alone changes what is decided next, beside the verdicts of a plan that say until when they hold: room of

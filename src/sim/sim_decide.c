@@ -136,7 +136,8 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 	for (uint32_t per_kind = PER_KIND;; per_kind *= per_kind < PER_KIND_ALL ? 8 : 1) {
 		enum err_code rc;
 
-		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive)
+		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive &&
+		    !wake_may_move(s))
 			return ERR_OK;
 		if (!run->these)
 			run->these = &nobody;
@@ -145,7 +146,7 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 		rc = plan_once(s, run, plan, e);
 		if (rc || s->o.is_exhaustive)
 			return rc;
-		if (!wake_missed_moves(s) && (per_kind >= PER_KIND_ALL || !wake_was_cut(s)))
+		if (per_kind >= PER_KIND_ALL || !wake_was_cut(s))
 			return rc;
 		ledger_rollback(s->ledger, mark);
 	}
@@ -156,6 +157,7 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 	struct engine_run run = {.now_ns = s->now_ns,
 				 .cycles = 1,
 				 .report = POD_NONE,
+				 .groups_wait = true,
 				 .eviction_history = &s->history,
 				 .passes_over = wake_passes_over,
 				 .passes_over_ctx = s};
@@ -166,6 +168,7 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 	if (!rc) {
 		wake_settle(s, &plan);
 		*ret_has_moved = carry_out(s, &plan);
+		s->moves_due = *ret_has_moved;
 	}
 	array_free(&plan.v);
 	arena_reset(s->arena);

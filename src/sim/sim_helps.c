@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim_helps.h"
 
-#include <stdlib.h>
+#include "rules/judge.h"
 
 const struct engine_config *helps_config(const struct sim *s)
 {
@@ -115,10 +115,42 @@ bool helps_has_max(const struct sim *s, const struct wait_need *k)
 
 /* ---- who may go ---- */
 
+/* A gang that can spare none goes as a whole. */
+static bool goes_with_all(const struct sim *s, const struct pod *v)
+{
+	const struct group *g =
+		v->group == GROUP_NONE || v->podset == PODSET_NONE ? NULL : ledger_group(s->ledger, v->group);
+	const struct podset *p = g ? ledger_podset(s->ledger, v->podset) : NULL;
+
+	return g && g->n_podsets == 1 && p->n_placed > 1 && judge_minimum(s->ledger, v->podset) != INT32_MAX &&
+	       !judge_can_spare(s->ledger, v->podset, 1);
+}
+
+static int64_t usage_of(const struct sim *s, const struct pod *v, res_id r)
+{
+	return res_list_get(&shape_get(s->vocab, v->shape)->usage, r);
+}
+
+/* What its queue loses with it. */
+static int64_t takes(const struct sim *s, const struct pod *v, res_id r)
+{
+	int64_t sum = 0;
+
+	if (!goes_with_all(s, v))
+		return usage_of(s, v, r);
+	for (pod_id i = cluster_group_first(s->cluster, v->group); i != POD_NONE;
+	     i = cluster_group_next(s->cluster, i)) {
+		const struct pod *p = ledger_pod(s->ledger, i);
+
+		if (p->group == v->group && p->state == POD_PLACED && p->queue == v->queue)
+			sum = res_add_sat(sum, usage_of(s, p, r));
+	}
+	return sum;
+}
+
 /* Laws 5 and 2: its queue uses more than it is guaranteed, and still does without it. */
 static bool is_above(const struct sim *s, const struct pod *v, uint64_t lacking)
 {
-	const struct res_list *takes = &shape_get(s->vocab, v->shape)->usage;
 
 	lacking &= ~(UINT64_C(1) << RES_PODS);
 	if (v->queue == QUEUE_NONE || !lacking || !goes_by_guarantees(s))
@@ -127,10 +159,35 @@ static bool is_above(const struct sim *s, const struct pod *v, uint64_t lacking)
 		res_id r = (res_id)__builtin_ctzll(lacking);
 		int64_t g = guaranteed(s, v->queue, r), used = ledger_queue_used(s->ledger, v->queue)[r];
 
-		if (g <= 0 || (used > g && used - res_list_get(takes, r) >= g))
+		if (g <= 0 || (used > g && used - takes(s, v, r) >= g))
 			return true;
 	}
 	return false;
+}
+
+/* Does the priority of every single pod decide, as rules/priority.c has it? */
+static bool goes_by_priority(const struct sim *s)
+{
+	const struct engine_config *c = helps_config(s);
+
+	return c->profile == PROFILE_DEFAULT && !(c->rules_off >> RULE_PRIORITY & 1);
+}
+
+static bool shifts_priorities(const struct sim *s, queue_id q)
+{
+	for (; q != QUEUE_NONE; q = parent_of(s, q)) {
+		const struct queue_props *p = &queue_get(ledger_queues(s->ledger), q)->props;
+
+		if (p->is_priority_fence || p->priority_offset)
+			return true;
+	}
+	return false;
+}
+
+/* Law 6 between two queues that show priorities as they are. */
+static bool compares_plainly(const struct sim *s, queue_id a, queue_id b)
+{
+	return goes_by_priority(s) && b != QUEUE_NONE && !shifts_priorities(s, a) && !shifts_priorities(s, b);
 }
 
 static bool may_go(const struct sim *s, const struct wait_need *k, const struct pod *v, bool reclaims, uint64_t lacking)
@@ -138,8 +195,9 @@ static bool may_go(const struct sim *s, const struct wait_need *k, const struct 
 	if (v->state != POD_PLACED)
 		return false;
 	if (k->queue == v->queue || profile_get(helps_config(s)->profile)->search_mode == MODE_PODS)
-		return v->priority < k->priority || v->group != GROUP_NONE;
-	return reclaims && is_above(s, v, lacking);
+		return v->priority < k->priority || (v->group != GROUP_NONE && !goes_by_priority(s));
+	return reclaims && (v->priority <= k->priority || !compares_plainly(s, k->queue, v->queue)) &&
+	       is_above(s, v, lacking);
 }
 
 bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct pod *v)
@@ -171,10 +229,10 @@ static int64_t reserved(const struct sim *s, const struct wait_need *k, node_id 
 	return sum;
 }
 
-static void measure_with(const struct sim *s, const struct wait_need *k, node_id node, bool has_nominated,
-			 struct gap *g)
+static void measure(const struct sim *s, const struct wait_need *k, node_id node, struct gap *g)
 {
 	const struct res_list *l = request_of(s, k);
+	bool has_nominated = ledger_node(s->ledger, node)->nominated.n;
 	const int64_t *has = ledger_node_allocatable(s->ledger, node), *used = ledger_node_used(s->ledger, node),
 		      *leaving = ledger_node_leaving(s->ledger, node);
 
@@ -193,19 +251,51 @@ static void measure_with(const struct sim *s, const struct wait_need *k, node_id
 	}
 }
 
-static void measure(const struct sim *s, const struct wait_need *k, node_id node, struct gap *g)
+/*
+ * Law 2: what victims of one queue free together is no more than what it uses above its guarantee. Judged in the types
+ * that are short there, which are these at least.
+ */
+struct excess {
+	struct {
+		queue_id queue;
+		res_id type;
+		int64_t left;
+	} v[16];
+	uint32_t n;
+};
+
+/* So much of what the victim frees may be counted. */
+static int64_t draw(const struct sim *s, struct excess *x, const struct wait_need *k, queue_id q, res_id r, int64_t by)
 {
-	measure_with(s, k, node, ledger_node(s->ledger, node)->nominated.n, g);
+	int64_t g = q == QUEUE_NONE || q == k->queue || r == RES_PODS ? 0 : guaranteed(s, q, r), left;
+	uint32_t i = 0;
+
+	if (g <= 0 || by <= 0 || !goes_by_guarantees(s))
+		return by;
+	while (i < x->n && (x->v[i].queue != q || x->v[i].type != r))
+		i++;
+	if (i == sizeof(x->v) / sizeof(*x->v))
+		return by;
+	if (i == x->n) {
+		left = ledger_queue_used(s->ledger, q)[r] - g;
+		x->v[x->n].queue = q;
+		x->v[x->n].type = r;
+		x->v[x->n++].left = left > 0 ? left : 0;
+	}
+	left = by < x->v[i].left ? by : x->v[i].left;
+	x->v[i].left -= left;
+	return left;
 }
 
-static void take_off(const struct sim *s, const struct pod *v, struct gap *g)
+static void take_off(const struct sim *s, const struct wait_need *k, const struct pod *v, struct excess *x,
+		     struct gap *g)
 {
 	const struct res_list *usage = &shape_get(s->vocab, v->shape)->usage;
 
 	for (uint64_t left = g->types; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
 
-		g->by[r] -= r == RES_PODS ? 1 : res_list_get(usage, r);
+		g->by[r] -= r == RES_PODS ? 1 : draw(s, x, k, v->queue, r, res_list_get(usage, r));
 		if (g->by[r] <= 0)
 			g->types &= ~(left & -left);
 	}
@@ -214,6 +304,7 @@ static void take_off(const struct sim *s, const struct pod *v, struct gap *g)
 bool helps_node(const struct sim *s, const struct wait_need *k, node_id node)
 {
 	const struct ledger_node *n = ledger_node(s->ledger, node);
+	struct excess x = {.n = 0};
 	uint64_t lacking;
 	bool reclaims;
 	struct gap g;
@@ -227,7 +318,7 @@ bool helps_node(const struct sim *s, const struct wait_need *k, node_id node)
 		const struct pod *v = ledger_pod(s->ledger, n->pods.v[i]);
 
 		if (may_go(s, k, v, reclaims, lacking))
-			take_off(s, v, &g);
+			take_off(s, k, v, &x, &g);
 	}
 	return !g.types;
 }
@@ -238,6 +329,47 @@ bool helps_any_node(const struct sim *s, const struct wait_need *k)
 		if (ledger_node(s->ledger, n)->is_live && helps_node(s, k, n))
 			return true;
 	return false;
+}
+
+/* Does more in it leave what other queues may lose as it was? Nothing above it but the root guarantees anything. */
+static bool grows_alone(const struct sim *s, queue_id leaf)
+{
+	for (queue_id q = parent_of(s, leaf); q != QUEUE_NONE; q = parent_of(s, q))
+		if (q != QUEUE_ROOT && queue_get(ledger_queues(s->ledger), q)->spec.guaranteed.mask)
+			return false;
+	return true;
+}
+
+/* Where nothing is guaranteed its pods could go before, and where it is not above its guarantee they still cannot. */
+static bool can_lose_more(const struct sim *s, const struct wait_need *k, queue_id leaf)
+{
+	const struct res_list *l = request_of(s, k);
+
+	for (uint32_t i = 0; i <= l->n; i++) {
+		res_id r = i < l->n ? l->v[i].type : RES_PODS;
+		int64_t g = guaranteed(s, leaf, r);
+
+		if (g > 0 && ledger_queue_used(s->ledger, leaf)[r] > g)
+			return true;
+	}
+	return false;
+}
+
+bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf)
+{
+	if (leaf == k->queue || !helps_reclaim(s, k))
+		return false;
+	return leaf == QUEUE_NONE || !goes_by_guarantees(s) || !grows_alone(s, leaf) || can_lose_more(s, k, leaf);
+}
+
+bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node)
+{
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+
+	for (uint32_t i = 0; i < n->pods.n; i++)
+		if (leaf == QUEUE_NONE || ledger_pod(s->ledger, n->pods.v[i])->queue == leaf)
+			return true;
+	return n->pods.n && !grows_alone(s, leaf);
 }
 
 /* ---- groups ---- */
@@ -268,135 +400,74 @@ static uint32_t places(const struct sim *s, const struct wait_need *k, const str
 	return (uint32_t)least;
 }
 
-static uint32_t places_on(const struct sim *s, const struct wait_need *k, node_id node)
+/*
+ * Of one type alone, laws are judged in that type whoever is looked for; of several, victims that go for the sake of
+ * one may free more of another.
+ */
+static bool asks_for_one_type(const struct res_list *l)
+{
+	return l->n == 1 && l->v[0].amount > 0;
+}
+
+struct group_room { /* if all may go who might be asked to */
+	const struct wait_need *k;
+	bool reclaims;
+	bool is_simple;	   /* one type: what it could have on all nodes together is counted too */
+	int64_t sum;	   /* of that type */
+	struct excess all; /* what queues can lose on all nodes */
+	uint32_t found;
+};
+
+static void look_at_victims(const struct sim *s, struct group_room *x, node_id node, struct gap *g)
 {
 	const struct ledger_node *n = ledger_node(s->ledger, node);
-	const struct res_list *l = request_of(s, k);
-	bool reclaims;
-	struct gap g;
+	const struct res_list *l = request_of(s, x->k);
+	bool reclaims = x->reclaims && is_entitled(s, x->k, g->types);
+	struct excess here = {.n = 0};
+	uint64_t lacking = g->types;
 
-	measure(s, k, node, &g);
-	if (g.never_fits)
-		return 0;
-	reclaims = may_reclaim(s, k);
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		const struct pod *v = ledger_pod(s->ledger, n->pods.v[i]);
+		const struct res_list *usage = &shape_get(s->vocab, v->shape)->usage;
 
-		if (!may_go(s, k, v, reclaims && is_entitled(s, k, g.types), g.types))
+		if (!may_go(s, x->k, v, reclaims, lacking))
 			continue;
-		for (uint32_t r = 0; r < l->n; r++)
-			g.by[l->v[r].type] -= res_list_get(&shape_get(s->vocab, v->shape)->usage, l->v[r].type);
-		g.by[RES_PODS]--;
+		g->by[RES_PODS]--;
+		for (uint32_t r = 0; r < l->n; r++) {
+			res_id type = l->v[r].type;
+			int64_t frees = res_list_get(usage, type);
+
+			g->by[type] -= x->is_simple ? draw(s, &here, x->k, v->queue, type, frees) : frees;
+			if (x->is_simple)
+				x->sum += draw(s, &x->all, x->k, v->queue, type, frees);
+		}
 	}
-	return places(s, k, &g);
+}
+
+static void look_at_node(const struct sim *s, struct group_room *x, node_id node)
+{
+	const struct res_list *l = request_of(s, x->k);
+	struct gap g;
+
+	measure(s, x->k, node, &g);
+	if (g.never_fits)
+		return;
+	if (x->is_simple && g.by[l->v[0].type] < l->v[0].amount)
+		x->sum += l->v[0].amount - g.by[l->v[0].type];
+	look_at_victims(s, x, node, &g);
+	x->found += places(s, x->k, &g);
 }
 
 bool helps_group(const struct sim *s, const struct wait_need *k)
 {
-	uint32_t n = needed(s, k), found = 0;
-
-	for (node_id i = 0; found < n && i < ledger_node_limit(s->ledger); i++)
-		if (ledger_node(s->ledger, i)->is_live)
-			found += places_on(s, k, i);
-	return found >= n;
-}
-
-/* At least so many workloads have to move for one more place there; groups may move for others anyway. */
-static uint32_t moves_on(const struct sim *s, node_id node, const struct gap *g)
-{
-	const struct ledger_node *n = ledger_node(s->ledger, node);
-	uint32_t least = 0;
-
-	for (uint64_t left = g->types; left; left &= left - 1) {
-		res_id r = (res_id)__builtin_ctzll(left);
-		int64_t most = 1, lacks = g->by[r];
-
-		for (uint32_t i = 0; i < n->pods.n; i++) {
-			const struct pod *v = ledger_pod(s->ledger, n->pods.v[i]);
-			int64_t takes = r == RES_PODS ? 1 : res_list_get(&shape_get(s->vocab, v->shape)->usage, r);
-
-			if (v->state == POD_PLACED && v->group != GROUP_NONE)
-				lacks -= takes;
-			else if (v->state == POD_PLACED && takes > most)
-				most = takes;
-		}
-		if (lacks > 0 && (uint32_t)((lacks + most - 1) / most) > least)
-			least = (uint32_t)((lacks + most - 1) / most);
-	}
-	return least;
-}
-
-/* By all that run; in the middle of a pass as the ledger has it, which knows who has to go. */
-static int64_t used_by_all(const struct sim *s, res_id r, bool in_pass)
-{
-	int64_t used = 0;
-
-	if (!in_pass)
-		return s->accounts.v[0].used[r];
-	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
-		if (ledger_node(s->ledger, n)->is_live)
-			used += ledger_node_used(s->ledger, n)[r] - ledger_node_leaving(s->ledger, n)[r];
-	return used;
-}
-
-/* All the room there is, wherever it is, must be enough: whoever moves takes as much elsewhere. */
-static bool has_room_in_all(const struct sim *s, const struct wait_need *k, uint32_t n, bool in_pass)
-{
-	const struct res_list *l = request_of(s, k);
-
-	for (uint32_t i = 0; i < l->n; i++)
-		if (s->room[l->v[i].type] - used_by_all(s, l->v[i].type, in_pass) < l->v[i].amount * n)
-			return false;
-	return true;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The fewest workloads that have to move for n places, if each node gave as many as it could ever have. */
-static bool needs_few_moves(const struct sim *s, const struct wait_need *k, uint32_t n, uint32_t most)
-{
-	ARRAY(uint32_t) moves = {0};
-	uint32_t found = 0, widest = 1, sum = 0;
-
-	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
-		struct gap g;
-
-		if (!ledger_node(s->ledger, i)->is_live)
-			continue;
-		measure_with(s, k, i, false, &g); /* who is nominated may have to look for another place */
-		if (g.never_fits)
-			continue;
-		found += places(s, k, &g);
-		if (g.types)
-			array_push(&moves, moves_on(s, i, &g));
-		for (uint32_t r = 0; r < request_of(s, k)->n; r++) {
-			const struct res_amount *x = &request_of(s, k)->v[r];
-			int64_t all = x->amount > 0 ? ledger_node_allocatable(s->ledger, i)[x->type] / x->amount : 1;
-
-			widest = all > widest ? (uint32_t)all : widest;
-		}
-	}
-	if (moves.n)
-		qsort(moves.v, moves.n, sizeof(*moves.v), by_number);
-	for (uint32_t i = 0; found < n && i < moves.n; i++, found += widest)
-		sum += moves.v[i];
-	array_free(&moves);
-	return found >= n && sum <= most;
-}
-
-bool helps_group_by_moves(const struct sim *s, const struct wait_need *k, uint32_t n_waiting, bool in_pass)
-{
-	const struct engine_config *c = helps_config(s);
-	int32_t most = c->kai.max_consolidation_preemptees;
+	struct group_room x = {.k = k, .reclaims = may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
 	uint32_t n = needed(s, k);
 
-	if (!profile_has_action(c->profile, ACTION_CONSOLIDATE) ||
-	    !has_room_in_all(s, k, n_waiting < n ? n_waiting : n, in_pass))
-		return false;
-	return most < 0 || needs_few_moves(s, k, n, (uint32_t)most);
+	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
+		if (ledger_node(s->ledger, i)->is_live)
+			look_at_node(s, &x, i);
+		if (x.found >= n && (!x.is_simple || x.sum / n >= request_of(s, k)->v[0].amount))
+			return true;
+	}
+	return false;
 }

@@ -25,8 +25,9 @@ bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);
 bool helps_any_node(const struct sim *s, const struct wait_need *k);
 /* Are there places enough for as many of the group as have to start together? */
 bool helps_group(const struct sim *s, const struct wait_need *k);
-/* Or would there be if others moved? in_pass: with decisions in the ledger that were not carried out yet. */
-bool helps_group_by_moves(const struct sim *s, const struct wait_need *k, uint32_t n_waiting, bool in_pass);
+/* A queue grew: may more go for the kind than before, besides who came; and are such on the node? */
+bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf);
+bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
 /* Is its queue below its guarantee, in something that it asks for? */
 bool helps_reclaim(const struct sim *s, const struct wait_need *k);
 bool helps_max(const struct sim *s, const struct wait_need *k); /* one of it fits below the maximums */

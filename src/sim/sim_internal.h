@@ -131,6 +131,7 @@ struct sim {
 	/* deciding */
 	struct asleep *asleep;
 	bool is_dirty;	  /* something changed since the engine last said there is nothing to do */
+	bool moves_due;	  /* something changed since it was last asked who might move */
 	bool has_budgets; /* PodDisruptionBudgets are there */
 	uint64_t n_decisions;
 	struct sim_outcome outcome;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/judge.h"
 #include "sim/sim_helps.h"
 
 enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked in any case */
@@ -47,6 +48,7 @@ struct asleep {
 	uint32_t n_seen; /* decisions of the pass that were looked at */
 	const struct decisions *plan;
 	bool has_victims; /* the pass has */
+	bool has_windows; /* times end that groups are told of only when they are asked */
 };
 
 static struct asleep *of(struct sim *s)
@@ -281,7 +283,7 @@ void sim_wake_all(struct sim *s)
 
 	for (uint32_t i = 0; i < a->live.n; i++)
 		wake(s, &a->kinds.v[a->live.v[i]]);
-	s->is_dirty = true;
+	s->is_dirty = s->moves_due = true;
 }
 
 void sim_wake_time(struct sim *s, uint32_t what)
@@ -314,8 +316,7 @@ static bool is_helped_by_node(const struct sim *s, const struct wait_kind *k, no
 		return false;
 	if (!k->is_group)
 		return helps_node(s, &k->need, node);
-	return (helps_node(s, &k->need, node) && helps_group(s, &k->need)) ||
-	       helps_group_by_moves(s, &k->need, k->n_waiting, false);
+	return helps_node(s, &k->need, node) && helps_group(s, &k->need);
 }
 
 /* By the time it has its turn, others may have taken the room: then it needs not be asked (still_helped). */
@@ -338,7 +339,8 @@ static void wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
 static bool still_helped(const struct sim *s, const struct wait_kind *k)
 {
 	if (k->is_group && !k->must_ask)
-		return helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting, true);
+		return helps_group(s, &k->need) ||
+		       (s->asleep->has_windows && engine_may_move(s->engine, k->need.group));
 	for (uint32_t i = 0; !k->must_ask && i < k->n_nodes; i++)
 		if (ledger_node(s->ledger, k->nodes[i])->is_live && helps_node(s, &k->need, k->nodes[i]))
 			return true;
@@ -350,6 +352,7 @@ void wake_node_gained(struct sim *s, node_id node)
 	struct asleep *a = of(s);
 	bool is_live = node != NODE_NONE && ledger_node(s->ledger, node)->is_live;
 
+	s->moves_due = true;
 	if (is_unclear(s)) {
 		sim_wake_all(s);
 		return;
@@ -435,18 +438,42 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 	}
 }
 
+/* Its pods may go now, or more of them: could the kind start where some of them are? */
+static void wake_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf)
+{
+	if (k->is_group) {
+		k->is_awake |= helps_group(s, &k->need);
+		return;
+	}
+	for (node_id n = 0; !k->must_ask && n < ledger_node_limit(s->ledger); n++)
+		if (ledger_node(s->ledger, n)->is_live && helps_growth_on(s, leaf, n) && helps_node(s, &k->need, n))
+			wake_by_node(s, k, n);
+}
+
+/* A gang that started goes as a whole or not at all: nobody of it who ran before may go by himself now. */
+static bool is_tight(const struct sim *s, group_id group)
+{
+	const struct group *g = ledger_group(s->ledger, group);
+	const struct podset *p = ledger_podset(s->ledger, g->first_podset);
+
+	return helps_config(s)->profile == PROFILE_DEFAULT && g->n_podsets == 1 &&
+	       p->n_placed <= (uint32_t)p->min_member && judge_minimum(s->ledger, g->first_podset) == p->min_member;
+}
+
 void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 {
 	struct asleep *a = of(s);
+	bool is_elastic = group != GROUP_NONE && !is_tight(s, group);
 
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
 		if (k->must_ask)
 			continue;
-		if (k->is_wary || group != GROUP_NONE ||
-		    (k->need.queue != leaf && !k->is_nominated && helps_reclaim(s, &k->need)))
+		if (k->is_wary || is_elastic)
 			wake(s, k);
+		else if (!k->is_nominated && helps_growth(s, &k->need, leaf))
+			wake_by_growth(s, k, leaf);
 	}
 }
 
@@ -466,12 +493,9 @@ static bool has_windows(const struct sim *s)
 	return false;
 }
 
-static void wake_for_time(struct sim *s, struct wait_kind *k, bool *known, bool *windows)
+static void wake_for_time(struct sim *s, struct wait_kind *k)
 {
-	if (!*known)
-		*windows = has_windows(s);
-	*known = true;
-	if (*windows && (helps_group(s, &k->need) || helps_group_by_moves(s, &k->need, k->n_waiting, false)))
+	if (s->asleep->has_windows && (helps_group(s, &k->need) || engine_may_move(s->engine, k->need.group)))
 		k->is_awake = true;
 }
 
@@ -486,12 +510,13 @@ static bool order_needs_all(const struct sim *s)
 bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n)
 {
 	struct asleep *a = of(s);
-	bool known = false, windows = false, needs_all = order_needs_all(s), is_any = false;
+	bool needs_all = order_needs_all(s), is_any = false;
 	bool wakes_all = needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS;
 
 	a->tried.n = 0;
 	a->n_seen = 0;
 	a->has_victims = false;
+	a->has_windows = has_windows(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -501,7 +526,7 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 		if (wakes_all)
 			k->is_awake = k->must_ask = true;
 		if (!k->is_awake && k->is_group)
-			wake_for_time(s, k, &known, &windows);
+			wake_for_time(s, k);
 		is_any |= k->is_awake;
 		if (!k->is_awake && !needs_all)
 			continue;
@@ -592,21 +617,12 @@ bool wake_was_cut(struct sim *s)
 	return false;
 }
 
-bool wake_missed_moves(struct sim *s)
+bool wake_may_move(struct sim *s)
 {
-	struct asleep *a = s->asleep;
-	bool has_missed = false;
+	bool is_due = s->moves_due || s->asleep->has_windows;
 
-	catch_up(s);
-	for (uint32_t i = 0; a->has_victims && i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
-
-		if (!k->is_group || k->is_awake || !helps_group_by_moves(s, &k->need, k->n_waiting, true))
-			continue;
-		wake(s, k);
-		has_missed = true;
-	}
-	return has_missed;
+	s->moves_due = false;
+	return is_due && engine_may_move(s->engine, GROUP_NONE);
 }
 
 /* ---- after a pass ---- */

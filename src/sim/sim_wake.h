@@ -8,8 +8,9 @@
  *
  *	- a node got room, and with it and with whoever may go there one of its pods might fit that node (sim_helps.h);
  *	- its queue came below a guarantee or a maximum that it was not below before;
- *	- it is below its guarantee, and another queue grew: there may be victims now;
+ *	- it is below its guarantee, and another queue grew above its own: there may be victims now;
  *	- time: a window, delay, rate or patience ends that was named when it was refused;
+ *	- others might move for a group: then nobody is asked again, but the engine looks for moves (engine_may_move);
  *	- whatever is not clear: budgets, filters that look at other pods, fair shares, a changed tree or cluster.
  *
  * Being woken in vain costs time, sleeping on would change results: tests/sim compares with trying everything always
@@ -36,7 +37,7 @@ void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
-/* Groups that were not asked, though after what was decided others might move for them at the end of the pass. */
-bool wake_missed_moves(struct sim *s);
+/* Is nobody awake, but others might move for a group that waits? */
+bool wake_may_move(struct sim *s);
 /* What came of the pass, before it is carried out: who sleeps now, and for how long. */
 void wake_settle(struct sim *s, const struct decisions *plan);

@@ -46,6 +46,7 @@ struct run {
 };
 
 static struct err e;
+static uint64_t decided, moments, evicted; /* in all runs */
 #define OK(x)                                  \
 	do {                                   \
 		if (x)                         \
@@ -134,6 +135,9 @@ static void simulate(struct run *r, const struct setup *u)
 
 static void clear(struct run *r)
 {
+	decided += sim_get_outcome(r->sim)->attempts;
+	moments += sim_get_outcome(r->sim)->cycles;
+	evicted += r->evictions;
 	sim_free(r->sim);
 	sim_load_free(&r->load);
 	trace_load_free(r->trace);
@@ -204,11 +208,12 @@ static void SI_1_whole_traces_come_out_the_same_with_two_threads(void **state)
 static void SI_2_a_long_soak_keeps_every_invariant(void **state)
 {
 	const char *asked = getenv("CEDE_SOAK");
-	uint64_t n = asked ? strtoull(asked, NULL, 10) : 0, decided = 0, evicted = 0, moments = 0;
+	uint64_t n = asked ? strtoull(asked, NULL, 10) : 0;
 
 	(void)state;
 	if (!n)
 		skip();
+	decided = moments = evicted = 0;
 	for (uint32_t seed = 1; decided < n; seed++) {
 		struct setup u = setups[seed % N_SETUPS];
 		struct run r;
@@ -225,9 +230,6 @@ static void SI_2_a_long_soak_keeps_every_invariant(void **state)
 			all.is_exhaustive = true;
 			expect_same(&u, &all, "asking everybody at every moment");
 		}
-		decided += sim_get_outcome(r.sim)->attempts;
-		moments += sim_get_outcome(r.sim)->cycles;
-		evicted += r.evictions;
 		clear(&r);
 	}
 	print_message("soak: %llu decisions in %llu cycles, %llu evictions, no invariant broken\n",
