@@ -211,6 +211,22 @@ def listed(t, paths):
     t.equal("what is listed as not run is shown somewhere", sorted(set(NOT_RUN) - shown), [])
 
 
+def speed(t):
+    """The front door says of the originals what the table of measurements says, to the digit."""
+    rows = {(r[0], r[1]): r[2:] for r in ([c.strip() for c in line.strip("|").split("|")] for line in read("docs/benchmarks.md").splitlines() if re.match(r"\| (?:kube-scheduler|YuniKorn|KAI),", line))}
+    found = read("README.md").split("## How fast it decides")[1].split("\n## ")[0]
+    every = {"cold": 1, "warm": 2, "original": 3, "× cold": 4, "× warm": 5}
+    said = [("kube-scheduler, exhaustive", "5,000", ("original", "cold", "× cold", "warm", "× warm")), ("kube-scheduler, as it samples", "5,000", ("original",)),
+            ("YuniKorn, preemption", "5,000", ("original", "cold", "× cold", "warm")), ("KAI, actions", "1,000", ("original", "cold", "× cold"))]
+    for original, nodes, columns in said:
+        for column in columns:
+            number = rows[(original, nodes)][every[column]].split(" ")[0]
+            words = f"{number} ×" if column[0] == "×" else f"{number} ms"
+            t.true(f"README.md says of {original}, {nodes} nodes, {column}: {words}", re.search(rf"(?<![\d.,]){re.escape(words)}", found) is not None, found)
+    mean = rows[("kube-scheduler, exhaustive", "5,000")][every["warm"]].split("(")[1].rstrip(")")
+    t.true(f"and the mean where it differs: {mean} ms", f"{mean} ms on average" in found, found)
+
+
 def main():
     t = Suite()
     markdown = sorted(os.path.relpath(p, SOURCE) for pattern in ("*.md", "docs/**/*.md", "src/**/*.md", "examples/**/*.md", "include/*.md")
@@ -224,6 +240,7 @@ def main():
     made(t, markdown)
     listed(t, markdown + manual)
     rules_told(t)
+    speed(t)
     for path in markdown:
         seen(t, path)
         links(t, path)

@@ -167,12 +167,12 @@ class Page:
         """Until the view is drawn again, by a document that is not the one before."""
         self.js("window.isOld = true")
         self.call("Page.reload")
-        self.wait("!window.isOld && document.documentElement.dataset.ready")
+        self.wait("!window.isOld && document.documentElement.dataset.ready && !document.querySelector('main [aria-busy=true]')")
 
     def view(self, hash, wait=None):
         """Goes to a view of the console and waits until it is drawn."""
         self.js(f"location.hash = {json.dumps(hash)}")
-        self.wait(f"document.documentElement.dataset.ready === {json.dumps(hash)}" + (f" && ({wait})" if wait else ""))
+        self.wait(f"document.documentElement.dataset.ready === {json.dumps(hash)} && !document.querySelector('main [aria-busy=true]')" + (f" && ({wait})" if wait else ""))
 
     def text(self, selector="body"):
         """As one reads it: a blank at which no line is broken is a blank."""

@@ -41,7 +41,7 @@ def is_harmless(page):
 def open_console(browser, server, hash="#/overview", **more):
     page = browser.open(**more)
     page.go(f"{server.url}/{hash}")
-    page.wait("document.documentElement.dataset.ready")
+    page.wait("document.documentElement.dataset.ready && !document.querySelector('main [aria-busy=true]')")
     return page
 
 

@@ -96,7 +96,7 @@ def one(s, browser):
         s.true("its room and its taints", "nvidia.com/gpu=present:NoSchedule" in page.text("#taints") and page.texts("#room tbody th")[:3] == ["GPU", "CPU", "Memory"])
         checks.everywhere(s, page, "a node")
         page.view("#/nodes/nowhere")
-        s.true("a node that is not there", "there is no node nowhere" in page.text("main"), page.text("main"))
+        s.true("a node that is not there", "There is no node nowhere." in page.text("main"), page.text("main"))
         s.equal("nothing was complained about", page.complaints, [])
         page.close()
 

@@ -50,7 +50,7 @@ def waits(s, browser):
         s.true("a node is a link to it", page.js("[...document.querySelectorAll('#nodes a')].some(a => a.getAttribute('href') === '#/nodes/a100-1')"))
         checks.everywhere(s, page, "a waiting pod")
         page.click("#protected a[href='#/pod/vision/notebook-ann']")
-        page.wait("document.documentElement.dataset.ready === '#/pod/vision/notebook-ann'")
+        page.wait("document.documentElement.dataset.ready === '#/pod/vision/notebook-ann' && document.querySelector('.verdict-line .big')")
         s.true("from there to who is protected: it stays, and from whom", "stays on a100-3" in page.text(".verdict-line") and
                page.texts("#spared tbody th") == ["ads/ranker-retrain-0, language/eval-0", "vision/sweep-4"], page.text("main"))
         page.view("#/pod/ads/ranker-retrain-0")
@@ -69,7 +69,7 @@ def waits(s, browser):
         page.js("document.querySelector('#find-pod').focus()")
         page.type("vision/sweep-4")
         page.key("Enter")
-        page.wait("document.documentElement.dataset.ready === '#/pod/vision/sweep-4'")
+        page.wait("document.documentElement.dataset.ready === '#/pod/vision/sweep-4' && document.querySelector('.verdict-line .big')")
         s.equal("found by its name", page.texts("h1"), ["vision/sweep-4"])
         s.equal("nothing was complained about", page.complaints, [])
         page.close()

@@ -100,11 +100,34 @@ def loading(s, browser, server):
     page.close()
 
 
+def explaining(s, browser, server):
+    """Why a pod waits takes a plan: what is known without one is there before."""
+    page = opened(browser, server, {"/api/v1/explain": {"never": True}}, "#/pod/vision/sweep-4")
+    page.wait("document.querySelector('.verdict-line[aria-busy=true]')")
+    s.true("while it is explained: what it is, and what happened to it", "root.research.vision" in page.text("#facts") and page.count("#history .decision") == 1, page.text("main"))
+    s.equal("explaining: nothing to complain about, in both themes", [x for dark in (False, True) for x in (page.theme(dark), checks.complaints(page))[1]], [])
+    page.close()
+    page = opened(browser, server, {"/api/v1/explain": error(503, "no answer in time", **{"Retry-After": "1"})}, "#/pod/vision/sweep-4")
+    page.wait("document.querySelector('.verdict-line [role=alert]')")
+    s.true("a server that is busy is asked again", "The server is busy. No answer in time." in page.text(".verdict-line"), page.text("main"))
+    page.js("window.answers = {}")
+    page.wait("document.querySelector('.verdict-line .big')")
+    page.close()
+    page = opened(browser, server, {"/api/v1/explain": error(500, "the ledger is upside down")}, "#/pod/vision/sweep-4")
+    page.wait("document.querySelector('[data-key=explain-again]')")
+    page.js("window.answers = {}")
+    page.click("[data-key=explain-again]")
+    page.wait("document.querySelector('.verdict-line .big')")
+    s.true("what failed is asked for again by somebody", page.text(".verdict-line .big").startswith("vision/sweep-4 waits"))
+    page.close()
+
+
 def states(s, browser):
     with Server(*EXAMPLE) as server:
         failing(s, browser, server)
         retrying(s, browser, server)
         loading(s, browser, server)
+        explaining(s, browser, server)
 
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ function colours(names) {
 	return found;
 }
 
-function sign(ctx, flags, x, y, size, ink) {
+/* On every colour: its ink has a rim of the ground. */
+function sign(ctx, flags, x, y, size, ink, ground) {
 	const s = Math.max(5, Math.min(14, size * 0.55)), cx = x + size / 2, cy = y + size / 2;
-	ctx.strokeStyle = ink;
-	ctx.lineWidth = size > 30 ? 2.4 : 1.5;
+	ctx.lineCap = "round";
 	ctx.beginPath();
 	if (flags & (NOT_READY | MISSING)) { /* a cross */
 		ctx.moveTo(cx - s / 2, cy - s / 2);
@@ -49,7 +49,11 @@ function sign(ctx, flags, x, y, size, ink) {
 		ctx.moveTo(x + size * 0.15, y + size * 0.85);
 		ctx.lineTo(x + size * 0.85, y + size * 0.15);
 	}
-	ctx.stroke();
+	for (const [paint, width] of [[ground, size > 30 ? 6 : 3.6], [ink, size > 30 ? 2.4 : 1.5]]) {
+		ctx.strokeStyle = paint;
+		ctx.lineWidth = width;
+		ctx.stroke();
+	}
 }
 
 function name(ctx, text, x, y, size, ink, ground) {
@@ -123,7 +127,7 @@ export function nodeMap(nodes, label, describe, open, signal) {
 			drawLarge(n, x, y, i === at);
 		}
 		if (n.flags & (CORDONED | NOT_READY | OVERBOOKED | MISSING))
-			sign(ctx, n.flags, x, y, l.size, paints["--mark"]);
+			sign(ctx, n.flags, x, y, l.size, paints["--mark"], paints["--card"]);
 		if (l.size >= NAMED)
 			name(ctx, n.name, x, y, l.size, paints["--ink"], paints["--card"]);
 	};

@@ -19,7 +19,7 @@ def commands():
     """Those of the page that need a cluster."""
     with open(os.path.join(SOURCE, "docs", "tutorial.md"), encoding="utf-8") as f:
         text = f.read()
-    return re.findall(r"^    (cede .*)$", text[text.index("**8. "):], re.M)
+    return re.findall(r"^    (cede .*)$", text[text.index("**9. "):], re.M)
 
 
 def typed(lab, command):

@@ -2,7 +2,7 @@
 import {get, getText} from "../api.js";
 import {decisionItem, victimLine} from "../decisions.js";
 import {el, swap} from "../dom.js";
-import {ago, num, plural, requests, shortReason, timeOf, until, when} from "../format.js";
+import {ago, num, plural, requests, said, shortReason, timeOf, until, when} from "../format.js";
 import {address, groupLink, nodeLink, podLink, queueLink, timelineLink} from "../links.js";
 import {follow} from "../live.js";
 import {stale} from "../notice.js";
@@ -203,27 +203,78 @@ async function search(root, signal) {
 		{title: "Created", text: true, show: p => ago(timeOf(p.created), now)}, {title: "Asks for", text: true, wrap: true, show: requests}], waiting.items), pager("waiting-more", waiting.items.length, waiting.total, "pods", null)));
 }
 
+const SOON_MS = 300, BUSY_S = 5;
+const later = (ms, signal) => new Promise(done => {
+	const timer = setTimeout(done, ms);
+	signal.addEventListener("abort", () => clearTimeout(timer));
+});
+
+/* The sentence, or what is there instead of it. */
+function verdict(name, state, again, signal) {
+	const x = state.x, e = state.error;
+	if (x)
+		return el("section", {class: "card verdict-line", "aria-label": "In a sentence"}, el("p", {class: "big"}, x.sentence), x.evictedFor && el("p", {}, "It has to go for ", podLink(x.evictedFor), "."), wordsOf(name, signal));
+	return el("section", {class: "card verdict-line", "aria-label": "In a sentence", "aria-busy": e ? null : "true"}, e ?
+		[el("p", {class: "bad", role: "alert"}, e.status === 503 ? `The server is busy. ${said(e.message)} It is asked again.` : `It could not be explained. ${said(e.message)}`),
+			e.status !== 503 && el("button", {type: "button", "data-key": "explain-again", onclick: again}, "Try again")] :
+		el("p", {role: "status"}, el("span", {class: "spinner", "aria-hidden": "true"}), " Why? The server plans for everybody who waits, to tell."));
+}
+
+function whole(name, state, again, signal) {
+	const {pods, chain} = state, x = state.x || {}, now = timeOf(pods.now), of = chain.start && chain.start.decision;
+	const victims = x.victims || (of && of.pod === name && (x.outcome || of.outcome) === "nominated" ? of.victims : []);
+	return [heading(name, x.kind === "GroupExplanation" ? ["Group", x.queue && [" of ", queueLink(x.queue)]] : pods.items.length ? "Pod" : null), verdict(name, state, again, signal),
+		el("div", {class: "columns"}, facts(pods.items[0], now), remedies(x), forecast(x, now)),
+		victims.length > 0 && card("victims", "Has to go for it", null, el("ul", {class: "victims"}, victims.slice(0, 50).map(victimLine))),
+		membersCard(x), protectedCard(x, now), sparedCard(x, now), nodesCard(x), chainCard(chain, name)];
+}
+
 export async function render(root, params, signal) {
 	const name = params.parts.join("/");
 	if (!name) {
 		await search(root, signal);
 		return;
 	}
-	const load = async () => {
-		const [x, pods, chain] = await Promise.all([orNothing(get(explainPath(name), {}, signal)), get("/api/v1/pods", {name, limit: 1}, signal), get("/api/v1/chain", {pod: name}, signal)]);
+	const state = {x: null, error: null};
+	const draw = () => {
 		document.title = `${name} – cede`;
-		stale();
-		if (x.unknown) {
-			gone(root, name, chain, x.unknown);
-			return;
-		}
-		const now = timeOf(pods.now), victims = x.victims || (chain.start && chain.start.decision.pod === name && x.outcome === "nominated" ? chain.start.decision.victims : []);
-		swap(root, heading(name, x.kind === "GroupExplanation" ? ["Group", x.queue && [" of ", queueLink(x.queue)]] : "Pod"),
-			el("section", {class: "card verdict-line", "aria-label": "In a sentence"}, el("p", {class: "big"}, x.sentence), x.evictedFor && el("p", {}, "It has to go for ", podLink(x.evictedFor), "."), wordsOf(name, signal)),
-			el("div", {class: "columns"}, facts(pods.items[0], now), remedies(x), forecast(x, now)),
-			victims.length > 0 && card("victims", "Has to go for it", null, el("ul", {class: "victims"}, victims.slice(0, 50).map(victimLine))),
-			membersCard(x), protectedCard(x, now), sparedCard(x, now), nodesCard(x), chainCard(chain, name));
+		if (state.x && state.x.unknown)
+			gone(root, name, state.chain, state.x.unknown);
+		else
+			swap(root, whole(name, state, again, signal));
 	};
-	await load();
+	/* What is known of it is there at once; why it is so takes a plan of everybody who waits, and is asked for after that. */
+	const known = async () => {
+		[state.pods, state.chain] = await Promise.all([get("/api/v1/pods", {name, limit: 1}, signal), get("/api/v1/chain", {pod: name}, signal)]);
+	};
+	const explain = async () => {
+		state.x = await orNothing(get(explainPath(name), {}, signal));
+		state.error = null;
+	};
+	const explainFirst = () => explain().catch(error => {
+		state.error = error;
+		if (error.status === 503)
+			later((error.retryAfter || BUSY_S) * 1000, signal).then(again);
+	});
+	const again = async () => {
+		state.error = null;
+		draw();
+		await explainFirst();
+		if (!signal.aborted)
+			draw();
+	};
+	const load = async () => {
+		await known();
+		await explain();
+		draw();
+		stale();
+	};
+	await known();
+	const explained = explainFirst();
+	await Promise.race([explained, later(SOON_MS, signal)]);
+	const wasSlow = !state.x && !state.error;
+	draw();
+	if (wasSlow)
+		explained.then(() => !signal.aborted && draw());
 	follow(signal, ["decision", "cluster", "settings"], load, stale);
 }
