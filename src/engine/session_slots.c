@@ -107,6 +107,35 @@ static void find_kinds(struct solver *v)
 				.signature = v->s->members[v->want[i]].signature, .apart = find_apart(v, v->want[i])};
 }
 
+/* Of one kind, on nodes without any pods; as soon as it is enough, no further node is looked at. */
+static uint32_t most_of(const struct solver *v, const struct slot_kind *k, uint32_t enough)
+{
+	const struct session *s = v->s;
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_nodes && n < enough; i++)
+		n += slots_of(v, k, i, s->capacity + (size_t)i * s->n_amounts);
+	return n < enough ? (uint32_t)n : enough;
+}
+
+bool slots_could_ever_do(struct solver *v, uint32_t *ret)
+{
+	*ret = v->n_want;
+	v->n_slot_kinds = 0;
+	find_kinds(v);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++) {
+		uint32_t n = 0, most;
+
+		for (uint32_t i = 0; i < v->n_want; i++)
+			n += kind_of(v, v->want[i]) == &v->slot_kinds[k];
+		most = most_of(v, &v->slot_kinds[k], n);
+		if (most < n && v->n_want - (n - most) < *ret)
+			*ret = v->n_want - (n - most);
+	}
+	v->n_slot_kinds = 0;
+	return *ret == v->n_want;
+}
+
 void slots_begin(struct solver *v)
 {
 	struct session *s = v->s;

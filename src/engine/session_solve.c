@@ -216,9 +216,51 @@ static void solver_free(struct solver *v)
 	array_free(&v->settled);
 }
 
+static bool search(struct solver *v)
+{
+	struct session *s = v->s;
+	bool is_ok;
+
+	v->needs = mem_resize(NULL, v->n_want, sizeof(*v->needs));
+	v->free_gpus = mem_alloc((s->n_nodes + 1) * sizeof(*v->free_gpus));
+	s->steps = 0;
+	find_base(v);
+	slots_begin(v);
+	is_ok = solve(v);
+	if (!is_ok)
+		session_rollback(s, 0);
+	return is_ok;
+}
+
+/* There is nothing to be found. Who looks at all looks all the same, and says nothing of it. */
+static bool search_in_vain(struct solver *v, uint32_t n_bearable)
+{
+	struct session *s = v->s;
+	struct workload *u = &s->workloads[v->workload], before;
+	struct protected_memo *memo = s->memo;
+	bool is_ok = false;
+
+	u->is_too_large = true;
+	u->n_together = v->n_want;
+	u->n_bearable = n_bearable;
+	before = *u;
+	s->memo = NULL;
+	if (s->en->config->looks_at_all)
+		is_ok = search(v);
+	s->memo = memo;
+	u->n_scenarios = before.n_scenarios;
+	u->n_refused = before.n_refused;
+	u->refused_by = before.refused_by;
+	u->refused_rule = before.refused_rule;
+	u->refusal = before.refusal;
+	u->hit_bound = before.hit_bound;
+	return is_ok;
+}
+
 bool session_solve(struct session *s, enum action action, uint32_t workload, order_filter filter, void *ctx)
 {
 	struct solver v = {.s = s, .action = action, .workload = workload, .filter = filter, .ctx = ctx};
+	uint32_t n_bearable;
 	bool is_ok;
 
 	session_next_members(s, workload, true);
@@ -227,14 +269,7 @@ bool session_solve(struct session *s, enum action action, uint32_t workload, ord
 		return false;
 	v.want = mem_resize(NULL, v.n_want, sizeof(*v.want));
 	memcpy(v.want, s->tasks.v, v.n_want * sizeof(*v.want));
-	v.needs = mem_resize(NULL, v.n_want, sizeof(*v.needs));
-	v.free_gpus = mem_alloc((s->n_nodes + 1) * sizeof(*v.free_gpus));
-	s->steps = 0;
-	find_base(&v);
-	slots_begin(&v);
-	is_ok = solve(&v);
-	if (!is_ok)
-		session_rollback(s, 0);
+	is_ok = slots_could_ever_do(&v, &n_bearable) ? search(&v) : search_in_vain(&v, n_bearable);
 	solver_free(&v);
 	return is_ok;
 }

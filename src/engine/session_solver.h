@@ -104,6 +104,8 @@ bool solver_add_candidate(struct solver *v); /* false: there are no more */
 bool solver_keeps_core(const struct solver *v, uint32_t workload);
 
 /* ---- session_slots.c ---- */
+/* Would there be room for all that v->want says if no other pod were there? ret: for how many at most. */
+bool slots_could_ever_do(struct solver *v, uint32_t *ret);
 void slots_begin(struct solver *v); /* of a search; v->want is known */
 void slots_end(struct solver *v);
 void slots_afresh(struct solver *v);		    /* nobody was looked at */

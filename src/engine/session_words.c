@@ -186,6 +186,9 @@ static void add_search(const struct session *s, const struct workload *u, struct
 	}
 	if (u->n_scenarios > 0)
 		text_add_char(out, '.');
+	if (u->is_too_large)
+		text_printf(out, " Nodes without any pods have room for %u of %u: no victims are looked for.",
+			    u->n_bearable, u->n_together);
 	if (u->hit_bound)
 		text_printf(out, " The search was stopped after %" PRIu64 " steps: a way may exist.",
 			    s->settings->search_steps);
