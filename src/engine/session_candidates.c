@@ -100,6 +100,16 @@ bool quick_look(struct solver *v)
 
 /* ---- batches ---- */
 
+static bool is_noted(const struct solver *v, const struct session_node *n, uint32_t workload)
+{
+	if (v->s->workloads[workload].n_members == 1) /* it comes once */
+		return false;
+	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
+		if (v->by_node.v[i].workload == workload)
+			return true;
+	return false;
+}
+
 static void note_on_node(struct solver *v, uint32_t node, uint32_t workload)
 {
 	struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
@@ -110,9 +120,8 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t workload)
 		n->by_node_stamp = v->stamp;
 		n->first_by_node = n->last_by_node = NONE;
 	}
-	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		if (v->by_node.v[i].workload == workload)
-			return;
+	if (is_noted(v, n, workload))
+		return;
 	array_push(&v->by_node, ((struct by_node){workload, NONE}));
 	if (n->last_by_node != NONE)
 		v->by_node.v[n->last_by_node].next = v->by_node.n - 1;
@@ -144,6 +153,7 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 		u->first_batch = id;
 		u->order_key = v->next_key++;
 		v->n_looked_at++;
+		sides_note_workload(v, workload);
 	} else {
 		v->batches.v[u->last_batch].next = id;
 	}
@@ -265,12 +275,17 @@ bool solver_keeps_core(const struct solver *v, uint32_t workload)
 }
 
 /* A workload of one member, all of which goes at once: most are. */
+static bool is_single(const struct workload *u)
+{
+	return u->n_members == 1 && u->n_podsets == 1 && !u->is_semi;
+}
+
 static bool add_single(struct solver *v, uint32_t workload)
 {
 	const struct workload *u = &v->s->workloads[workload];
 	uint32_t member = v->s->podsets[u->first_podset].first;
 
-	if (u->n_members != 1 || u->n_podsets != 1 || u->is_semi || v->s->members[member].recorded == v->stamp)
+	if (!is_single(u) || v->s->members[member].recorded == v->stamp)
 		return false;
 	solver_add_batch(v, workload, &member, 1, false);
 	v->last_workload = workload;
@@ -309,12 +324,41 @@ static bool looks_at_enough(const struct solver *v, uint32_t workload)
 	       v->s->workloads[workload].batch_stamp != v->stamp;
 }
 
+/* ---- the order of victims ---- */
+
+void victims_afresh(struct solver *v)
+{
+	v->sequence_at = 0;
+	if (v->has_order && v->has_sequence && !v->s->en->config->looks_at_all)
+		return;
+	order_begin(v->s, ORDER_VICTIMS, v->filter, v->ctx, NULL, 0);
+	v->has_order = v->has_sequence = true;
+	v->sequence.n = 0;
+}
+
+/* Nothing that the order depends on changes during a search, but what is left of workloads of several members. */
+static bool next_victim(struct solver *v, struct order_item *ret)
+{
+	if (v->sequence_at < v->sequence.n) {
+		*ret = (struct order_item){.workload = v->sequence.v[v->sequence_at++], .entry = NONE};
+		return true;
+	}
+	if (!order_pop(v->s, ORDER_VICTIMS, ret))
+		return false;
+	v->has_sequence = v->has_sequence && ret->entry == NONE && is_single(&v->s->workloads[ret->workload]);
+	if (v->has_sequence) {
+		array_push(&v->sequence, ret->workload);
+		v->sequence_at = v->sequence.n;
+	}
+	return true;
+}
+
 bool solver_add_candidate(struct solver *v)
 {
 	struct session *s = v->s;
 	struct order_item item;
 
-	while (order_pop(s, ORDER_VICTIMS, &item)) {
+	while (next_victim(v, &item)) {
 		uint32_t entry = item.entry;
 
 		s->steps++;
@@ -326,6 +370,8 @@ bool solver_add_candidate(struct solver *v)
 		v->n_open -= s->workloads[item.workload].batch_stamp == v->stamp;
 		if (entry == NONE && add_single(v, item.workload))
 			return true;
+		if (entry == NONE && is_single(&s->workloads[item.workload])) /* it is recorded */
+			continue;
 		if (entry == NONE)
 			entry = order_entry(s, item.workload, solver_keeps_core(v, item.workload));
 		if (!has_surplus(s, order_get_entry(s, entry)) && solver_keeps_core(v, item.workload))

@@ -44,7 +44,7 @@ static void start_afresh(struct solver *v)
 		solver_add_batch(v, v->kept.v[i].workload, v->kept_members.v + v->kept.v[i].first, v->kept.v[i].n,
 				 true);
 	v->n_open = v->n_looked_at;
-	order_begin(s, ORDER_VICTIMS, v->filter, v->ctx, NULL, 0);
+	victims_afresh(v);
 	slots_trial(v, true);
 	for (uint32_t i = 0; i < v->kept_members.n; i++) {
 		uint32_t node = s->members[v->kept_members.v[i]].node;
@@ -62,6 +62,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 
 	sum_step(v);
 	slots_step(v);
+	sides_step(v);
 	bits_copy(&v->feasible, &v->kept_set);
 	for (bool is_first = may_try_first;; is_first = false) {
 		if (!is_first && !solver_add_candidate(v))
@@ -190,6 +191,7 @@ static void find_base(struct solver *v)
 static void solver_free(struct solver *v)
 {
 	slots_end(v);
+	sides_end(v);
 	bits_free(&v->base);
 	bits_free(&v->kept_set);
 	bits_free(&v->feasible);
@@ -214,6 +216,7 @@ static void solver_free(struct solver *v)
 	array_free(&v->kept_goes);
 	array_free(&v->workloads);
 	array_free(&v->settled);
+	array_free(&v->sequence);
 }
 
 static bool search(struct solver *v)
@@ -226,6 +229,7 @@ static bool search(struct solver *v)
 	s->steps = 0;
 	find_base(v);
 	slots_begin(v);
+	sides_begin(v);
 	is_ok = solve(v);
 	if (!is_ok)
 		session_rollback(s, 0);

@@ -33,6 +33,14 @@ struct slot_kind {	       /* members of one signature that a search wants to pla
 	int64_t clean, most, base, now;
 };
 
+struct side { /* session_sides.c */
+	struct share_side share;
+	uint32_t level;	      /* 0: siblings of the workload's own queue; 1: of the one above it */
+	bool may_owe;	      /* in this step */
+	bool is_live;	      /* somebody of it is gone */
+	double base[KAI_RES]; /* what recorded victims hold */
+};
+
 typedef ARRAY(struct order_item) item_list;
 typedef ARRAY(struct share_batch) share_list;
 
@@ -57,6 +65,10 @@ struct solver {
 	uint32_t last_workload;		 /* of the newest candidate */
 	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
 	bool has_pushed_back;		 /* some workload goes in several batches */
+	/* victims in their order, as far as it was looked into, as long as each of them is a pod alone */
+	ARRAY(uint32_t) sequence;
+	uint32_t sequence_at;
+	bool has_order, has_sequence;
 	uint64_t nowhere_seen;
 	/* recorded victims: evicted from the beginning of the step on */
 	uint32_t base_mark, n_base_gone, n_base_complex;
@@ -93,12 +105,20 @@ struct solver {
 	ARRAY(uint32_t) freed; /* nodes where somebody of them is */
 	uint64_t slot_stamp, *slot_seen;
 	ARRAY(uint32_t) slot_nodes; /* that the trial has changed */
+	/* who may be lost (session_sides.c) */
+	ARRAY(struct side) sides; /* empty: not asked */
+	uint32_t *side_of;	  /* of each queue; NONE: on the workload's own path */
+	ARRAY(uint32_t) live_sides;
+	uint32_t n_base_live;	    /* of them, those of recorded victims */
+	double free_share[KAI_RES]; /* before anybody is gone */
+	double largest[KAI_RES];    /* held by one workload that was looked at */
 };
 
 /* ---- session_candidates.c ---- */
 void quick_begin(struct solver *v);
 bool quick_look(struct solver *v); /* could it be enough? */
 void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *members, uint32_t n, bool is_recorded);
+void victims_afresh(struct solver *v);	     /* candidates come from the first on */
 bool solver_add_candidate(struct solver *v); /* false: there are no more */
 /* What stays in any case: work inside its window keeps its minimum, and so does work whose core may not be touched. */
 bool solver_keeps_core(const struct solver *v, uint32_t workload);
@@ -116,6 +136,16 @@ void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not i
 void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goes */
 bool slots_are_enough(struct solver *v);	    /* in this trial? */
 void slots_settle(struct solver *v);		    /* who is gone now is recorded */
+
+/* ---- session_sides.c ---- */
+enum outlook { MAY_BE_LAWFUL, CANNOT_HAVE_ROOM, CANNOT_BE_LAWFUL };
+void sides_begin(struct solver *v); /* of a search; v->base_is_all is known */
+void sides_end(struct solver *v);
+void sides_note_workload(struct solver *v, uint32_t workload); /* it is looked at from now on */
+void sides_step(struct solver *v);			       /* nobody is gone but the recorded victims */
+/* Of a trial on this node. why: if it cannot be lawful. */
+enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why);
+void sides_note_refused(struct solver *v); /* after an outlook that said so */
 
 /* ---- session_trial.c ---- */
 void solver_take_away(struct solver *v, uint32_t member);

@@ -566,11 +566,58 @@ static bool is_on_one_node(const struct session *s, const struct workload *u)
 	return true;
 }
 
+/* It is said as if it had been tried: refused by shares. */
+static void count_refused(struct solver *v, const struct share_verdict *why)
+{
+	struct workload *u = &v->s->workloads[v->workload];
+
+	u->refusal = *why;
+	u->refused_rule = RULE_FAIR_SHARE;
+	u->refused_by = v->action;
+	if (v->s->memo != NULL && u->n_refused < REFUSALS_NOTED)
+		sides_note_refused(v);
+	u->n_refused++;
+}
+
+/* Who looks at all tries what cannot be, and says nothing of it. */
+static bool is_lawful_after_all(struct solver *v, uint32_t node)
+{
+	struct session *s = v->s;
+	struct workload *u = &s->workloads[v->workload];
+	uint32_t n_scenarios = u->n_scenarios, n_refused = u->n_refused;
+	struct share_verdict refusal = u->refusal;
+	struct protected_memo *memo = s->memo;
+	bool is_ok;
+
+	s->memo = NULL;
+	is_ok = s->en->config->looks_at_all && try_node(v, node) == SOLVED;
+	s->memo = memo;
+	u->n_scenarios = n_scenarios;
+	u->n_refused = n_refused;
+	u->refusal = refusal;
+	return is_ok;
+}
+
 /* Without room, as far as can be seen beforehand. */
 static enum outcome_of_trial count_trial(struct solver *v)
 {
 	v->s->workloads[v->workload].n_scenarios++;
 	return NO_ROOM;
+}
+
+/* Whether there are more nodes to try on depends on how this one fails: only of a last one it may be left open. */
+static enum outcome_of_trial try_on(struct solver *v, uint32_t node, bool is_only, bool is_hopeless)
+{
+	struct share_verdict why;
+	enum outlook outlook = is_only ? sides_outlook(v, node, &why) : MAY_BE_LAWFUL;
+
+	if (outlook != MAY_BE_LAWFUL) {
+		count_trial(v);
+		if (outlook == CANNOT_BE_LAWFUL)
+			count_refused(v, &why);
+		return is_lawful_after_all(v, node) ? SOLVED : outlook == CANNOT_BE_LAWFUL ? NOT_LAWFUL : NO_ROOM;
+	}
+	return is_hopeless ? count_trial(v) : try_node(v, node);
 }
 
 /* Each node once; NONE, for members that are nowhere, is one too. */
@@ -598,7 +645,8 @@ bool solver_try(struct solver *v)
 {
 	struct session *s = v->s;
 	const struct workload *u = &s->workloads[v->last_workload];
-	bool is_hopeless = !slots_could_do(v) || (v->cannot_move && v->base_is_all && is_on_one_node(s, u));
+	bool is_only = is_on_one_node(s, u);
+	bool is_hopeless = !slots_could_do(v) || (v->cannot_move && v->base_is_all && is_only);
 	uint64_t stamp = ++s->stamp;
 
 	if (v->n_candidates == 0)
@@ -609,7 +657,7 @@ bool solver_try(struct solver *v)
 
 			if (was_seen(v, s->members[i].node, stamp))
 				continue;
-			r = is_hopeless ? count_trial(v) : try_node(v, s->members[i].node);
+			r = try_on(v, s->members[i].node, is_only, is_hopeless);
 			if (r != NO_ROOM)
 				return r == SOLVED;
 		}

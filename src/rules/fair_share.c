@@ -346,18 +346,23 @@ static bool is_above_fair(const struct share_queue *v, const double *left)
 	return false;
 }
 
+bool share_may_be_owed(const struct share_queue *mine, const double request[KAI_RES])
+{
+	for (int r = 0; r < KAI_RES; r++)
+		if (is_above(mine->r[r].allocated + request[r], mine->r[r].deserved))
+			return false;
+	return true;
+}
+
 /* Mine stays within quota, and the other is above its own in something. */
 static bool is_owed(const struct reclaim *c, const struct share_queue *mine, const struct share_queue *v,
 		    const double *left)
 {
 	bool is_over = false;
 
-	for (int r = 0; r < KAI_RES; r++) {
-		if (is_above(mine->r[r].allocated + c->request[r], mine->r[r].deserved))
-			return false;
+	for (int r = 0; r < KAI_RES; r++)
 		is_over |= is_above(left[r], v->r[r].deserved);
-	}
-	return is_over;
+	return is_over && share_may_be_owed(mine, c->request);
 }
 
 /* How much of a share is used: 1 is all of it. */
@@ -510,6 +515,111 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
 	if (ret)
 		*ret = (struct share_verdict){.refusal = SHARE_FINE, .queue = SHARE_NO_QUEUE, .other = SHARE_NO_QUEUE};
 	return true;
+}
+
+/* ---- before it is known who is lost ---- */
+
+/* What the queue must be above in this resource, so that something of it may go. SHARE_UNLIMITED: it never is. */
+static double least_kept(const struct share *v, bool may_owe)
+{
+	double may = share_allocatable(v);
+
+	if (!may_owe || v->deserved == SHARE_UNLIMITED)
+		return may;
+	return may == SHARE_UNLIMITED || v->deserved < may ? v->deserved : may;
+}
+
+/*
+ * Each batch is judged by what is left before it goes, so one may pass what has to be kept, and no second one. That is
+ * a bound only where the queue is above it in a single resource. How many it is above in.
+ */
+static int bound_by_kept(const struct share_queue *v, const struct share_side *side, const double largest[KAI_RES],
+			 bool may_owe, double ret[KAI_RES])
+{
+	int n = 0, which = 0;
+	double most = 0;
+
+	for (int r = 0; r < KAI_RES; r++) {
+		double kept = least_kept(&v->r[r], may_owe);
+
+		ret[r] = side->gone[r];
+		if (!is_above(v->r[r].allocated, kept))
+			continue;
+		n++;
+		which = r;
+		most = v->r[r].allocated - kept + largest[r];
+	}
+	if (n == 1 && ret[which] > most)
+		ret[which] = most;
+	return n;
+}
+
+/*
+ * The most that a queue may lose so that it stays fuller than mine is; negative: not even a part of nothing. Amounts are
+ * whole numbers, and what is asked is what stays_behind asks, so there is no rounding between both.
+ */
+static double most_behind(double full, double allocated, double fair)
+{
+	double most = floor(allocated - full * fair) + 2;
+
+	for (int i = 0; i < 8 && full >= saturation(allocated - most, fair); i++)
+		most--;
+	return most;
+}
+
+/* At best, with everybody lost who is gone below mine. False: something of the side has to stay; ret_r: by what. */
+static bool bound_by_fullness(const struct share_queue *mine, const struct share_queue *v,
+			      const double request[KAI_RES], const double inside[KAI_RES], double multiplier,
+			      double ret[KAI_RES], enum kai_res *ret_r)
+{
+	bool is_free = true;
+
+	for (enum kai_res r = 0; r < KAI_RES; r++) {
+		double full = saturation(mine->r[r].allocated - inside[r] + request[r], mine->r[r].fair), most;
+
+		if (request[r] <= 0 || full <= 1 || v->r[r].fair <= 0)
+			continue;
+		most = most_behind(full * multiplier, v->r[r].allocated, v->r[r].fair);
+		if (ret[r] <= most)
+			continue;
+		ret[r] = most;
+		*ret_r = r;
+		is_free = false;
+		if (most < 0) {
+			memset(ret, 0, KAI_RES * sizeof(*ret));
+			break;
+		}
+	}
+	return is_free;
+}
+
+static bool loses_all(const struct share_side *side, const double ret[KAI_RES])
+{
+	for (int r = 0; r < KAI_RES; r++)
+		if (ret[r] < side->gone[r])
+			return false;
+	return true;
+}
+
+bool share_most_lost(const struct share_queue *q, const struct share_side *side, const double request[KAI_RES],
+		     const double inside[KAI_RES], const double largest[KAI_RES], bool may_owe, double multiplier,
+		     double ret[KAI_RES], struct share_verdict *why)
+{
+	const struct share_queue *v = &q[side->queue], *mine = &q[side->mine];
+	struct reclaim c = {.q = q, .request = request, .ret = why};
+	int n = bound_by_kept(v, side, largest, may_owe, ret);
+	double left[KAI_RES];
+	enum kai_res r;
+
+	for (int i = 0; i < KAI_RES; i++)
+		left[i] = v->r[i].allocated - (n > 0 ? side->gone[i] : 0);
+	if (n == 0)
+		memset(ret, 0, KAI_RES * sizeof(*ret));
+	else if (!bound_by_fullness(mine, v, request, inside, multiplier, ret, &r))
+		return refuse(&c, (struct share_verdict){SHARE_MORE_SATURATED, side->queue, side->mine, r, left[r],
+							 v->r[r].fair, mine->r[r].allocated - inside[r] + request[r],
+							 mine->r[r].fair});
+	return loses_all(side, ret) || refuse_within(&c, side->mine, side->queue, left);
 }
 
 /* ---- order ---- */

@@ -89,6 +89,25 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
 		       struct share_scratch *s, struct share_verdict *ret);
 
 /*
+ * A sibling of a queue on the taker's path, with all victims in it or below: what share_reclaimable says of it before
+ * it is known who of them finds room again.
+ */
+struct share_side {
+	uint32_t queue, mine; /* the queue of the path is `mine` */
+	double gone[KAI_RES]; /* by everybody taken away so far */
+};
+
+/*
+ * How much of what is gone of the side may be lost at most, into ret; false: not all of it, and why. inside: what is
+ * gone below side->mine; largest: what one batch holds at most; may_owe: share_may_be_owed of it.
+ */
+bool share_most_lost(const struct share_queue *q, const struct share_side *side, const double request[KAI_RES],
+		     const double inside[KAI_RES], const double largest[KAI_RES], bool may_owe, double multiplier,
+		     double ret[KAI_RES], struct share_verdict *why);
+/* With the request, is a queue on the taker's path within its quota? */
+bool share_may_be_owed(const struct share_queue *mine, const double request[KAI_RES]);
+
+/*
  * Which of two siblings comes first (-1: a). request: of its next work (zeros for victims); taken: what victims of it
  * hold, to be subtracted (zeros for waiting work).
  */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Can a trial of reclaim be lawful at all? What the workload asks for beyond what is free has to be lost by somebody,
+ * and of each side (a sibling of a queue on the workload's path, with all below it) fair shares let only so much be
+ * lost, whoever finds room again. Where that is too little the trial is refused before it is made.
+ *
+ * Only where every node may be used from the beginning: elsewhere a trial that is refused opens nodes to later ones.
+ */
+#include <string.h>
+
+#include "engine/session_solver.h"
+
+/* The queue of the workload's path that is below this one. */
+static uint32_t path_below(const struct session *s, uint32_t me, uint32_t parent)
+{
+	uint32_t q = me;
+
+	while (s->shares[q].parent != parent)
+		q = s->shares[q].parent;
+	return q;
+}
+
+static bool is_on_path(const struct session *s, uint32_t me, uint32_t queue)
+{
+	while (me != SHARE_NO_QUEUE && me != queue)
+		me = s->shares[me].parent;
+	return me == queue;
+}
+
+static uint32_t depth_of(const struct session *s, uint32_t queue)
+{
+	uint32_t d = 0;
+
+	for (; s->shares[queue].parent != SHARE_NO_QUEUE; queue = s->shares[queue].parent)
+		d++;
+	return d;
+}
+
+/* Parents come before their children. */
+static void find_sides(struct solver *v)
+{
+	struct session *s = v->s;
+	uint32_t me = s->workloads[v->workload].queue, my_depth = depth_of(s, me);
+
+	v->side_of = mem_resize(NULL, s->n_queues + 1, sizeof(*v->side_of));
+	for (uint32_t i = 0; i < s->n_queues; i++) {
+		uint32_t parent = s->shares[i].parent;
+
+		v->side_of[i] = parent != SHARE_NO_QUEUE ? v->side_of[parent] : NONE;
+		if (v->side_of[i] != NONE || is_on_path(s, me, i))
+			continue;
+		v->side_of[i] = v->sides.n;
+		array_push(&v->sides, ((struct side){.share = {i, path_below(s, me, parent), {0}},
+						     .level = my_depth - depth_of(s, i)}));
+	}
+}
+
+void sides_begin(struct solver *v)
+{
+	const struct session *s = v->s;
+
+	if (v->action != ACTION_RECLAIM || !v->base_is_all || !judge_asks(&s->judge, RULE_FAIR_SHARE))
+		return;
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		if (s->share_unit[r] != 1)
+			return;
+	find_sides(v);
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			int64_t room = s->idle[(size_t)i * s->n_amounts + r] + s->soon[(size_t)i * s->n_amounts + r];
+
+			v->free_share[r] += room > 0 ? (double)room : 0;
+		}
+}
+
+void sides_end(struct solver *v)
+{
+	mem_free(v->side_of);
+	array_free(&v->sides);
+	array_free(&v->live_sides);
+}
+
+void sides_note_workload(struct solver *v, uint32_t workload)
+{
+	const struct session *s = v->s;
+	const struct workload *u = &s->workloads[workload];
+	uint32_t first = s->podsets[u->first_podset].first;
+	double sum[KAI_RES] = {0};
+
+	if (v->sides.n == 0)
+		return;
+	for (uint32_t i = first; i < first + u->n_members; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			sum[r] += s->signatures[s->members[i].signature].share[r];
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		if (sum[r] > v->largest[r])
+			v->largest[r] = sum[r];
+}
+
+/* Recorded victims are evicted, and nobody else. */
+void sides_step(struct solver *v)
+{
+	const struct session *s = v->s;
+
+	v->live_sides.n = 0;
+	for (uint32_t i = 0; i < v->sides.n; i++) {
+		struct side *x = &v->sides.v[i];
+		bool is_live = false;
+
+		x->may_owe = share_may_be_owed(&s->settled[x->share.mine], s->step_request);
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			x->base[r] =
+				s->settled[x->share.queue].r[r].allocated - s->shares[x->share.queue].r[r].allocated;
+			is_live |= x->base[r] != 0;
+		}
+		x->is_live = is_live;
+		if (is_live)
+			array_push(&v->live_sides, i);
+	}
+	v->n_base_live = v->live_sides.n;
+}
+
+static void side_add(struct solver *v, uint32_t member)
+{
+	const struct session *s = v->s;
+	const struct member *m = &s->members[member];
+	uint32_t i = v->side_of[s->workloads[m->workload].queue];
+	struct side *x = &v->sides.v[i];
+
+	if (!x->is_live) {
+		x->is_live = true;
+		memcpy(x->share.gone, x->base, sizeof(x->base));
+		array_push(&v->live_sides, i);
+	}
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		x->share.gone[r] += s->signatures[m->signature].share[r];
+}
+
+/* Recorded victims, and those that the trial on this node takes with them. */
+static void sum_sides(struct solver *v, uint32_t node)
+{
+	const struct session *s = v->s;
+	const struct session_node *n = node == NONE ? NULL : &s->nodes[node];
+
+	for (; v->live_sides.n > v->n_base_live; v->live_sides.n--)
+		v->sides.v[array_last(&v->live_sides)].is_live = false;
+	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+		struct side *x = &v->sides.v[v->live_sides.v[i]];
+
+		memcpy(x->share.gone, x->base, sizeof(x->base));
+	}
+	if (n == NULL || n->by_node_stamp != v->stamp)
+		return;
+	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
+		for (uint32_t b = s->workloads[v->by_node.v[i].workload].first_batch; b != NONE;
+		     b = v->batches.v[b].next)
+			for (uint32_t k = 0; !v->batches.v[b].is_recorded && k < v->batches.v[b].n; k++)
+				side_add(v, v->members.v[v->batches.v[b].first + k]);
+}
+
+static void sum_inside(const struct solver *v, uint32_t level, double ret[KAI_RES])
+{
+	memset(ret, 0, KAI_RES * sizeof(*ret));
+	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+		const struct side *x = &v->sides.v[v->live_sides.v[i]];
+
+		for (uint32_t r = 0; x->level < level && r < KAI_RES; r++)
+			ret[r] += x->share.gone[r];
+	}
+}
+
+static bool most_lost(struct solver *v, const struct side *x, double ret[KAI_RES], struct share_verdict *why)
+{
+	struct session *s = v->s;
+	double inside[KAI_RES];
+
+	sum_inside(v, x->level, inside);
+	return share_most_lost(s->settled, &x->share, s->step_request, inside, v->largest, x->may_owe,
+			       s->settings->saturation, ret, why);
+}
+
+static bool is_short(const struct solver *v, const double gone[KAI_RES])
+{
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		if (gone[r] + v->free_share[r] < v->s->step_request[r])
+			return true;
+	return false;
+}
+
+enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why)
+{
+	double all[KAI_RES], most[KAI_RES] = {0}, lost[KAI_RES];
+	bool is_refused = false;
+
+	if (v->sides.n == 0)
+		return MAY_BE_LAWFUL;
+	sum_sides(v, node);
+	sum_inside(v, UINT32_MAX, all);
+	if (is_short(v, all))
+		return CANNOT_HAVE_ROOM;
+	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+		struct share_verdict says;
+
+		if (!most_lost(v, &v->sides.v[v->live_sides.v[i]], lost, &says) && !is_refused) {
+			*why = says;
+			is_refused = true;
+		}
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			most[r] += lost[r];
+	}
+	return is_short(v, most) ? CANNOT_BE_LAWFUL : MAY_BE_LAWFUL;
+}
+
+/* Those of the trial who may not be lost, each by what holds for its side. */
+void sides_note_refused(struct solver *v)
+{
+	struct session *s = v->s;
+	struct share_verdict why;
+	double lost[KAI_RES];
+
+	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+		const struct side *x = &v->sides.v[v->live_sides.v[i]];
+
+		if (most_lost(v, x, lost, &why))
+			continue;
+		for (uint32_t k = 0; k < v->members.n; k++) {
+			uint32_t member = v->members.v[k];
+
+			if (v->side_of[s->workloads[s->members[member].workload].queue] == v->live_sides.v[i])
+				session_note_refused(s, member, &why);
+		}
+	}
+}
