@@ -61,6 +61,7 @@ struct kube_request {
 	bool is_stream;	    /* lines as they come */
 	bool is_urgent;	    /* passes by flow control and the queue: leases */
 	bool is_write;	    /* fenced */
+	bool is_brief; /* of the object that is answered, its metadata will do; who cannot do that sends all of it */
 };
 
 struct kube_news {

@@ -146,6 +146,7 @@ static void create(struct events *v, const struct kube_event *e, const char *nam
 	emit_end(&j);
 	events_path(&path, e->ns, NULL);
 	write_object(w, "POST", text_str(&path), &body);
+	w->is_brief = true;
 	text_free(&path);
 	text_free(&body);
 }
@@ -163,6 +164,7 @@ static void patch_series(struct series *s, int64_t wall_ns, struct kube_write *w
 	emit_end(&j);
 	emit_end(&j);
 	write_object(w, "PATCH", text_str(&s->path), &body);
+	w->is_brief = true;
 	text_free(&body);
 	s->written = s->count;
 	s->written_ns = wall_ns;

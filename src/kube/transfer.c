@@ -10,6 +10,8 @@
 #include "kube/client_internal.h"
 #include "manifest/tree.h"
 
+/* The server need not encode, and we need not read, what nobody looks at. */
+#define METADATA_FIRST "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
 enum { ERROR_BODY_MAX = 64 << 10, DEAD_PEER_MS = 30000, KEEPALIVE_S = 15 };
 
 /* ---- coming and going ---- */
@@ -206,7 +208,7 @@ static void add_headers(struct transfer *t)
 	const struct kube_config *config = t->client->config;
 	const struct kube_request *r = &t->request;
 
-	add_header(t, "Accept: application/json");
+	add_header(t, "Accept: %sapplication/json", r->is_brief ? METADATA_FIRST : "");
 	add_header(t, "Expect:");
 	if (r->body)
 		add_header(t, "Content-Type: %s", r->content_type ? r->content_type : "application/json");

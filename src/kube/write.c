@@ -26,7 +26,8 @@ struct kube_request kube_write_request(const struct kube_write *w, void *ctx)
 				     .attempts = w->attempts,
 				     .timeout_ns = 30 * NS_PER_S,
 				     .ctx = ctx,
-				     .is_write = true};
+				     .is_write = true,
+				     .is_brief = w->is_brief};
 }
 
 uint64_t kube_write_send(struct kube_client *c, struct kube_write *w, void *ctx)
@@ -106,6 +107,7 @@ void write_delete(struct kube_write *w, const char *ns, const char *pod, const c
 	struct emit j;
 
 	begin(w, "DELETE", NULL);
+	w->is_brief = true;
 	pod_path(w, ns, pod, "");
 	j = open_body(w, "v1", "DeleteOptions");
 	if (grace_s >= 0)
@@ -180,6 +182,7 @@ void write_pod_status(struct kube_write *w, const char *ns, const char *pod, con
 	struct emit j;
 
 	begin(w, "PATCH", STRATEGIC);
+	w->is_brief = true;
 	pod_path(w, ns, pod, "/status");
 	j = open_body(w, "", "");
 	emit_guard(&j, uid);
@@ -202,6 +205,7 @@ void write_annotation(struct kube_write *w, const char *path, const char *uid, c
 	struct emit j;
 
 	begin(w, "PATCH", MERGE);
+	w->is_brief = true;
 	text_add(&w->path, path);
 	j = open_body(w, "", "");
 	emit_object(&j, "metadata");
@@ -219,6 +223,7 @@ void write_merge(struct kube_write *w, const char *path, const char *uid, const 
 	struct emit j;
 
 	begin(w, "PATCH", MERGE);
+	w->is_brief = true;
 	text_add(&w->path, path);
 	j = open_body(w, "", "");
 	emit_guard(&j, uid);

@@ -25,6 +25,7 @@ struct kube_write { /* zero-initialised is empty */
 	struct text path, body;
 	const char *method, *content_type;
 	uint32_t attempts;
+	bool is_brief; /* as in client.h */
 };
 
 void kube_write_free(struct kube_write *w);

@@ -298,6 +298,13 @@ static void requests_are_written_as_asked(void **state)
 	assert_non_null(strstr(s->asked[0], "Accept: application/json\r\n"));
 	assert_null(strstr(s->asked[0], "Expect:"));
 	assert_non_null(strstr(s->asked[0], "\r\n\r\n{\"status\":{}}"));
+	r.is_brief = true; /* metadata will do, and everything is taken all the same */
+	n = kube_client_call(c, &r);
+	assert_int_equal(n->result, KUBE_OK);
+	kube_news_free(c, n);
+	assert_non_null(
+		strstr(s->asked[1],
+		       "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json\r\n"));
 	kube_client_free(c);
 	server_stop(s);
 }
