@@ -379,7 +379,7 @@ int daemon_run(const struct daemon_options *o)
 	log_set_level(o->verbose ? LOG_INFO : LOG_WARN);
 	d.signals = catch_signals(); /* before there are other threads */
 	d.clock_set = watch_clock();
-	d.lines_ns = clock_now(&d.steady);
+	d.decision_lines.at_ns = d.warning_lines.at_ns = clock_now(&d.steady);
 	name_ourselves(&d);
 	d.face = face_new(&d);
 	rc = run(&d);

@@ -14,6 +14,12 @@ struct config_map {
 struct face;
 struct self_check;
 
+struct line_flow { /* lines of one kind: so many at once, and so many a second in the long run */
+	double spent;
+	int64_t at_ns; /* steady: when that was so */
+	uint64_t n_left_out;
+};
+
 struct daemon {
 	const struct daemon_options *o;
 	struct face *face;
@@ -36,10 +42,7 @@ struct daemon {
 	uint64_t n_journal_lost;
 	struct self_check *check; /* NULL: none is made */
 	struct map told;	  /* hash of a pod's name -> hash of what was said of it last */
-	/* lines of decisions */
-	double line_tokens;
-	int64_t lines_ns;
-	uint64_t n_lines_left_out;
+	struct line_flow decision_lines, warning_lines;
 };
 
 /* ---- settings.c ---- */

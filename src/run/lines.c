@@ -8,10 +8,30 @@
 #include "run/daemon_internal.h"
 #include "units/timestamp.h"
 
-#define LINES_PER_S 200.0
-#define LINES_AT_ONCE 2000.0
+#define DECISIONS_PER_S 200.0
+#define DECISIONS_AT_ONCE 2000.0
+#define WARNINGS_PER_S 5.0
+#define WARNINGS_AT_ONCE 200.0
 
-void lines_said(struct daemon *d, bool is_warning, const char *words)
+/* A storm of decisions or troubles must not become a storm of lines. *ret_left_out: not told before this one. */
+static bool may_speak(const struct daemon *d, struct line_flow *f, double per_s, double at_once, uint64_t *ret_left_out)
+{
+	int64_t now_ns = clock_now(&d->steady);
+	double spent = f->spent - (double)time_since(now_ns, f->at_ns) / 1e9 * per_s;
+
+	f->spent = spent < 0 ? 0 : spent;
+	f->at_ns = now_ns;
+	if (f->spent > at_once - 1) {
+		f->n_left_out++;
+		return false;
+	}
+	f->spent += 1;
+	*ret_left_out = f->n_left_out;
+	f->n_left_out = 0;
+	return true;
+}
+
+static void write_line(struct daemon *d, bool is_warning, const char *words)
 {
 	struct text line = {0}, at = {0};
 	struct emit e;
@@ -31,6 +51,21 @@ void lines_said(struct daemon *d, bool is_warning, const char *words)
 		fprintf(stderr, "%s%s", text_str(&line), line.n && line.s[line.n - 1] == '\n' ? "" : "\n");
 	text_free(&line);
 	text_free(&at);
+}
+
+void lines_said(struct daemon *d, bool is_warning, const char *words)
+{
+	uint64_t left_out = 0;
+	struct text before = {0};
+
+	if (is_warning && !may_speak(d, &d->warning_lines, WARNINGS_PER_S, WARNINGS_AT_ONCE, &left_out))
+		return;
+	if (left_out) {
+		text_printf(&before, "%llu warnings were not told", (unsigned long long)left_out);
+		write_line(d, true, text_str(&before));
+		text_free(&before);
+	}
+	write_line(d, is_warning, words);
 }
 
 static void decision_line(const struct plan_view *v, const struct decision *x, struct text *out)
@@ -53,25 +88,6 @@ static void decision_line(const struct plan_view *v, const struct decision *x, s
 	}
 	if (x->outcome == OUTCOME_WAITING && x->message)
 		text_printf(out, ": %s", x->message);
-}
-
-/* A storm of decisions must not become a storm of lines. */
-static bool may_speak(struct daemon *d, struct text *out)
-{
-	int64_t now_ns = clock_now(&d->steady);
-	double tokens = d->line_tokens + (double)time_since(now_ns, d->lines_ns) / 1e9 * LINES_PER_S;
-
-	d->line_tokens = tokens > LINES_AT_ONCE ? LINES_AT_ONCE : tokens;
-	d->lines_ns = now_ns;
-	if (d->line_tokens < 1) {
-		d->n_lines_left_out++;
-		return false;
-	}
-	d->line_tokens -= 1;
-	if (d->n_lines_left_out && !d->o->is_json)
-		text_printf(out, "(%llu decisions were not told)\n", (unsigned long long)d->n_lines_left_out);
-	d->n_lines_left_out = 0;
-	return true;
 }
 
 /* The same of the same pod is said once. */
@@ -99,13 +115,16 @@ static bool is_news(struct daemon *d, const struct plan_view *v, const struct de
 bool lines_decision(struct daemon *d, const struct plan_view *v, const struct decision *x)
 {
 	struct text said = {0}, line = {0};
+	uint64_t left_out = 0;
 	struct emit e;
-
 	bool is_new;
 
 	decision_line(v, x, &said);
 	is_new = is_news(d, v, x, &said);
-	if (is_new && (d->o->is_dry || d->o->verbose) && may_speak(d, &line)) {
+	if (is_new && (d->o->is_dry || d->o->verbose) &&
+	    may_speak(d, &d->decision_lines, DECISIONS_PER_S, DECISIONS_AT_ONCE, &left_out)) {
+		if (left_out && !d->o->is_json)
+			text_printf(&line, "(%llu decisions were not told)\n", (unsigned long long)left_out);
 		if (d->o->is_json) {
 			emit_init(&e, &line, EMIT_JSON_LINE);
 			plan_emit_decision(v, &e, x);
