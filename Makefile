@@ -45,6 +45,12 @@ build: ## build build/cede
 	@tools/configure build
 	@tools/build build cede
 
+.PHONY: library
+library: ## build build/libcede.so and build/libcede.a, for programs that use include/cede.h
+	@tools/install-missing $(PKG_RUN)
+	@tools/configure build
+	@tools/build build library
+
 test: ## every test that needs no network; the last line counts them
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build

@@ -48,7 +48,7 @@ for (const a of ["aria-labelledby", "aria-describedby", "aria-controls", "for"])
 			if (!document.getElementById(id)) bad.push(`${a} leads nowhere: ${where(n)}`);
 for (const t of document.querySelectorAll("table")) {
 	if (!t.caption || !t.caption.textContent.trim()) bad.push("a table without caption: " + where(t));
-	for (const th of t.querySelectorAll("thead th")) if (th.scope !== "col") bad.push("a column without scope: " + where(th));
+	for (const th of t.querySelectorAll("thead th")) { if (th.scope !== "col") bad.push("a column without scope: " + where(th)); if (!th.closest(".report") && !nameOf(th)) bad.push("a column without a name: " + where(t)); }
 	for (const th of t.querySelectorAll("tbody th")) if (th.scope !== "row") bad.push("a row without scope: " + where(th));
 }
 for (const l of document.querySelectorAll("ul, ol"))

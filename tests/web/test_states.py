@@ -122,12 +122,30 @@ def explaining(s, browser, server):
     page.close()
 
 
+def daemon(s, browser, server):
+    """The overview as cede run has it: who leads, lag, decision time; tests/cluster has the real one."""
+    rows = [("all is well", {"role": "leads", "synced": True, "watchLagSeconds": 7.2, "stuckVictims": 0, "writesInFlight": 2, "journalLost": 0}, {"This replica": "leads", "Lag of the watches": "7s"},
+             ["Everything is listed.", "the quietest was heard 7s ago", "Every victim has gone in time.", "The journal is complete."]),
+            ("nothing is", {"role": "stands by", "synced": False, "watchLagSeconds": 431, "stuckVictims": 1, "writesInFlight": 0, "journalLost": 3}, {"This replica": "stands by", "Lag of the watches": "7m11s"},
+             ["Not everything is listed yet: nothing is decided.", "A watch has said nothing for 7m11s.", "1 victim should have gone and is still there.", "3 records of the journal were lost."])]
+    for name, facts, tiles, words in rows:
+        overview = {**server.get("overview"), "source": "cluster", "daemon": facts, "decisionSeconds": {"p50": 0.0042, "p99": 0.031, "turns": 18234}}
+        page = opened(browser, server, {"/api/v1/overview": {"status": 200, "body": json.dumps(overview)}})
+        page.wait("document.querySelector('#verdict')")
+        found = dict(zip(page.texts(".tile dt"), page.texts(".tile .value")))
+        s.true(f"a daemon, {name}: in words", all(w in page.text("#verdict") for w in words), page.text("#verdict"))
+        s.equal(f"a daemon, {name}: in numbers", ({k: found.get(k) for k in tiles}, found.get("Decision time")), (tiles, "4.2 ms"))
+        checks.everywhere(s, page, f"a daemon, {name}", widths=(400, 1000))
+        page.close()
+
+
 def states(s, browser):
     with Server(*EXAMPLE) as server:
         failing(s, browser, server)
         retrying(s, browser, server)
         loading(s, browser, server)
         explaining(s, browser, server)
+        daemon(s, browser, server)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ const MARKS = {good: "✓", warn: "!", bad: "✕", plain: "·"};
 export const badge = (tone, text) => el("span", {class: "badge " + tone}, el("span", {"aria-hidden": "true", class: "mark"}, MARKS[tone] || "·"), text);
 
 /*
- * columns: {title, text: true for words, show: row -> what is written, long: sentences, wrap: a few words that may stand below each other}. The first is the row's header.
+ * columns: {title, text: true for words, show: row -> what is written, long: sentences, wrap: a few words that may stand below each other}. A column without a title is one of bars. The first is the row's header.
  * key: stable for a redraw. Where it is wider than the page it scrolls in itself; on a narrow screen each row becomes a block
  * of lines, for which the roles are said and every cell knows its title.
  */
@@ -29,7 +29,7 @@ export function table(key, caption, columns, rows, options = {}) {
 	const cell = (c, row, i) => i === 0 ? el("th", {class: kind(c), scope: "row", role: "rowheader"}, c.show(row)) : el("td", {class: kind(c), role: "cell", "data-title": c.title}, el("div", {class: "cell"}, c.show(row)));
 	return el("div", {class: "scroll", "data-key": key, tabindex: "0", role: "region", "aria-label": caption},
 		el("table", {class: options.isEdited ? "stack edit" : "stack", role: "table"}, el("caption", {class: options.showCaption ? null : "hidden"}, caption),
-			el("thead", {role: "rowgroup"}, el("tr", {role: "row"}, columns.map(c => el("th", {scope: "col", role: "columnheader", class: kind(c)}, c.title)))),
+			el("thead", {role: "rowgroup"}, el("tr", {role: "row"}, columns.map(c => el("th", {scope: "col", role: "columnheader", class: kind(c)}, c.title || el("span", {class: "hidden"}, "As a bar"))))),
 			el("tbody", {role: "rowgroup"}, rows.map(r => el("tr", {role: "row", class: options.rowClass ? options.rowClass(r) : null}, columns.map((c, i) => cell(c, r, i)))))));
 }
 

@@ -58,7 +58,7 @@ function drawAdvice(data) {
 			...data.figures.map(f => ({title: f.title, get: p => p[f.key].mean, show: p => spreadText(f, p[f.key])})),
 			{title: "", text: true, get: p => p.recommended ? "recommended" : p.dominated ? "dominated" : ""}], data.points, {tall: true, rowClass: p => p.recommended ? "best" : null}));
 	const keys = [{name: "recommended", color: "var(--good)"}, {name: "full: not dominated; hollow: dominated", color: "var(--accent)"}];
-	section("trends", "Each figure over the values", "", el("div", {class: "grid"}, data.figures.map((f, i) => el("div", {}, el("h3", {}, f.title), !f.depends && el("p", {class: "say"}, "does not depend on the setting"), trendChart(data, f, i)))), legend(keys));
+	section("trends", "Each figure over the values", "", el("div", {class: "grid"}, data.figures.map((f, i) => el("div", {}, el("h3", {}, f.title), !f.depends && el("p", {class: "say"}, "no difference that holds under every seed"), trendChart(data, f, i)))), legend(keys));
 	section("trade", "The trade-off", `${data.figures[0].title} against ${data.figures[1].title}, from value to value.`, tradeChart(data, data.figures[0], data.figures[1]), legend(keys));
 	drawAssigned(data);
 }

@@ -25,7 +25,7 @@ def follows(lab, suite):
         lab.wait("the console is served", lambda: page.go(f"http://127.0.0.1:{port}/") or page.count("#nav"))
         page.wait(TILE % ("This replica", "leads"))
         page.wait(LIVE)
-        suite.true("it says who leads, and how fresh the watches are", "quietest watch" in page.text(".tiles") and "Everything is listed." in page.text("#verdict"), page.text("main"))
+        suite.true("it says who leads, and how fresh the watches are", "Lag of the watches" in page.text(".tiles") and "Everything is listed." in page.text("#verdict"), page.text("main"))
         lab.create(*[pod(f"low-{i}", cpu=2) for i in range(4)])
         page.wait(TILE % ("Running", "4"))
         suite.true("what starts is shown without loading the page", "From the live cluster" in page.text(".heading"))

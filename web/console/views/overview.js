@@ -63,7 +63,8 @@ function tilesOf(o) {
 		{title: isPlan(o) ? "Would have to go" : "Evictions, last hour", value: num(h.evictions), note: `${num(h.placements)} placed where there was room`},
 		{title: isPlan(o) ? "Work that would be lost" : "Work lost, last hour", value: span(h.lostSeconds), note: "since start or checkpoint"},
 		dec && {title: "Decision time", value: span(dec.p50), note: `p99 ${span(dec.p99)}, ${plural(dec.turns, "turn")}`},
-		d && {title: "This replica", value: d.role, note: `quietest watch heard ${span(Math.round(d.watchLagSeconds))} ago`, tone: d.watchLagSeconds < SLOW_LAG_S ? null : "bad"},
+		d && {title: "This replica", value: d.role, note: `${plural(d.writesInFlight || 0, "write")} under way`},
+		d && {title: "Lag of the watches", value: span(Math.round(d.watchLagSeconds)), note: "since the quietest was heard", tone: d.watchLagSeconds < SLOW_LAG_S ? null : "bad"},
 	]);
 }
 

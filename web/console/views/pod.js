@@ -196,7 +196,7 @@ async function search(root, signal) {
 		location.hash = address("pod", field.value.trim().split("/"));
 	};
 	swap(root, heading("Explain", "Why does it wait, stay or have to go?"), card("find", "Which pod or group?", null,
-		el("form", {class: "controls", onsubmit: go}, el("label", {for: "find-pod"}, "Name"), field, el("button", {type: "submit", class: "main"}, "Explain")),
+		el("form", {class: "controls", "aria-label": "Find a pod or group", onsubmit: go}, el("label", {for: "find-pod"}, "Name"), field, el("button", {type: "submit", class: "main"}, "Explain")),
 		el("p", {class: "say"}, "Pods can be reached from every name in the console; ", timelineLink({}, "the timeline"), " has those that were decided about.")),
 	waiting.items.length > 0 && card("waiting", "Waiting now", null, table("waiting-pods", "Pods that wait", [
 		{title: "Pod", text: true, show: p => podLink(p.pod)}, {title: "Queue", text: true, show: p => p.queue ? queueLink(p.queue) : "–"}, {title: "Priority", show: p => num(p.priority)},
