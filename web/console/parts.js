@@ -20,9 +20,10 @@ const MARKS = {good: "✓", warn: "!", bad: "✕", plain: "·"};
 export const badge = (tone, text) => el("span", {class: "badge " + tone}, el("span", {"aria-hidden": "true", class: "mark"}, MARKS[tone] || "·"), text);
 
 /*
- * columns: {title, text: true for words, show: row -> what is written, long: sentences, wrap: a few words that may stand below each other}. A column without a title is one of bars. The first is the row's header.
- * key: stable for a redraw. Where it is wider than the page it scrolls in itself; on a narrow screen each row becomes a block
- * of lines, for which the roles are said and every cell knows its title.
+ * columns: {title, text: true for words, show: row -> what is written, long: sentences, wrap: a few words that may stand
+ * below each other}. The first is the row's header; one without a title is of bars. key: stable for a redraw. Where it is
+ * wider than the page it scrolls in itself; on a narrow screen each row becomes a block of lines, for which the roles are
+ * said and every cell knows its title.
  */
 export function table(key, caption, columns, rows, options = {}) {
 	const kind = c => [c.text && "text", c.long && "long", c.wrap && "wrap"].filter(Boolean).join(" ") || null;
