@@ -321,6 +321,16 @@ static inline enum action asked_by(const struct trial *t, const struct m_pod *p,
 	return p->leaf == NO_QUEUE ? ACTION_DISPLACE : ACTION_PREEMPT;
 }
 
+/* Work is left alone from its fourth eviction on: so many at least of its namespace were sent away in this plan. */
+static inline bool was_evicted_often(const struct trial *t, int victim)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->m.p.n; i++)
+		n += t->m.p.v[i].was_ours && t->m.p.v[i].ns == m_at(&t->m, victim)->ns;
+	return n >= 4;
+}
+
 /* Rules that mixed_judge.h knows, and that protect a pod alone, whoever goes with it. */
 static inline bool is_judged_here(const struct protected_pod *x)
 {
@@ -469,7 +479,8 @@ static inline void check_spared(struct trial *t, const struct decision *d)
 			continue;
 		c.action = asked_by(t, m_at(&t->m, pod), m_at(&t->m, victim));
 		tally_of(t)->checked[SPARED]++;
-		if (!is_kept(t, c, victim))
+		if (d->protected[i].verdict.rule == RULE_THRASH ? !was_evicted_often(t, victim)
+								: !is_kept(t, c, victim))
 			breaks(t, SPARED, "%s could go for %s by %s, and is said to be protected by %s",
 			       name_at(t, victim), name_at(t, pod), action_text(c.action),
 			       rule_text((enum rule_id)d->protected[i].verdict.rule));

@@ -253,6 +253,40 @@ static void room_reserved_for_others_is_not_moved_into(void **state)
 	}
 }
 
+#define STAYS_AWAY                                                                                     \
+	"affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: " \
+	"kubernetes.io/hostname, labelSelector: {matchLabels: {app: x}}}]}}, "
+
+static void KF_7_nobody_moves_beside_one_that_is_nominated_and_does_not_bear_it(void **state)
+{
+	static const struct {
+		const char *sentence, *spec, *line;
+	} rows[] = {
+		{"there is room beside it", "", "first allocate n1; want consolidate n2 [b]; b consolidate n1"},
+		{"it stays away from b: the other one moves", STAYS_AWAY,
+		 "first allocate n1; want consolidate n1 [a]; a consolidate n2"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		story_node(&s, "n1", 6);
+		story_node(&s, "n2", 4);
+		story_pod(&s, "a", NULL, 2, "n1", "priority 100");
+		story_pod(&s, "late", NULL, 4, "n1", "priority 100 leaving late 0");
+		running(&s, "b", "n2", "restartPolicy: Always");
+		text_printf(&s.objects,
+			    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: first}\n"
+			    "spec: {priority: 100, %scontainers: [{name: c, resources: {requests: {" STORY_UNIT
+			    ": \"1\"}}}]}\nstatus: {phase: Pending, nominatedNodeName: n1}\n",
+			    rows[i].spec);
+		group(&s);
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +301,7 @@ int main(void)
 		cmocka_unit_test(MR_14_nothing_inside_a_window_moves_in_profile_default_too),
 		cmocka_unit_test(nobody_moves_where_not_all_find_a_place),
 		cmocka_unit_test(room_reserved_for_others_is_not_moved_into),
+		cmocka_unit_test(KF_7_nobody_moves_beside_one_that_is_nominated_and_does_not_bear_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
