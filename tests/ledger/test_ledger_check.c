@@ -176,6 +176,8 @@ static void digests_see_single_fields(void **state)
 		(uint32_t *)&l->pdbs.v[0].obj->allowed,
 		(uint32_t *)cell(&l->node_used, l, 0),
 		(uint32_t *)cell(&l->queue_reserved, l, 0),
+		(uint32_t *)&l->totals[0],
+		(uint32_t *)&l->totals[RES_MAX - 1],
 	};
 	for (size_t i = 0; i < COUNT(fields); i++) {
 		*fields[i] ^= 1;

@@ -20,12 +20,12 @@ enum { PODS_MAX = 5 };
 struct pod_row {
 	const char *name, *queue, *node; /* node NULL: it waits */
 	int units;
-	const char *words; /* as in story.h; and "thrashes" */
+	const char *words; /* as in story.h; and "thrashes", "ahead" (its start is after now) */
 };
 
 struct row {
 	const char *sentence;
-	int nodes[2]; /* units of n1 and n2; 0: there is none */
+	int nodes[3]; /* units of n1, n2 and n3; 0: there is none */
 	struct pod_row pods[PODS_MAX];
 	const char *line; /* what is decided */
 };
@@ -57,6 +57,17 @@ static void remember_evictions(struct story *s, const struct row *r, struct evic
 	s->eviction_history = h;
 }
 
+/* What is read is no later than now; a pod that is bound meanwhile is. */
+static void start_ahead(struct story *s, const struct row *r)
+{
+	struct ledger *l = cluster_ledger(s->cluster);
+
+	for (int i = 0; i < PODS_MAX && r->pods[i].name; i++)
+		for (pod_id id = 0; story_word(r->pods[i].words, "ahead") && id < ledger_pod_limit(l); id++)
+			if (str_eq(story_name(s, id), r->pods[i].name))
+				ledger_set_started(l, id, STORY_NOW_NS + 60 * NS_PER_S);
+}
+
 static void run_row(const struct row *r, enum profile profile)
 {
 	struct eviction_history history;
@@ -66,13 +77,14 @@ static void run_row(const struct row *r, enum profile profile)
 	story_begin(&s);
 	s.profile = profile;
 	add_queues(&s);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		if (r->nodes[i])
-			story_node(&s, i ? "n2" : "n1", r->nodes[i]);
+			story_node(&s, (const char *const[]){"n1", "n2", "n3"}[i], r->nodes[i]);
 	for (int i = 0; i < PODS_MAX && r->pods[i].name; i++)
 		story_pod(&s, r->pods[i].name, r->pods[i].queue, r->pods[i].units, r->pods[i].node, r->pods[i].words);
 	story_load(&s);
 	remember_evictions(&s, r, &history);
+	start_ahead(&s, r);
 	story_plan(&s);
 	story_line(&s, &got);
 	if (!str_eq(text_str(&got), r->line))
@@ -149,6 +161,13 @@ static void GQ_9_between_nodes_each_criterion_alone_decides(void **state)
 		  {"b", T, "n2", 2, "age 899"},
 		  {"want", P, NULL, 2, "priority 5"}},
 		 "want reclaim n2 [b]"},
+		{"who started after now has lost nothing, like who starts now: nearest queues",
+		 {2, 2, 2},
+		 {{"a", "root.x.y.z", "n1", 2, "age 0 created 900"},
+		  {"b", "root.x.y.z", "n2", 2, "age 0 created 900"},
+		  {"c", "root.team.near", "n3", 2, "ahead created 900"},
+		  {"want", P, NULL, 2, "priority 5"}},
+		 "want reclaim n3 [c]"},
 		{"nearest queues, before fewest victims",
 		 {2, 2},
 		 {{"a", "root.x.y.z", "n1", 2, "age 900"},

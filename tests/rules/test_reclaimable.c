@@ -370,6 +370,10 @@ static void the_refusal_names_the_resource_that_comes_closest(void **state)
 	assert_int_equal(got.refusal, SHARE_VICTIM_WITHIN);
 	assert_int_equal(got.res, KAI_CPU);
 	assert_true(got.used == 3000 && got.share == 4000);
+	q[SIBLING].r[KAI_GPU] = gpus(0, 4, 3);
+	q[SIBLING].r[KAI_MEMORY] = gpus(0, 100, 75);
+	assert_false(share_reclaimable(q, LEAVES_END, MINE, request, false, &b, 1, 1, &scratch, &got));
+	assert_int_equal(got.res, KAI_GPU); /* the first of those that are as close */
 	share_scratch_free(&scratch);
 }
 
