@@ -107,6 +107,14 @@ static void order_a_type_that_nothing_guarantees_is_not_entitled(void **state)
 	cpu_pod(&s, "a0", "root.a", 0, 0, 5);
 	cpu_pod(&s, "b0", "root.b", 0, 1, 0);
 	expect(&s, "who asks for nothing is entitled to nothing, and takes no slot", "b0 placed n1; a0 waiting");
+
+	queues(&s, "{name: a, resources: {guaranteed: {vcore: 9, " STORY_UNIT
+		   ": 0}}}, {name: b, resources: {guaranteed: {vcore: 9}}}");
+	story_node(&s, "n1", 3);
+	story_pod(&s, "old", "root.a", 2, "n1", NULL);
+	story_pod(&s, "a0", "root.a", 1, NULL, NULL);
+	story_pod(&s, "b0", "root.b", 1, NULL, NULL);
+	expect(&s, "what is guaranteed as nothing is no measure of what is used", "a0 placed n1; b0 waiting");
 }
 
 static void add_group(struct story *s, const char *name, int min)
