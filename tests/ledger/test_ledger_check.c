@@ -94,6 +94,7 @@ static void the_check_sees_every_count(void **state)
 		&l->nodes.v[0].pods.n,
 		&l->nodes.v[1].nominated.n,
 		&l->nodes.v[1].name,
+		&l->nodes.v[0].obj->name,
 		&l->queues.v[w.f.x].n_waiting,
 		&l->queues.v[w.f.x].pods.n,
 		&l->queues.v[w.f.x].parent,

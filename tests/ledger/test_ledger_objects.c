@@ -517,21 +517,38 @@ static void outside_moves_count_and_can_be_taken_back(void **state)
 	for (size_t i = 0; i < COUNT(stories); i++) {
 		struct world w;
 		world_init(&w);
-		uint64_t before = ledger_digest(w.f.l);
+		uint64_t before = ledger_digest(w.f.l), tree = ledger_tree_generation(w.f.l), moved;
 		uint32_t n_names = names_count(w.f.names);
 		ledger_mark mark = ledger_get_mark(w.f.l);
 		stories[i].act(&w);
 		stories[i].expect(&w);
+		moved = ledger_tree_generation(w.f.l);
 		if (ledger_digest(w.f.l) == before)
 			fail_msg("%s: nothing changed", stories[i].says);
 		ledger_rollback(w.f.l, mark);
 		if (ledger_digest(w.f.l) != before || names_count(w.f.names) != n_names)
 			fail_msg("%s: the rollback left a trace", stories[i].says);
+		if (moved != tree && ledger_tree_generation(w.f.l) <= moved)
+			fail_msg("%s: the tree has a generation it had before", stories[i].says);
 		stories[i].act(&w);
 		ledger_commit(w.f.l);
 		stories[i].expect(&w);
 		fix_free(&w.f);
 	}
+}
+
+/* Whoever keeps something by a queue's pods asks by this number whether it still holds. */
+static void the_members_of_a_queue_are_new_when_one_comes_or_goes(void **state)
+{
+	struct world w;
+	world_init(&w);
+	uint64_t first = ledger_queue_members(w.f.l, w.f.x), second;
+	pod_id pod = fix_pod(&w.f, "new", fix_waiting(w.f.x));
+	second = ledger_queue_members(w.f.l, w.f.x);
+	assert_true(second > first);
+	ledger_pod_drop(w.f.l, pod);
+	assert_true(ledger_queue_members(w.f.l, w.f.x) > second);
+	fix_free(&w.f);
 }
 
 static void freed_ids_are_reused_last_in_first_out(void **state)
@@ -667,6 +684,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outside_moves_count_and_can_be_taken_back),
+		cmocka_unit_test(the_members_of_a_queue_are_new_when_one_comes_or_goes),
 		cmocka_unit_test(freed_ids_are_reused_last_in_first_out),
 		cmocka_unit_test(a_reused_labelset_id_starts_afresh),
 		cmocka_unit_test(too_much_is_refused_and_changes_nothing),

@@ -60,6 +60,38 @@ static void by_fair_share_each_gets_its_part_and_no_more(void **state)
 	story_end(&s);
 }
 
+static void cpu_pod(struct story *s, const char *name, const char *queue, const char *node)
+{
+	text_printf(&s->objects,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: d, creationTimestamp: "
+		    "\"2027-01-15T06:00:00Z\", labels: {kai.scheduler/queue: %s, kai.scheduler/preemptibility: "
+		    "preemptible}}\nspec: {%s%s%scontainers: [{name: c, resources: {requests: {cpu: \"2\"}}}]}\n%s",
+		    name, queue, node ? "nodeName: " : "", node ? node : "", node ? ", " : "",
+		    node ? "status: {phase: Running, startTime: \"2027-01-15T06:00:00Z\"}\n" : "");
+}
+
+static void processors_are_shared_as_well(void **state)
+{
+	struct story s;
+
+	story_begin(&s);
+	s.config = "actions: {reclaim: {by: fair-share}}";
+	for (int i = 0; i < 2; i++)
+		text_printf(&s.objects,
+			    "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: %c}\nspec:\n"
+			    "  resources: {gpu: {quota: 0, limit: -1, overQuotaWeight: 1}, cpu: {quota: 0, limit: -1, "
+			    "overQuotaWeight: 1}, memory: {quota: -1, limit: -1}}\n",
+			    'a' + i);
+	text_add(&s.objects,
+		 "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"4\", "
+		 "memory: 10Gi, pods: \"10\"}}\n");
+	cpu_pod(&s, "b-0", "b", "n1");
+	cpu_pod(&s, "b-1", "b", "n1");
+	cpu_pod(&s, "a-0", "a", NULL);
+	cpu_pod(&s, "a-1", "a", NULL);
+	expect(&s, "two of four processors each", "a-0 reclaim n1 [b-1]; a-1 waiting");
+}
+
 static void guarantees_are_what_they_were_afterwards(void **state)
 {
 	struct story s;
@@ -106,6 +138,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_guarantees_nothing_is_reclaimed_by_guarantee),
 		cmocka_unit_test(by_fair_share_each_gets_its_part_and_no_more),
+		cmocka_unit_test(processors_are_shared_as_well),
 		cmocka_unit_test(guarantees_are_what_they_were_afterwards),
 		cmocka_unit_test(other_rules_hold),
 	};

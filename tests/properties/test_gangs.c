@@ -124,6 +124,16 @@ static void surplus_pods_are_tried_one_by_one(void **state)
 	expect_message(&s, "g-3", "group d/g needs 2 pods at once; 1 fits");
 	story_end(&s);
 
+	begin(&s, 1);
+	kai_group(&s, "g", "root.a", 2, TIME_NONE, NULL);
+	waiting(&s, "g", 4, 1, NULL);
+	s.cycles = 2;
+	story_plan(&s);
+	for (uint32_t i = 0; i < s.plan.v.n; i++) /* of the surplus too it is said in which cycle it waited */
+		assert_int_equal(s.plan.v.v[i].cycle, i / 4 + s.plan.v.v[0].cycle);
+	assert_int_equal(s.plan.v.n, 8);
+	story_end(&s);
+
 	begin(&s, 5);
 	kai_group(&s, "g", "root.a", 3, TIME_NONE, NULL);
 	running(&s, "old", NULL, 2, 1, "n1", "group g");
@@ -653,6 +663,44 @@ static void a_gang_takes_a_gang(void **state)
 	       "g-0 reclaim n1 [alone v-0 v-1]; g-1 reclaim n2");
 }
 
+/* The last criterion but the name, of all that go with one pod. */
+static void GQ_9_of_two_gangs_goes_the_one_that_was_made_later(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_begin(&s);
+	story_queue(&s, "root.prod", "guaranteed 4 delay 1ms");
+	story_queue(&s, "root.test", "delay 1ms");
+	story_node(&s, "n1", 2);
+	story_node(&s, "n2", 2);
+	kai_group(&s, "v", "root.test", 2, TIME_NONE, NULL);
+	kai_group(&s, "u", "root.test", 2, TIME_NONE, NULL);
+	story_pod(&s, "v-0", NULL, 1, "n1", "group v age 900 created 990");
+	story_pod(&s, "v-1", NULL, 1, "n1", "group v age 900 created 970");
+	story_pod(&s, "u-0", NULL, 1, "n2", "group u age 900 created 980");
+	story_pod(&s, "u-1", NULL, 1, "n2", "group u age 900 created 980");
+	story_pod(&s, "p", "root.prod", 2, NULL, "priority 100");
+	expect(&s, "by the oldest of each", "p reclaim n2 [u-0 u-1]");
+}
+
+/* When to look again is after now, or whoever sleeps until then never does. */
+static void a_time_to_look_again_is_ahead(void **state)
+{
+	struct story s;
+	int64_t next, count = 0;
+
+	(void)state;
+	gang_of_four(&s, 4, "delay 1ms");
+	story_pod(&s, "gone", "root.test", 1, "n1", "leaving age 1");
+	story_load(&s);
+	s.plan.arena = arena_new(64);
+	for (int64_t now = STORY_NOW_NS; (next = engine_next_time(s.engine, now)) != TIME_NONE; now = next, count++)
+		assert_true(next > now);
+	assert_int_equal(count, 1);
+	story_end(&s);
+}
+
 static void a_gang_inside_a_window_stays_as_a_whole(void **state)
 {
 	struct story s;
@@ -774,6 +822,8 @@ int main(void)
 		cmocka_unit_test(what_keeps_one_pod_of_a_gang_keeps_it_all),
 		cmocka_unit_test(the_right_surplus_goes_before_a_whole_gang),
 		cmocka_unit_test(a_gang_takes_a_gang),
+		cmocka_unit_test(GQ_9_of_two_gangs_goes_the_one_that_was_made_later),
+		cmocka_unit_test(a_time_to_look_again_is_ahead),
 		cmocka_unit_test(a_gang_inside_a_window_stays_as_a_whole),
 		cmocka_unit_test(broken_gangs_are_cleaned_up_after_a_while),
 		cmocka_unit_test(broken_gangs_say_whose_wish_was_overridden),

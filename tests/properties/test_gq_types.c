@@ -16,8 +16,9 @@ enum { PODS_MAX = 8 };
 
 struct pod_row {
 	const char *name, *queue;
-	int a, b;	   /* of example.com/a and example.com/b */
-	const char *words; /* "waits", "age 5" (seconds), "opted-out", "daemon", "port", "gang" (of two) */
+	int a, b; /* of example.com/a and example.com/b */
+	/* "waits", "age 5" (seconds), "opted-out", "daemon", "port", "gang" (of two), "cpu" (one of them) */
+	const char *words;
 };
 
 struct row {
@@ -53,26 +54,29 @@ static void add_pod(struct story *s, const struct pod_row *p)
 			    "[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}\n");
 	text_printf(o,
 		    "  containers:\n  - name: c\n    ports: [%s]\n"
-		    "    resources: {requests: {example.com/a: \"%d\", example.com/b: \"%d\"}}\n",
-		    story_word(p->words, "port") ? "{containerPort: 80, hostPort: 80}" : "", p->a, p->b);
+		    "    resources: {requests: {example.com/a: \"%d\", example.com/b: \"%d\"%s}}\n",
+		    story_word(p->words, "port") ? "{containerPort: 80, hostPort: 80}" : "", p->a, p->b,
+		    story_word(p->words, "cpu") ? ", cpu: \"1\"" : "");
 	if (!waits)
 		text_printf(o, "  nodeName: n1\nstatus: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
 	text_free(&when);
 }
 
-static void run_row(const struct row *r)
+static void run_row_in(const struct row *r, enum profile profile, const char *config)
 {
 	struct story s;
 	struct text got = {0};
 
 	story_begin(&s);
-	s.profile = PROFILE_YUNIKORN;
+	s.profile = profile;
+	s.config = config;
 	text_printf(&s.objects,
-		    "partitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: true}\n"
+		    "---\npartitions:\n- name: default\n  preemption: {enabled: true, quotapreemptionenabled: true}\n"
 		    "  queues: [{name: root, queues: [%s]}]\n",
 		    r->queues);
 	text_printf(&s.objects,
-		    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {pods: \"%d\", "
+		    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"9\", pods: "
+		    "\"%d\", "
 		    "example.com/a: \"%d\", example.com/b: \"%d\"}}\n",
 		    r->slots ? r->slots : 110, r->a, r->b);
 	for (int i = 0; i < PODS_MAX && r->pods[i].name; i++)
@@ -84,6 +88,11 @@ static void run_row(const struct row *r)
 	assert_string_equal(text_str(&got), r->line);
 	text_free(&got);
 	story_end(&s);
+}
+
+static void run_row(const struct row *r)
+{
+	run_row_in(r, PROFILE_YUNIKORN, NULL);
 }
 
 #define A "example.com/a"
@@ -100,6 +109,15 @@ static void GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_b
 		 0,
 		 {{"old", "root.v", 2, 0, "age 900"},
 		  {"young", "root.v", 2, 1, "age 5"},
+		  {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [old]"},
+		{"of processors too",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {vcore: 1}}}",
+		 4,
+		 4,
+		 0,
+		 {{"old", "root.v", 2, 0, "age 900"},
+		  {"young", "root.v", 2, 0, "cpu age 5"},
 		  {"want", "root.p", 2, 0, "waits"}},
 		 "want reclaim n1 [old]"},
 		{"also where only two together would be too much",
@@ -133,6 +151,38 @@ static void GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_b
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		run_row(&rows[i]);
+}
+
+/* `guarantee: {types: all}`: then it is no wish any more. */
+static void GQ_2_in_every_type_where_that_is_asked_for(void **state)
+{
+	static const struct row rows[] = {
+		{"processors that nobody is short of",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {vcore: 1}}}",
+		 2,
+		 4,
+		 0,
+		 {{"only", "root.v", 2, 0, "cpu"}, {"want", "root.p", 2, 0, "waits"}},
+		 "want waiting"},
+		{"another type",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}",
+		 2,
+		 4,
+		 0,
+		 {{"only", "root.v", 2, 1, NULL}, {"want", "root.p", 2, 0, "waits"}},
+		 "want waiting"},
+		{"one more than that",
+		 "{name: p, resources: {guaranteed: {" A ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}",
+		 2,
+		 4,
+		 0,
+		 {{"only", "root.v", 2, 1, NULL}, {"more", "root.v", 0, 1, NULL}, {"want", "root.p", 2, 0, "waits"}},
+		 "want reclaim n1 [only]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		run_row_in(&rows[i], PROFILE_DEFAULT, "rules: {guarantee: {types: all}}");
 }
 
 static void GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5(void **state)
@@ -311,6 +361,15 @@ static void GQ_2_queues_give_back_what_is_above_a_lowered_maximum(void **state)
 		 0,
 		 {{"first", "root.q", 1, 0, "age 20"}, {"second", "root.q", 1, 0, "age 10"}},
 		 "quota quota [second]"},
+		{"who holds nothing of what is too much stays, however young",
+		 "{name: q, resources: {max: {" A ": 1}}, " QUOTA "}",
+		 9,
+		 9,
+		 0,
+		 {{"first", "root.q", 1, 0, "age 20"},
+		  {"second", "root.q", 1, 0, "age 10"},
+		  {"other", "root.q", 0, 1, "age 5"}},
+		 "quota quota [second]"},
 		{"work of a queue with preemption.policy disabled stays",
 		 "{name: q, resources: {max: {" A
 		 ": 1}}, properties: {quota.preemption.delay: 1s, preemption.policy: disabled}}",
@@ -397,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_be),
+		cmocka_unit_test(GQ_2_in_every_type_where_that_is_asked_for),
 		cmocka_unit_test(GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5),
 		cmocka_unit_test(GQ_4_what_a_shared_parent_guarantees_is_not_asked_for),
 		cmocka_unit_test(GQ_4_a_gang_is_short_of_whatever_one_of_it_lacks),

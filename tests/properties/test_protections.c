@@ -25,6 +25,11 @@ static void begin(struct story *s, enum profile profile, const struct pod_row *p
 	story_queue(s, "root.a", "guaranteed 4 delay 1s");
 	story_queue(s, "root.b", "delay 1s");
 	story_queue(s, "root.c", "fence delay 1s");
+	story_queue(s, "root.t", "guaranteed 3");
+	story_queue(s, "root.t.v", "guaranteed 1 delay 1s");
+	story_queue(s, "root.s", "guaranteed 4");
+	story_queue(s, "root.s.v", "guaranteed 3 delay 1s");
+	story_queue(s, "root.s.o", "delay 1s");
 	story_node(s, "n1", 6);
 	for (int i = 0; i < PODS_MAX && pods[i].name; i++)
 		story_pod(s, pods[i].name, pods[i].queue, 2, pods[i].node, pods[i].words);
@@ -128,6 +133,20 @@ static void each_pod_of_the_node_is_judged_for_each_that_waits(void **state)
 		 PROFILE_DEFAULT,
 		 {{"v", "root.b", "n1", ""}, {"w", "root.c", NULL, "age 60"}},
 		 "v for w by reclaim: fence"},
+		{"every queue above it has to stay at its guarantee, not its own alone",
+		 PROFILE_DEFAULT,
+		 {{"v", "root.t.v", "n1", ""},
+		  {"u", "root.t.v", "n1", ""},
+		  {"x", "root.b", "n1", ""},
+		  {"w", "root.a", NULL, "age 60"}},
+		 "v for w by reclaim: guarantee; u for w by reclaim: guarantee; x for w by reclaim"},
+		{"and its own, not those above it alone",
+		 PROFILE_DEFAULT,
+		 {{"v", "root.s.v", "n1", ""},
+		  {"u", "root.s.v", "n1", ""},
+		  {"x", "root.s.o", "n1", ""},
+		  {"w", "root.a", NULL, "age 60"}},
+		 "v for w by reclaim: guarantee; u for w by reclaim: guarantee; x for w by reclaim"},
 		{"who may not preempt is the reason",
 		 PROFILE_DEFAULT,
 		 {{"v", "root.b", "n1", ""}, {"w", "root.a", NULL, "never age 60"}},
