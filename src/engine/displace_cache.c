@@ -10,7 +10,7 @@
 #include "engine/spread.h"
 
 /* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
-enum { KEYS_MIN = 8, KEYS = 64, ENTRIES = 1 << 18 };
+enum { KEYS_MIN = 24, KEYS = 64, ENTRIES = 1 << 18 };
 enum { NODES_PER_THREAD = 512 }; /* fewer are looked at before a thread has begun */
 
 struct node_answer {	     /* what one node says to one kind of pod */

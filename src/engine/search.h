@@ -90,9 +90,16 @@ uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
 uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,
 		       res_id *ret_type);
-/* Share of the cluster that so much is, in millionths, added up over types: what a second of it is worth. */
+/* Share of the cluster that so much is, all of it being 10^10, added up over types: what a second of it is worth. */
 int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
-/* The same in seconds, times the share of the cluster that it holds in millionths, added up over types. */
+/* Whole seconds times a share of the cluster; more than can be counted is the most that can. */
+static inline int64_t lost_work(int64_t share, int64_t lost_ns)
+{
+	int64_t work;
+
+	return __builtin_mul_overflow(share, lost_ns / NS_PER_S, &work) ? INT64_MAX : work;
+}
+/* That of a pod, since its start or its last checkpoint. */
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns);

@@ -237,7 +237,7 @@ static inline int64_t row_lost(const struct search_bounds *b, const struct pod_r
 		return (int64_t)row->priority + (INT64_C(1) << 31);
 	if (row->since_ns == TIME_NONE || row->since_ns > j->now_ns)
 		return 0;
-	return shape->share * (res_sub_sat(j->now_ns, row->since_ns) / NS_PER_S);
+	return lost_work(shape->share, res_sub_sat(j->now_ns, row->since_ns));
 }
 
 /* ---- search_class.c ---- */

@@ -2,7 +2,7 @@
 #include "engine/search_cache.h"
 
 /* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
-enum { FILTERS_MIN = 8, FILTERS = 64, ENTRIES = 1 << 19 };
+enum { FILTERS_MIN = 24, FILTERS = 64, ENTRIES = 1 << 19 };
 
 struct filter_entry {
 	uint64_t generation; /* 0: nothing known */

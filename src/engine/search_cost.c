@@ -2,7 +2,11 @@
 /* Taking candidates and giving them back, whether the pod fits then, and what a set of victims costs. */
 #include "engine/search_internal.h"
 
-enum { WHOLE = 1000000 }; /* the share of who holds all there is */
+/*
+ * The share of who holds all there is: so small that years of it can be counted, and so large that a pod of the largest
+ * cluster holds more than nothing.
+ */
+#define WHOLE INT64_C(10000000000)
 
 /* ---- maximums on the pod's path ---- */
 
@@ -184,7 +188,7 @@ int64_t lost_ns_of(const struct pod *p, int64_t now_ns)
 
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns)
 {
-	return share_of_cluster(l, &shape_get(ledger_vocab(l), p->shape)->usage) * (lost_ns_of(p, now_ns) / NS_PER_S);
+	return lost_work(share_of_cluster(l, &shape_get(ledger_vocab(l), p->shape)->usage), lost_ns_of(p, now_ns));
 }
 
 const struct set_cost set_cost_none = {

@@ -208,6 +208,30 @@ static void GQ_9_between_nodes_each_criterion_alone_decides(void **state)
 
 /* ---- on one node: b has the name that goes first, and a goes by one criterion ---- */
 
+/* All of n1 and n2 is a millionth of the cluster, and still not nothing. */
+static void GQ_9_work_of_small_pods_counts_in_a_huge_cluster(void **state)
+{
+	struct text got = {0};
+	struct story s;
+
+	story_begin(&s);
+	add_queues(&s);
+	story_queue(&s, "root.whale", "guaranteed 10000000");
+	story_node(&s, "n1", 8);
+	story_node(&s, "n2", 2);
+	story_node(&s, "sea", 10000000);
+	story_pod(&s, "whale", "root.whale", 10000000, "sea", "age 900");
+	story_pod(&s, "a", T, 8, "n1", "age 100");
+	story_pod(&s, "b", T, 2, "n2", "age 300");
+	story_pod(&s, "want", P, 2, NULL, "priority 5");
+	story_load(&s);
+	story_plan(&s);
+	story_line(&s, &got);
+	assert_string_equal(text_str(&got), "want reclaim n2 [b]");
+	text_free(&got);
+	story_end(&s);
+}
+
 static void GQ_9_on_one_node_each_criterion_alone_decides(void **state)
 {
 	static const struct row rows[] = {
@@ -436,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(GQ_9_between_nodes_each_criterion_alone_decides),
+		cmocka_unit_test(GQ_9_work_of_small_pods_counts_in_a_huge_cluster),
 		cmocka_unit_test(GQ_9_on_one_node_each_criterion_alone_decides),
 		cmocka_unit_test(KF_6_in_the_default_queue_each_criterion_alone_decides),
 		cmocka_unit_test(GQ_9_on_one_node_plugins_decide_between_pods_of_one_priority),
