@@ -226,6 +226,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
+	en->tells_of = run->tells_of;
 	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
@@ -336,6 +337,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
+	en->tells_of = run->tells_of;
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};

@@ -40,6 +40,8 @@ struct engine_run {
 	void *passes_over_ctx;
 	/* Groups that are not among them wait too, in vain as the driver knows: others may still move for them. */
 	bool groups_wait;
+	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
+	const struct bits *tells_of;
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*

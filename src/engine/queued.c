@@ -226,12 +226,14 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 
 static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
 {
+	const struct bits *tells_of = h->a->en->tells_of;
+	bool is_told = !tells_of || bits_has(tells_of, h->a->c.pod);
 	struct search s = {.c = &h->a->c,
 			   .j = j,
 			   .with_opted_out = with_opted_out,
 			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
-			   .protected = protected,
+			   .protected = is_told ? protected : NULL,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache};

@@ -208,12 +208,15 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 {
 	struct search_bounds *b = begin(g);
 	uint32_t count = 0;
+	enum kinds_say says;
 
 	make_rows(b, nodes, n);
 	b->has_own = has_own(g);
 	classes_begin(b);
 	memory_begin(b);
-	for (uint32_t i = 0; i < n; i++) {
+	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);
+	/* Where nobody may go, nodes are looked at for who is protected alone. */
+	for (uint32_t i = 0; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i++) {
 		const struct bound_entry *e = find_known(b, nodes[i]);
 
 		ret[count].at = i;

@@ -168,6 +168,9 @@ struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types);
 void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod);
 /* Asks about every kind that has pods. */
 void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
+/* What rules say of all kinds that have pods, whatever is short: asked up to the first that may go. */
+enum kinds_say { ALL_NOT_ASKED, ALL_KEPT, SOME_MAY_GO };
+enum kinds_say kinds_say(struct search_bounds *b);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a);

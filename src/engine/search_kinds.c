@@ -164,6 +164,34 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 	s->is_complete = true;
 }
 
+/* Rules that go by more than the kind only protect more. Of groups the kind does not tell who goes with whom. */
+static enum kinds_say say_of(const struct search_bounds *b, const struct kind_answer *a)
+{
+	bool is_kept = a->says == KEPT || (a->says == LAST && !b->g->s->with_opted_out);
+
+	return a->says == NOT_ASKED ? ALL_NOT_ASKED : is_kept && !a->is_of_group ? ALL_KEPT : SOME_MAY_GO;
+}
+
+enum kinds_say kinds_say(struct search_bounds *b)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	enum kinds_say most = ALL_NOT_ASKED;
+
+	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++) {
+		pod_id pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
+		enum kinds_say says;
+
+		fit_answers(&b->once, b->rows.kinds.n);
+		if (pod == POD_NONE)
+			continue;
+		if (b->once.v[k].stamp != b->stamp)
+			ask_once(b, pod, ledger_pod(l, pod), &b->once.v[k]);
+		says = say_of(b, &b->once.v[k]);
+		most = says > most ? says : most;
+	}
+	return most;
+}
+
 /* ---- shapes ---- */
 
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
