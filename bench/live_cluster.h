@@ -25,6 +25,7 @@ struct live_options {
 	uint32_t nodes, pods, queues, waiting;
 	uint32_t gang;	  /* members of each waiting gang; 0: single pods */
 	uint32_t budgets; /* over all running pods */
+	bool is_held; /* those who wait are of the first half too, and of the lowest priority: nobody goes for them */
 	enum live_shape shape;
 };
 
@@ -241,14 +242,14 @@ static inline void live_add_group(struct live_cluster *s, uint32_t i, uint32_t q
 static inline void live_add_waiting(struct live_cluster *s, uint32_t i)
 {
 	struct names *names = vocab_names(s->vocab);
-	uint32_t half = s->o.queues / 2, queue = half + live_below(s, s->o.queues - half),
+	uint32_t half = s->o.queues / 2, queue = (s->o.is_held ? 0 : half) + live_below(s, s->o.queues - half),
 		 size = live_below(s, LIVE_SIZES);
 	char text[32];
 
 	if (s->o.gang)
 		live_add_group(s, i, queue);
 	for (uint32_t k = 0; k < (s->o.gang ? s->o.gang : 1); k++) {
-		struct obj_pod o = {.phase = PHASE_PENDING, .priority = 10, .started_ns = TIME_NONE};
+		struct obj_pod o = {.phase = PHASE_PENDING, .priority = s->o.is_held ? 0 : 10, .started_ns = TIME_NONE};
 
 		o.created_ns = time_since(LIVE_NOW_NS, time_multiply(3600 - (int64_t)(i % 3000), NS_PER_S));
 		o.shape = live_size(s, size, true);

@@ -9,10 +9,10 @@
 static const struct look plain_look; /* no colours, no width */
 
 /* To be freed also after a failure. */
-static enum err_code plan_now(const struct serve_world *w, const struct cede *c, pod_id report, struct world_plan *ret,
-			      struct err *e)
+static enum err_code plan_now(const struct serve_world *w, const struct cede *c, const struct explain_target *target,
+			      struct world_plan *ret, struct err *e)
 {
-	struct plan_question q = {.cycles = c->cycles, .report = report};
+	struct plan_question q = {.cycles = c->cycles, .target = target};
 
 	w->config->threads = c->threads;
 	return world_plan(w, &q, ret, e);
@@ -71,7 +71,7 @@ enum cede_status cede_plan(struct cede *c, enum cede_format format, struct cede_
 	if (rc)
 		return api_status(c, rc, &e);
 	w = world_of(c);
-	rc = plan_now(&w, c, POD_NONE, &p, &e);
+	rc = plan_now(&w, c, NULL, &p, &e);
 	if (!rc) {
 		*ret = result_new();
 		write_plan(&p, format, &(*ret)->text);
@@ -102,7 +102,7 @@ enum cede_status cede_explain(struct cede *c, const char *what, enum cede_format
 	if (rc)
 		return api_status(c, rc, &e);
 	w = world_of(c);
-	rc = plan_now(&w, c, t.pod, &p, &e);
+	rc = plan_now(&w, c, &t, &p, &e);
 	if (!rc) {
 		*ret = result_new();
 		explain_write(&w, &p, &t, &look, &(*ret)->text);

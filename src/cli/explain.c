@@ -93,7 +93,7 @@ static int explain(const struct explain_options *o, struct cli_cluster *c, const
 	struct planned p;
 	int rc;
 
-	planning.report = t->pod;
+	planning.target = t;
 	rc = planning_run(&planning, c, &p);
 	if (!rc) {
 		struct serve_world world = {.cluster = c->cluster,
@@ -101,7 +101,8 @@ static int explain(const struct explain_options *o, struct cli_cluster *c, const
 					    .manifest = c->manifest,
 					    .plugins = p.plugins,
 					    .now_ns = c->now_ns};
-		struct world_plan plan = {.engine = p.engine, .view = p.view, .cycles = planning.cycles};
+		struct world_plan plan = {
+			.engine = p.engine, .own = p.engine, .view = p.view, .cycles = planning.cycles};
 
 		explain_write(&world, &plan, t, &look, &out);
 		cli_print(&out);
@@ -137,7 +138,7 @@ int command_explain(int argc, char **argv)
 						     {0}};
 	const struct argp argp = {
 		.parser = parse, .args_doc = "[NAMESPACE/]POD|GROUP|QUEUE", .doc = doc, .children = children};
-	struct explain_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
+	struct explain_options o = {.planning = {.cycles = 1}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

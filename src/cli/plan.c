@@ -159,7 +159,7 @@ int command_plan(int argc, char **argv)
 		{&planning_argp, 0, "Planning:", 3}, {&whatif_argp, 0, "What if (prints how the plan differs):", 4},
 		{&cli_namespace_argp, 0, NULL, 1},   {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
-	struct plan_options o = {.planning = {.cycles = 1, .report = POD_NONE}};
+	struct plan_options o = {.planning = {.cycles = 1}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

@@ -55,10 +55,11 @@ static void tell_plugins(const struct plugins *p)
 
 int planning_run(const struct planning *o, struct cli_cluster *c, struct planned *ret)
 {
-	struct engine_run run = {.now_ns = c->now_ns, .cycles = o->cycles, .report = o->report};
+	struct engine_run run = {.now_ns = c->now_ns, .cycles = o->cycles, .report = POD_NONE};
 	struct ledger *l = cluster_ledger(c->cluster);
 	ledger_mark mark = ledger_get_mark(l);
 	const struct framework_plugin *extra;
+	struct plan_focus focus = {0};
 	uint32_t n_extra;
 	enum err_code rc;
 	struct err e;
@@ -73,8 +74,11 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	ret->engine = engine_new(c->cluster, c->config, extra, n_extra, &e);
 	if (!ret->engine)
 		return cli_fail(&e);
+	if (o->target)
+		plan_focus_on(&focus, c->cluster, c->config, o->target, &ret->plan, &run);
 	rc = engine_plan(ret->engine, &run, &ret->plan, &e);
 	ledger_rollback(l, mark);
+	plan_focus_free(&focus);
 	if (rc)
 		return cli_fail(&e);
 	tell_complaints(ret->engine);

@@ -6,14 +6,15 @@
 
 #include "cli/common.h"
 #include "engine/engine.h"
+#include "explain/plan_focus.h"
 #include "explain/plan_view.h"
 #include "manifest/plugins.h"
 
 struct planning {
 	uint32_t cycles, threads;
 	bool lists_all;
-	pod_id report;	/* of this pod also what became of every node */
-	const char *ns; /* only pods of this namespace are told of; NULL: all */
+	const struct explain_target *target; /* it is made to explain this alone; NULL: everything */
+	const char *ns;			     /* only pods of this namespace are told of; NULL: all */
 };
 extern const struct argp planning_argp; /* --all, --cycles, --threads */
 

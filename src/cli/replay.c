@@ -83,7 +83,7 @@ static int load(const struct replay_options *o, const struct journal_run *run, s
 
 static int record_again(const struct journal_run *run, struct cli_cluster *c, struct journal_run *ret)
 {
-	struct planning planning = {.cycles = run->cycles, .report = POD_NONE};
+	struct planning planning = {.cycles = run->cycles};
 	struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, run->cycles};
 	struct planned p;
 	struct err e;

@@ -345,7 +345,7 @@ static struct serve_world world_of(const struct server *s, const struct source *
 static enum err_code log_plan(struct server *s, const struct source *from, struct err *e)
 {
 	struct serve_world w = world_of(s, from);
-	struct plan_question q = {.report = POD_NONE};
+	struct plan_question q = {0};
 	struct world_plan p;
 	enum err_code rc = world_plan(&w, &q, &p, e);
 

@@ -41,6 +41,12 @@ static bool is_nearer(const struct explanation *x, const struct decision *d)
 	       d->node == self(x)->node && x->taken->node != self(x)->node;
 }
 
+/* Who only gets its place now has none that others could have taken. */
+static bool is_spared(const struct explanation *x)
+{
+	return !x->taken && self(x)->state == POD_PLACED && x->n_spared;
+}
+
 static void look_at(struct explanation *x, const struct decision *d)
 {
 	int32_t theirs;
@@ -300,7 +306,7 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 		stays_sentence(x, &s);
 	add_sentence(look, text_str(&s), out);
 	text_free(&s);
-	if (!x->taken && self(x)->state == POD_PLACED && x->n_spared)
+	if (is_spared(x))
 		spared_table(x, look, out);
 }
 
@@ -410,7 +416,7 @@ void explanation_emit(struct explanation *x, struct emit *e)
 		emit_own(x, e);
 	if (x->taken && x->taken->pod != POD_NONE)
 		emit_pod(x, e, "evictedFor", x->taken->pod);
-	if (x->n_spared && !x->taken)
+	if (is_spared(x))
 		emit_spared(x, e);
 	emit_list(e, "nodes");
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)

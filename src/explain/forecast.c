@@ -6,12 +6,13 @@
 /* ---- trying ---- */
 
 struct trial {
-	const struct remedy_question *q;
+	const struct trial_question *q;
 	struct forecast *f;
 	const struct decision *own; /* the pod's last in the present plan */
 	int64_t now_ns, next_ns;
 	struct forecast_step step; /* what of the pod's own ends at next_ns */
 	bool is_done;
+	struct engine *engine, *own_engine; /* own: to be freed */
 };
 
 static void end_of_rule(struct forecast_step *s, enum rule_id rule, bool is_candidate)
@@ -55,30 +56,89 @@ static void look_at(struct trial *t, const struct decision *d)
 		look_at_end(t, d, (enum rule_id)d->protected[i].verdict.rule, d->protected[i].verdict.until_ns, true);
 }
 
+/* ---- a second cycle in which nothing would be decided otherwise ---- */
+
+struct second_cycle {
+	const struct decisions *made; /* so far */
+	uint32_t n_looked;
+	struct bits told; /* pods with a decision */
+	bool is_needed;
+};
+
+/* Somebody leaves, or holds room that he may give up: then others may find what the first cycle did not offer. */
+static bool is_restless(const struct ledger *l)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *p = ledger_pod(l, i);
+
+		if (p->state == POD_LEAVING || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE))
+			return true;
+	}
+	return false;
+}
+
+static bool is_told_again(void *ctx, pod_id pod)
+{
+	struct second_cycle *x = ctx;
+
+	for (; x->n_looked < x->made->v.n; x->n_looked++) {
+		const struct decision *d = &x->made->v.v[x->n_looked];
+
+		x->is_needed |= d->pod == POD_NONE || d->n_victims > 0 || d->outcome == OUTCOME_PLACED ||
+				d->outcome == OUTCOME_NOMINATED;
+		if (d->pod != POD_NONE)
+			bits_set(&x->told, d->pod);
+	}
+	return !x->is_needed && bits_has(&x->told, pod);
+}
+
+/* ---- the plan at one time ---- */
+
+static struct engine *engine_for(struct trial *t, struct err *e)
+{
+	const struct trial_question *q = t->q;
+
+	if (t->engine && !q->config->looks_at_all)
+		return t->engine;
+	engine_free(t->own_engine);
+	t->engine = t->own_engine = engine_new(q->cluster, q->config, q->extra, q->n_extra, e);
+	return t->engine;
+}
+
+static void look_at_plan(struct trial *t, const struct decisions *d)
+{
+	t->own = NULL;
+	for (uint32_t i = 0; i < d->v.n; i++)
+		if (d->v.v[i].pod == t->q->waits->pod)
+			t->own = &d->v.v[i];
+	for (uint32_t i = 0; !t->is_done && i < d->v.n; i++)
+		look_at(t, &d->v.v[i]);
+	look_at_end(t, NULL, RULE_NONE, engine_next_time(t->engine, t->now_ns), false);
+}
+
 /* What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed. */
 static bool plan_now(struct trial *t)
 {
-	const struct remedy_question *q = t->q;
+	const struct trial_question *q = t->q;
 	struct decisions d = {.arena = arena_new(1 << 16)};
+	struct second_cycle second = {.made = &d, .is_needed = is_restless(cluster_ledger(q->cluster))};
 	struct engine_run run = q->run;
 	struct err e;
-	struct engine *en = engine_new(q->cluster, q->config, q->extra, q->n_extra, &e);
+	struct engine *en = engine_for(t, &e);
 	bool is_ok;
 
 	run.now_ns = t->now_ns;
 	run.report = POD_NONE;
 	run.cycles = 2;
+	if (!q->config->looks_at_all && !second.is_needed) {
+		run.passes_over = is_told_again;
+		run.passes_over_ctx = &second;
+	}
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
-	t->own = NULL;
-	for (uint32_t i = 0; is_ok && i < d.v.n; i++)
-		if (d.v.v[i].pod == q->waits->pod)
-			t->own = &d.v.v[i];
-	for (uint32_t i = 0; is_ok && !t->is_done && i < d.v.n; i++)
-		look_at(t, &d.v.v[i]);
 	if (is_ok)
-		look_at_end(t, NULL, RULE_NONE, engine_next_time(en, t->now_ns), false);
-	engine_free(en);
+		look_at_plan(t, &d);
+	bits_free(&second.told);
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;
@@ -94,11 +154,11 @@ static void keep_step(struct forecast *f, const struct forecast_step *s)
 	f->n++;
 }
 
-void forecast_find(const struct remedy_question *q, struct forecast *ret)
+void forecast_find(const struct trial_question *q, struct forecast *ret)
 {
 	struct ledger *l = cluster_ledger(q->cluster);
 	ledger_mark mark = ledger_get_mark(l);
-	struct trial t = {.q = q, .f = ret, .now_ns = q->run.now_ns};
+	struct trial t = {.q = q, .f = ret, .now_ns = q->run.now_ns, .engine = q->is_engine_lent ? NULL : q->engine};
 	uint32_t n = 0;
 
 	*ret = (struct forecast){0};
@@ -109,6 +169,7 @@ void forecast_find(const struct remedy_question *q, struct forecast *ret)
 	ret->starts = t.is_done;
 	ret->is_bounded = !t.is_done && n > FORECAST_STEPS;
 	ledger_rollback(l, mark);
+	engine_free(t.own_engine);
 }
 
 /* ---- words ---- */
@@ -241,7 +302,7 @@ void forecast_emit(const struct plan_view *v, const struct forecast *f, struct e
 
 /* ---- both ---- */
 
-void outlook_find(const struct remedy_question *q, struct outlook *ret)
+void outlook_find(const struct trial_question *q, struct outlook *ret)
 {
 	ret->n_remedies = remedies_find(q, ret->remedies);
 	forecast_find(q, &ret->forecast);

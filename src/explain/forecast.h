@@ -38,7 +38,7 @@ struct forecast {
 	uint32_t n_victims;
 };
 
-void forecast_find(const struct remedy_question *q, struct forecast *ret);
+void forecast_find(const struct trial_question *q, struct forecast *ret);
 void forecast_text(const struct plan_view *v, const struct forecast *f, const struct look *look, struct text *out);
 void forecast_emit(const struct plan_view *v, const struct forecast *f, struct emit *e); /* "startsAt", "forecast" */
 
@@ -48,6 +48,6 @@ struct outlook {
 	struct remedy remedies[REMEDIES_MAX];
 	struct forecast forecast;
 };
-void outlook_find(const struct remedy_question *q, struct outlook *ret);
+void outlook_find(const struct trial_question *q, struct outlook *ret);
 void outlook_text(const struct plan_view *v, const struct outlook *o, const struct look *look, struct text *out);
 void outlook_emit(const struct plan_view *v, const struct outlook *o, struct emit *e);

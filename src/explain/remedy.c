@@ -8,48 +8,23 @@
 /* ---- trying ---- */
 
 struct remedy_trial {
-	const struct remedy_question *q;
+	const struct trial_question *q;
+	struct trials *trials;
 	struct remedy *found;
 	uint32_t n;
 };
 
-/* The whole plan again, as things stand in the ledger now, and what becomes of the pod in it. */
-static bool gets_room(const struct remedy_question *q, const struct engine_config *config, int64_t now_ns,
-		      struct remedy *r)
+static void try_change(struct remedy_trial *t, enum trial_change change, struct remedy r)
 {
-	struct ledger *l = cluster_ledger(q->cluster);
-	ledger_mark mark = ledger_get_mark(l);
-	struct decisions d = {.arena = arena_new(1 << 16)};
-	struct engine_run run = q->run;
-	struct err e;
-	struct engine *en = engine_new(q->cluster, config, q->extra, q->n_extra, &e);
-	bool is_ok = false;
+	struct decision d;
 
-	run.now_ns = now_ns;
-	run.report = POD_NONE;
-	if (en && !engine_plan(en, &run, &d, &e))
-		for (uint32_t i = 0; i < d.v.n; i++) {
-			const struct decision *x = &d.v.v[i];
-
-			if (x->pod != q->waits->pod)
-				continue;
-			is_ok = x->outcome == OUTCOME_PLACED || x->outcome == OUTCOME_NOMINATED;
-			r->outcome = x->outcome;
-			r->action = x->action;
-			r->to = x->node;
-			r->n_victims = x->n_victims;
-		}
-	ledger_rollback(l, mark);
-	engine_free(en);
-	array_free(&d.v);
-	arena_free(d.arena);
-	return is_ok;
-}
-
-static void try_config(struct remedy_trial *t, const struct engine_config *config, int64_t now_ns, struct remedy r)
-{
-	if (t->n < REMEDIES_MAX && gets_room(t->q, config, now_ns, &r))
-		t->found[t->n++] = r;
+	if (t->n == REMEDIES_MAX || !trial_gets_room(t->trials, change, &d))
+		return;
+	r.outcome = d.outcome;
+	r.action = d.action;
+	r.to = d.node;
+	r.n_victims = d.n_victims;
+	t->found[t->n++] = r;
 }
 
 /* How many pods wait for their start together with it. */
@@ -76,10 +51,11 @@ static void try_rules(struct remedy_trial *t)
 		spoke |= UINT64_C(1) << d->protected[i].verdict.rule;
 	for (uint64_t left = spoke & ~facts; left; left &= left - 1) {
 		enum rule_id rule = (enum rule_id)__builtin_ctzll(left);
-		struct engine_config c = *t->q->config;
+		uint64_t off = t->q->config->rules_off;
 
-		c.rules_off |= UINT64_C(1) << rule;
-		try_config(t, &c, t->q->run.now_ns, (struct remedy){.kind = REMEDY_RULE, .rule = rule});
+		t->q->config->rules_off |= UINT64_C(1) << rule;
+		try_change(t, CHANGED_RULES, (struct remedy){.kind = REMEDY_RULE, .rule = rule});
+		t->q->config->rules_off = off;
 	}
 }
 
@@ -96,7 +72,7 @@ static void try_queue(struct remedy_trial *t, struct remedy r)
 	ledger_queue_set(l, r.queue, &spec);
 	/* What the reader of queues.yaml would refuse is no help. */
 	if (!queue_amounts_check(ledger_queues(l), NULL))
-		try_config(t, t->q->config, t->q->run.now_ns, r);
+		try_change(t, CHANGED_NUMBERS, r);
 	ledger_rollback(l, mark);
 }
 
@@ -180,8 +156,7 @@ static void try_priority(struct remedy_trial *t)
 		if (tried > INT32_MAX)
 			return;
 		set_priority(t, (int32_t)tried);
-		try_config(t, t->q->config, t->q->run.now_ns,
-			   (struct remedy){.kind = REMEDY_PRIORITY, .has = has, .needs = tried});
+		try_change(t, CHANGED_PRIORITY, (struct remedy){.kind = REMEDY_PRIORITY, .has = has, .needs = tried});
 		ledger_rollback(l, mark);
 	}
 }
@@ -248,21 +223,24 @@ static void try_room(struct remedy_trial *t)
 
 	res_put(&o.allocatable, r.type, ledger_node_allocatable(l, r.node)[r.type] + r.needs);
 	ledger_node_set(l, r.node, &o);
-	try_config(t, t->q->config, t->q->run.now_ns, r);
+	try_change(t, CHANGED_NUMBERS, r);
 	ledger_rollback(l, mark);
 }
 
-uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX])
+uint32_t remedies_find(const struct trial_question *q, struct remedy ret[REMEDIES_MAX])
 {
-	struct remedy_trial t = {.q = q, .found = ret};
+	struct trials trials;
+	struct remedy_trial t = {.q = q, .trials = &trials, .found = ret};
 
 	if (q->waits->outcome != OUTCOME_WAITING ||
 	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)
 		return 0;
+	trials_init(&trials, q);
 	try_room(&t);
 	try_queues(&t);
 	try_priority(&t);
 	try_rules(&t);
+	trials_free(&trials);
 	return t.n;
 }
 

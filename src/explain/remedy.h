@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "engine/engine.h"
 #include "explain/plan_view.h"
+#include "explain/trial_plan.h"
 
 enum remedy_kind { REMEDY_ROOM, REMEDY_MAXIMUM, REMEDY_GUARANTEE, REMEDY_PRIORITY, REMEDY_RULE };
 
@@ -30,17 +30,8 @@ struct remedy {
 
 enum { REMEDIES_MAX = 12 };
 
-struct remedy_question {
-	struct cluster *cluster;
-	const struct engine_config *config;
-	const struct framework_plugin *extra; /* plugins the plan was made with */
-	uint32_t n_extra;
-	struct engine_run run;
-	const struct decision *waits; /* the pod's own */
-};
-
 /* How many were found. The ledger is as before. */
-uint32_t remedies_find(const struct remedy_question *q, struct remedy ret[REMEDIES_MAX]);
+uint32_t remedies_find(const struct trial_question *q, struct remedy ret[REMEDIES_MAX]);
 void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, const struct look *look,
 		   struct text *out);
 void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e);

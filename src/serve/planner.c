@@ -21,10 +21,11 @@ enum err_code world_plan(const struct serve_world *w, const struct plan_question
 {
 	struct engine_run run = {.now_ns = w->now_ns,
 				 .cycles = q->cycles ? q->cycles : 1,
-				 .report = q->report,
+				 .report = POD_NONE,
 				 .eviction_history = w->eviction_history};
 	struct ledger *l = cluster_ledger(w->cluster);
 	ledger_mark mark = ledger_get_mark(l);
+	struct plan_focus focus = {0};
 	enum err_code rc;
 
 	*ret = (struct world_plan){.plan = {.arena = arena_new(1 << 16)}, .engine = w->engine, .cycles = run.cycles};
@@ -32,8 +33,11 @@ enum err_code world_plan(const struct serve_world *w, const struct plan_question
 		ret->engine = ret->own = world_engine(w, e);
 	if (!ret->engine)
 		return ERR_INPUT;
+	if (q->target)
+		plan_focus_on(&focus, w->cluster, w->config, q->target, &ret->plan, &run);
 	rc = engine_plan(ret->engine, &run, &ret->plan, e);
 	ledger_rollback(l, mark);
+	plan_focus_free(&focus);
 	ret->view = (struct plan_view){.cluster = w->cluster,
 				       .plan = &ret->plan,
 				       .profile = w->config->profile,
@@ -129,13 +133,16 @@ struct writing {
 /* What would let it start, and when: the plan is made again and again, with one thing or the time different. */
 static bool find_outlook(const struct writing *x, const struct decision *waits, struct outlook *ret)
 {
-	struct remedy_question q = {.cluster = x->w->cluster,
-				    .config = x->w->config,
-				    .run = {.now_ns = x->w->now_ns,
-					    .cycles = x->p->cycles,
-					    .report = POD_NONE,
-					    .eviction_history = x->w->eviction_history},
-				    .waits = waits};
+	struct trial_question q = {.cluster = x->w->cluster,
+				   .config = x->w->config,
+				   .engine = x->p->engine,
+				   .is_engine_lent = !x->p->own,
+				   .plan = x->p->view.plan,
+				   .run = {.now_ns = x->w->now_ns,
+					   .cycles = x->p->cycles,
+					   .report = POD_NONE,
+					   .eviction_history = x->w->eviction_history},
+				   .waits = waits};
 
 	if (!waits || waits->outcome != OUTCOME_WAITING)
 		return false;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "explain/plan_focus.h"
 #include "explain/plan_view.h"
 #include "explain/table.h"
 #include "manifest/manifest.h"
@@ -25,9 +26,9 @@ struct serve_world { /* everything is borrowed */
 };
 
 struct plan_question {
-	uint32_t cycles; /* 0: 1 */
-	pod_id report;	 /* of this pod also what became of every node; POD_NONE */
-	const char *ns;	 /* only of this namespace is told; NULL: all */
+	uint32_t cycles;		     /* 0: 1 */
+	const struct explain_target *target; /* it is made to explain this alone; NULL: everything */
+	const char *ns;			     /* only of this namespace is told; NULL: all */
 	bool lists_all;
 };
 
@@ -49,12 +50,6 @@ void world_plan_free(struct world_plan *p);
 
 /* ---- one thing that is asked about ---- */
 
-struct explain_target { /* one of them */
-	pod_id pod;
-	group_id group;
-	queue_id queue;
-};
-
 /*
  * "ns/name" or "name" of a pod or group, or the path of a queue, or the name of its KAI Queue; a pod is meant before a
  * group, and a group before a queue. The error says what may have been meant.
@@ -67,6 +62,6 @@ struct explain_look {
 	enum emit_format format; /* of data */
 	struct look look;	 /* of text */
 };
-/* kind Explanation, GroupExplanation or QueueExplanation; or text. The plan must have been made with it as report. */
+/* kind Explanation, GroupExplanation or QueueExplanation; or text. The plan must have been made for it. */
 void explain_write(const struct serve_world *w, const struct world_plan *p, const struct explain_target *t,
 		   const struct explain_look *look, struct text *out);

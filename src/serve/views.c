@@ -263,7 +263,7 @@ static void answer_config(struct asking *a)
 
 static void answer_plan(struct asking *a)
 {
-	struct plan_question q = {.report = POD_NONE, .ns = serve_query(a->r, "namespace"), .cycles = 1};
+	struct plan_question q = {.ns = serve_query(a->r, "namespace"), .cycles = 1};
 	struct world_plan p;
 	struct err e = {0};
 
@@ -316,7 +316,7 @@ static void answer_explain(struct asking *a)
 		serve_reply_error(a->r, 404, "%s", e.msg);
 		return;
 	}
-	q.report = target.pod;
+	q.target = &target;
 	if (world_plan(a->w, &q, &p, &e)) {
 		serve_reply_error(a->r, 500, "%s", e.msg);
 	} else {

@@ -211,7 +211,7 @@ static void other_free(struct other *o)
 static enum err_code plan_side(const struct serve_world *w, struct running_pods *running, struct journal_run *run,
 			       struct plan_side *ret, struct err *e)
 {
-	struct plan_question q = {.report = POD_NONE};
+	struct plan_question q = {0};
 	struct world_plan p;
 	enum err_code rc = world_plan(w, &q, &p, e);
 

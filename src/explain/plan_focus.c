@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/plan_focus.h"
+
+static bool is_group_waiting(const struct ledger *l)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++)
+		if (ledger_pod(l, i)->group != GROUP_NONE && ledger_pod(l, i)->state == POD_WAITING)
+			return true;
+	return false;
+}
+
+bool plan_ends_with(const struct cluster *c, const struct engine_config *config, const struct engine_run *run,
+		    pod_id pod)
+{
+	const struct ledger *l = cluster_ledger(c);
+
+	return !config->looks_at_all && !config->n_plugins && run->cycles == 1 &&
+	       ledger_pod(l, pod)->state == POD_WAITING &&
+	       profile_get(config->profile)->search_mode != MODE_SCENARIOS && !is_group_waiting(l);
+}
+
+static bool is_passed_over(void *ctx, pod_id pod)
+{
+	struct plan_focus *f = ctx;
+
+	for (; f->pod != POD_NONE && !f->is_over && f->n_looked < f->made->v.n; f->n_looked++)
+		f->is_over = f->made->v.v[f->n_looked].pod == f->pod;
+	return f->is_over || (f->passes && bits_has(f->passes, pod));
+}
+
+void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run)
+{
+	*f = (struct plan_focus){.pod = pod, .made = made, .n_looked = made->v.n};
+	run->tells_of = &f->tells_of;
+	run->passes_over = is_passed_over;
+	run->passes_over_ctx = f;
+}
+
+static bool is_below(const struct queue_tree *tree, queue_id q, queue_id top)
+{
+	while (q != QUEUE_NONE && q != top)
+		q = queue_get(tree, q)->parent;
+	return q == top;
+}
+
+static void tell_of(struct plan_focus *f, const struct ledger *l, const struct explain_target *t)
+{
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct pod *p = ledger_pod(l, i);
+
+		if (p->state != POD_WAITING)
+			continue;
+		if (i == t->pod || (t->group != GROUP_NONE && p->group == t->group) ||
+		    (t->queue != QUEUE_NONE && is_below(ledger_queues(l), p->queue, t->queue)))
+			bits_set(&f->tells_of, i);
+	}
+}
+
+void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct engine_config *config,
+		   const struct explain_target *t, const struct decisions *made, struct engine_run *run)
+{
+	const struct ledger *l = cluster_ledger(c);
+
+	*f = (struct plan_focus){0};
+	run->report = t->pod;
+	if (config->looks_at_all || (t->pod != POD_NONE && ledger_pod(l, t->pod)->state != POD_WAITING))
+		return;
+	plan_focus_on_decision(f, POD_NONE, made, run);
+	tell_of(f, l, t);
+	if (t->pod != POD_NONE && plan_ends_with(c, config, run, t->pod))
+		f->pod = t->pod;
+}
+
+void plan_focus_free(struct plan_focus *f)
+{
+	bits_free(&f->tells_of);
+}

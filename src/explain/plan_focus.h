@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_focus.h - a plan that is made to explain one thing: what the explanation does not need is not found out.
+ *
+ * Who is protected is told of the work in question alone. About a waiting pod nobody is asked who comes after it, where
+ * that cannot change what becomes of it: in one cycle, while no group waits that others could move for, without plugins
+ * of one's own. With engine_config.looks_at_all nothing is left out; a property compares both
+ * (tests/properties/test_outlook.c).
+ */
+#pragma once
+
+#include "engine/engine.h"
+
+struct explain_target { /* one of them */
+	pod_id pod;
+	group_id group;
+	queue_id queue;
+};
+
+struct plan_focus {
+	pod_id pod;		      /* after whose decision the plan is over; POD_NONE: it is not */
+	const struct decisions *made; /* so far */
+	uint32_t n_looked;	      /* of them */
+	bool is_over;
+	const struct bits *passes; /* these are passed over in any case; NULL: nobody */
+	struct bits tells_of;
+};
+
+/* Does nothing that is decided after a pod change what becomes of it? */
+bool plan_ends_with(const struct cluster *c, const struct engine_config *config, const struct engine_run *run,
+		    pod_id pod);
+/*
+ * Narrows a run whose decisions go to made. The run borrows the focus. A pod that runs is explained by what becomes of
+ * all others: then nothing is left out.
+ */
+void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct engine_config *config,
+		   const struct explain_target *t, const struct decisions *made, struct engine_run *run);
+/* Nothing is told but what is decided, and not after that pod; POD_NONE: of everybody. */
+void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run);
+void plan_focus_free(struct plan_focus *f);

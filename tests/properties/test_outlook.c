@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an explanation leaves out and keeps while it tries what would help (explain/plan_focus.h, explain/trial_plan.h)
+ * changes nothing in it: with an engine that looks at everything, for everybody and anew in each trial
+ * (engine_config.looks_at_all) it says the same bytes, of pods, groups and queues of random clusters.
+ *
+ * CEDE_N: clusters per profile; CEDE_SECONDS: how long instead; CEDE_SEED: from which on; CEDE_PROFILE: one alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "properties/mixed_run.h"
+#include "serve/planner.h"
+
+enum { ASKED = 3 }; /* pods of one cluster */
+
+static struct {
+	uint64_t clusters, explanations, remedies, starts;
+} tally[PROFILE_COUNT];
+
+static void explain(struct live *l, struct engine_config *config, const struct explain_target *t, uint32_t cycles,
+		    struct text *out)
+{
+	struct serve_world w = {
+		.cluster = l->cluster, .config = config, .manifest = l->manifest, .now_ns = MIXED_NOW_NS};
+	struct explain_look look = {.is_data = true, .format = EMIT_YAML};
+	struct plan_question q = {.cycles = cycles, .target = t};
+	struct world_plan p;
+	struct err e = {0};
+
+	if (world_plan(&w, &q, &p, &e))
+		fail_msg("%s", e.msg);
+	explain_write(&w, &p, t, &look, out);
+	world_plan_free(&p);
+}
+
+static uint64_t count(const char *in, const char *what)
+{
+	uint64_t n = 0;
+
+	while ((in = strstr(in, what)) && ++n)
+		in += strlen(what);
+	return n;
+}
+
+static void compare(struct live *l, const struct mixed *m, uint64_t seed, const struct explain_target *t)
+{
+	struct engine_config plain = *l->config;
+	uint64_t before = ledger_digest(cluster_ledger(l->cluster));
+	struct text was = {0}, is = {0};
+	uint32_t cycles = 1 + (seed % 5 == 0);
+
+	plain.looks_at_all = true;
+	explain(l, &plain, t, cycles, &was);
+	explain(l, l->config, t, cycles, &is);
+	if (!str_eq(text_str(&was), text_str(&is)))
+		fail_msg("seed %" PRIu64 ", profile %s: looking at everything:\n%.3000s\n--- leaving out:\n%.3000s",
+			 seed, profile_text(m->profile), text_str(&was), text_str(&is));
+	assert_true(ledger_digest(cluster_ledger(l->cluster)) == before);
+	tally[m->profile].explanations++;
+	tally[m->profile].remedies += count(text_str(&is), "change:");
+	tally[m->profile].starts += count(text_str(&is), "startsAt:");
+	text_free(&was);
+	text_free(&is);
+}
+
+static void try_pods(struct live *l, const struct mixed *m, uint64_t seed)
+{
+	const struct ledger *ledger = cluster_ledger(l->cluster);
+	uint32_t limit = ledger_pod_limit(ledger), n = 0;
+
+	for (uint32_t i = 0; i < limit && n < ASKED; i++) {
+		pod_id pod = (pod_id)((i + seed * 31) % limit);
+
+		if (ledger_pod(ledger, pod)->state != POD_WAITING && n + 1 < ASKED)
+			continue;
+		compare(l, m, seed, &(struct explain_target){pod, GROUP_NONE, QUEUE_NONE});
+		n++;
+	}
+}
+
+static void try_others(struct live *l, const struct mixed *m, uint64_t seed)
+{
+	const struct ledger *ledger = cluster_ledger(l->cluster);
+	const struct queue_tree *tree = ledger_queues(ledger);
+	group_id group = ledger_group_limit(ledger) ? (group_id)(seed % ledger_group_limit(ledger)) : GROUP_NONE;
+	queue_id queue = (queue_id)(seed % tree->q.n);
+
+	if (group != GROUP_NONE && ledger_group(ledger, group)->is_live)
+		compare(l, m, seed, &(struct explain_target){POD_NONE, group, QUEUE_NONE});
+	if (queue_get(tree, queue)->is_live)
+		compare(l, m, seed, &(struct explain_target){POD_NONE, GROUP_NONE, queue});
+}
+
+static void try_cluster(uint64_t seed, enum profile profile)
+{
+	struct mixed m = {0};
+	struct live l;
+
+	mixed_draw(&m, seed, profile);
+	m.has_plugin = false;
+	mixed_write(&m);
+	live_load(&l, &m, 0, 1);
+	try_pods(&l, &m, seed);
+	try_others(&l, &m, seed);
+	tally[profile].clusters++;
+	live_end(&l);
+	mixed_free(&m);
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+static void what_is_left_out_changes_nothing(void **state)
+{
+	uint64_t n = number("CEDE_N", 60), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	const char *only = getenv("CEDE_PROFILE");
+	time_t end = time(NULL) + (time_t)seconds;
+
+	(void)state;
+	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
+		for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
+			if (!only || str_eq(only, profile_text(profile)))
+				try_cluster(from + i, profile);
+	for (enum profile i = 0; i < PROFILE_COUNT; i++)
+		printf("%s: %" PRIu64 " clusters, %" PRIu64 " explanations made twice, %" PRIu64
+		       " changes that would do, %" PRIu64 " starts, 0 differences\n",
+		       profile_text(i), tally[i].clusters, tally[i].explanations, tally[i].remedies, tally[i].starts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_left_out_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("outlook", tests, NULL, NULL);
+}
