@@ -190,6 +190,20 @@ static void digests_see_single_fields(void **state)
 	fix_free(&w.f);
 }
 
+static void a_long_journal_gives_its_memory_back(void **state)
+{
+	enum { MOVES = 100000, KEPT = 65536 };
+	struct world w;
+	world_init(&w);
+	struct ledger *l = w.f.l;
+	for (int i = 0; i < MOVES; i++)
+		ledger_set_started(l, w.placed, i);
+	assert_true(l->journal.cap >= MOVES);
+	ledger_commit(l);
+	assert_int_equal(l->journal.cap, KEPT);
+	fix_free(&w.f);
+}
+
 /* ---- listeners ---- */
 
 #define NODES 4
@@ -435,6 +449,7 @@ int main(void)
 		cmocka_unit_test(the_check_sees_every_count),
 		cmocka_unit_test(the_check_sees_wrong_sets),
 		cmocka_unit_test(digests_see_single_fields),
+		cmocka_unit_test(a_long_journal_gives_its_memory_back),
 		cmocka_unit_test(KF_2_a_listener_that_counts_never_drifts),
 		cmocka_unit_test(listeners_hear_each_step),
 		cmocka_unit_test(listeners_are_told_in_order_and_undone_in_reverse),

@@ -48,6 +48,32 @@ static void a_pod_without_a_group_moves_nobody(void **state)
 	expect(&s, "only groups do", "want waiting");
 }
 
+/* Where a maximum is in the way room on nodes is no help. */
+static void nobody_moves_for_a_group_whose_queue_may_have_no_more(void **state)
+{
+	static const struct {
+		const char *sentence, *queue, *line;
+	} rows[] = {
+		{"as much as it may have", "max 4", "want consolidate n2 [b]; b consolidate n1"},
+		{"one too many", "max 3", "want waiting"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		story_queue(&s, "root.q", rows[i].queue);
+		story_queue(&s, "root.r", NULL);
+		story_node(&s, "n1", 4);
+		story_node(&s, "n2", 4);
+		story_pod(&s, "a", "root.r", 2, "n1", "priority 100");
+		story_pod(&s, "b", "root.r", 2, "n2", "priority 100");
+		kai_group(&s, "g", "root.q", 1, TIME_NONE, "priorityClassName: train");
+		want_group(&s);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
 static void whom_rules_keep_does_not_move(void **state)
 {
 	static const struct {
@@ -292,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_gets_room_by_moving_others),
 		cmocka_unit_test(a_pod_without_a_group_moves_nobody),
+		cmocka_unit_test(nobody_moves_for_a_group_whose_queue_may_have_no_more),
 		cmocka_unit_test(whom_rules_keep_does_not_move),
 		cmocka_unit_test(GQ_1_soft_rules_give_way_where_nothing_else_moves),
 		cmocka_unit_test(rules_on_sets_count_all_that_move),
