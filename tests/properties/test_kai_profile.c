@@ -389,6 +389,44 @@ static void MR_11_who_waits_is_told_who_stayed_in_either_search(void **state)
 	story_end(&s);
 }
 
+/* One of the two might go, and one is not enough. */
+static void who_would_have_gone_beyond_a_fair_share_is_told_of(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	kai_queue(&s, "a", "", 2, "");
+	kai_queue(&s, "b", "", 2, "");
+	kai_node(&s, "n1", 2);
+	kai_node(&s, "n2", 1);
+	group_of(&s, "x", 1, 1, HOUR, "n1", NULL);
+	group_of(&s, "y", 1, 1, HOUR, "n1", NULL);
+	group_of(&s, "z", 1, 1, HOUR, "n2", "preemptibility: non-preemptible");
+	kai_group(&s, "new", "a", 1, TIME_NONE, NULL);
+	kai_pod(&s, "w", "new", 2, NULL, "age 30");
+	expect_line(&s, "b has one above its share, and two would have to go", "w waiting");
+	for (int i = 0; i < 2; i++)
+		expect_why(&s, 0, i ? "x-0" : "y-0",
+			   "fair-share: root.b uses 2 of its fair share of 2 nvidia.com/gpu, which is not above it");
+	story_end(&s);
+}
+
+static void MR_8_a_group_that_gets_its_place_starts_now(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	kai_queue(&s, "a", "", 2, "");
+	kai_node(&s, "n1", 2);
+	kai_group(&s, "new", "a", 1, 2 * HOUR, NULL); /* the last time */
+	kai_pod(&s, "w", "new", 2, NULL, "age 30");
+	expect_line(&s, "there is room", "w placed n1");
+	assert_int_equal(ledger_group(cluster_ledger(s.cluster), 0)->started_ns, STORY_NOW_NS);
+	story_end(&s);
+}
+
 static void MR_11_a_rule_refuses_a_scenario_as_a_whole(void **state)
 {
 	static const char *const queues[] = {"a", "b"};
@@ -830,6 +868,8 @@ int main(void)
 		cmocka_unit_test(MR_10_who_is_nominated_to_a_node_does_not_count_as_staying),
 		cmocka_unit_test(MR_10_a_protected_group_does_not_hide_those_behind_it),
 		cmocka_unit_test(MR_11_who_waits_is_told_who_stayed_in_either_search),
+		cmocka_unit_test(who_would_have_gone_beyond_a_fair_share_is_told_of),
+		cmocka_unit_test(MR_8_a_group_that_gets_its_place_starts_now),
 		cmocka_unit_test(MR_11_a_rule_refuses_a_scenario_as_a_whole),
 		cmocka_unit_test(MR_14_consolidation_moves_nothing_inside_a_window),
 		cmocka_unit_test(MR_14_the_surplus_of_a_semi_preemptible_group_is_inside_its_window_too),
