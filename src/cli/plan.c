@@ -7,7 +7,7 @@
 #include "cli/planning.h"
 #include "cli/whatif.h"
 #include "explain/plan_view.h"
-#include "journal/record.h"
+#include "journal/journal.h"
 #include "manifest/fields.h"
 
 struct plan_options {
@@ -99,39 +99,6 @@ static void print_plan(const struct plan_view *v, const struct cli_output *o)
 	text_free(&out);
 }
 
-/* The run is safe before old ones are removed; that they could not be is said, and no reason to hide the plan. */
-static enum err_code append(const struct plan_options *o, struct journal_run *run, struct err *e)
-{
-	struct journal *j;
-	struct err why;
-	enum err_code rc;
-
-	TRY(journal_open(o->journal, JOURNAL_WRITE, &j, e));
-	rc = journal_append(j, run, e);
-	if (!rc && journal_trim(j, &o->keep, run->now_ns, &why)) {
-		err_wrap(&why, "recorded, but older runs were not removed");
-		cli_note(why.msg);
-	}
-	journal_close(j);
-	return rc;
-}
-
-/* A limit on the size of files is to be an error that can be told, not a signal that ends the program. */
-static int record(const struct plan_options *o, const struct cli_cluster *c, const struct planned *p)
-{
-	struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, o->planning.cycles};
-	struct journal_run run;
-	struct err e;
-	int rc;
-
-	signal(SIGXFSZ, SIG_IGN);
-	if (journal_record(&p->view, &src, &run, &e))
-		return cli_fail(&e);
-	rc = append(o, &run, &e) ? cli_fail(&e) : EXIT_FINE;
-	journal_run_free(&run);
-	return rc;
-}
-
 static int plan_as_it_is(struct plan_options *o, const char *command)
 {
 	struct cli_cluster c;
@@ -141,7 +108,7 @@ static int plan_as_it_is(struct plan_options *o, const char *command)
 	if (!rc) {
 		rc = planning_run(&o->planning, &c, &p);
 		if (!rc && o->journal)
-			rc = record(o, &c, &p);
+			rc = planned_record(&p, &c, o->planning.cycles, o->journal, &o->keep);
 		if (!rc) {
 			print_plan(&p.view, &o->output);
 			rc = o->is_strict && p.plan.waiting ? EXIT_STRICT : EXIT_FINE;

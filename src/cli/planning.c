@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/planning.h"
 
+#include <signal.h>
 #include <string.h>
+
+#include "journal/record.h"
+#include "manifest/fields.h"
 
 enum { KEY_CYCLES = 0x400, KEY_THREADS, KEY_ALL };
 
@@ -93,6 +97,40 @@ int planning_run(const struct planning *o, struct cli_cluster *c, struct planned
 	ret->notes = plan_notes_new(c->cluster, &ret->plan);
 	ret->view.notes = ret->notes;
 	return 0;
+}
+
+/* The run is safe before old ones are removed; that they could not be is said, and no reason to hide the plan. */
+static enum err_code append(const char *path, const struct journal_keep *keep, struct journal_run *run, struct err *e)
+{
+	struct journal *j;
+	struct err why;
+	enum err_code rc;
+
+	TRY(journal_open(path, JOURNAL_WRITE, &j, e));
+	rc = journal_append(j, run, e);
+	if (!rc && journal_trim(j, keep, run->now_ns, &why)) {
+		err_wrap(&why, "recorded, but older runs were not removed");
+		cli_note(why.msg);
+	}
+	journal_close(j);
+	return rc;
+}
+
+/* A limit on the size of files is to be an error that can be told, not a signal that ends the program. */
+int planned_record(const struct planned *p, const struct cli_cluster *c, uint32_t cycles, const char *path,
+		   const struct journal_keep *keep)
+{
+	struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, cycles};
+	struct journal_run run;
+	struct err e;
+	int rc;
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (journal_record(&p->view, &src, &run, &e))
+		return cli_fail(&e);
+	rc = append(path, keep, &run, &e) ? cli_fail(&e) : EXIT_FINE;
+	journal_run_free(&run);
+	return rc;
 }
 
 void planned_free(struct planned *p)

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cli/planning.h"
 #include "cli/simulating.h"
+#include "journal/rebuild.h"
+#include "journal/record.h"
 #include "sim/report.h"
 #include "sim/simulation_view.h"
 #include "units/duration.h"
@@ -15,9 +18,10 @@ struct simulate_options {
 	struct simulation_look look;
 	bool no_color, checks;
 	const char *report, *series;
+	const char *journal, *journal_at; /* a time or a duration; NULL: at the end */
 };
 
-enum { KEY_REPORT = 0xc00, KEY_SERIES, KEY_NO_COLOR, KEY_CHECK };
+enum { KEY_REPORT = 0xc00, KEY_SERIES, KEY_NO_COLOR, KEY_CHECK, KEY_JOURNAL, KEY_JOURNAL_AT };
 const char *const simulate_output_words[] = {"text", "wide", "json", "yaml", "csv", NULL};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -46,6 +50,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SERIES:
 		o->series = arg;
 		return 0;
+	case KEY_JOURNAL:
+		o->journal = arg;
+		return 0;
+	case KEY_JOURNAL_AT:
+		o->journal_at = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->journal_at && !o->journal)
+			argp_error(state, "--journal-at: in which journal? --journal FILE is missing");
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -56,6 +70,10 @@ static const struct argp_option argp_options[] = {
 	{"report", KEY_REPORT, "FILE", 0, "Write a page with charts to this file (HTML)", 2},
 	{"series", KEY_SERIES, "FILE", 0, "Write what was used, ran, waited and was lost over time to this file (CSV)",
 	 2},
+	{"journal", KEY_JOURNAL, "FILE", 0,
+	 "Record in this file what cede plan would decide at the end, or at --journal-at, for cede replay", 2},
+	{"journal-at", KEY_JOURNAL_AT, "TIME|DURATION", 0,
+	 "Record it at the first moment from then on, before anything is decided there", 2},
 	{"output", 'o', "FORMAT", 0, "text (default), wide, json, yaml or csv", 2},
 	{"no-color", KEY_NO_COLOR, NULL, 0, "No colours, as with NO_COLOR in the environment", 2},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
@@ -68,6 +86,95 @@ static const char doc[] =
 	"came of it, in total and by queue."
 	"\vThe same input and seed give the same result. Ctrl-C stops and prints what is known so far.";
 
+/* ---- a plan on the way ---- */
+
+struct recording {
+	const char *path;
+	struct simulated *r;
+	int64_t at_ns; /* TIME_NONE: at the end */
+	bool is_done;
+	int rc;
+};
+
+/* What was read, and the cluster of that moment as manifests. */
+static enum err_code snapshot(const struct cli_cluster *c, struct journal_run *ret, struct err *e)
+{
+	const struct record_source src = {JOURNAL_PLAN, c->manifest, c->config, 1};
+	struct decisions nothing = {.arena = arena_new(1 << 10)};
+	struct plan_view v = {
+		.cluster = c->cluster, .plan = &nothing, .profile = c->config->profile, .now_ns = c->now_ns};
+	enum err_code rc = journal_record(&v, &src, ret, e);
+
+	arena_free(nothing.arena);
+	return rc;
+}
+
+static int plan_and_record(const char *path, struct cli_cluster *c)
+{
+	const struct planning how = {.cycles = 1, .report = POD_NONE};
+	const struct journal_keep all = {0};
+	struct planned p;
+	int rc = planning_run(&how, c, &p);
+
+	if (!rc)
+		rc = planned_record(&p, c, how.cycles, path, &all);
+	planned_free(&p);
+	return rc;
+}
+
+/*
+ * What cede plan would decide if it read the cluster of that moment. It is read indeed: a cluster that lived through
+ * the simulation may know more than its objects say, such as how old a group is whose pods were all made again.
+ */
+static int record_cluster(const char *path, const struct cli_cluster *lived)
+{
+	struct cli_cluster c = {.now_ns = lived->now_ns, .vocab = vocab_new(), .config = engine_config_new()};
+	struct journal_run run;
+	struct err e;
+	int rc = EXIT_FINE;
+
+	c.manifest = manifest_new(c.vocab);
+	manifest_set_plugins(c.manifest, PLUGINS_TAKEN);
+	if (snapshot(lived, &run, &e))
+		return cli_fail(&e);
+	if (rebuild_run(&run, c.manifest, c.config, &c.cluster, &e))
+		rc = cli_fail(&e);
+	if (!rc)
+		rc = plan_and_record(path, &c);
+	journal_run_free(&run);
+	cli_cluster_free(&c);
+	return rc;
+}
+
+static void record(struct recording *x, struct sim *s)
+{
+	struct cli_cluster c = x->r->c;
+	struct err e;
+
+	x->is_done = true;
+	c.now_ns = sim_now(s);
+	if (!sim_was_changed(s)) {
+		x->rc = record_cluster(x->path, &c);
+		return;
+	}
+	err_set(&e, ERR_INPUT,
+		"--journal: an event changed settings or objects before that; only plans under what was read can be "
+		"recorded");
+	x->rc = cli_fail(&e);
+}
+
+static int recording_begin(const struct simulate_options *o, struct simulated *r, struct recording *ret)
+{
+	struct err e;
+
+	*ret = (struct recording){.path = o->journal, .r = r, .at_ns = TIME_NONE};
+	if (!o->journal_at)
+		return EXIT_FINE;
+	if (simulating_time("--journal-at", o->journal_at, r->options.from_ns, &ret->at_ns, &e))
+		return cli_fail(&e);
+	return EXIT_FINE;
+}
+
 /* ---- progress, on terminals only ---- */
 
 struct simulate_run {
@@ -79,6 +186,7 @@ struct simulate_run {
 	struct trace_load *trace;
 	struct expectations *expectations;
 	bool logs; /* evictions, for the report */
+	struct recording recording;
 };
 
 static void show_progress(struct simulate_run *x, double done)
@@ -110,6 +218,14 @@ static void on_moment(void *ctx, struct sim *s)
 		show_progress(x, trace_load_done(x->trace));
 	else if (x->until_ns != TIME_NONE && span > 0)
 		show_progress(x, (double)time_since(sim_now(s), x->from_ns) / span);
+}
+
+static void before_deciding(void *ctx, struct sim *s)
+{
+	struct recording *x = &((struct simulate_run *)ctx)->recording;
+
+	if (!x->is_done && sim_now(s) >= x->at_ns)
+		record(x, s);
 }
 
 /* Beside the result, which is the same every time. */
@@ -263,8 +379,10 @@ static int simulate(const struct simulate_options *o, struct simulated *r)
 				 .until_ns = r->options.until_ns,
 				 .expectations = &r->expectations,
 				 .logs = o->report != NULL};
-	int rc;
+	int rc = recording_begin(o, r, &x.recording);
 
+	if (rc)
+		return rc;
 	report_log_init(&x.log);
 	x.began_ns = clock_now(&x.clock);
 	x.shows_progress = isatty(STDERR_FILENO) && !o->load.input.is_quiet;
@@ -273,10 +391,15 @@ static int simulate(const struct simulate_options *o, struct simulated *r)
 						  .eviction = o->report || r->scenario ? on_eviction : NULL,
 						  .start = on_start,
 						  .finish = on_finish,
+						  .before = o->journal_at ? before_deciding : NULL,
 						  .moment = x.shows_progress ? on_moment : NULL};
 	rc = simulated_run(r);
 	if (x.shows_progress)
 		fputs("\r\033[K", stderr);
+	if (!rc && o->journal && !x.recording.is_done)
+		record(&x.recording, r->sim);
+	if (!rc)
+		rc = x.recording.rc;
 	if (!rc)
 		rc = show(o, r, &x);
 	if (!rc)

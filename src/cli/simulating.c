@@ -141,22 +141,19 @@ void simulating_free(struct simulating *o)
 
 /* ---- one run ---- */
 
-static enum err_code until_of(const struct simulating *o, int64_t from_ns, int64_t *ret_ns, struct err *e)
+enum err_code simulating_time(const char *option, const char *word, int64_t from_ns, int64_t *ret_ns, struct err *e)
 {
 	int64_t ns;
 
-	*ret_ns = TIME_NONE;
-	if (!o->until)
-		return ERR_OK;
-	if (!duration_parse(o->until, strlen(o->until), true, &ns, NULL) && ns > 0)
+	if (!duration_parse(word, strlen(word), true, &ns, NULL) && ns > 0)
 		*ret_ns = time_add(from_ns, ns);
-	else if (!timestamp_parse(o->until, strlen(o->until), &ns, NULL) && ns > from_ns)
+	else if (!timestamp_parse(word, strlen(word), &ns, NULL) && ns > from_ns)
 		*ret_ns = ns;
 	else
 		return err_fail(e, ERR_INPUT,
-				"--until: expected a duration such as 7d or a time after the beginning such as "
+				"%s: expected a duration such as 7d or a time after the beginning such as "
 				"2026-11-15T12:00:00Z, found '%s'",
-				o->until);
+				option, word);
 	return ERR_OK;
 }
 
@@ -236,8 +233,10 @@ static enum err_code prepare_scenario(const struct simulating *o, uint64_t seed,
 	s->load = &r->load;
 	if (!rc)
 		rc = scenario_events(r->scenario, s->from_ns, &s->events, &s->n_events, e);
-	if (!rc && !o->until)
+	if (!rc && !o->until) {
 		rc = scenario_until(r->scenario, s->from_ns, &s->until_ns, e);
+		s->ends_then = true;
+	}
 	return rc ? rc : scenario_expectations(r->scenario, s->from_ns, &r->expectations, e);
 }
 
@@ -263,7 +262,8 @@ static int prepare(const struct simulating *o, const struct variant *v, struct s
 		s->describe = trace_journal_describe;
 		s->describe_ctx = r->journal;
 	}
-	if (until_of(o, s->from_ns, &s->until_ns, &e))
+	s->until_ns = TIME_NONE;
+	if (o->until && simulating_time("--until", o->until, s->from_ns, &s->until_ns, &e))
 		return cli_fail(&e);
 	if (r->scenario && prepare_scenario(o, v->seed ? v->seed : o->seed, r, &e))
 		return cli_fail(&e);

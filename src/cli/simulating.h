@@ -59,6 +59,9 @@ int simulated_begin(const struct simulating *o, const struct variant *v, const c
 int simulated_run(struct simulated *r);
 void simulated_free(struct simulated *r);
 
+/* The word of an option that takes a time after the beginning, or a duration. */
+enum err_code simulating_time(const char *option, const char *word, int64_t from_ns, int64_t *ret_ns, struct err *e);
+
 /* "philly_sia.csv, 82,247 jobs" */
 void simulated_load_text(const struct simulating *o, const struct simulated *r, struct text *out);
 

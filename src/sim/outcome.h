@@ -98,7 +98,8 @@ struct sim_outcome {
 	uint64_t events, cycles, attempts; /* attempts: decisions about one pod or gang */
 	int64_t engine_ns;		   /* real time spent in it; never in what is compared */
 	bool is_complete;	/* the load ended and nothing was left to do; false: cut by --until, Ctrl-C, a limit */
-	const char *stopped_by; /* why not: "--until", "interrupted", … */
+	bool has_own_end;	/* or it came to the end that the scenario has */
+	const char *stopped_by; /* why neither: "--until", "interrupted", … */
 };
 void outcome_free(struct sim_outcome *o);
 double outcome_utilisation(const struct sim_outcome *o, const struct outcome_counts *c, res_id r);

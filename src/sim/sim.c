@@ -145,6 +145,8 @@ static enum err_code moment(struct sim *s, struct err *e)
 {
 	enum err_code rc = happen(s, e);
 
+	if (!rc && s->o.watcher.before)
+		s->o.watcher.before(s->o.watcher.ctx, s);
 	if (!rc)
 		rc = sim_decide(s, e);
 	if (!rc && s->o.checks)
@@ -173,6 +175,8 @@ static bool has_ended(const struct sim *s)
 	return !s->has_next && s->next_event >= s->o.n_events && !s->n_mortal && s->o.until_ns == TIME_NONE;
 }
 
+static const char by_until[] = "--until";
+
 static const char *stop_reason(const struct sim *s, int64_t next)
 {
 	if (s->o.interrupt && *s->o.interrupt)
@@ -180,7 +184,7 @@ static const char *stop_reason(const struct sim *s, int64_t next)
 	if (has_ended(s))
 		return "";
 	if (s->o.until_ns != TIME_NONE && next > s->o.until_ns)
-		return next == TIME_LAST ? "" : "--until";
+		return next == TIME_LAST ? "" : by_until;
 	if (next == TIME_LAST)
 		return s->n_mortal ? "what waits can never start" : "";
 	return NULL;
@@ -191,7 +195,8 @@ static void conclude(struct sim *s, const char *why)
 	if (s->o.until_ns != TIME_NONE && s->o.until_ns > s->now_ns && (!why || !str_eq(why, "interrupted")))
 		advance(s, s->o.until_ns);
 	s->outcome.is_complete = why && !why[0];
-	s->outcome.stopped_by = why && why[0] ? why : NULL;
+	s->outcome.has_own_end = why && str_eq(why, by_until) && s->o.ends_then;
+	s->outcome.stopped_by = why && why[0] && !s->outcome.has_own_end ? why : NULL;
 	s->outcome.to_ns = s->now_ns;
 	if (s->series)
 		series_end(s);
@@ -235,6 +240,7 @@ struct sim *sim_new(const struct sim_options *o, struct err *e)
 	s->now_ns = s->room_since_ns = o->from_ns;
 	s->outcome.from_ns = s->outcome.to_ns = o->from_ns;
 	s->next_job.arrives_ns = TIME_NONE;
+	s->lowest_priority = INT32_MAX;
 	s->arena = arena_new(1 << 16);
 	heap_init(&s->due, by_time, s);
 	eviction_history_init(&s->history, s->names);
@@ -294,4 +300,9 @@ struct engine *sim_engine(struct sim *s)
 int64_t sim_now(const struct sim *s)
 {
 	return s->now_ns;
+}
+
+bool sim_was_changed(const struct sim *s)
+{
+	return s->was_changed;
 }

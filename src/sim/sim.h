@@ -47,6 +47,8 @@ struct sim_watcher { /* all may be NULL */
 	void (*finish)(void *ctx, struct sim *s, pod_id pod); /* it is still there */
 	/* Now and then, for progress bars: how far the load is, 0 to 1, or -1 if nobody knows. */
 	void (*progress)(void *ctx, int64_t now_ns, double done, uint64_t events);
+	/* Of everything that happened at one time, before the engine decides; nothing may be changed. */
+	void (*before)(void *ctx, struct sim *s);
 	/* After everything that happened at one time. */
 	void (*moment)(void *ctx, struct sim *s);
 };
@@ -58,6 +60,7 @@ struct sim_options {			    /* zero-initialised but for these */
 	uint32_t n_plugins;
 	int64_t from_ns;
 	int64_t until_ns;		/* TIME_NONE: until the load has ended and nothing is left to do */
+	bool ends_then;			/* until_ns is where the load itself ends: nobody cut it short */
 	struct sim_load *load;		/* NULL: nothing arrives */
 	const struct sim_event *events; /* in order of time */
 	uint32_t n_events;
@@ -90,3 +93,4 @@ uint32_t sim_series_steps(const struct sim *s, int64_t *ret_step_ns);
 struct cluster *sim_cluster(struct sim *s);
 struct engine *sim_engine(struct sim *s);
 int64_t sim_now(const struct sim *s);
+bool sim_was_changed(const struct sim *s); /* an event changed settings or objects: what was read does not say all */

@@ -18,6 +18,13 @@ void sim_sum_room(struct sim *s)
 	s->room_since_ns = s->now_ns;
 }
 
+void sim_see_pod(struct sim *s, const struct pod *p)
+{
+	s->has_queueless |= p->queue == QUEUE_NONE;
+	if (p->priority < s->lowest_priority)
+		s->lowest_priority = p->priority;
+}
+
 void sim_see_room(struct sim *s)
 {
 	const int64_t *capacity = ledger_capacity(s->ledger);
@@ -28,6 +35,9 @@ void sim_see_room(struct sim *s)
 		s->has_budgets |= ledger_pdb(s->ledger, i)->is_live;
 	for (res_id r = 0; r < ledger_stride(s->ledger) && r < RES_MAX; r++)
 		s->room[r] = capacity[r];
+	for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++)
+		if (ledger_pod(s->ledger, i)->state != POD_FREE)
+			sim_see_pod(s, ledger_pod(s->ledger, i));
 	s->is_dirty = true;
 }
 
@@ -160,6 +170,7 @@ enum err_code sim_happen(struct sim *s, const struct sim_event *ev, struct err *
 {
 	enum err_code rc;
 
+	s->was_changed |= ev->kind == SIM_CHANGE;
 	if (ev->kind == SIM_JOB_DELETED)
 		rc = sim_delete_work(s, ev, e);
 	else if (ev->kind == SIM_CHANGE)

@@ -458,11 +458,47 @@ static void look_at_node(const struct sim *s, struct group_room *x, node_id node
 	x->found += places(s, x->k, &g);
 }
 
+/* What a queue could lose of the type at most; the own one only if anybody is lower. */
+static int64_t can_lose(const struct sim *s, const struct wait_need *k, bool reclaims, queue_id q, res_id r)
+{
+	int64_t used = ledger_queue_used(s->ledger, q)[r], g = guaranteed(s, q, r);
+
+	if (q == k->queue)
+		return !goes_by_priority(s) || k->priority > s->lowest_priority ? used : 0;
+	if (!reclaims)
+		return 0;
+	return g <= 0 ? used : used > g ? used - g : 0;
+}
+
+/* Without a look at any pod: what is free on all nodes, and what leaves could lose, must be enough for n of them. */
+static bool could_be_enough(const struct sim *s, const struct group_room *x, uint32_t n)
+{
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	const struct res_amount *a = &request_of(s, x->k)->v[0];
+	bool reclaims = x->reclaims && is_entitled(s, x->k, UINT64_C(1) << a->type);
+	int64_t sum = 0;
+
+	if (!x->is_simple || !goes_by_guarantees(s) || s->has_queueless)
+		return true;
+	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
+		int64_t room = ledger_node_allocatable(s->ledger, i)[a->type] -
+			       ledger_node_used(s->ledger, i)[a->type] + ledger_node_leaving(s->ledger, i)[a->type];
+
+		sum += ledger_node(s->ledger, i)->is_live && room > 0 ? room : 0;
+	}
+	for (queue_id q = 0; q < t->q.n && sum / n < a->amount; q++)
+		if (queue_is_leaf(t, q))
+			sum += can_lose(s, x->k, reclaims, q, a->type);
+	return sum / n >= a->amount;
+}
+
 bool helps_group(const struct sim *s, const struct wait_need *k)
 {
 	struct group_room x = {.k = k, .reclaims = may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
 	uint32_t n = needed(s, k);
 
+	if (!could_be_enough(s, &x, n))
+		return false;
 	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
 		if (ledger_node(s->ledger, i)->is_live)
 			look_at_node(s, &x, i);

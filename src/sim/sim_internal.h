@@ -133,10 +133,13 @@ struct sim {
 	bool is_dirty;	  /* something changed since the engine last said there is nothing to do */
 	bool moves_due;	  /* something changed since it was last asked who might move */
 	bool has_budgets; /* PodDisruptionBudgets are there */
+	/* of all pods that were ever seen */
+	bool has_queueless;
+	int32_t lowest_priority;
 	uint64_t n_decisions;
 	struct sim_outcome outcome;
 	struct series *series;
-	bool has_run;
+	bool has_run, was_changed;
 };
 
 /* sim.c */
@@ -160,7 +163,8 @@ void sim_free_pods(struct sim *s);
 /* sim_events.c */
 enum err_code sim_happen(struct sim *s, const struct sim_event *ev, struct err *e);
 void sim_restart_gang(struct sim *s, group_id group); /* an operator's, if too few of it are left: the rest too */
-void sim_see_room(struct sim *s);		      /* nodes came, went or changed */
+void sim_see_room(struct sim *s);		      /* nodes came, went or changed, and whatever else was put */
+void sim_see_pod(struct sim *s, const struct pod *p);
 void sim_sum_room(struct sim *s);
 void sim_free_nodes(struct sim *s);
 

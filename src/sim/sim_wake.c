@@ -231,6 +231,7 @@ void wake_enter(struct sim *s, pod_id pod)
 	const struct pod *p = ledger_pod(s->ledger, pod);
 	struct wait_kind *k;
 
+	sim_see_pod(s, p);
 	enter(s, pod, p->nomination != NOMINATION_NONE ? p->node : NODE_NONE);
 	k = &s->asleep->kinds.v[waiter_of(s->asleep, pod)->kind];
 	if (k->is_group || k->is_wary)

@@ -138,7 +138,10 @@ static void use_text(const struct sim_outcome *o, struct text *out)
 
 static void left_text(const struct sim_outcome *o, struct text *out)
 {
-	if (!o->is_complete)
+	if (o->has_own_end)
+		text_printf(out, "The scenario ends here: %" PRIu64 " pods run, %" PRIu64 " wait.\n", o->totals.running,
+			    o->totals.waiting);
+	else if (!o->is_complete)
 		text_printf(out, "Stopped (%s): %" PRIu64 " pods run, %" PRIu64 " wait.\n",
 			    o->stopped_by ? o->stopped_by : "before the end", o->totals.running, o->totals.waiting);
 	else if (o->totals.waiting || o->totals.running)

@@ -189,6 +189,28 @@ def journal(s):
         s.equal("and continued under other settings: YuniKorn takes nothing inside a queue", (other["profile"], other["totals"]["evictions"]), ("yunikorn", 0))
 
 
+def plans_on_the_way(s):
+    """A plan that is recorded in the middle of a simulation replays, and recording it changes nothing."""
+    load = ["simulate", "--trace", os.path.abspath("tests/sim/traces/made-up.csv"), "--format", "philly", "--nodes", "6", "-o", "json"]
+    change = "kind: Scenario\ncluster: {nodes: [{name: n, count: 1, room: {cpu: 4}}]}\nworkloads:\n- {name: a, count: 9, every: 1m, runs: 30m}\n" \
+             "events:\n- at: 5m\n  change: |\n    apiVersion: cede.dev/v1\n    kind: CedeConfiguration\n    rules: {thrash: {soft: 3}}\n"
+    with Folder({"s.yaml": change}) as folder:
+        for profile in ("default", "kubernetes", "yunikorn", "kai"):
+            plain = cede(*load, "--profile", profile, cwd=folder)
+            for at in ("20m", "3h"):
+                way = cede(*load, "--profile", profile, "--journal", f"{profile}.db", "--journal-at", at, cwd=folder)
+                s.equal(f"SI_5: a plan recorded after {at} changes nothing in profile {profile}", (way.code, way.out), (0, plain.out))
+            again = cede("replay", f"{profile}.db", cwd=folder)
+            s.true(f"SI_5: and it replays with the same bytes in profile {profile}",
+                   again.code == 0 and "2 runs replayed: all the same" in again.out and re.search(r"\b([5-9]|1\d) decisions", again.out), again.out)
+        ended = cede(*load, "--until", "20m", "--journal", "end.db", cwd=folder)
+        s.true("without a time it is that of the end", ended.code == 0 and "08:20:11Z" in cede("replay", "end.db", cwd=folder).out, ended.err)
+        changed = cede("simulate", "--scenario", "s.yaml", "--journal", "c.db", cwd=folder)
+        s.true("a plan under settings that an event changed is refused", changed.code == 2 and "an event changed settings" in changed.err, changed.err)
+        nowhere = cede(*load, "--journal-at", "1h", cwd=folder)
+        s.true("a time without a journal is an error", nowhere.code == 2 and "--journal FILE is missing" in nowhere.err, nowhere.err)
+
+
 def verdicts(s):
     queue = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: b}\nspec: {resources: {cpu: {limit: -1}}}\n"
     with Folder({"t.csv": HEAD + "2026-11-02 06:00:00,60,64,1,a\n", "c.yaml": NODE + "---\n" + queue,
@@ -228,7 +250,7 @@ def interrupted(s):
 
 def main():
     s = Suite()
-    for test in (simulate, report, compare, advise, refuse, formats, journal, verdicts, once, interrupted):
+    for test in (simulate, report, compare, advise, refuse, formats, journal, plans_on_the_way, verdicts, once, interrupted):
         test(s)
     s.end()
 
