@@ -111,7 +111,7 @@ static enum err_code snapshot(const struct cli_cluster *c, struct journal_run *r
 
 static int plan_and_record(const char *path, struct cli_cluster *c)
 {
-	const struct planning how = {.cycles = 1, .report = POD_NONE};
+	const struct planning how = {.cycles = 1};
 	const struct journal_keep all = {0};
 	struct planned p;
 	int rc = planning_run(&how, c, &p);
