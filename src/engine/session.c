@@ -840,6 +840,7 @@ void session_free(struct session *s)
 	array_free(&s->moves);
 	array_free(&s->done);
 	array_free(&s->transactions);
+	array_free(&s->moved);
 	array_free(&s->tasks);
 	array_free(&s->changes);
 	array_free(&s->kinds);

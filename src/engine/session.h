@@ -213,7 +213,8 @@ struct session {
 	ARRAY(struct session_move) moves; /* of the present transaction */
 	ARRAY(struct session_move) done;  /* of those that stand */
 	ARRAY(struct transaction) transactions;
-	bool is_for_moves; /* consolidation in profile default: nominations hold */
+	ARRAY(uint32_t) moved; /* workloads of the transaction that was settled last */
+	bool is_for_moves;     /* consolidation in profile default: nominations hold */
 	/* who may go for the present preemptor (session_judge.c) */
 	struct judge judge;
 	struct victim_set_memory sets;
@@ -295,8 +296,9 @@ bool podset_before(const struct session *s, const struct session_podset *a, uint
 /* Members to place next, into s->tasks: a gang up to its minimum, then one at a time. */
 void session_next_members(struct session *s, uint32_t workload, bool simulated);
 const double *workload_request(struct session *s, uint32_t workload);
-void session_list_workloads(struct session *s);		   /* all workloads into the lists of their queues */
-void session_relist(struct session *s, uint32_t workload); /* after it changed */
+void session_list_workloads(struct session *s); /* all workloads into the lists of their queues */
+/* After workloads changed: those in s->moved, which bear this stamp as seen. */
+void session_relist(struct session *s, uint64_t stamp);
 
 struct order_item {
 	uint32_t workload;

@@ -298,7 +298,9 @@ static void settle(struct session *s, uint32_t workload)
 void session_commit(struct session *s, enum action action, uint32_t workload)
 {
 	uint32_t first = s->done.n;
+	uint64_t stamp = ++s->stamp;
 
+	s->moved.n = 0;
 	for (uint32_t i = 0; i < s->moves.n; i++) {
 		const struct session_move *move = &s->moves.v[i];
 		struct member *m = &s->members[move->member];
@@ -311,8 +313,11 @@ void session_commit(struct session *s, enum action action, uint32_t workload)
 		array_push(&s->done, *move);
 		s->workloads[m->workload].knows_request = false;
 		settle(s, m->workload);
-		session_relist(s, m->workload);
+		if (s->workloads[m->workload].seen_stamp != stamp)
+			array_push(&s->moved, m->workload);
+		s->workloads[m->workload].seen_stamp = stamp;
 	}
 	s->moves.n = 0;
+	session_relist(s, stamp);
 	array_push(&s->transactions, ((struct transaction){action, workload, first, s->done.n - first}));
 }

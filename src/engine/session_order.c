@@ -176,9 +176,10 @@ static uint32_t list_position(const struct session *s, bool victims, const uint3
 	return lo;
 }
 
-static void relist_pending(struct session *s, struct session_queue *q, uint32_t workload, uint8_t state)
+static void unlist(struct session *s, uint32_t workload)
 {
 	struct workload *u = &s->workloads[workload];
+	struct session_queue *q = &s->queues[u->queue];
 	uint32_t at;
 
 	if (u->is_listed_pending) {
@@ -186,41 +187,81 @@ static void relist_pending(struct session *s, struct session_queue *q, uint32_t 
 		array_remove(&q->pending, at);
 		array_remove(&q->kinds, at);
 	}
-	u->is_listed_pending = u->count[IS_PENDING] > 0;
-	u->pending_state = state;
-	if (!u->is_listed_pending)
-		return;
-	at = list_position(s, false, q->pending.v, q->pending.n, workload);
-	array_insert(&q->pending, at, workload);
-	array_insert(&q->kinds, at, request_kind(s, workload));
-}
-
-static void relist_victim(struct session *s, struct session_queue *q, uint32_t workload, uint8_t state)
-{
-	struct workload *u = &s->workloads[workload];
-	bool is_active = workload_count(u, SET_ACTIVE) > 0;
-
-	if (u->is_listed_victim && is_active && state == u->victim_state)
-		return;
 	if (u->is_listed_victim)
 		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload));
-	u->is_listed_victim = is_active;
-	u->victim_state = state;
-	if (is_active)
+}
+
+/* All that bear the stamp, at one go: taking them out one by one moves the rest of the list each time. */
+static void unlist_seen(struct session *s, struct session_queue *q, uint64_t stamp)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < q->pending.n; i++) {
+		if (s->workloads[q->pending.v[i]].seen_stamp == stamp)
+			continue;
+		q->kinds.v[n] = q->kinds.v[i];
+		q->pending.v[n++] = q->pending.v[i];
+	}
+	q->pending.n = q->kinds.n = n;
+	n = 0;
+	for (uint32_t i = 0; i < q->victims.n; i++)
+		if (s->workloads[q->victims.v[i]].seen_stamp != stamp)
+			q->victims.v[n++] = q->victims.v[i];
+	q->victims.n = n;
+}
+
+static void list_again(struct session *s, uint32_t workload)
+{
+	struct workload *u = &s->workloads[workload];
+	struct session_queue *q = &s->queues[u->queue];
+	uint32_t at;
+
+	u->pending_state = u->victim_state = workload_state(s, u);
+	u->is_listed_pending = u->count[IS_PENDING] > 0;
+	u->is_listed_victim = workload_count(u, SET_ACTIVE) > 0;
+	if (u->is_listed_pending) {
+		at = list_position(s, false, q->pending.v, q->pending.n, workload);
+		array_insert(&q->pending, at, workload);
+		array_insert(&q->kinds, at, request_kind(s, workload));
+	}
+	if (u->is_listed_victim)
 		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload), workload);
 }
 
-void session_relist(struct session *s, uint32_t workload)
+/* It stays where it is in both lists, and asks for what it asked for. */
+static bool stays_listed(const struct session *s, const struct workload *u)
 {
-	struct workload *u = &s->workloads[workload];
-	uint8_t state;
+	return !u->is_listed_pending && u->count[IS_PENDING] == 0 && u->is_listed_victim &&
+	       workload_count(u, SET_ACTIVE) > 0 && workload_state(s, u) == u->victim_state;
+}
 
-	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
-	if (u->queue == NONE)
-		return;
-	state = workload_state(s, u);
-	relist_pending(s, &s->queues[u->queue], workload, state);
-	relist_victim(s, &s->queues[u->queue], workload, state);
+enum { MANY_MOVED = 16 };
+
+void session_relist(struct session *s, uint64_t stamp)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->moved.n; i++) {
+		struct workload *u = &s->workloads[s->moved.v[i]];
+
+		memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
+		if (u->queue == NONE || stays_listed(s, u))
+			u->seen_stamp = 0;
+		else
+			s->moved.v[n++] = s->moved.v[i];
+	}
+	s->moved.n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct session_queue *q = &s->queues[s->workloads[s->moved.v[i]].queue];
+
+		if (n < MANY_MOVED)
+			unlist(s, s->moved.v[i]);
+		else if (q->share_stamp != stamp)
+			unlist_seen(s, q, stamp);
+		q->share_stamp = stamp;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		list_again(s, s->moved.v[i]);
 }
 
 static int by_coming(const void *a, const void *b, void *ctx)

@@ -270,7 +270,36 @@ static void slots_sum(struct solver *v)
 		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 			v->slot_kinds[k].now += slots_of(v, &v->slot_kinds[k], v->slot_nodes.v[i], room);
 	}
+	v->n_summed = v->slot_nodes.n;
 	v->slot_nodes.n = 0;
+}
+
+bool slots_are_exact(const struct solver *v)
+{
+	return v->n_slot_kinds == 1 && v->slot_kinds[0].apart == NAME_NONE && !v->s->is_mirrored &&
+	       v->slot_kinds[0].n == v->n_step && v->slot_kinds[0].now == v->n_step;
+}
+
+bool slots_leave_nothing(const struct solver *v)
+{
+	const struct session *s = v->s;
+	const int64_t *ask = s->signatures[v->slot_kinds[0].signature].ask;
+	int64_t room[RES_MAX] = {0};
+
+	for (uint32_t i = 0; i < v->n_summed; i++) {
+		uint32_t node = v->slot_nodes.v[i];
+		int64_t n;
+
+		room_of(s, node, room);
+		n = slots_of(v, &v->slot_kinds[0], node, room);
+		for (uint32_t a = 0; a < s->n_amounts; a++)
+			room[a] -= n * ask[a];
+		for (uint32_t k = 0; k < v->signatures.n; k++)
+			if (fit(s, s->signatures[v->signatures.v[k]].ask, room) > 0 &&
+			    session_allows(v->s, v->signatures.v[k], node))
+				return false;
+	}
+	return true;
 }
 
 bool slots_are_enough(struct solver *v)

@@ -64,6 +64,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 	slots_step(v);
 	sides_step(v);
 	bits_copy(&v->feasible, &v->kept_set);
+	v->is_widened = false;
 	for (bool is_first = may_try_first;; is_first = false) {
 		if (!is_first && !solver_add_candidate(v))
 			return false;
@@ -203,6 +204,8 @@ static void solver_free(struct solver *v)
 	array_free(&v->members);
 	array_free(&v->by_node);
 	array_free(&v->base_items);
+	array_free(&v->late_items);
+	array_free(&v->heads);
 	array_free(&v->base_shares);
 	array_free(&v->gone);
 	array_free(&v->new_workloads);
@@ -219,6 +222,19 @@ static void solver_free(struct solver *v)
 	array_free(&v->sequence);
 }
 
+static bool are_alike(const struct session *s, const uint32_t *members, uint32_t n)
+{
+	const struct member *one = &s->members[members[0]];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct member *m = &s->members[members[i]];
+
+		if (m->signature != one->signature || m->is_core != one->is_core || m->copies != NONE)
+			return false;
+	}
+	return true;
+}
+
 static bool search(struct solver *v)
 {
 	struct session *s = v->s;
@@ -226,6 +242,7 @@ static bool search(struct solver *v)
 
 	v->needs = mem_resize(NULL, v->n_want, sizeof(*v->needs));
 	v->free_gpus = mem_alloc((s->n_nodes + 1) * sizeof(*v->free_gpus));
+	v->is_uniform = are_alike(s, v->want, v->n_want);
 	s->steps = 0;
 	find_base(v);
 	slots_begin(v);

@@ -73,6 +73,9 @@ struct solver {
 	/* recorded victims: evicted from the beginning of the step on */
 	uint32_t base_mark, n_base_gone, n_base_complex;
 	item_list base_items;
+	item_list late_items; /* that belong there and were not sorted in yet */
+	item_list heads;      /* the first of each queue */
+	bool is_tight; /* who was placed in the last step used all room there was for them, and nobody found any */
 	share_list base_shares;
 	/* the trial */
 	ARRAY(uint32_t) gone; /* members taken away, recorded ones first */
@@ -80,6 +83,8 @@ struct solver {
 	uint32_t evict_mark; /* moves up to here are evictions */
 	uint32_t n_complex;  /* workloads that lost only some of their members */
 	bool all_lost;	     /* nobody found room again, and nobody can */
+	bool is_widened;     /* a trial of this step was refused, and its nodes may be used */
+	bool is_uniform;     /* members to place are alike, and nowhere */
 	item_list items, new_items;
 	share_list shares, sorted;
 	ARRAY(uint32_t) signatures; /* of those gone */
@@ -105,6 +110,7 @@ struct solver {
 	ARRAY(uint32_t) freed; /* nodes where somebody of them is */
 	uint64_t slot_stamp, *slot_seen;
 	ARRAY(uint32_t) slot_nodes; /* that the trial has changed */
+	uint32_t n_summed;	    /* of them: those whose room was looked at last */
 	/* who may be lost (session_sides.c) */
 	ARRAY(struct side) sides; /* empty: not asked */
 	uint32_t *side_of;	  /* of each queue; NONE: on the workload's own path */
@@ -135,7 +141,11 @@ bool slots_could_do(const struct solver *v);	    /* could it be enough if everyb
 void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not is_base) the recorded victims */
 void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goes */
 bool slots_are_enough(struct solver *v);	    /* in this trial? */
-void slots_settle(struct solver *v);		    /* who is gone now is recorded */
+/* After that: is there room for just as many as are asked for, all of one signature? */
+bool slots_are_exact(const struct solver *v);
+/* Then, with all of them placed, is there room for no victim on the nodes of this trial? */
+bool slots_leave_nothing(const struct solver *v);
+void slots_settle(struct solver *v); /* who is gone now is recorded */
 
 /* ---- session_sides.c ---- */
 enum outlook { MAY_BE_LAWFUL, CANNOT_HAVE_ROOM, CANNOT_BE_LAWFUL };

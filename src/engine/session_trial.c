@@ -119,6 +119,21 @@ static void merge_items(struct solver *v, const item_list *a, const item_list *b
 			k == b->n || (i < a->n && item_cmp(&a->v[i], &b->v[k], v->s) < 0) ? a->v[i++] : b->v[k++];
 }
 
+/* Recorded workloads that were not sorted in yet. */
+static void sort_in_late(struct solver *v)
+{
+	item_list t;
+
+	if (v->late_items.n == 0)
+		return;
+	sort_items(v->s, &v->late_items);
+	merge_items(v, &v->base_items, &v->late_items, &v->items);
+	t = v->base_items;
+	v->base_items = v->items;
+	v->items = t;
+	v->late_items.n = 0;
+}
+
 static void gather_items(struct solver *v)
 {
 	struct session *s = v->s;
@@ -135,6 +150,7 @@ static void gather_items(struct solver *v)
 		for (uint32_t i = 0; i < v->new_items.n; i++)
 			array_push(&v->items, v->new_items.v[i]);
 	} else {
+		sort_in_late(v);
 		gather_new(v);
 		array_push(&v->new_items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
 		sort_items(s, &v->new_items);
@@ -144,6 +160,67 @@ static void gather_items(struct solver *v)
 	for (uint32_t i = 0; i < v->items.n; i++)
 		if (v->items.v[i].entry == TRIAL_LOST_AND_WAITS)
 			s->workloads[v->items.v[i].workload].in_trial = s->stamp;
+}
+
+/* The first of each queue. */
+static void head_add(struct solver *v, item_list *heads, struct order_item item)
+{
+	uint32_t queue = v->s->workloads[item.workload].queue;
+
+	for (uint32_t i = 0; i < heads->n; i++) {
+		if (v->s->workloads[heads->v[i].workload].queue != queue)
+			continue;
+		if (item_cmp(&item, &heads->v[i], v->s) < 0)
+			heads->v[i] = item;
+		return;
+	}
+	array_push(heads, item);
+}
+
+/* ---- room that needs no looking for ---- */
+
+/*
+ * In a step after one in which everybody taken away was lost: there is room for exactly as many as are to be placed,
+ * all alike, so all of it will be used, wherever each of them goes. If the workload looks first, and what it leaves of
+ * the nodes of this trial is too little for any victim, as it is on the others, the trial ends like the one before.
+ */
+static bool is_exact(const struct solver *v)
+{
+	const struct session *s = v->s;
+
+	return v->is_tight && v->is_uniform && v->n_step < v->n_want && v->n_complex == 0 && !v->is_widened &&
+	       v->signatures.n == v->n_base_signatures && slots_are_exact(v) &&
+	       !session_over_limit(s, v->workload, s->step_request) &&
+	       (!s->members[v->want[0]].is_core || !session_core_over_quota(s, v->workload, s->step_request));
+}
+
+static bool looks_first(struct solver *v)
+{
+	struct session *s = v->s;
+	struct order_item item;
+
+	v->items.n = 0;
+	for (uint32_t i = 0; i < v->heads.n; i++)
+		array_push(&v->items, v->heads.v[i]);
+	for (uint32_t i = 0; i < v->new_workloads.n; i++)
+		head_add(v, &v->items, item_of(s, v->new_workloads.v[i]));
+	array_push(&v->items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
+	sort_items(s, &v->items);
+	s->workloads[v->workload].in_trial = ++s->stamp;
+	order_begin(s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
+	while (order_pop(s, ORDER_TRIAL, &item))
+		if (item.entry != NONE)
+			return item.entry == TRIAL_ASKS;
+	return false;
+}
+
+static bool has_room_for_sure(struct solver *v)
+{
+	if (!is_exact(v) || !slots_leave_nothing(v) || !looks_first(v))
+		return false;
+	v->s->steps += v->n_step;
+	v->all_lost = true;
+	return true;
 }
 
 /* ---- looking for room ---- */
@@ -512,9 +589,12 @@ static enum outcome_of_trial run_trial(struct solver *v)
 {
 	v->s->workloads[v->workload].n_scenarios++;
 	v->evict_mark = session_mark(v->s);
-	if (!slots_are_enough(v) || !let_them_look(v))
+	if (!slots_are_enough(v) || (!has_room_for_sure(v) && !let_them_look(v)))
 		return NO_ROOM;
-	return is_lawful(v) ? SOLVED : NOT_LAWFUL;
+	if (!is_lawful(v))
+		return NOT_LAWFUL;
+	v->is_tight = v->all_lost && slots_are_exact(v);
+	return SOLVED;
 }
 
 /* Candidates of every workload that has one on the node, wherever they are. */
@@ -550,8 +630,10 @@ static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
 	r = run_trial(v);
 	if (r != SOLVED)
 		take_back(v);
-	if (r == NOT_LAWFUL)
+	if (r == NOT_LAWFUL) {
 		bits_copy(&v->feasible, &v->trial_set); /* they stay usable for the rest of this step */
+		v->is_widened = true;
+	}
 	return r;
 }
 
@@ -669,7 +751,8 @@ bool solver_try(struct solver *v)
 void solver_reset_base(struct solver *v)
 {
 	v->base_mark = v->n_base_gone = v->n_base_complex = v->n_complex = v->n_base_signatures = 0;
-	v->base_items.n = v->base_shares.n = 0;
+	v->base_items.n = v->late_items.n = v->heads.n = v->base_shares.n = 0;
+	v->is_tight = false;
 	v->gone.n = v->signatures.n = v->new_workloads.n = 0;
 }
 
@@ -684,11 +767,10 @@ void solver_settle_base(struct solver *v)
 	v->n_base_complex = v->n_complex;
 	if (v->n_complex == 0) {
 		gather_new(v);
-		merge_items(v, &v->base_items, &v->new_items, &v->items);
-		item_list t = v->base_items;
-
-		v->base_items = v->items;
-		v->items = t;
+		for (uint32_t i = 0; i < v->new_items.n; i++) {
+			array_push(&v->late_items, v->new_items.v[i]);
+			head_add(v, &v->heads, v->new_items.v[i]);
+		}
 		sort_new_workloads(v);
 		for (uint32_t i = 0; i < v->new_workloads.n; i++)
 			shares_of_workload(v, v->new_workloads.v[i], &v->base_shares);
