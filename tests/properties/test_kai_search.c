@@ -120,11 +120,70 @@ static const char *some_request(struct crowd *w)
 	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
 }
 
+static void add_fixed_queue(struct crowd *w, const char *name, const char *parent, int quota)
+{
+	text_printf(&w->t,
+		    "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: %s}\nspec:\n%s%s\n"
+		    "  resources:\n    gpu: {quota: %d, limit: -1, overQuotaWeight: 1}\n"
+		    "    cpu: {quota: -1, limit: -1, overQuotaWeight: 1}\n"
+		    "    memory: {quota: -1, limit: -1, overQuotaWeight: 1}\n",
+		    name, *parent ? "  parentQueue: " : "", parent, quota);
+}
+
+static void add_lone_pod(struct crowd *w, uint32_t gpus, uint32_t node)
+{
+	char requests[64];
+	uint32_t group = w->n_groups++;
+
+	snprintf(requests, sizeof(requests), "cpu: \"%u\", nvidia.com/gpu: %u", below(w, 2), gpus);
+	text_printf(&w->t,
+		    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata:\n  namespace: n\n"
+		    "  name: g%u\n  creationTimestamp: \"2025-11-15T%02u:%02u:00Z\"\n"
+		    "spec: {queue: q%u, priorityClassName: train, minMember: 1}\n",
+		    group, below(w, 12), below(w, 60), below(w, 2));
+	add_pod(w, group, 0, requests, (int)node, false);
+}
+
+/* Full of pods alone, and one gang that takes most of a node with each member: steps that go on from the last one. */
+static void write_whole_nodes(struct crowd *w)
+{
+	uint32_t n, gpus = 2 + below(w, 3);
+	char requests[64];
+
+	w->n_nodes = 4 + below(w, 8);
+	n = 2 + below(w, w->n_nodes - 1);
+	add_fixed_queue(w, "d0", "", -1);
+	add_fixed_queue(w, "q0", "d0", 0);
+	add_fixed_queue(w, "q1", "d0", (int)below(w, 3));
+	add_fixed_queue(w, "q2", "d0", (int)(gpus * n));
+	for (uint32_t i = 0; i < w->n_nodes; i++) {
+		text_printf(&w->t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%u}\n"
+			    "status: {allocatable: {cpu: \"8\", memory: 64Gi, pods: \"40\", nvidia.com/gpu: \"4\"}}\n",
+			    i);
+		for (uint32_t left = below(w, 6) ? 4 : 3, k; left > 0; left -= k) {
+			k = 1 + below(w, left > 1 ? 2 : 1);
+			add_lone_pod(w, k, i);
+		}
+	}
+	snprintf(requests, sizeof(requests), "cpu: \"1\", nvidia.com/gpu: %u", gpus);
+	text_printf(&w->t,
+		    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {namespace: n, name: g%u}\n"
+		    "spec: {queue: q2, priorityClassName: train, minMember: %u}\n",
+		    w->n_groups, n);
+	for (uint32_t i = 0; i < n; i++)
+		add_pod(w, w->n_groups, i, requests, -1, false);
+}
+
 static void write_crowd(struct crowd *w, uint64_t seed)
 {
 	uint32_t n_running, n_waiting;
 
 	*w = (struct crowd){.r = {seed}};
+	if (below(w, 4) == 0) {
+		write_whole_nodes(w);
+		return;
+	}
 	w->n_nodes = 2 + below(w, 8);
 	w->n_departments = 1 + below(w, 3);
 	w->n_queues = w->n_departments + below(w, 8);
@@ -239,7 +298,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 static void KF_a_search_that_skips_says_the_same(void **state)
 {
-	uint64_t n = number("CEDE_N", 200), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	uint64_t n = number("CEDE_N", 600), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
 	time_t end = time(NULL) + (time_t)seconds;
 
 	(void)state;
