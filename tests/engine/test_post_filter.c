@@ -124,12 +124,35 @@ static void an_answer_against_the_contract_switches_the_plugin_off(void **state)
 	text_free(&said);
 }
 
+/* Each profile has plugins of its own. */
+static void complaints_are_those_of_every_profile(void **state)
+{
+	struct kube_profile *one = en.config->kube_profiles, two[2];
+
+	(void)state;
+	put_before_preemption(true);
+	two[0] = two[1] = *one;
+	two[0].scheduler_name = "another-scheduler";
+	two[1].scheduler_name = ""; /* what pods here say */
+	en.config->kube_profiles = two;
+	en.config->n_kube_profiles = COUNT(two);
+	put_cluster("node n cpu=1; pod x@n 1 cpu=1; pod p 5 cpu=1 .a=lie");
+	expect_text("the second lies", plan(1), "p=>n:x");
+	expect_text("the second lies", engine_complaints(en.engine),
+		    "plugin a is switched off: post_filter named a node that does not exist\n");
+	engine_reset();
+	en.config->kube_profiles = one;
+	en.config->n_kube_profiles = 1;
+	text_free(&said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENGINE_TEST(KF_1_plugins_at_post_filter_are_asked_in_their_order),
 		ENGINE_TEST(KF_1_who_says_that_nothing_helps_is_heard),
 		ENGINE_TEST(an_answer_against_the_contract_switches_the_plugin_off),
+		ENGINE_TEST(complaints_are_those_of_every_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
