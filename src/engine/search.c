@@ -99,7 +99,7 @@ int by_eviction_order(const void *a, const void *b, void *ctx)
 
 	if (x->is_spared != y->is_spared)
 		return x->is_spared ? -1 : 1;
-	if (g->has_opinions && x->v.p->priority == y->v.p->priority)
+	if (g->plugins_judge && x->v.p->priority == y->v.p->priority)
 		d = plugins_cmp(g->s->c, x->v.pod, y->v.pod);
 	if (x->is_opted_out != y->is_opted_out)
 		return x->is_opted_out ? -1 : 1;
@@ -261,7 +261,7 @@ static void gather(struct node_search *g)
 		qsort_r(g->candidates, g->n, sizeof(*g->candidates), by_eviction_order, g);
 	if (profile_get(g->s->j->settings.profile)->has_gangs)
 		node_search_join_groups(g);
-	if (g->has_opinions)
+	if (g->plugins_judge)
 		rank_by_plugins(g);
 }
 
@@ -469,7 +469,7 @@ void search_scratch_free(struct search_scratch *s)
 static void begin(struct node_search *g, struct search *s)
 {
 	*g = (struct node_search){
-		.s = s, .is_fast = displace_is_fast(s->c), .has_opinions = plugins_judge(s->c->framework)};
+		.s = s, .is_fast = displace_is_fast(s->c), .plugins_judge = plugins_judge(s->c->framework)};
 	want_of(s->c, &g->want);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.follows_ledger = !g->is_fast;

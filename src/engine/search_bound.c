@@ -155,7 +155,7 @@ static bool bound_known(const struct search_bounds *b, const struct bound_entry 
 
 bool search_bound_serves(const struct node_search *g)
 {
-	return !g->looks_at_all && !g->s->reports && !g->has_opinions && g->want.n <= WANTED;
+	return !g->looks_at_all && !g->s->reports && !g->plugins_judge && g->want.n <= WANTED;
 }
 
 static void fit_shapes(struct search_bounds *b, uint32_t n)

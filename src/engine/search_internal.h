@@ -49,7 +49,7 @@ struct rest { /* as it is at the moment */
 struct node_search { /* one search, all nodes */
 	struct search *s;
 	struct want want;
-	bool is_fast, has_opinions;
+	bool is_fast, plugins_judge;
 	bool has_gangs;		      /* pods of some are on this node */
 	bool spares_rest;	      /* for now no group goes as a whole */
 	bool has_rest;		      /* somebody on this node may take a whole group along */

@@ -113,6 +113,7 @@ static void look_at_plan(struct trial *t, const struct decisions *d)
 			t->own = &d->v.v[i];
 	for (uint32_t i = 0; !t->is_done && i < d->v.n; i++)
 		look_at(t, &d->v.v[i]);
+	t->f->is_rough |= t->own && protected_are_cut(t->own) && t->next_ns != TIME_NONE;
 	look_at_end(t, NULL, RULE_NONE, engine_next_time(t->engine, t->now_ns), false);
 }
 
@@ -247,6 +248,9 @@ static void last_text(const struct plan_view *v, const struct forecast *f, struc
 			start_text(v, f, out);
 		}
 		text_add_char(out, '.');
+		if (f->is_rough)
+			text_printf(out, " It may be earlier: of %d protected pods alone it was looked when that ends.",
+				    PROTECTED_MAX);
 	} else if (f->is_bounded) {
 		text_printf(out,
 			    "It does not start at the next %d times at which something ends; no further was looked.",
@@ -281,6 +285,8 @@ void forecast_emit(const struct plan_view *v, const struct forecast *f, struct e
 	emit_bool(e, "starts", f->starts);
 	if (f->is_bounded)
 		emit_bool(e, "bounded", true);
+	if (f->starts && f->is_rough)
+		emit_bool(e, "mayBeEarlier", true);
 	if (f->starts) {
 		emit_some(e, "action", action_text(f->action));
 		emit_some(e, "node", node_text(v, f->node));

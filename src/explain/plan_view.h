@@ -41,6 +41,11 @@ struct cede_cycle;
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		   const struct look *look, bool is_wide, struct text *out);
 /* Who is protected, and why; nothing if there is nobody. Alike ones stand together unless is_wide. */
+/* Are there more than a decision tells of, for all that is known? */
+static inline bool protected_are_cut(const struct decision *d)
+{
+	return d->n_protected >= PROTECTED_MAX;
+}
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
 		     struct text *out);
 /* Pods that one rule keeps for one reason in one queue. */

@@ -98,12 +98,13 @@ void protection_text(const struct plan_view *v, const struct decision *d, struct
 	struct clause clauses[CLAUSES_MAX];
 	uint32_t n = list_clauses(v, d, clauses);
 	const char *verb = "";
+	bool is_cut = protected_are_cut(d);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct clause *k = &clauses[i];
 		const char *now = k->is_soft ? "spared" : "protected";
 
-		text_printf(out, "%s%u", i > 0 ? "; " : "", k->n);
+		text_printf(out, "%s%s%u", i > 0 ? "; " : "", is_cut ? "at least " : "", k->n);
 		if (i == 0)
 			text_add(out, k->n == 1 ? " pod" : " pods");
 		if (!str_eq(verb, now))
@@ -113,7 +114,9 @@ void protection_text(const struct plan_view *v, const struct decision *d, struct
 		if (k->law)
 			text_printf(out, " (law %c)", k->law);
 		if (k->until_ns != TIME_NONE) {
-			text_add(out, k->n == 1 ? " until " : ", the first until ");
+			text_add(out, k->n == 1 ? " until "
+				      : is_cut	? ", the first of these until "
+						: ", the first until ");
 			until_text(v, k->until_ns, out);
 		}
 	}
@@ -206,6 +209,8 @@ void protected_table(const struct plan_view *v, const struct decision *d, const 
 	table_print(&t, look, out);
 	if (n_left)
 		text_printf(out, "and %u more: --all lists them\n", n_left);
+	if (protected_are_cut(d))
+		text_printf(out, "There may be others: no more than %u were written down.\n", d->n_protected);
 	table_free(&t);
 	array_free(&rows.v);
 	arena_free(rows.arena);

@@ -43,6 +43,7 @@ enum err_code world_plan(const struct serve_world *w, const struct plan_question
 				       .profile = w->config->profile,
 				       .by_fair_share = engine_config_reclaims_by(w->config) == RECLAIM_FAIR_SHARE,
 				       .now_ns = w->now_ns,
+				       .patience_ns = w->config->patience_ns,
 				       .ns = q->ns,
 				       .lists_all = q->lists_all};
 	if (!rc)

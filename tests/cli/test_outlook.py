@@ -50,6 +50,24 @@ def windows(window="10m"):
     return [node("n"), kai("d", "", 4000), kai("a", "d", 1000, reclaimMinRuntime=window), kai("b", "d", 3000)]
 
 
+def more_than_are_told(t):
+    """No more than 1,000 protected pods are written down; what is said of them must not sound as if they were all."""
+    machines = [node(f"n{i:02}", 100) for i in range(11)]
+    queues = [kai("d", "", 1100000), kai("a", "d", 1000, reclaimMinRuntime="10m"), kai("b", "d", 300000)]
+    running = [pod(f"a{i:04}", on=f"n{i // 100:02}", queue="a", start="2026-11-15T11:57:00Z" if i < 1000 else "2026-11-15T11:55:00Z") for i in range(1100)]
+    cluster = machines + queues + running + [pod("want", 1, queue="b")]
+    found = explain(cluster, "ns/want").out
+    t.true("who is protected: there may be others", "PROTECTED (1000)" in found and "There may be others: no more than 1000 were written down." in found, found)
+    t.true("when it starts: it may be earlier", "It starts at 12:07:00" in found and "It may be earlier: of 1000 protected pods alone" in found, found)
+    t.equal("the same for programs", data(cluster, "ns/want")["forecast"].get("mayBeEarlier"), True)
+    whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster})
+    plan = cede("plan", "-f", "-", "-q", *NOW, stdin=whole.encode()).out
+    t.true("plan: at least so many", "at least 1000 pods protected by min-runtime, the first of these until 12:07:00" in plan, plan)
+    few = machines + queues + running[:998] + [pod("want", 3, queue="b"), pod("rest", 101, on="n10", queue="b")]
+    found = explain(few, "ns/want").out
+    t.true("of fewer that is not said", "PROTECTED (999)" in found and "There may be others" not in found and "It may be earlier" not in found, found)
+
+
 def forecasts(t):
     running = [pod(f"a{i}", on="n", queue="a", start=f"2026-11-15T11:5{5 + i}:00Z") for i in range(4)]
     found = data(windows() + running + [pod("want", 1, queue="b")], "ns/want")
@@ -144,6 +162,7 @@ def queues(t):
 def main():
     t = Suite()
     forecasts(t)
+    more_than_are_told(t)
     remedies(t)
     queues(t)
     t.end()

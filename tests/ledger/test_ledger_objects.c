@@ -505,7 +505,7 @@ static const struct story {
 	{"a pod that the budget lists as disrupted does not spend it again", tell_pdb, told_pdb},
 	{"a new status keeps what is spent", keep_spent, kept_spent},
 	{"a new selector finds other pods", redirect_pdb, redirected_pdb},
-	{"a dropped budget leaves the lists of the kins", drop_pdb, dropped_pdb},
+	{"a dropped budget leaves the lists of the label sets", drop_pdb, dropped_pdb},
 	{"new queues count from the leaf to the root", add_queue, added_queue},
 	{"settings and draining are moves too", tell_queue, told_queue},
 	{"a queue that moves takes its use along", move_queue, moved_queue},

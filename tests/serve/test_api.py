@@ -28,6 +28,20 @@ def same_as_the_command_line(s):
     t.equal("asking has changed nothing", s.ask("/api/v1/plan"), (200, here))
 
 
+def leaving():
+    """Until when the room of a pod that is being deleted is counted on: said by a server as by the command."""
+    def pod(name, **more):
+        meta = {"namespace": "ns", "name": name, **more.pop("metadata", {})}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": {"phase": "Running" if "nodeName" in more else "Pending"},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], **more}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "1", "pods": "10"}}}
+    items = [node, pod("old", nodeName="n", metadata={"deletionTimestamp": "2026-11-15T11:59:00Z"}), pod("new")]
+    with Folder({"all.json": json.dumps({"apiVersion": "v1", "kind": "List", "items": items})}) as folder, Server("-f", folder, *NOW) as s:
+        here = cede("explain", "-f", folder, *NOW, "ns/new").out
+        t.true("the command says until when", "That room is counted on until 12:04:00." in " ".join(here.split()), here)
+        t.equal("and so does a server", s.ask("/api/v1/explain/ns/new?output=text"), (200, here))
+
+
 def lists(s):
     whole = json.loads(cede("show", *EXAMPLE, "-o", "json").out)
     status, summary = s.json("/api/v1/cluster?summary=true")
@@ -230,6 +244,7 @@ def main():
         refusals(s)
         hostile(s)
     t.equal("SIGTERM ends it with 0, without a word", (s.process.returncode, s.out, s.err), (0, "", ""))
+    leaving()
     events()
     journal()
     names_as_markup()
