@@ -18,8 +18,9 @@
  *
  * On an address that only this machine can reach it speaks HTTP; the Host header must name this machine then, so that
  * no page of another site can read it through a browser. On any other address it speaks TLS (1.2 or later). Where there
- * is somebody to judge (options.authorize, which other addresses need) it wants a bearer token; only /livez, /readyz and
- * the console's files are open: these know nothing of the cluster, and a browser that opens a page cannot send a token.
+ * is somebody to judge (options.authorize, which other addresses need) it wants a bearer token; only /livez, /readyz
+ * and the console's files are open: these know nothing of the cluster, and a browser that opens a page cannot send a
+ * token.
  */
 #pragma once
 
