@@ -651,6 +651,22 @@ static inline void doubt_nominations(struct trial *t, uint32_t from, uint32_t to
 	}
 }
 
+/* A group of Kubernetes' is placed as one: what some of it were nominated to is in the way of none of it. */
+static inline void give_up_together(struct trial *t, uint32_t at)
+{
+	const struct decision *d = &t->l.plan.v.v[at];
+
+	for (uint32_t i = at + 1; t->m.profile == PROFILE_KUBERNETES && d->group != GROUP_NONE && i < t->l.plan.v.n;
+	     i++) {
+		const struct decision *o = &t->l.plan.v.v[i];
+
+		if (o->group != d->group || o->cycle != d->cycle)
+			return;
+		if (gets_room(d) && gets_room(o))
+			m_at(&t->m, live_index(&t->l, o->pod))->nomination = NOWHERE;
+	}
+}
+
 static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 {
 	bool placed[M_GROUPS] = {false};
@@ -672,6 +688,7 @@ static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 			check_one_node(t, &j.c);
 		}
 		check_moves(t, at, to, d);
+		give_up_together(t, i);
 		carry_out(t, d);
 		if (d->outcome == OUTCOME_PLACED && m_at(&t->m, j.c.pod)->has_group)
 			placed[m_at(&t->m, j.c.pod)->group] = true;
