@@ -206,7 +206,7 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 
 	emit_init(&e, &out, EMIT_JSON);
 	emit_object(&e, NULL);
-	emit_array(&e, "rows");
+	emit_list(&e, "rows");
 	for (size_t i = 0; i < n; i++) {
 		emit_object(&e, NULL);
 		emit_str(&e, "name", rows[i].name);

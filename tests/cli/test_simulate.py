@@ -225,6 +225,17 @@ def verdicts(s):
                endless.err)
 
 
+def own_end(s):
+    """A scenario that comes to its own end was not stopped by anybody."""
+    day = ["simulate", "--scenario", os.path.abspath("examples/scenario/day.yaml")]
+    with Folder({}) as folder:
+        whole, cut = cede(*day, "--report", "w.html", cwd=folder), cede(*day, "--until", "2h", "--report", "c.html", cwd=folder)
+        pages = [open(os.path.join(folder, p), encoding="utf-8").read() for p in ("w.html", "c.html")]
+        s.true("its end is said to be its end", "The scenario ends here: 9 pods run, 0 wait." in whole.out and "Stopped" not in whole.out, whole.out)
+        s.true("one that was cut says by what", "Stopped (--until): " in cut.out, cut.out)
+        s.equal("and only the page of that one warns of it", ['"stopped":"--until"' in p for p in pages], [False, True])
+
+
 def once(s):
     """What is wrong with a setting is told once, however many processes would try it."""
     found = cede("advise", "queue.*.preemptMinRuntim", "--values", "0s,1h", *TRACE)
@@ -250,7 +261,7 @@ def interrupted(s):
 
 def main():
     s = Suite()
-    for test in (simulate, report, compare, advise, refuse, formats, journal, plans_on_the_way, verdicts, once, interrupted):
+    for test in (simulate, report, compare, advise, refuse, formats, journal, plans_on_the_way, verdicts, own_end, once, interrupted):
         test(s)
     s.end()
 
