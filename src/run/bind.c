@@ -99,7 +99,10 @@ void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_onc
 	text_free(&message);
 }
 
-/* Somebody else gave it a node, or it is another pod, or gone: the watch will say so, and nobody tries meanwhile. */
+/*
+ * Somebody else gave it a node, or it is another pod, or gone: the watch will say so, and nobody tries meanwhile. If it
+ * does not, that was not true, and the pod comes back.
+ */
 static void give_up(struct scheduler *s, struct task *t, const char *why)
 {
 	pod_id pod = t->pod;
@@ -111,6 +114,8 @@ static void give_up(struct scheduler *s, struct task *t, const char *why)
 	gang_told(s, t, false, why);
 	finish(s, t);
 	vacate(s, pod);
+	if (ledger_pod(s->ledger, pod)->state == POD_WAITING)
+		note_until(s, pod, time_add(s->now.wall_ns, SEEN_NS));
 }
 
 static void tell_bound(struct scheduler *s, struct task *t)
@@ -222,7 +227,7 @@ void bind_answer(struct scheduler *s, struct task *t, const struct kube_news *n)
 		sent(s, t, n);
 	else if (n->result == KUBE_OK)
 		looked(s, t, n);
-	else if (n->result == KUBE_GONE)
+	else if (n->result == KUBE_GONE && n->status == 404)
 		give_up(s, t, "it is gone");
 	else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED)
 		task_pause(s, t);

@@ -361,7 +361,7 @@ static void deleted(struct scheduler *s, struct task *t, const struct kube_news 
 	} else if (t->pod == POD_NONE) {
 		task_end(s, t); /* somebody else was faster */
 	} else if (n->result == KUBE_GONE) {
-		; /* the watch will say so */
+		task_at(s, t, time_add(s->now.steady_ns, SEEN_NS)); /* the watch will say so, if it is true */
 	} else if (n->result == KUBE_CONFLICT) {
 		changed(s, t);
 	} else if (n->status == 429 && s->world->config->evicts_through_api) {
@@ -385,14 +385,14 @@ void evict_answer(struct scheduler *s, struct task *t, const struct kube_news *n
 	} else if (n->result == KUBE_OK && take_version(t, n, &goes)) {
 		if (goes) { /* the watch will say so */
 			t->step = STEP_ASKED;
+			task_at(s, t, time_add(s->now.steady_ns, SEEN_NS));
 			return;
 		}
 		t->step = STEP_DELETE;
 		evict_step(s, t);
-	} else if (n->result == KUBE_OK || is_worth_retrying(n)) {
-		task_pause(s, t);
-	} else if (n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
-		; /* it is gone; the watch will say so */
+	} else if (n->result == KUBE_OK || is_worth_retrying(n) || n->result == KUBE_GONE ||
+		   n->result == KUBE_CONFLICT) {
+		task_pause(s, t); /* of one that is gone the watch will say so */
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
 		fail(s, t, n->error, true);
 	}

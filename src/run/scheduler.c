@@ -59,6 +59,18 @@ void note_until(struct scheduler *s, pod_id pod, int64_t wall_ns)
 	heap_push(&s->timers, pod);
 }
 
+static bool waits_for_us(const struct scheduler *s, const struct pod *p)
+{
+	return p->state == POD_WAITING && engine_is_ours(s->world->engine, p);
+}
+
+/* One that was given up as gone or bound elsewhere, and is neither. */
+static void come_back(struct scheduler *s, pod_id pod)
+{
+	if (waits_for_us(s, ledger_pod(s->ledger, pod)) && !note_of(s, pod)->bind)
+		waiting_add(s->waiting, pod, s->now.steady_ns);
+}
+
 /* Time alone woke them (CL-5). */
 static void timers_tick(struct scheduler *s)
 {
@@ -68,7 +80,10 @@ static void timers_tick(struct scheduler *s)
 		if (s->notes.v[pod].until_ns > s->now.wall_ns)
 			break;
 		forget_until(s, pod);
-		waiting_activate(s->waiting, pod, s->now.steady_ns);
+		if (waiting_where(s->waiting, pod) == WAITING_NOWHERE)
+			come_back(s, pod);
+		else
+			waiting_activate(s->waiting, pod, s->now.steady_ns);
 	}
 }
 
@@ -208,11 +223,6 @@ static struct waiting *make_waiting(struct scheduler *s)
 }
 
 /* ---- pods ---- */
-
-static bool waits_for_us(const struct scheduler *s, const struct pod *p)
-{
-	return p->state == POD_WAITING && engine_is_ours(s->world->engine, p);
-}
 
 static uint32_t pod_actions(const struct obj_pod *now, const struct obj_pod *before)
 {

@@ -171,10 +171,8 @@ void status_answer(struct scheduler *s, struct task *t, const struct kube_news *
 {
 	if (n->result == KUBE_OK) {
 		written(s, t);
-	} else if (is_worth_retrying(n)) {
-		task_pause(s, t);
-	} else if (n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
-		finish(s, t); /* it is gone: the watch will say so, and whoever had to go for it stays */
+	} else if (is_worth_retrying(n) || n->result == KUBE_GONE || n->result == KUBE_CONFLICT) {
+		task_pause(s, t); /* if it is gone the watch will say so, and whoever had to go for it stays */
 	} else if (n->result != KUBE_FENCED && n->result != KUBE_CANCELLED) {
 		/* a pod that was bound meanwhile cannot be nominated any more */
 		say(s, ledger_pod(s->ledger, t->pod)->state == POD_WAITING,

@@ -61,6 +61,14 @@ static const struct bind_row bind_rows[] = {
 	 "bind a n0; ",
 	 POD_PLACED},
 	{"a pod that is gone needs no place", {{404, "{}"}, {WAITS, NULL}}, "bind a n0; ", POD_WAITING},
+	{"if the watch does not say so for long, that was not true: it comes back",
+	 {{404, "{}"}, {WAITS, NULL}, {WAITS, NULL}, {201, "{}"}},
+	 "bind a n0; bind a n0; ",
+	 POD_PLACED},
+	{"a server that does not know the version is no server that does not know the pod",
+	 {{409, "{}"}, {410, "{}"}, {WAITS, NULL}, {200, POD_FREE_NOW}, {200, "{}"}, {WAITS, NULL}},
+	 "bind a n0; get a; get a; status a SchedulerError; bind a n0; ",
+	 POD_PLACED},
 	{"it is deleted while the bind is under way",
 	 {{DELETED, NULL}, {404, "{}"}, {WAITS, NULL}},
 	 "bind a n0; ",
@@ -179,6 +187,26 @@ static void CL_2_the_preemptor_goes_and_the_victim_stays(void **state)
 	assert_string_equal(text_str(&f->log),
 			    "status high Unschedulable nominated=n0; target low True; target low False; ");
 	assert_int_equal(fake_state(f, "low"), POD_PLACED);
+	fake_free(f);
+}
+
+/* Of one that is gone the watch says so; what is refused although it is there is asked again. */
+static void CL_6_refusals_that_are_not_true_hold_nobody_up(void **state)
+{
+	struct fake_api *f = with_victim(KUBERNETES);
+
+	(void)state;
+	fake_answer(f, 409, "{}"); /* the nomination */
+	fake_pass(f, 2);
+	fake_answer(f, 200, "{}");
+	fake_answer(f, 404, "{}"); /* the condition */
+	fake_pass(f, 2);
+	fake_answer(f, 200, VERSIONED("77"));
+	fake_answer(f, 404, "{}"); /* the deletion */
+	fake_pass(f, 40);
+	assert_string_equal(text_str(&f->log),
+			    "status high Unschedulable nominated=n0; status high Unschedulable nominated=n0; "
+			    "target low True; target low True; delete low uid-low 77; delete low uid-low 77; ");
 	fake_free(f);
 }
 
@@ -405,6 +433,7 @@ int main(void)
 		cmocka_unit_test(CL_1_room_is_kept_until_it_is_certain),
 		cmocka_unit_test(CL_2_nomination_condition_deletion_in_this_order),
 		cmocka_unit_test(CL_2_the_preemptor_goes_and_the_victim_stays),
+		cmocka_unit_test(CL_6_refusals_that_are_not_true_hold_nobody_up),
 		cmocka_unit_test(CL_2_a_victim_that_changed_is_looked_at_again),
 		cmocka_unit_test(CL_2_a_budget_holds_up_an_eviction_and_it_is_asked_again),
 		cmocka_unit_test(CL_6_an_answer_that_nobody_sees_come_true_is_asked_again),
