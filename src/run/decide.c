@@ -11,7 +11,7 @@
 
 #define GATHER_NS (NS_PER_S / 50) /* what happens together is decided together */
 #define PLAN_GAP_MAX_NS NS_PER_S
-enum { READY_MAX = 1000 }; /* what was decided is written before more is decided */
+enum { BINDS_READY_MAX = 1000, STATUSES_READY_MAX = 10000 }; /* what was decided is written before more is decided */
 
 static struct plan_view view_of(const struct scheduler *s, const struct decisions *plan)
 {
@@ -276,10 +276,13 @@ static void try_pod(struct scheduler *s, pod_id pod)
 	arena_reset(s->arena);
 }
 
-/* Evictions do not count: whoever their room is for is to be bound as soon as it is there. */
+/*
+ * Evictions do not count: whoever their room is for is to be bound as soon as it is there. Statuses count little: they
+ * are written when nothing else is to be, and behind those who wait may be somebody who can start now.
+ */
 bool decide_is_full(const struct scheduler *s)
 {
-	return s->n_ready[TASK_BIND] + s->n_ready[TASK_STATUS] >= READY_MAX;
+	return s->n_ready[TASK_BIND] >= BINDS_READY_MAX || s->n_ready[TASK_STATUS] >= STATUSES_READY_MAX;
 }
 
 bool decide_pods(struct scheduler *s)
