@@ -4,7 +4,7 @@
  * (live_cluster.h) in which work waits: the plan, every node's answer, what it would take and when it starts.
  *
  *	held	its queue is above its guarantee, and nobody in it is of lower priority
- *	windows	its queue is owed room, and everybody who could go is inside a minimum runtime, each with an end of its own
+ *	windows	its queue is owed room, and all who could go are inside a minimum runtime, each with an end of its own
  *
  * Time of the processor. bench_explain - ROW NODES PODS QUEUES WAITING: one row alone, and the answer on standard
  * output.

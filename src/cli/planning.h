@@ -30,6 +30,6 @@ struct planned {
 /* Plans and takes all moves back. 0, or an exit code after the error was told. */
 int planning_run(const struct planning *o, struct cli_cluster *c, struct planned *ret);
 void planned_free(struct planned *p);
-/* Into a journal, with all it depends on; what is kept too long there goes. 0, or an exit code after the error was told. */
+/* Into a journal, with all it depends on; what is too old there goes. 0, or an exit code after the error was told. */
 int planned_record(const struct planned *p, const struct cli_cluster *c, uint32_t cycles, const char *path,
 		   const struct journal_keep *keep);

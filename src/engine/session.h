@@ -105,7 +105,7 @@ struct workload {
 	enum rule_id refused_rule;
 	struct share_verdict refusal;
 	bool hit_bound;
-	bool is_too_large; /* nodes without any pods would have room for n_bearable of the n_together that start together */
+	bool is_too_large; /* empty nodes have room for n_bearable of the n_together that start together */
 	uint32_t n_together, n_bearable;
 	bool is_refused; /* by the rule above, before any victim was looked for */
 	/* what the rules say of it as a victim of the present preemptor */

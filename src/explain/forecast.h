@@ -28,8 +28,8 @@ struct forecast_step {
 struct forecast {
 	bool starts;	 /* at the last step */
 	bool is_bounded; /* the bound was reached before an answer */
-	bool is_rough; /* not everybody who was protected from it is known: something may have ended between two steps */
-	uint32_t n;    /* times at which something of the pod's own ended; the last FORECAST_SHOWN are kept */
+	bool is_rough;	 /* not all who were protected from it are known: something may have ended between two steps */
+	uint32_t n;	 /* times at which something of the pod's own ended; the last FORECAST_SHOWN are kept */
 	struct forecast_step steps[FORECAST_SHOWN];
 	/* if it starts */
 	int64_t at_ns;

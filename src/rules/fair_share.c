@@ -555,8 +555,8 @@ static int bound_by_kept(const struct share_queue *v, const struct share_side *s
 }
 
 /*
- * The most that a queue may lose so that it stays fuller than mine is; negative: not even a part of nothing. Amounts are
- * whole numbers, and what is asked is what stays_behind asks, so there is no rounding between both.
+ * The most that a queue may lose so that it stays fuller than mine is; negative: not even a part of nothing. Amounts
+ * are whole numbers, and what is asked is what stays_behind asks, so there is no rounding between both.
  */
 static double most_behind(double full, double allocated, double fair)
 {

@@ -38,8 +38,8 @@ static struct rule_verdict above(const struct judge *j, const struct victim_queu
 
 /*
  * Where nothing but slots, ports or other pods are in the way, what is judged is what the pod's own branch guarantees.
- * Whoever goes would ask in other types when it comes back: so law 2 holds in all types then, or two queues that are each
- * owed something else would take the same slot from each other for ever (GQ-15).
+ * Whoever goes would ask in other types when it comes back: so law 2 holds in all types then, or two queues that are
+ * each owed something else would take the same slot from each other for ever (GQ-15).
  */
 static uint64_t kept_types(const struct judge *j, uint64_t judged)
 {
