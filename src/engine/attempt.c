@@ -259,12 +259,15 @@ static void judge_of(const struct attempt *a, struct judge *j)
 
 static struct displace_options options_of(const struct attempt *a, struct judge *j)
 {
-	return (struct displace_options){
-		.j = j, .threads = a->en->config->threads, .looks_at_all = a->en->config->looks_at_all};
+	return (struct displace_options){.j = j,
+					 .threads = a->en->config->threads,
+					 .looks_at_all = a->en->config->looks_at_all,
+					 .sums = displace_cache_sums(a->en->displace_cache)};
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
-static void displace(struct attempt *a, struct displace_node **ret_tried, uint32_t *ret_n, struct text *out)
+static void displace(struct attempt *a, bool wants_report, struct displace_node **ret_tried, uint32_t *ret_n,
+		     struct text *out)
 {
 	struct judge j;
 	struct displace_options o = options_of(a, &j);
@@ -286,6 +289,7 @@ static void displace(struct attempt *a, struct displace_node **ret_tried, uint32
 	tried = arena_n(a->c.arena, n + 1, struct displace_node);
 	judge_of(a, &j);
 	o.spoke = &spoke;
+	o.tells_all = wants_report;
 	displace_all(&a->c, nodes, n, &o, tried);
 	if (spoke.v.n)
 		qsort_r(spoke.v.v, spoke.v.n, sizeof(*spoke.v.v), by_place, &a->c);
@@ -401,7 +405,7 @@ static void unplaced(struct attempt *a, bool wants_report)
 			status_message(&a->c, &a->c.pre_filter, &pre);
 		if (!attempt_post_filter(a, false, &post)) {
 			if (framework_preempts(a->c.framework))
-				displace(a, &tried, &n_tried, &post);
+				displace(a, wants_report, &tried, &n_tried, &post);
 			if (a->d->outcome == OUTCOME_WAITING)
 				attempt_post_filter(a, true, &post);
 		}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "engine/displace_internal.h"
+#include "engine/displace_sums.h"
 #include "engine/disruption_unit.h"
 #include "rules/plugin.h"
 
@@ -312,6 +313,107 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 	return best;
 }
 
+/* ---- nodes that cannot win ---- */
+
+struct bounded { /* a node to be looked at, by what it costs at least */
+	uint32_t at;
+	struct least_cost least; /* lower than any other: it has to be looked at */
+};
+
+/* As compare has it; nobody violates budgets or is spared at least. */
+static int by_least(const void *a, const void *b)
+{
+	const struct bounded *x = a, *y = b;
+
+	if (x->least.highest != y->least.highest)
+		return x->least.highest < y->least.highest ? -1 : 1;
+	if (x->least.sum != y->least.sum)
+		return x->least.sum < y->least.sum ? -1 : 1;
+	if (x->least.n_victims != y->least.n_victims)
+		return x->least.n_victims < y->least.n_victims ? -1 : 1;
+	if (x->least.not_before != y->least.not_before)
+		return x->least.not_before < y->least.not_before ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Can no set of that node be better than this one's? By name it comes later or not: nodes are in that order. */
+static bool is_beaten(const struct cede_cycle *c, const struct bounded *b, const struct displace_node *v, uint32_t at)
+{
+	struct bounded known = {.at = at,
+				.least = {.sum = cost_of(c, v, TIE_SUM),
+					  .not_before = cost_of(c, v, TIE_START),
+					  .n_victims = v->n_victims,
+					  .highest = (int32_t)cost_of(c, v, TIE_HIGHEST)}};
+
+	return !v->n_violations && !v->n_spared && by_least(&known, b) < 0;
+}
+
+static bool can_be_bounded(const struct cede_cycle *c, const struct displace_options *o)
+{
+	int64_t below;
+
+	return o->sums && !o->tells_all && !o->looks_at_all && judge_is_by_priority(o->j, &below) &&
+	       cycle_counts_room(c) && !plugins_judge(c->framework) &&
+	       !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
+}
+
+/* Those that may be candidates, cheapest first. Returns how many. */
+static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+			    struct bounded *ret)
+{
+	const struct least_cost none = {.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN};
+	struct sum_table *sums;
+	struct want want;
+	uint32_t count = 0;
+
+	want_of(c, &want);
+	sums = displace_sums_for(o->sums, c, &want);
+	for (uint32_t i = 0; i < n; i++) {
+		enum sums_say says = SUMS_ASK;
+		struct status out;
+
+		ret[count] = (struct bounded){.at = i};
+		if (sums)
+			says = displace_sums_ask(sums, c, &want, nodes[i], &out, &ret[count].least);
+		if (says == SUMS_ASK)
+			ret[count].least = none;
+		count += says != SUMS_OUT;
+	}
+	if (count)
+		qsort(ret, count, sizeof(*ret), by_least);
+	return count;
+}
+
+/* The two best are found if there are two; false: there is none, and everybody's answer is wanted. */
+static bool try_cheapest(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
+			 struct displace_node *ret)
+{
+	struct bounded *order = arena_n(c->arena, n + 1, struct bounded);
+	uint32_t count = bound_nodes(c, nodes, n, o, order), best = UINT32_MAX, second = UINT32_MAX;
+	enum tie_break by;
+	int64_t x, y;
+
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = (struct displace_node){.node = nodes[i],
+						.status = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0)};
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t at = order[k].at;
+
+		if (second != UINT32_MAX && is_beaten(c, &order[k], &ret[second], second))
+			break;
+		ret[at] = displace_try(c, nodes[at], o);
+		if (!status_is_success(&ret[at].status))
+			continue;
+		if (best == UINT32_MAX || compare(c, &ret[at], &ret[best], &by, &x, &y) < 0) {
+			second = best;
+			best = at;
+		} else if (second == UINT32_MAX || compare(c, &ret[at], &ret[second], &by, &x, &y) < 0) {
+			second = at;
+		}
+	}
+	return best != UINT32_MAX;
+}
+
 void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		  struct displace_node *ret)
 {
@@ -321,6 +423,8 @@ void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const 
 		displace_fast(c, nodes, n, o, ret);
 		return;
 	}
+	if (can_be_bounded(c, o) && try_cheapest(c, nodes, n, o, ret))
+		return;
 	for (uint32_t i = 0; i < n; i++)
 		ret[i] = displace_try(c, nodes[i], o);
 }

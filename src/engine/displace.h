@@ -12,6 +12,8 @@
 #include "engine/decision.h"
 #include "rules/judge.h"
 
+struct displace_sums;
+
 struct displace_node { /* the outcome of one node */
 	node_id node;
 	struct status status;			    /* SUCCESS: a candidate; else why not */
@@ -25,6 +27,8 @@ struct displace_options {
 	struct protected_list *spoke; /* who is protected, and by which rule but priority; NULL: nobody asks */
 	uint32_t threads;	      /* 1: none beside the caller's */
 	bool looks_at_all;	      /* every node by moves in the ledger */
+	bool tells_all;		      /* what every node says is asked for, not only who wins */
+	struct displace_sums *sums;   /* to leave nodes out that cannot win; NULL: none is left out */
 };
 
 /* For the cycle's pod, plugins included. */
@@ -38,7 +42,10 @@ const char *eligibility_text(enum eligibility e); /* Kubernetes' words */
 
 /* One node. Uses ledger moves and takes them all back. */
 struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o);
-/* Many: ret[i] for nodes[i]. Fast paths and threads give what displace_try would. */
+/*
+ * Many: ret[i] for nodes[i]. Fast paths and threads give what displace_try would. Unless all is to be told, nodes that
+ * cannot be one of the two best are said to be no candidates, without being looked at, where there are two.
+ */
 void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 		  struct displace_node *ret);
 /* The best of the candidates among them, UINT32_MAX if there is none; *tie says what decided. */

@@ -58,6 +58,11 @@ struct displace_cache *displace_cache_new(void)
 	return s;
 }
 
+struct displace_sums *displace_cache_sums(struct displace_cache *s)
+{
+	return &s->sums;
+}
+
 static void forget(struct memory *m)
 {
 	if (m->vocab)

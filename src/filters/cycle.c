@@ -342,6 +342,16 @@ static void let_leaving_go(struct cede_cycle *c, const struct ledger_node *n)
 	}
 }
 
+bool cycle_counts_room(const struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++)
+		if (plugin_at(c, f->order[POINT_FILTER].v[k])->table == &resources_fit_plugin)
+			return is_active(c, f->order[POINT_FILTER].v[k]);
+	return false;
+}
+
 bool cycle_is_by_room(const struct cede_cycle *c)
 {
 	const struct framework *f = c->framework;

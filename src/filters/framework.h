@@ -160,6 +160,8 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node);
  * counted as there, then without. Places and vacates those pods in the ledger meanwhile (journalled and rolled back).
  */
 struct status cycle_fits(struct cede_cycle *c, node_id node);
+/* Do the resources have a say at all? */
+bool cycle_counts_room(const struct cede_cycle *c);
 /* Of the filters that may speak for this pod, do only the resources depend on pods? Then numbers tell who fits. */
 bool cycle_is_by_room(const struct cede_cycle *c);
 /* The same once so much is gone from the node, of it everything of pods that are leaving; where that is by room. */
