@@ -521,9 +521,14 @@ static inline void clear_lower_nominations(struct trial *t, int pod, int node)
 			t->m.p.v[i].nomination = NOWHERE;
 }
 
-/* As in Kubernetes a pod keeps its promise, and looks no further, while somebody is still leaving that node. */
+/*
+ * As in Kubernetes a pod keeps its nomination, and looks no further, while somebody is still leaving that node; and
+ * while it is not tried, because its gang has lost somebody.
+ */
 static inline bool waits_on(const struct trial *t, const struct decision *d)
 {
+	if (t->m.profile == PROFILE_KUBERNETES && d->outcome == OUTCOME_GATED)
+		return true;
 	return t->m.profile == PROFILE_KUBERNETES && d->outcome == OUTCOME_WAITING && d->message &&
 	       (strstr(d->message, "terminating pod on the nominated node") ||
 		strstr(d->message, "ongoing preemption on nominated nodes"));
