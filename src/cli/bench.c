@@ -89,14 +89,15 @@ static const char doc[] = "Measure full preemption decisions of the engine on a 
 			  "all filters on all nodes, every node's victims, the choice, the evictions. "
 			  "Between two decisions one node changes.";
 
-struct series { /* of one clock; in the order of the decisions, then sorted */
+struct bench_series { /* of one clock; in the order of the decisions, then sorted */
 	int64_t *ns;
 	int64_t first_ns;
 };
 
 struct result {
-	struct series wall;
-	struct series cpu; /* of all threads together; with one thread, wall on a machine that has nothing else to do */
+	struct bench_series wall;
+	struct bench_series
+		cpu; /* of all threads together; with one thread, wall on a machine that has nothing else to do */
 	uint32_t n;
 	uint64_t victims;
 	double bytes_per_pod;
@@ -117,14 +118,14 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void series_sort(struct series *s, uint32_t n)
+static void series_sort(struct bench_series *s, uint32_t n)
 {
 	s->first_ns = s->ns[0];
 	qsort(s->ns, n, sizeof(*s->ns), by_size);
 }
 
 /* The smallest time that so many percent of the decisions did not exceed. */
-static int64_t percentile(const struct series *s, uint32_t n, uint32_t percent)
+static int64_t percentile(const struct bench_series *s, uint32_t n, uint32_t percent)
 {
 	assert(n && s->ns);
 	return s->ns[((uint64_t)n * percent + 99) / 100 - 1];
@@ -165,7 +166,7 @@ static int measure(const struct bench_options *o, struct synthetic *s, struct en
 	return 0;
 }
 
-static void emit_series(struct emit *e, const char *key, const struct series *s, uint32_t n)
+static void emit_series(struct emit *e, const char *key, const struct bench_series *s, uint32_t n)
 {
 	emit_object(e, key);
 	emit_int(e, "p50", percentile(s, n, 50));

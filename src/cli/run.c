@@ -5,7 +5,7 @@
 #include "cli/common.h"
 #include "run/daemon.h"
 
-struct options {
+struct run_options {
 	struct daemon_options d;
 	ARRAY(const char *) configs;
 	ARRAY(const char *) shadow;
@@ -29,7 +29,7 @@ enum {
 	KEY_TLS_KEY,
 };
 
-static void read_lease(struct options *o, const char *arg, struct argp_state *state)
+static void read_lease(struct run_options *o, const char *arg, struct argp_state *state)
 {
 	char *slash;
 
@@ -47,7 +47,7 @@ static void read_lease(struct options *o, const char *arg, struct argp_state *st
 	}
 }
 
-static void read_shadow(struct options *o, const char *arg, struct argp_state *state)
+static void read_shadow(struct run_options *o, const char *arg, struct argp_state *state)
 {
 	char *rest;
 
@@ -64,7 +64,7 @@ static void read_shadow(struct options *o, const char *arg, struct argp_state *s
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const logs[] = {"text", "json", NULL};
-	struct options *o = state->input;
+	struct run_options *o = state->input;
 
 	switch (key) {
 	case KEY_KUBECONFIG:
@@ -158,7 +158,7 @@ static const char doc[] =
 int command_run(int argc, char **argv)
 {
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc};
-	struct options o = {.d = {.lease_ns = "kube-system", .lease_name = "cede", .listen = "127.0.0.1:10269"}};
+	struct run_options o = {.d = {.lease_ns = "kube-system", .lease_name = "cede", .listen = "127.0.0.1:10269"}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

@@ -23,7 +23,7 @@ enum { MAX_DECISIONS = 200000, HISTORY_RUNS = 32 };
 #define HISTORY_BYTES ((size_t)64 << 20)
 #define MAX_LOG_BYTES ((size_t)256 << 20)
 
-struct options {
+struct serve_command {
 	struct cli_input input;
 	const char *listen, *journal, *token_file, *tls_cert, *tls_key;
 	const char *simulation; /* a scenario, or with a format a trace */
@@ -40,7 +40,7 @@ struct source {
 };
 
 struct server {
-	struct options *o;
+	struct serve_command *o;
 	const char *command;
 	struct clock wall, steady;
 	bool has_now;	  /* it was given: time stands still */
@@ -65,7 +65,7 @@ enum {
 	KEY_REPORT
 };
 
-static void check(const struct options *o, struct argp_state *state)
+static void check(const struct serve_command *o, struct argp_state *state)
 {
 	if (o->simulation && o->journal)
 		argp_error(state, "--journal and --simulation: one of them");
@@ -75,7 +75,7 @@ static void check(const struct options *o, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct serve_command *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -563,7 +563,7 @@ int command_serve(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_input_argp, 0, "Input:", 1}, {0}};
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc, .children = children};
-	struct options o = {.listen = DEFAULT_LISTEN};
+	struct serve_command o = {.listen = DEFAULT_LISTEN};
 	struct server s = {.o = &o, .wall = clock_system(), .steady = clock_steady()};
 	int rc;
 

@@ -52,7 +52,7 @@ const struct argp sweep_argp = {.options = argp_options, .parser = parse};
 
 /* ---- tasks ---- */
 
-struct task {
+struct sweep_task {
 	FILE *file;
 	pid_t pid; /* 0: not begun, or over */
 	bool is_done;
@@ -61,7 +61,7 @@ struct task {
 
 struct sweeping {
 	const struct sweep *s;
-	struct task *tasks;
+	struct sweep_task *tasks;
 	uint32_t n_begun, n_over, n_running;
 	int64_t began_ns;
 	int failed; /* an exit code; 0: nobody */
@@ -111,7 +111,7 @@ static void run_child(const struct sweep *s, uint32_t i, FILE *file)
 
 static int begin_task(struct sweeping *w, uint32_t i)
 {
-	struct task *t = &w->tasks[i];
+	struct sweep_task *t = &w->tasks[i];
 
 	t->file = tmpfile();
 	if (!t->file)
@@ -128,7 +128,7 @@ static int begin_task(struct sweeping *w, uint32_t i)
 	return EXIT_FINE;
 }
 
-static struct task *task_of(struct sweeping *w, pid_t pid)
+static struct sweep_task *task_of(struct sweeping *w, pid_t pid)
 {
 	for (uint32_t i = 0; i < w->n_begun; i++)
 		if (w->tasks[i].pid == pid)
@@ -140,7 +140,7 @@ static void await_one(struct sweeping *w)
 {
 	int status = 0;
 	pid_t pid = waitpid(-1, &status, 0);
-	struct task *t = pid > 0 ? task_of(w, pid) : NULL;
+	struct sweep_task *t = pid > 0 ? task_of(w, pid) : NULL;
 
 	if (!t)
 		return;

@@ -125,7 +125,7 @@ static struct memory *memory_for(struct displace_cache *s, const struct cede_cyc
 
 /* ---- one node ---- */
 
-struct look { /* at all nodes, for one waiting pod */
+struct cache_look { /* at all nodes, for one waiting pod */
 	struct displace_cache *cache;
 	struct cede_cycle *c;
 	const struct displace_options *o;
@@ -156,7 +156,7 @@ static void weigh(const struct cede_cycle *c, const struct displace_node *d, str
 }
 
 /* Who would have to go. */
-static void look_closely(const struct look *v, node_id node, struct node_answer *e)
+static void look_closely(const struct cache_look *v, node_id node, struct node_answer *e)
 {
 	bool is_lasting = true;
 	struct displace_node d =
@@ -171,7 +171,7 @@ static void look_closely(const struct look *v, node_id node, struct node_answer 
 }
 
 /* What it costs at least; false: sums do not tell. */
-static bool look_at_sums(const struct look *v, node_id node, struct node_answer *e)
+static bool look_at_sums(const struct cache_look *v, node_id node, struct node_answer *e)
 {
 	struct least_cost least;
 	enum sums_say says = v->sums ? displace_sums_ask(v->sums, v->c, &v->want, node, &e->after, &least) : SUMS_ASK;
@@ -188,7 +188,7 @@ static bool look_at_sums(const struct look *v, node_id node, struct node_answer 
 	return says != SUMS_ASK;
 }
 
-static void look(const struct look *v, node_id node, struct node_answer *e)
+static void look(const struct cache_look *v, node_id node, struct node_answer *e)
 {
 	e->generation = ledger_node(v->c->ledger, node)->generation;
 	e->is_least = false;
@@ -201,13 +201,13 @@ static void look(const struct look *v, node_id node, struct node_answer *e)
 /* ---- many nodes, with several threads ---- */
 
 struct view { /* of all nodes that changed */
-	const struct look *look;
+	const struct cache_look *look;
 	const node_id *nodes;
 	struct arena *arenas[SPREAD_MAX];
 };
 
 /* Where pods of groups are they may have to be moved in the ledger to know. */
-static bool may_look_beside(const struct look *v, node_id node)
+static bool may_look_beside(const struct cache_look *v, node_id node)
 {
 	return v->sums && !displace_sums_of(v->sums, v->c, node)->has_groups;
 }
@@ -216,7 +216,7 @@ static void look_at_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
 {
 	struct view *v = ctx;
 	struct cede_cycle cycle = *v->look->c;
-	struct look mine = *v->look;
+	struct cache_look mine = *v->look;
 
 	mine.c = &cycle;
 	cycle.arena = v->arenas[piece];
@@ -240,7 +240,7 @@ static void look_at_all(struct view *v, uint32_t n, uint32_t pieces)
 }
 
 /* What is found out here need not be looked at by the one thread that chooses; it looks at the rest. */
-static void look_ahead(const struct look *l)
+static void look_ahead(const struct cache_look *l)
 {
 	const struct cede_cycle *c = l->c;
 	struct view v = {.look = l};
@@ -269,35 +269,35 @@ static void look_ahead(const struct look *l)
 	X(TIE_COUNT, n_victims)         \
 	X(TIE_START, not_before)
 
-struct difference {
+struct answer_difference {
 	enum tie_break by;
 	int64_t mine, theirs;
 };
 
-static inline struct difference first_difference(const struct node_answer *a, const struct node_answer *b)
+static inline struct answer_difference first_difference(const struct node_answer *a, const struct node_answer *b)
 {
 #define X(tie, field)             \
 	if (a->field != b->field) \
-		return (struct difference){tie, a->field, b->field};
+		return (struct answer_difference){tie, a->field, b->field};
 	CRITERIA(X)
 #undef X
-	return (struct difference){.by = TIE_NAME};
+	return (struct answer_difference){.by = TIE_NAME};
 }
 
-struct choice { /* indices of nodes, which are in the order of their names; UINT32_MAX: none */
-	const struct look *look;
+struct cached_choice { /* indices of nodes, which are in the order of their names; UINT32_MAX: none */
+	const struct cache_look *look;
 	uint32_t best, second;
 };
 
-static struct node_answer *answer_at(const struct look *v, uint32_t at)
+static struct node_answer *answer_at(const struct cache_look *v, uint32_t at)
 {
 	return &v->memory->entries[v->c->nodes[at]];
 }
 
 /* Equal ones are decided by name. */
-static inline bool is_better(const struct look *v, uint32_t a, uint32_t b)
+static inline bool is_better(const struct cache_look *v, uint32_t a, uint32_t b)
 {
-	struct difference d = first_difference(answer_at(v, a), answer_at(v, b));
+	struct answer_difference d = first_difference(answer_at(v, a), answer_at(v, b));
 
 	return d.by == TIE_NAME ? a < b : d.mine < d.theirs;
 }
@@ -308,12 +308,12 @@ static int by_cost(const void *ctx, uint32_t a, uint32_t b)
 }
 
 /* Is it one of the two best so far, or may it be? */
-static inline bool may_win(const struct choice *ch, uint32_t at)
+static inline bool may_win(const struct cached_choice *ch, uint32_t at)
 {
 	return ch->second == UINT32_MAX || is_better(ch->look, at, ch->second);
 }
 
-static void rank(struct choice *ch, uint32_t at)
+static void rank(struct cached_choice *ch, uint32_t at)
 {
 	if (ch->best == UINT32_MAX || is_better(ch->look, at, ch->best)) {
 		ch->second = ch->best;
@@ -323,7 +323,7 @@ static void rank(struct choice *ch, uint32_t at)
 	}
 }
 
-static void look_and_rank(struct choice *ch, uint32_t at)
+static void look_and_rank(struct cached_choice *ch, uint32_t at)
 {
 	struct node_answer *e = answer_at(ch->look, at);
 
@@ -333,7 +333,7 @@ static void look_and_rank(struct choice *ch, uint32_t at)
 }
 
 /* The cheapest, taken out of the list. */
-static uint32_t take_cheapest(const struct look *v, uint32_t *open, uint32_t *n)
+static uint32_t take_cheapest(const struct cache_look *v, uint32_t *open, uint32_t *n)
 {
 	uint32_t least = 0, at;
 
@@ -349,9 +349,9 @@ static uint32_t take_cheapest(const struct look *v, uint32_t *open, uint32_t *n)
  * Those of which only the least is known, cheapest first, until none of them can be one of the two best. Where nothing
  * is known yet the first two rule most of the others out.
  */
-static void choose_among_open(struct choice *ch, uint32_t *open, uint32_t n)
+static void choose_among_open(struct cached_choice *ch, uint32_t *open, uint32_t n)
 {
-	const struct look *v = ch->look;
+	const struct cache_look *v = ch->look;
 	struct heap *h = &v->cache->open;
 
 	for (int i = 0; i < 2 && n && ch->second == UINT32_MAX; i++)
@@ -397,7 +397,7 @@ static const struct status_count *keep_tally(struct cede_cycle *c, struct status
 	return v;
 }
 
-static void tally_after(const struct look *v, struct displace_cache_result *ret)
+static void tally_after(const struct cache_look *v, struct displace_cache_result *ret)
 {
 	struct status_tally t = {0};
 
@@ -410,9 +410,9 @@ static void tally_after(const struct look *v, struct displace_cache_result *ret)
 	ret->after = keep_tally(v->c, &t, &ret->n_after);
 }
 
-static void settle(const struct choice *ch, struct displace_cache_result *ret)
+static void settle(const struct cached_choice *ch, struct displace_cache_result *ret)
 {
-	const struct look *v = ch->look;
+	const struct cache_look *v = ch->look;
 	bool ignored;
 
 	if (ch->best == UINT32_MAX) {
@@ -423,7 +423,7 @@ static void settle(const struct choice *ch, struct displace_cache_result *ret)
 	ret->winner = eviction_order_displace(&v->cache->eviction_orders, v->c, v->o, &v->want, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
 	if (ch->second != UINT32_MAX) {
-		struct difference d = first_difference(answer_at(v, ch->best), answer_at(v, ch->second));
+		struct answer_difference d = first_difference(answer_at(v, ch->best), answer_at(v, ch->second));
 
 		ret->second = v->c->nodes[ch->second];
 		ret->tie = d.by;
@@ -442,10 +442,10 @@ static void add_feasible(struct cede_cycle *c, node_id node, struct displace_cac
 }
 
 /* The nodes that fit; or else the choice. */
-static void look_at_nodes(const struct look *v, struct displace_cache_result *ret)
+static void look_at_nodes(const struct cache_look *v, struct displace_cache_result *ret)
 {
 	const struct ledger_node *nodes = ledger_node(v->c->ledger, 0);
-	struct choice ch = {v, UINT32_MAX, UINT32_MAX};
+	struct cached_choice ch = {v, UINT32_MAX, UINT32_MAX};
 	uint32_t *open = arena_n(v->c->arena, v->c->n_nodes, uint32_t), n_open = 0;
 	struct status_tally refusals = {0};
 
@@ -477,7 +477,7 @@ static void look_at_nodes(const struct look *v, struct displace_cache_result *re
 bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
 			struct displace_cache_result *ret)
 {
-	struct look v = {.cache = s, .c = c, .o = o};
+	struct cache_look v = {.cache = s, .c = c, .o = o};
 
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;

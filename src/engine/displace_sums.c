@@ -204,7 +204,7 @@ const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_
 
 /* ---- what it costs at least ---- */
 
-struct question { /* about one node */
+struct sums_question { /* about one node */
 	const struct sum_table *t;
 	const struct cede_cycle *c;
 	const struct want *w;
@@ -212,12 +212,12 @@ struct question { /* about one node */
 	int64_t room[SUM_TYPES + 1], lacks[SUM_TYPES + 1];
 };
 
-static const int64_t *frees_of(const struct question *q, const struct node_sums *s, uint32_t level)
+static const int64_t *frees_of(const struct sums_question *q, const struct node_sums *s, uint32_t level)
 {
 	return s->rows + (size_t)level * q->t->width + SUM_STARTS;
 }
 
-static bool is_enough(const struct question *q, const struct node_sums *s, uint32_t level)
+static bool is_enough(const struct sums_question *q, const struct node_sums *s, uint32_t level)
 {
 	const int64_t *frees = frees_of(q, s, level);
 
@@ -230,7 +230,7 @@ static bool is_enough(const struct question *q, const struct node_sums *s, uint3
 }
 
 /* So many victims at least, by the biggest amounts anybody of them frees. */
-static uint32_t least_victims(const struct question *q, const struct node_sums *s, uint32_t level)
+static uint32_t least_victims(const struct sums_question *q, const struct node_sums *s, uint32_t level)
 {
 	const int64_t *most = frees_of(q, s, level) + q->t->n_types;
 	int64_t least = q->lacks[0] > 1 ? q->lacks[0] : 1;
@@ -248,7 +248,7 @@ static uint32_t least_victims(const struct question *q, const struct node_sums *
  * Somebody of this level has to go, and nobody above it. If it is the lowest, all of them are of it: the first of them
  * started no later than so many of it did.
  */
-static struct least_cost cost_of(const struct question *q, const struct node_sums *s, uint32_t level)
+static struct least_cost cost_of(const struct sums_question *q, const struct node_sums *s, uint32_t level)
 {
 	const int64_t each = INT64_C(1) << 31, *latest = s->rows + (size_t)level * q->t->width;
 	struct least_cost least = {.n_victims = least_victims(q, s, level), .highest = s->priority[level]};
@@ -260,7 +260,7 @@ static struct least_cost cost_of(const struct question *q, const struct node_sum
 }
 
 /* Everybody who may go is not enough. */
-static struct status status_out(const struct question *q)
+static struct status status_out(const struct sums_question *q)
 {
 	const struct ledger_node *n = ledger_node(q->c->ledger, q->node);
 	int64_t room[SUM_TYPES + 1];
@@ -287,7 +287,7 @@ enum sums_say displace_sums_ask(struct sum_table *t, const struct cede_cycle *c,
 				struct status *ret_status, struct least_cost *ret)
 {
 	const struct node_sums *s = displace_sums_of(t, c, node);
-	struct question q = {.t = t, .c = c, .w = w, .node = node};
+	struct sums_question q = {.t = t, .c = c, .w = w, .node = node};
 
 	if (s->has_groups)
 		return SUMS_ASK;

@@ -13,7 +13,7 @@ struct limit_usage { /* of pods that run or are nominated, in one queue and belo
 	bool has_own; /* the asking pod's application runs already */
 };
 
-struct asking {
+struct limit_request {
 	const struct ledger *l;
 	const struct vocab *vocab;
 	const struct names *names;
@@ -26,7 +26,7 @@ struct asking {
 
 /* ---- who is who ---- */
 
-static const char *user_of(const struct asking *a, const struct pod *p)
+static const char *user_of(const struct limit_request *a, const struct pod *p)
 {
 	return p->obj->user == NAME_NONE ? "nobody" : name_str(a->names, p->obj->user);
 }
@@ -46,7 +46,7 @@ static bool is_in(const char *list, const char *group)
 }
 
 /* The first group of the list that a limit of this queue names; any: also "*", for everybody. */
-static const char *group_here(const struct asking *a, queue_id q, const char *list, bool any)
+static const char *group_here(const struct limit_request *a, queue_id q, const char *list, bool any)
 {
 	const struct queue_spec *s = &queue_get(a->tree, q)->spec;
 
@@ -60,7 +60,7 @@ static const char *group_here(const struct asking *a, queue_id q, const char *li
 	return NULL;
 }
 
-static const char *group_of(const struct asking *a, const struct pod *p)
+static const char *group_of(const struct limit_request *a, const struct pod *p)
 {
 	const char *list = p->obj->user_groups == NAME_NONE ? "" : name_str(a->names, p->obj->user_groups), *group;
 
@@ -72,7 +72,7 @@ static const char *group_of(const struct asking *a, const struct pod *p)
 }
 
 /* The limit of a name in a queue, else (users alone) that of everybody; NULL if there is none. */
-static const struct queue_limit *limit_of(const struct asking *a, queue_id q, const char *who, bool is_group)
+static const struct queue_limit *limit_of(const struct limit_request *a, queue_id q, const char *who, bool is_group)
 {
 	const struct queue_spec *s = &queue_get(a->tree, q)->spec;
 	const struct queue_limit *any = NULL;
@@ -95,7 +95,7 @@ static const struct queue_limit *limit_of(const struct asking *a, queue_id q, co
 
 /* ---- counting ---- */
 
-static bool counts(const struct asking *a, pod_id pod)
+static bool counts(const struct limit_request *a, pod_id pod)
 {
 	const struct pod *p = ledger_pod(a->l, pod);
 
@@ -103,18 +103,18 @@ static bool counts(const struct asking *a, pod_id pod)
 	       (p->state == POD_PLACED || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE));
 }
 
-static bool is_theirs(const struct asking *a, enum limit_of of, const struct pod *p)
+static bool is_theirs(const struct limit_request *a, enum limit_of of, const struct pod *p)
 {
 	return of == OF_QUEUE ||
 	       strcmp(of == OF_USER ? user_of(a, p) : group_of(a, p), of == OF_USER ? a->user : a->group) == 0;
 }
 
-static uint64_t app_key(const struct asking *a, const struct pod *p)
+static uint64_t app_key(const struct limit_request *a, const struct pod *p)
 {
 	return map_key2(labelset_get(a->vocab, p->labelset)->ns, p->obj->app);
 }
 
-static void count_pod(const struct asking *a, const struct pod *p, struct limit_usage *c)
+static void count_pod(const struct limit_request *a, const struct pod *p, struct limit_usage *c)
 {
 	const struct shape *shape = shape_get(a->vocab, p->shape);
 	const struct res_list *takes = p->state == POD_PLACED ? &shape->usage : &shape->request;
@@ -131,7 +131,7 @@ static void count_pod(const struct asking *a, const struct pod *p, struct limit_
 	c->n_apps++;
 }
 
-static void count_queue(const struct asking *a, queue_id q, enum limit_of of, struct limit_usage *c)
+static void count_queue(const struct limit_request *a, queue_id q, enum limit_of of, struct limit_usage *c)
 {
 	const struct queue *queue = queue_get(a->tree, q);
 	uint32_t n;
@@ -146,7 +146,8 @@ static void count_queue(const struct asking *a, queue_id q, enum limit_of of, st
 
 /* ---- asking ---- */
 
-static struct limit_verdict amounts_left(const struct asking *a, const struct res_vec *max, const struct limit_usage *c)
+static struct limit_verdict amounts_left(const struct limit_request *a, const struct res_vec *max,
+					 const struct limit_usage *c)
 {
 	for (uint64_t left = max->mask; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
@@ -170,7 +171,7 @@ static struct limit_verdict apps_left(uint64_t max, const struct limit_usage *c)
 }
 
 /* One limit of one queue; max may be NULL. */
-static struct limit_verdict ask_one(const struct asking *a, queue_id q, enum limit_of of, uint64_t max_apps,
+static struct limit_verdict ask_one(const struct limit_request *a, queue_id q, enum limit_of of, uint64_t max_apps,
 				    const struct res_vec *max)
 {
 	struct limit_verdict v = {.kind = LIMIT_NONE};
@@ -189,7 +190,7 @@ static struct limit_verdict ask_one(const struct asking *a, queue_id q, enum lim
 	return v;
 }
 
-static struct limit_verdict ask_name(const struct asking *a, queue_id q, enum limit_of of)
+static struct limit_verdict ask_name(const struct limit_request *a, queue_id q, enum limit_of of)
 {
 	const char *who = of == OF_USER ? a->user : a->group;
 	const struct queue_limit *x = *who ? limit_of(a, q, who, of == OF_GROUP) : NULL;
@@ -214,7 +215,7 @@ static void keep_first(struct limit_verdict *first, const struct limit_verdict *
 
 struct limit_verdict limits_ask(const struct ledger *l, pod_id pod)
 {
-	struct asking a = {.l = l, .vocab = ledger_vocab(l), .tree = ledger_queues(l), .pod = pod};
+	struct limit_request a = {.l = l, .vocab = ledger_vocab(l), .tree = ledger_queues(l), .pod = pod};
 	struct limit_verdict first = {.kind = LIMIT_NONE};
 
 	a.names = vocab_names(ledger_vocab(l));

@@ -503,6 +503,7 @@ static void visit_all(struct node_search *g, const node_id *nodes, uint32_t n, s
 
 /* ---- best first ---- */
 
+/* Not base/heap.h: what is put in order here are values, made once for a search and mostly never taken out again. */
 static void sink(struct node_bound *v, uint32_t n, uint32_t i)
 {
 	for (uint32_t kid = 2 * i + 1; kid < n; kid = 2 * i + 1) {

@@ -27,7 +27,7 @@ struct item {
 	int64_t lost_work; /* at least */
 };
 
-struct amount { /* something the pod is short of */
+struct short_amount { /* something the pod is short of */
 	res_id type;
 	bool is_path;	     /* below a maximum on the pod's path, not on the node */
 	bool is_sum;	     /* of all the others before it, each in parts of what is needed of it */
@@ -44,7 +44,7 @@ struct exact {
 	struct item *items; /* last to be evicted first, as the candidates */
 	uint32_t n;
 	uint32_t *by_lost; /* items, least lost work first */
-	struct amount amounts[2 * RES_MAX + 1];
+	struct short_amount amounts[2 * RES_MAX + 1];
 	uint32_t n_amounts;
 	uint32_t least_below; /* of set_cost.n_below: no set has less */
 	uint64_t steps;
@@ -52,7 +52,7 @@ struct exact {
 
 /* ---- what is short ---- */
 
-static int64_t plain_size_of(const struct candidate *m, const struct amount *a)
+static int64_t plain_size_of(const struct candidate *m, const struct short_amount *a)
 {
 	if (a->is_path)
 		return a->type == RES_PODS ? (int64_t)m->v.n_pods : res_list_get(m->v.usage, a->type);
@@ -74,7 +74,7 @@ static int64_t sum_of_parts(const struct exact *x, const struct candidate *m)
 	return sum;
 }
 
-static int64_t size_of(const struct exact *x, const struct candidate *m, const struct amount *a)
+static int64_t size_of(const struct exact *x, const struct candidate *m, const struct short_amount *a)
 {
 	return a->is_sum ? sum_of_parts(x, m) : plain_size_of(m, a);
 }
@@ -83,7 +83,7 @@ static void add_amount(struct exact *x, res_id type, bool is_path, int64_t need)
 {
 	if (need > 0)
 		x->amounts[x->n_amounts++] =
-			(struct amount){.type = type, .is_path = is_path, .need = need, .whole = need};
+			(struct short_amount){.type = type, .is_path = is_path, .need = need, .whole = need};
 }
 
 /* Where several amounts are short the bound of their sum is often the best: victims that free one rarely free all. */
@@ -92,7 +92,7 @@ static void add_sum(struct exact *x)
 	int64_t whole = (int64_t)x->n_amounts * PARTS;
 
 	if (x->n_amounts > 1)
-		x->amounts[x->n_amounts++] = (struct amount){.is_sum = true, .need = whole, .whole = whole};
+		x->amounts[x->n_amounts++] = (struct short_amount){.is_sum = true, .need = whole, .whole = whole};
 }
 
 static void find_amounts(struct exact *x)
@@ -147,7 +147,7 @@ static int by_ratio(const void *a, const void *b, void *ctx)
 {
 	const void **args = ctx;
 	const struct exact *x = args[0];
-	const struct amount *amount = args[1];
+	const struct short_amount *amount = args[1];
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	__int128 left = (__int128)x->items[i].lost_work * amount->size[k],
 		 right = (__int128)x->items[k].lost_work * amount->size[i];
@@ -167,7 +167,7 @@ static int by_lost(const void *a, const void *b, void *ctx)
 	return (i > k) - (i < k);
 }
 
-static void prepare_amount(struct exact *x, struct amount *a)
+static void prepare_amount(struct exact *x, struct short_amount *a)
 {
 	struct arena *in = x->g->s->c->arena;
 	const void *args[] = {x, a};
@@ -228,7 +228,7 @@ static bool is_open(const struct exact *x, uint32_t i, uint32_t n, const struct 
 	return i < n && !is_too_dear(x, c, x->items[i].m);
 }
 
-static int64_t fractional(const struct exact *x, const struct amount *a, uint32_t n, const struct set_cost *c)
+static int64_t fractional(const struct exact *x, const struct short_amount *a, uint32_t n, const struct set_cost *c)
 {
 	int64_t need = a->need, lost = 0;
 
@@ -245,7 +245,7 @@ static int64_t fractional(const struct exact *x, const struct amount *a, uint32_
 	return need > 0 ? INT64_MAX : lost;
 }
 
-static int64_t cheapest(const struct exact *x, const struct amount *a, uint32_t n, const struct set_cost *c)
+static int64_t cheapest(const struct exact *x, const struct short_amount *a, uint32_t n, const struct set_cost *c)
 {
 	int64_t most = 0, lost = 0, count;
 
@@ -273,7 +273,7 @@ static bool is_hopeless(const struct exact *x, uint32_t n, const struct set_cost
 	if (!x->best->is_found)
 		return false;
 	for (uint32_t k = 0; k < x->n_amounts; k++) {
-		const struct amount *a = &x->amounts[k];
+		const struct short_amount *a = &x->amounts[k];
 		int64_t bound;
 
 		if (a->need <= 0)

@@ -280,7 +280,7 @@ static void tell_rest(struct decision_report *r)
 /* Why it waits, or who is protected. */
 static void tell_reasons(struct decision_report *r)
 {
-	struct words *w = words_new(r->s, r->ret->arena);
+	struct session_words *w = words_new(r->s, r->ret->arena);
 
 	for (uint32_t i = r->first; i < r->ret->v.n; i++) {
 		struct decision *d = &r->ret->v.v[i];

@@ -11,7 +11,7 @@ struct protected_pair {
 	uint32_t n;
 };
 
-struct words {
+struct session_words {
 	struct session *s;
 	struct arena *keep;
 	const char **of_signature; /* for each signature: Kubernetes' sentence */
@@ -19,9 +19,9 @@ struct words {
 	ARRAY(struct protected_pair) pairs;
 };
 
-struct words *words_new(struct session *s, struct arena *keep)
+struct session_words *words_new(struct session *s, struct arena *keep)
 {
-	struct words *w = mem_alloc(sizeof(*w));
+	struct session_words *w = mem_alloc(sizeof(*w));
 
 	w->s = s;
 	w->keep = keep;
@@ -30,7 +30,7 @@ struct words *words_new(struct session *s, struct arena *keep)
 	return w;
 }
 
-void words_free(struct words *w)
+void words_free(struct session_words *w)
 {
 	array_free(&w->pairs);
 	mem_free(w->of_signature);
@@ -121,7 +121,7 @@ static bool says_limit(const struct session *s, uint32_t workload, const double 
 	return false;
 }
 
-static bool says_no_queue(struct words *w, const struct workload *u, struct text *out)
+static bool says_no_queue(struct session_words *w, const struct workload *u, struct text *out)
 {
 	struct session *s = w->s;
 	pod_id pod = s->members[s->podsets[u->first_podset].first].pod;
@@ -136,7 +136,7 @@ static bool says_no_queue(struct words *w, const struct workload *u, struct text
 
 /* ---- no room ---- */
 
-static const char *fit_sentence(struct words *w, uint32_t signature, pod_id pod)
+static const char *fit_sentence(struct session_words *w, uint32_t signature, pod_id pod)
 {
 	struct session *s = w->s;
 	struct arena *a;
@@ -207,7 +207,7 @@ static void add_own_share(struct session *s, uint32_t workload, struct text *out
 	text_add_char(out, '.');
 }
 
-static void workload_words(struct words *w, uint32_t workload, struct text *out)
+static void workload_words(struct session_words *w, uint32_t workload, struct text *out)
 {
 	struct session *s = w->s;
 	const struct workload *u = &s->workloads[workload];
@@ -236,7 +236,7 @@ static void workload_words(struct words *w, uint32_t workload, struct text *out)
 	add_search(s, u, out);
 }
 
-const char *words_of_workload(struct words *w, uint32_t workload)
+const char *words_of_workload(struct session_words *w, uint32_t workload)
 {
 	struct text t = {0};
 
@@ -248,7 +248,7 @@ const char *words_of_workload(struct words *w, uint32_t workload)
 	return w->of_workload[workload];
 }
 
-const char *words_of_gates(struct words *w, pod_id pod)
+const char *words_of_gates(struct session_words *w, pod_id pod)
 {
 	struct session *s = w->s;
 	struct arena *a = arena_new(1 << 14);
@@ -284,7 +284,7 @@ static struct protected_memo *memo_of(const struct session *s, uint32_t workload
 	return NULL;
 }
 
-static const struct protected_pod *keep(struct words *w, struct protected_memo *m)
+static const struct protected_pod *keep(struct session_words *w, struct protected_memo *m)
 {
 	struct protected_pod *v;
 
@@ -298,7 +298,7 @@ static const struct protected_pod *keep(struct words *w, struct protected_memo *
 }
 
 /* Both lists in one, once for all that have the same two. */
-static const struct protected_pair *pair_of(struct words *w, struct protected_memo *a, struct protected_memo *b)
+static const struct protected_pair *pair_of(struct session_words *w, struct protected_memo *a, struct protected_memo *b)
 {
 	struct protected_list all = {.max = PROTECTED_MAX};
 	struct protected_pair p = {.a = a, .b = b};
@@ -317,7 +317,7 @@ static const struct protected_pair *pair_of(struct words *w, struct protected_me
 	return &array_last(&w->pairs);
 }
 
-void words_protected(struct words *w, uint32_t workload, struct decision *d)
+void words_protected(struct session_words *w, uint32_t workload, struct decision *d)
 {
 	bool waits = d->outcome == OUTCOME_WAITING;
 	struct protected_memo *reclaim = memo_of(w->s, workload, ACTION_RECLAIM),

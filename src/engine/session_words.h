@@ -8,13 +8,13 @@
 
 #include "engine/session.h"
 
-struct words;
+struct session_words;
 
-struct words *words_new(struct session *s, struct arena *keep);
-void words_free(struct words *w);
+struct session_words *words_new(struct session *s, struct arena *keep);
+void words_free(struct session_words *w);
 /* One or more sentences, kept; asked after the decisions were carried into the ledger. */
-const char *words_of_workload(struct words *w, uint32_t workload);
-const char *words_of_gates(struct words *w, pod_id pod);
+const char *words_of_workload(struct session_words *w, uint32_t workload);
+const char *words_of_gates(struct session_words *w, pod_id pod);
 
 /* Into the decision: whom the rules protected from it, by its action, or while it waits by all that were tried. */
-void words_protected(struct words *w, uint32_t workload, struct decision *d);
+void words_protected(struct session_words *w, uint32_t workload, struct decision *d);

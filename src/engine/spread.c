@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct piece {
+struct spread_piece {
 	spread_fn f;
 	void *ctx;
 	uint32_t i, from, to;
@@ -14,7 +14,7 @@ struct piece {
 
 static void *work(void *arg)
 {
-	const struct piece *p = arg;
+	const struct spread_piece *p = arg;
 
 	p->f(p->ctx, p->i, p->from, p->to);
 	return NULL;
@@ -31,14 +31,14 @@ uint32_t spread_pieces(uint32_t threads, uint32_t n, uint32_t least)
 
 void spread_run(uint32_t pieces, uint32_t n, spread_fn f, void *ctx)
 {
-	struct piece p[SPREAD_MAX];
+	struct spread_piece p[SPREAD_MAX];
 
 	for (uint32_t i = 0; i < pieces; i++) {
-		p[i] = (struct piece){.f = f,
-				      .ctx = ctx,
-				      .i = i,
-				      .from = (uint32_t)((uint64_t)n * i / pieces),
-				      .to = (uint32_t)((uint64_t)n * (i + 1) / pieces)};
+		p[i] = (struct spread_piece){.f = f,
+					     .ctx = ctx,
+					     .i = i,
+					     .from = (uint32_t)((uint64_t)n * i / pieces),
+					     .to = (uint32_t)((uint64_t)n * (i + 1) / pieces)};
 		p[i].has_thread = i && !pthread_create(&p[i].thread, NULL, work, &p[i]);
 	}
 	for (uint32_t i = 0; i < pieces; i++) {

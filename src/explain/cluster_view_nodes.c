@@ -18,7 +18,7 @@ struct bunch { /* nodes on one line */
 
 typedef ARRAY(struct bunch) bunch_list;
 
-static name_id instance_type(const struct page *p, node_id id)
+static name_id instance_type(const struct view_page *p, node_id id)
 {
 	const struct obj_node *o = ledger_node(p->v->ledger, id)->obj;
 	name_id key = names_find(p->v->names, INSTANCE_TYPE, strlen(INSTANCE_TYPE)), value = NAME_NONE;
@@ -35,7 +35,7 @@ static uint64_t hash_taints(uint64_t h, const struct obj_node *o)
 	return h;
 }
 
-static uint64_t hash_node(const struct page *p, node_id id)
+static uint64_t hash_node(const struct view_page *p, node_id id)
 {
 	const struct obj_node *o = ledger_node(p->v->ledger, id)->obj;
 	uint64_t h = hash_mix(instance_type(p, id), view_overbooked(p->v, id) != RES_NONE);
@@ -57,7 +57,7 @@ static bool same_taints(const struct obj_node *a, const struct obj_node *b)
 	return true;
 }
 
-static bool same_kind(const struct page *p, node_id id_a, node_id id_b)
+static bool same_kind(const struct view_page *p, node_id id_a, node_id id_b)
 {
 	const struct obj_node *a = ledger_node(p->v->ledger, id_a)->obj, *b = ledger_node(p->v->ledger, id_b)->obj;
 
@@ -70,7 +70,7 @@ static bool same_kind(const struct page *p, node_id id_a, node_id id_b)
 	       a->is_not_ready == b->is_not_ready && same_taints(a, b);
 }
 
-static void add_node(const struct page *p, struct bunch *b, node_id id)
+static void add_node(const struct view_page *p, struct bunch *b, node_id id)
 {
 	const int64_t *has = ledger_node_allocatable(p->v->ledger, id), *used = ledger_node_used(p->v->ledger, id);
 
@@ -87,7 +87,7 @@ static void add_node(const struct page *p, struct bunch *b, node_id id)
 }
 
 /* The bunch it belongs to: the hash finds it, and the next number where another kind has it already. */
-static struct bunch *bunch_of(const struct page *p, bunch_list *l, struct map *by_hash, node_id id)
+static struct bunch *bunch_of(const struct view_page *p, bunch_list *l, struct map *by_hash, node_id id)
 {
 	struct bunch fresh = {.first = id};
 	uint64_t h = hash_node(p, id);
@@ -103,7 +103,7 @@ static struct bunch *bunch_of(const struct page *p, bunch_list *l, struct map *b
 	return &l->v[i];
 }
 
-static void bunch_nodes(const struct page *p, bool by_kind, bunch_list *ret)
+static void bunch_nodes(const struct view_page *p, bool by_kind, bunch_list *ret)
 {
 	struct map by_hash = {0};
 
@@ -122,7 +122,7 @@ static void bunch_nodes(const struct page *p, bool by_kind, bunch_list *ret)
 
 /* ---- words ---- */
 
-static void node_types(const struct page *p, id_list32 *ret)
+static void node_types(const struct view_page *p, id_list32 *ret)
 {
 	const int64_t *capacity = ledger_capacity(p->v->ledger);
 
@@ -136,7 +136,7 @@ static void node_types(const struct page *p, id_list32 *ret)
 	}
 }
 
-static void note_taints(const struct page *p, const struct obj_node *o, struct text *notes)
+static void note_taints(const struct view_page *p, const struct obj_node *o, struct text *notes)
 {
 	if (!p->is_wide && o->n_taints) {
 		page_note(notes, "%u taint%s", o->n_taints, o->n_taints == 1 ? "" : "s");
@@ -150,7 +150,7 @@ static void note_taints(const struct page *p, const struct obj_node *o, struct t
 	}
 }
 
-static void notes_cell(const struct page *p, struct table *t, const struct bunch *b)
+static void notes_cell(const struct view_page *p, struct table *t, const struct bunch *b)
 {
 	const struct ledger_node *n = ledger_node(p->v->ledger, b->first);
 	res_id over = view_overbooked(p->v, b->first);
@@ -175,7 +175,7 @@ static void notes_cell(const struct page *p, struct table *t, const struct bunch
 	text_free(&notes);
 }
 
-static void room_cell(const struct page *p, struct table *t, const struct bunch *b, res_id r)
+static void room_cell(const struct view_page *p, struct table *t, const struct bunch *b, res_id r)
 {
 	enum tone tone = b->most[r] < 0 ? TONE_BAD : TONE_PLAIN;
 
@@ -188,7 +188,7 @@ static void room_cell(const struct page *p, struct table *t, const struct bunch 
 			   page_amount(p, r, b->most[r]));
 }
 
-static void bunch_row(const struct page *p, struct table *t, const struct bunch *b, const id_list32 *types)
+static void bunch_row(const struct view_page *p, struct table *t, const struct bunch *b, const id_list32 *types)
 {
 	table_row(t);
 	if (b->n_nodes == 1)
@@ -202,7 +202,7 @@ static void bunch_row(const struct page *p, struct table *t, const struct bunch 
 	notes_cell(p, t, b);
 }
 
-static void total_row(const struct page *p, struct table *t, const bunch_list *l, const id_list32 *types)
+static void total_row(const struct view_page *p, struct table *t, const bunch_list *l, const id_list32 *types)
 {
 	struct bunch sum = {.n_nodes = 1};
 
@@ -223,7 +223,7 @@ static void total_row(const struct page *p, struct table *t, const bunch_list *l
 		room_cell(p, t, &sum, types->v[i]);
 }
 
-static void node_columns(const struct page *p, struct table *t, const id_list32 *types)
+static void node_columns(const struct view_page *p, struct table *t, const id_list32 *types)
 {
 	table_column(t, "NODE (free/total)", COLUMN_LEFT);
 	table_column(t, "TYPE", COLUMN_LEFT);
@@ -233,7 +233,7 @@ static void node_columns(const struct page *p, struct table *t, const id_list32 
 	table_column(t, "NOTES", COLUMN_LEFT);
 }
 
-void page_nodes(const struct page *p)
+void page_nodes(const struct view_page *p)
 {
 	bunch_list l = {0};
 	id_list32 types = {0};

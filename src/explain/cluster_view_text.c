@@ -16,7 +16,7 @@ enum { QUEUE_TYPES_MAX = 4 };
 
 /* ---- small words ---- */
 
-const char *page_type_title(const struct page *p, res_id r)
+const char *page_type_title(const struct view_page *p, res_id r)
 {
 	char *title = arena_printf(p->arena, "%s", view_short_type(p->v, r));
 
@@ -39,7 +39,7 @@ static void cores_text(int64_t milli, struct text *out)
 		out->s[--out->n] = '\0';
 }
 
-const char *page_amount(const struct page *p, res_id r, int64_t amount)
+const char *page_amount(const struct view_page *p, res_id r, int64_t amount)
 {
 	struct text t = {0};
 	const char *s;
@@ -66,7 +66,7 @@ void page_note(struct text *notes, const char *fmt, ...)
 	va_end(ap);
 }
 
-void page_section(const struct page *p, const struct table *t, uint32_t n_left_out)
+void page_section(const struct view_page *p, const struct table *t, uint32_t n_left_out)
 {
 	if (!t->n_rows)
 		return;
@@ -77,7 +77,7 @@ void page_section(const struct page *p, const struct table *t, uint32_t n_left_o
 }
 
 /* "6m50s"; what lies ahead is "in 5m". */
-static const char *ago(const struct page *p, int64_t then_ns)
+static const char *ago(const struct view_page *p, int64_t then_ns)
 {
 	struct text t = {0};
 	const char *s;
@@ -120,7 +120,7 @@ static bool is_guaranteed_or_limited(const struct cluster_view *v, res_id r)
 }
 
 /* Types that some queue guarantees or limits; where none does, those of the nodes. */
-static void queue_types(const struct page *p, id_list32 *ret)
+static void queue_types(const struct view_page *p, id_list32 *ret)
 {
 	const struct cluster_view *v = p->v;
 	const int64_t *capacity = ledger_capacity(v->ledger);
@@ -138,7 +138,7 @@ static void queue_types(const struct page *p, id_list32 *ret)
 		ret->n = QUEUE_TYPES_MAX;
 }
 
-static void queue_cell(const struct page *p, struct table *t, queue_id q, res_id r)
+static void queue_cell(const struct view_page *p, struct table *t, queue_id q, res_id r)
 {
 	static const enum tone tones[] = {TONE_PLAIN, TONE_WARN, TONE_BAD};
 	const struct queue_spec *s = &queue_get(p->v->tree, q)->spec;
@@ -150,7 +150,7 @@ static void queue_cell(const struct page *p, struct table *t, queue_id q, res_id
 }
 
 /* "12 gpu over", "4 gpu short". */
-static void add_standing(const struct page *p, queue_id q, enum standing which, const char *word, struct text *out)
+static void add_standing(const struct view_page *p, queue_id q, enum standing which, const char *word, struct text *out)
 {
 	const int64_t *used = ledger_queue_used(p->v->ledger, q);
 
@@ -165,7 +165,7 @@ static void add_standing(const struct page *p, queue_id q, enum standing which, 
 	}
 }
 
-static void standing_cell(const struct page *p, struct table *t, queue_id q)
+static void standing_cell(const struct view_page *p, struct table *t, queue_id q)
 {
 	struct text words = {0};
 	enum tone tone;
@@ -187,7 +187,7 @@ static void note_duration(struct text *notes, const char *what, int64_t ns)
 }
 
 /* The delay counts where pods are, and where a queues.yaml may set it. */
-static void note_delay(const struct page *p, queue_id id, struct text *notes)
+static void note_delay(const struct view_page *p, queue_id id, struct text *notes)
 {
 	const struct queue *q = queue_get(p->v->tree, id);
 	bool may_set = q->spec.sources & (FROM_YUNIKORN | FROM_TEMPLATE);
@@ -196,7 +196,7 @@ static void note_delay(const struct page *p, queue_id id, struct text *notes)
 		note_duration(notes, "delay", q->props.preemption_delay_ns);
 }
 
-static void settings_cell(const struct page *p, struct table *t, queue_id id)
+static void settings_cell(const struct view_page *p, struct table *t, queue_id id)
 {
 	const struct queue *q = queue_get(p->v->tree, id);
 	struct text notes = {0};
@@ -218,7 +218,7 @@ static void settings_cell(const struct page *p, struct table *t, queue_id id)
 	text_free(&notes);
 }
 
-static void queue_row(const struct page *p, struct table *t, queue_id id, const id_list32 *types)
+static void queue_row(const struct view_page *p, struct table *t, queue_id id, const id_list32 *types)
 {
 	const struct queue *q = queue_get(p->v->tree, id);
 
@@ -233,7 +233,7 @@ static void queue_row(const struct page *p, struct table *t, queue_id id, const 
 }
 
 /* Pods that no queue counts must not vanish from the sight of whoever adds up. */
-static void stray_row(const struct page *p, struct table *t)
+static void stray_row(const struct view_page *p, struct table *t)
 {
 	table_row(t);
 	table_cell(t, TONE_BAD, "in queues that do not exist");
@@ -241,7 +241,7 @@ static void stray_row(const struct page *p, struct table *t)
 	table_cell(t, TONE_PLAIN, "%" PRIu32, p->v->n_stray[POD_WAITING]);
 }
 
-static void queues(const struct page *p)
+static void queues(const struct view_page *p)
 {
 	struct table t = {0};
 	id_list32 types = {0};
@@ -265,7 +265,7 @@ static void queues(const struct page *p)
 
 /* ---- pods ---- */
 
-static const char *amounts(const struct page *p, const struct pod *pod)
+static const char *amounts(const struct view_page *p, const struct pod *pod)
 {
 	const struct res_list *l = view_pod_amounts(p->v, pod);
 	struct text t = {0};
@@ -283,12 +283,12 @@ static const char *amounts(const struct page *p, const struct pod *pod)
 	return *s ? s : "nothing";
 }
 
-static const char *group_of(const struct page *p, const struct pod *pod)
+static const char *group_of(const struct view_page *p, const struct pod *pod)
 {
 	return pod->group == GROUP_NONE ? "" : name_str(p->v->names, ledger_group(p->v->ledger, pod->group)->obj->name);
 }
 
-static void queue_name_cell(const struct page *p, struct table *t, pod_id id)
+static void queue_name_cell(const struct view_page *p, struct table *t, pod_id id)
 {
 	const struct pod *pod = ledger_pod(p->v->ledger, id);
 
@@ -298,7 +298,7 @@ static void queue_name_cell(const struct page *p, struct table *t, pod_id id)
 		table_cell(t, TONE_BAD, "%s?", cluster_wanted_queue(p->v->cluster, id));
 }
 
-static void note_waiting(const struct page *p, const struct pod *pod, struct text *notes)
+static void note_waiting(const struct view_page *p, const struct pod *pod, struct text *notes)
 {
 	const struct shape *s = shape_get(p->v->vocab, pod->shape);
 
@@ -324,7 +324,7 @@ static void pod_columns(struct table *t, const char *title, bool has_node)
 	table_column(t, "PRIORITY", COLUMN_RIGHT);
 }
 
-static void pod_cells(const struct page *p, struct table *t, pod_id id, bool has_node)
+static void pod_cells(const struct view_page *p, struct table *t, pod_id id, bool has_node)
 {
 	const struct pod *pod = ledger_pod(p->v->ledger, id);
 	struct text name = {0};
@@ -338,7 +338,7 @@ static void pod_cells(const struct page *p, struct table *t, pod_id id, bool has
 	text_free(&name);
 }
 
-static void waiting_columns(const struct page *p, struct table *t)
+static void waiting_columns(const struct view_page *p, struct table *t)
 {
 	pod_columns(t, "WAITING POD", false);
 	if (p->is_wide) {
@@ -350,7 +350,7 @@ static void waiting_columns(const struct page *p, struct table *t)
 	table_column(t, "NOTES", COLUMN_LEFT);
 }
 
-static void waiting_row(const struct page *p, struct table *t, pod_id id)
+static void waiting_row(const struct view_page *p, struct table *t, pod_id id)
 {
 	const struct pod *pod = ledger_pod(p->v->ledger, id);
 	struct text notes = {0};
@@ -368,7 +368,7 @@ static void waiting_row(const struct page *p, struct table *t, pod_id id)
 }
 
 /* The deletion timestamp is when the pod should be gone: one that lies behind is a pod that hangs. */
-static void leaving_columns(const struct page *p, struct table *t)
+static void leaving_columns(const struct view_page *p, struct table *t)
 {
 	(void)p;
 	pod_columns(t, "LEAVING POD", true);
@@ -376,7 +376,7 @@ static void leaving_columns(const struct page *p, struct table *t)
 	table_column(t, "DUE", COLUMN_LEFT);
 }
 
-static void leaving_row(const struct page *p, struct table *t, pod_id id)
+static void leaving_row(const struct view_page *p, struct table *t, pod_id id)
 {
 	const struct pod *pod = ledger_pod(p->v->ledger, id);
 	int64_t due = pod->obj->deleted_ns;
@@ -388,7 +388,7 @@ static void leaving_row(const struct page *p, struct table *t, pod_id id)
 			   due <= p->v->now_ns ? " ago" : "");
 }
 
-static void running_columns(const struct page *p, struct table *t)
+static void running_columns(const struct view_page *p, struct table *t)
 {
 	(void)p;
 	pod_columns(t, "RUNNING POD", true);
@@ -398,7 +398,7 @@ static void running_columns(const struct page *p, struct table *t)
 	table_column(t, "RUNS FOR", COLUMN_RIGHT);
 }
 
-static void running_row(const struct page *p, struct table *t, pod_id id)
+static void running_row(const struct view_page *p, struct table *t, pod_id id)
 {
 	const struct pod *pod = ledger_pod(p->v->ledger, id);
 
@@ -409,8 +409,9 @@ static void running_row(const struct page *p, struct table *t, pod_id id)
 	table_cell(t, TONE_PLAIN, "%s", ago(p, pod->started_ns));
 }
 
-static void pods(const struct page *p, enum pod_state state, void (*columns)(const struct page *p, struct table *t),
-		 void (*row)(const struct page *p, struct table *t, pod_id id))
+static void pods(const struct view_page *p, enum pod_state state,
+		 void (*columns)(const struct view_page *p, struct table *t),
+		 void (*row)(const struct view_page *p, struct table *t, pod_id id))
 {
 	uint32_t n = p->v->n_pods[state], shown = p->is_wide || n < LINES_MAX ? n : LINES_MAX;
 	struct table t = {0};
@@ -447,7 +448,7 @@ static void member_cells(struct table *t, const struct member_counts *c)
 	table_cell(t, TONE_PLAIN, "%" PRIu32, c->leaving);
 }
 
-static void podset_rows(const struct page *p, struct table *t, const struct group *g)
+static void podset_rows(const struct view_page *p, struct table *t, const struct group *g)
 {
 	for (uint32_t i = 0; i < g->n_podsets; i++) {
 		const struct podset *s = ledger_podset(p->v->ledger, g->first_podset + i);
@@ -464,7 +465,7 @@ static void podset_rows(const struct page *p, struct table *t, const struct grou
 	}
 }
 
-static void group_row(const struct page *p, struct table *t, group_id id)
+static void group_row(const struct view_page *p, struct table *t, group_id id)
 {
 	const struct group *g = ledger_group(p->v->ledger, id);
 	struct member_counts c = {0};
@@ -486,7 +487,7 @@ static void group_row(const struct page *p, struct table *t, group_id id)
 		podset_rows(p, t, g);
 }
 
-static void groups(const struct page *p)
+static void groups(const struct view_page *p)
 {
 	uint32_t n = p->v->groups.n, shown = p->is_wide || n < LINES_MAX ? n : LINES_MAX;
 	struct table t = {0};
@@ -524,7 +525,7 @@ static void count_covered(const struct cluster_view *v, uint32_t *covered)
 	}
 }
 
-static void budget_row(const struct page *p, struct table *t, pdb_id id, uint32_t n_covered)
+static void budget_row(const struct view_page *p, struct table *t, pdb_id id, uint32_t n_covered)
 {
 	const struct pdb *b = ledger_pdb(p->v->ledger, id);
 	struct text selector = {0};
@@ -542,7 +543,7 @@ static void budget_row(const struct page *p, struct table *t, pdb_id id, uint32_
 	text_free(&selector);
 }
 
-static void budgets(const struct page *p)
+static void budgets(const struct view_page *p)
 {
 	uint32_t n = p->v->budgets.n, shown = p->is_wide || n < LINES_MAX ? n : LINES_MAX;
 	uint32_t *covered = mem_alloc((ledger_pdb_limit(p->v->ledger) + 1) * sizeof(*covered));
@@ -567,7 +568,7 @@ static const char *plural(uint32_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void summary(const struct page *p)
+static void summary(const struct view_page *p)
 {
 	const struct cluster_view *v = p->v;
 	struct text line = {0}, broken = {0};
@@ -588,7 +589,7 @@ static void summary(const struct page *p)
 
 void cluster_view_text(const struct cluster_view *v, const struct look *look, bool is_wide, struct text *out)
 {
-	struct page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new(1 << 16)};
+	struct view_page p = {.v = v, .look = look, .is_wide = is_wide, .out = out, .arena = arena_new(1 << 16)};
 
 	summary(&p);
 	queues(&p);

@@ -9,7 +9,7 @@
 
 enum { LINES_MAX = 40 }; /* of a list that is not wide */
 
-struct page {
+struct view_page {
 	const struct cluster_view *v;
 	const struct look *look;
 	bool is_wide;
@@ -17,8 +17,9 @@ struct page {
 	struct arena *arena; /* words that live as long as the page is written */
 };
 
-const char *page_type_title(const struct page *p, res_id r); /* "GPU" */
-const char *page_amount(const struct page *p, res_id r, int64_t amount);
+const char *page_type_title(const struct view_page *p, res_id r); /* "GPU" */
+const char *page_amount(const struct view_page *p, res_id r, int64_t amount);
 void page_note(struct text *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* ", " between them */
-void page_section(const struct page *p, const struct table *t, uint32_t n_left_out); /* nothing if there are no rows */
-void page_nodes(const struct page *p);						     /* cluster_view_nodes.c */
+void page_section(const struct view_page *p, const struct table *t,
+		  uint32_t n_left_out);	    /* nothing if there are no rows */
+void page_nodes(const struct view_page *p); /* cluster_view_nodes.c */

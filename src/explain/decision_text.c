@@ -238,7 +238,7 @@ struct node_row {	   /* nodes of which the same is to be said */
 	const char *result;
 };
 
-struct node_rows {
+struct node_lines {
 	struct arena *arena;
 	ARRAY(struct node_row) v;
 };
@@ -294,7 +294,7 @@ static enum tone result_tone(const struct node_report *r, const struct decision 
 }
 
 /* The row that says the same; the chosen node stands alone. */
-static struct node_row *same_row(struct node_rows *rows, const struct decision *d, const char *result)
+static struct node_row *same_row(struct node_lines *rows, const struct decision *d, const char *result)
 {
 	for (uint32_t i = 0; i < rows->v.n; i++)
 		if (d->nodes[rows->v.v[i].first].node != d->node && str_eq(rows->v.v[i].result, result))
@@ -302,10 +302,10 @@ static struct node_row *same_row(struct node_rows *rows, const struct decision *
 	return NULL;
 }
 
-static struct node_rows group_nodes(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
-				    bool is_wide)
+static struct node_lines group_nodes(const struct plan_view *v, const struct decision *d,
+				     const struct cede_cycle *words, bool is_wide)
 {
-	struct node_rows rows = {.arena = arena_new(1 << 12)};
+	struct node_lines rows = {.arena = arena_new(1 << 12)};
 	struct text result = {0};
 
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
@@ -330,7 +330,7 @@ static struct node_rows group_nodes(const struct plan_view *v, const struct deci
 static void node_table(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		       const struct look *look, bool is_wide, struct text *out)
 {
-	struct node_rows rows;
+	struct node_lines rows;
 	struct table t = {0};
 
 	if (!d->n_nodes)

@@ -5,7 +5,7 @@
 
 /* ---- trying ---- */
 
-struct trial {
+struct forecast_trial {
 	const struct trial_question *q;
 	struct forecast *f;
 	const struct decision *own; /* the pod's last in the present plan */
@@ -28,7 +28,7 @@ static void end_of_rule(struct forecast_step *s, enum rule_id rule, bool is_cand
 	s->ends[i].n += is_candidate;
 }
 
-static void look_at_end(struct trial *t, const struct decision *d, enum rule_id rule, int64_t until_ns,
+static void look_at_end(struct forecast_trial *t, const struct decision *d, enum rule_id rule, int64_t until_ns,
 			bool is_candidate)
 {
 	if (until_ns == TIME_NONE || until_ns <= t->now_ns)
@@ -41,7 +41,7 @@ static void look_at_end(struct trial *t, const struct decision *d, enum rule_id 
 		end_of_rule(&t->step, rule, is_candidate);
 }
 
-static void look_at(struct trial *t, const struct decision *d)
+static void look_at(struct forecast_trial *t, const struct decision *d)
 {
 	if (d->pod == t->q->waits->pod && (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)) {
 		t->is_done = true;
@@ -94,7 +94,7 @@ static bool is_told_again(void *ctx, pod_id pod)
 
 /* ---- the plan at one time ---- */
 
-static struct engine *engine_for(struct trial *t, struct err *e)
+static struct engine *engine_for(struct forecast_trial *t, struct err *e)
 {
 	const struct trial_question *q = t->q;
 
@@ -105,7 +105,7 @@ static struct engine *engine_for(struct trial *t, struct err *e)
 	return t->engine;
 }
 
-static void look_at_plan(struct trial *t, const struct decisions *d)
+static void look_at_plan(struct forecast_trial *t, const struct decisions *d)
 {
 	t->own = NULL;
 	for (uint32_t i = 0; i < d->v.n; i++)
@@ -118,7 +118,7 @@ static void look_at_plan(struct trial *t, const struct decisions *d)
 }
 
 /* What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed. */
-static bool plan_now(struct trial *t)
+static bool plan_now(struct forecast_trial *t)
 {
 	const struct trial_question *q = t->q;
 	struct decisions d = {.arena = arena_new(1 << 16)};
@@ -159,7 +159,8 @@ void forecast_find(const struct trial_question *q, struct forecast *ret)
 {
 	struct ledger *l = cluster_ledger(q->cluster);
 	ledger_mark mark = ledger_get_mark(l);
-	struct trial t = {.q = q, .f = ret, .now_ns = q->run.now_ns, .engine = q->is_engine_lent ? NULL : q->engine};
+	struct forecast_trial t = {
+		.q = q, .f = ret, .now_ns = q->run.now_ns, .engine = q->is_engine_lent ? NULL : q->engine};
 	uint32_t n = 0;
 
 	*ret = (struct forecast){0};

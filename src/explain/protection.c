@@ -126,7 +126,7 @@ void protection_text(const struct plan_view *v, const struct decision *d, struct
 
 enum { ROWS_SHOWN = 20 };
 
-struct shown {
+struct shown_protection {
 	const struct protected_pod *first;
 	const char *why;
 	uint32_t n;
@@ -134,10 +134,10 @@ struct shown {
 
 struct shown_rows {
 	struct arena *arena;
-	ARRAY(struct shown) v;
+	ARRAY(struct shown_protection) v;
 };
 
-static bool is_alike(const struct shown *s, const struct protected_pod *x, const char *why)
+static bool is_alike(const struct shown_protection *s, const struct protected_pod *x, const char *why)
 {
 	return s->first->queue == x->queue && s->first->node == x->node && str_eq(s->why, why) &&
 	       str_eq(rule_verdict_name(&s->first->verdict), rule_verdict_name(&x->verdict));
@@ -160,13 +160,14 @@ static struct shown_rows group_rows(const struct plan_view *v, const struct deci
 			rows.v.v[k].n++;
 			continue;
 		}
-		array_push(&rows.v, ((struct shown){x, arena_strndup(rows.arena, text_str(&why), why.n), 1}));
+		array_push(&rows.v,
+			   ((struct shown_protection){x, arena_strndup(rows.arena, text_str(&why), why.n), 1}));
 	}
 	text_free(&why);
 	return rows;
 }
 
-static void add_row(const struct plan_view *v, struct table *t, const struct shown *s)
+static void add_row(const struct plan_view *v, struct table *t, const struct shown_protection *s)
 {
 	const struct protected_pod *x = s->first;
 	struct text pod = {0};

@@ -17,7 +17,7 @@ static uint64_t image_bit(name_id image)
 	return UINT64_C(1) << (image % 64);
 }
 
-static void sum_images(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret)
+static void sum_images(const struct cede_cycle *c, const struct ledger_node *n, struct memo_sums *ret)
 {
 	for (uint32_t i = 0; i < n->obj->n_images; i++)
 		ret->a |= (int64_t)image_bit(n->obj->images[i].name);
@@ -25,7 +25,7 @@ static void sum_images(const struct cede_cycle *c, const struct ledger_node *n, 
 
 static const struct obj_image *find_image(void *self, const struct cede_cycle *c, node_id node, name_id image)
 {
-	const struct node_sums *known = node_memo_find(self, c, node);
+	const struct memo_sums *known = node_memo_find(self, c, node);
 	const struct obj_node *o;
 
 	if (known && !((uint64_t)known->a & image_bit(image)))

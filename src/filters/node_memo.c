@@ -16,9 +16,9 @@ void node_memo_destroy(void *self)
 	mem_free(m);
 }
 
-static struct node_sums sum_now(const struct cede_cycle *c, const struct ledger_node *n, node_sum_fn sum)
+static struct memo_sums sum_now(const struct cede_cycle *c, const struct ledger_node *n, node_sum_fn sum)
 {
-	struct node_sums s = {.generation = n->generation};
+	struct memo_sums s = {.generation = n->generation};
 
 	sum(c, n, &s);
 	return s;
@@ -49,16 +49,16 @@ void node_memo_refresh(struct node_memo *m, const struct cede_cycle *c, const no
 	}
 }
 
-const struct node_sums *node_memo_find(const struct node_memo *m, const struct cede_cycle *c, node_id node)
+const struct memo_sums *node_memo_find(const struct node_memo *m, const struct cede_cycle *c, node_id node)
 {
 	if (!m || m->ledger != c->ledger || node >= m->nodes.n)
 		return NULL;
 	return m->nodes.v[node].generation == ledger_node(c->ledger, node)->generation ? &m->nodes.v[node] : NULL;
 }
 
-struct node_sums node_memo_ask(const struct node_memo *m, const struct cede_cycle *c, node_id node, node_sum_fn sum)
+struct memo_sums node_memo_ask(const struct node_memo *m, const struct cede_cycle *c, node_id node, node_sum_fn sum)
 {
-	const struct node_sums *known = node_memo_find(m, c, node);
+	const struct memo_sums *known = node_memo_find(m, c, node);
 
 	return known ? *known : sum_now(c, ledger_node(c->ledger, node), sum);
 }

@@ -15,18 +15,18 @@
 #include "base/array.h"
 #include "filters/framework.h"
 
-struct node_sums {
+struct memo_sums {
 	uint64_t generation; /* 0: not known */
 	int64_t a, b;	     /* what they are is the plugin's */
 };
 
 struct node_memo {
 	const struct ledger *ledger; /* whose nodes these are */
-	ARRAY(struct node_sums) nodes;
+	ARRAY(struct memo_sums) nodes;
 };
 
 /* Fills a and b. */
-typedef void (*node_sum_fn)(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret);
+typedef void (*node_sum_fn)(const struct cede_cycle *c, const struct ledger_node *n, struct memo_sums *ret);
 
 /* The create and destroy of a plugin whose self is a memo. */
 bool node_memo_create(const struct cede_arg *args, size_t n_args, void **ret_self, char *why, size_t why_size);
@@ -36,6 +36,6 @@ void node_memo_destroy(void *self);
 void node_memo_refresh(struct node_memo *m, const struct cede_cycle *c, const node_id *nodes, size_t n,
 		       node_sum_fn sum);
 /* NULL: not known, or not up to date. */
-const struct node_sums *node_memo_find(const struct node_memo *m, const struct cede_cycle *c, node_id node);
+const struct memo_sums *node_memo_find(const struct node_memo *m, const struct cede_cycle *c, node_id node);
 /* From the memo, or summed up now. */
-struct node_sums node_memo_ask(const struct node_memo *m, const struct cede_cycle *c, node_id node, node_sum_fn sum);
+struct memo_sums node_memo_ask(const struct node_memo *m, const struct cede_cycle *c, node_id node, node_sum_fn sum);

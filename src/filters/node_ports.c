@@ -27,7 +27,7 @@ static const struct shape *shape_at(const struct cede_cycle *c, pod_id pod)
 	return shape_get(c->vocab, ledger_pod(c->ledger, pod)->shape);
 }
 
-static void sum_ports(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret)
+static void sum_ports(const struct cede_cycle *c, const struct ledger_node *n, struct memo_sums *ret)
 {
 	for (uint32_t i = 0; i < n->pods.n; i++)
 		ret->a |= (int64_t)port_bits(shape_at(c, n->pods.v[i]));
@@ -59,7 +59,7 @@ bool host_ports_clash(const struct shape *a, const struct shape *b)
 
 static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_node node)
 {
-	const struct node_sums *known = node_memo_find(self, c, node);
+	const struct memo_sums *known = node_memo_find(self, c, node);
 	const pod_list *pods = &ledger_node(c->ledger, node)->pods;
 
 	if (known && !((uint64_t)known->a & port_bits(c->shape)))

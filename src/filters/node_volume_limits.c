@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "filters/volumes.h"
 
-enum reason { LOOKING_UP, NOT_OWNED, TOO_MANY };
+enum limits_reason { LOOKING_UP, NOT_OWNED, TOO_MANY };
 
 struct attached { /* a volume as drivers tell them apart */
 	name_id driver;

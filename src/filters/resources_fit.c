@@ -142,7 +142,7 @@ static bool reason_text(void *self, const struct cede_cycle *c, struct cede_verd
 /* ---- score ---- */
 
 /* What a node's pods ask for, with defaults: a is cpu, b memory. */
-static void sum_nonzero(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret)
+static void sum_nonzero(const struct cede_cycle *c, const struct ledger_node *n, struct memo_sums *ret)
 {
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		const struct shape *s = shape_get(c->vocab, ledger_pod(c->ledger, n->pods.v[i])->shape);
@@ -232,7 +232,7 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 	const struct plugin_args *args = framework_args(c->framework);
 	const struct fit *f = cede_get_state(c, &resources_fit_plugin);
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
-	struct node_sums there = node_memo_ask(self, c, node, sum_nonzero);
+	struct memo_sums there = node_memo_ask(self, c, node, sum_nonzero);
 	const struct scored *scored = f ? &f->scored : NULL;
 	int64_t sum = 0, weights = 0;
 	struct scored own;

@@ -15,7 +15,7 @@
 
 #include "filters/volumes.h"
 
-enum reason { NOT_MADE, LOST, BEING_DELETED, NOT_OWNED, UNBOUND_IMMEDIATE, NODE };
+enum binding_reason { NOT_MADE, LOST, BEING_DELETED, NOT_OWNED, UNBOUND_IMMEDIATE, NODE };
 /* Of NODE, as bits of the detail, in the order they are told. */
 enum { NODE_CONFLICT = 1, BIND_CONFLICT = 2, NO_SPACE = 4, NO_VOLUME = 8 };
 static const struct {
@@ -188,27 +188,27 @@ static struct cede_verdict pre_filter(void *self, struct cede_cycle *c)
 
 /* ---- on a node ---- */
 
-struct choice { /* for one claim */
+struct volume_choice { /* for one claim */
 	const struct obj_pvc *claim;
 	const struct obj_pv *volume; /* NULL: to be provisioned */
 };
 
 enum { FEW = 16 }; /* claims, for which nothing is allocated */
 
-struct trial { /* of one node */
+struct volume_trial { /* of one node */
 	const struct cede_cycle *c;
 	const struct labels *labels;
 	const struct obj_csi_node *csi;
 	name_id name;
 	uint32_t n;
-	struct choice *v;
+	struct volume_choice *v;
 	uint32_t n_left;
 	const struct delayed **left; /* to be provisioned */
-	struct choice few[FEW];
+	struct volume_choice few[FEW];
 	const struct delayed *few_left[FEW];
 };
 
-static void trial_begin(struct trial *t, const struct cede_cycle *c, const struct binding *b, node_id node)
+static void trial_begin(struct volume_trial *t, const struct cede_cycle *c, const struct binding *b, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
 
@@ -221,7 +221,7 @@ static void trial_begin(struct trial *t, const struct cede_cycle *c, const struc
 	t->left = b->n_delayed <= FEW ? t->few_left : mem_alloc(b->n_delayed * sizeof(*t->left));
 }
 
-static void trial_end(struct trial *t)
+static void trial_end(struct volume_trial *t)
 {
 	if (t->v == t->few)
 		return;
@@ -230,14 +230,14 @@ static void trial_end(struct trial *t)
 }
 
 /* A plugin that the node's driver replaced has the driver's labels in its affinity. */
-static bool bound_reaches(const struct trial *t, const struct obj_pv *v)
+static bool bound_reaches(const struct volume_trial *t, const struct obj_pv *v)
 {
 	if (v->has_translated && t->csi != NULL && (t->csi->migrated >> v->source & 1))
 		return pv_terms_match(t->c->names, &v->translated, t->labels);
 	return pv_reaches(t->c->names, v, t->labels);
 }
 
-static bool is_chosen(const struct trial *t, const struct obj_pv *v)
+static bool is_chosen(const struct volume_trial *t, const struct obj_pv *v)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->v[i].volume == v)
@@ -246,7 +246,7 @@ static bool is_chosen(const struct trial *t, const struct obj_pv *v)
 }
 
 /* Of several the smallest, then by name. */
-static const struct obj_pv *kept_volume(const struct trial *t, const struct delayed *d)
+static const struct obj_pv *kept_volume(const struct volume_trial *t, const struct delayed *d)
 {
 	const struct storage *s = volumes_storage(t->c);
 	const struct obj_pv *kept = NULL;
@@ -266,7 +266,7 @@ static const struct obj_pv *kept_volume(const struct trial *t, const struct dela
 }
 
 /* Where it was decided for this claim already, it is as if the objects said it. NULL: it was not. */
-static const struct obj_pv *assumed_volume(const struct trial *t, const struct delayed *d)
+static const struct obj_pv *assumed_volume(const struct volume_trial *t, const struct delayed *d)
 {
 	const struct assumption *a;
 
@@ -279,7 +279,7 @@ static const struct obj_pv *assumed_volume(const struct trial *t, const struct d
 	return NULL;
 }
 
-static bool can_take(const struct trial *t, const struct delayed *d, uint32_t i)
+static bool can_take(const struct volume_trial *t, const struct delayed *d, uint32_t i)
 {
 	const struct obj_pv *v = d->pool->v[i];
 
@@ -287,7 +287,7 @@ static bool can_take(const struct trial *t, const struct delayed *d, uint32_t i)
 }
 
 /* The first of these that it can take, if it is before best. */
-static uint32_t first_of(const struct trial *t, const struct delayed *d, const uint32_t *list, uint32_t n,
+static uint32_t first_of(const struct volume_trial *t, const struct delayed *d, const uint32_t *list, uint32_t n,
 			 uint32_t best, bool must_ask)
 {
 	for (uint32_t k = 0; k < n && list[k] < best; k++)
@@ -296,7 +296,7 @@ static uint32_t first_of(const struct trial *t, const struct delayed *d, const u
 	return best;
 }
 
-static const struct obj_pv *smallest(const struct trial *t, const struct delayed *d)
+static const struct obj_pv *smallest(const struct volume_trial *t, const struct delayed *d)
 {
 	const struct pv_pool *p = d->pool;
 	uint32_t best = first_of(t, d, p->anywhere, p->n_anywhere, p->n, false);
@@ -314,7 +314,7 @@ static const struct obj_pv *smallest(const struct trial *t, const struct delayed
 }
 
 /* One that is kept for the claim is the only one it can have. */
-static const struct obj_pv *find_volume(const struct trial *t, const struct delayed *d)
+static const struct obj_pv *find_volume(const struct volume_trial *t, const struct delayed *d)
 {
 	const struct obj_pv *kept = kept_volume(t, d);
 
@@ -342,7 +342,7 @@ static bool selected_node(const struct cede_cycle *c, const struct obj_pvc *clai
 }
 
 /* Does some of the storage that the driver told of have room for the claim, and reach the node? */
-static bool has_space(const struct trial *t, const struct delayed *d)
+static bool has_space(const struct volume_trial *t, const struct delayed *d)
 {
 	const struct storage *s = volumes_storage(t->c);
 
@@ -368,7 +368,7 @@ static bool makes_volumes(const struct cede_cycle *c, const struct obj_storage_c
 }
 
 /* 0, or why no volume can be made for it here. */
-static unsigned provision(struct trial *t, const struct delayed *d)
+static unsigned provision(struct volume_trial *t, const struct delayed *d)
 {
 	const struct node_terms *allowed = &d->class->topologies;
 
@@ -377,11 +377,11 @@ static unsigned provision(struct trial *t, const struct delayed *d)
 		return BIND_CONFLICT;
 	if (!has_space(t, d))
 		return NO_SPACE;
-	t->v[t->n++] = (struct choice){.claim = d->claim};
+	t->v[t->n++] = (struct volume_choice){.claim = d->claim};
 	return 0;
 }
 
-static unsigned try_bound(const struct trial *t, const struct binding *b)
+static unsigned try_bound(const struct volume_trial *t, const struct binding *b)
 {
 	for (uint32_t i = 0; i < b->n_bound; i++) {
 		if (b->bound[i] == NULL)
@@ -396,7 +396,7 @@ static unsigned try_bound(const struct trial *t, const struct binding *b)
  * Those that are being provisioned already, here or elsewhere; then volumes for the others, the smallest first; and
  * last volumes to be made, for all that are left.
  */
-static unsigned try_delayed(struct trial *t, const struct binding *b)
+static unsigned try_delayed(struct volume_trial *t, const struct binding *b)
 {
 	unsigned why = 0;
 	name_id node;
@@ -415,7 +415,7 @@ static unsigned try_delayed(struct trial *t, const struct binding *b)
 			continue;
 		v = find_volume(t, b->by_size[i]);
 		if (v != NULL)
-			t->v[t->n++] = (struct choice){b->by_size[i]->claim, v};
+			t->v[t->n++] = (struct volume_choice){b->by_size[i]->claim, v};
 		else
 			t->left[t->n_left++] = b->by_size[i];
 	}
@@ -426,7 +426,7 @@ static unsigned try_delayed(struct trial *t, const struct binding *b)
 
 static struct cede_verdict judge(const struct cede_cycle *c, const struct binding *b, node_id node)
 {
-	struct trial t;
+	struct volume_trial t;
 	unsigned why;
 
 	trial_begin(&t, c, b, node);
@@ -470,7 +470,7 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 
 /* ---- what is decided ---- */
 
-static void write_down(const struct trial *t)
+static void write_down(const struct volume_trial *t)
 {
 	struct ledger *l = t->c->ledger;
 
@@ -492,7 +492,7 @@ static struct cede_verdict reserve(void *self, struct cede_cycle *c, cede_node n
 	struct binding fresh;
 	struct arena *tmp;
 	struct cede_verdict v = find_binding(c, &tmp, &fresh, &b);
-	struct trial t;
+	struct volume_trial t;
 
 	if (v.code == CEDE_SUCCESS && b->n_delayed > 0) {
 		trial_begin(&t, c, b, node);

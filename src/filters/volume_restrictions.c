@@ -13,7 +13,7 @@
 #include "filters/claim_users.h"
 #include "filters/volumes.h"
 
-enum reason { NOT_FOUND, DISK_CONFLICT, CLAIM_IN_USE };
+enum restrictions_reason { NOT_FOUND, DISK_CONFLICT, CLAIM_IN_USE };
 static const char *const reasons[] = {
 	[DISK_CONFLICT] = "node(s) had no available disk",
 	[CLAIM_IN_USE] = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "

@@ -9,7 +9,7 @@
 
 #include "filters/volumes.h"
 
-enum reason { NOT_FOUND, NO_NAME_AND_CLASS, NO_CLASS, NO_NAME, NO_VOLUME, WRONG_ZONE };
+enum zone_reason { NOT_FOUND, NO_NAME_AND_CLASS, NO_CLASS, NO_NAME, NO_VOLUME, WRONG_ZONE };
 static const char *const reasons[] = {
 	[NO_NAME_AND_CLASS] = "PersistentVolumeClaim had no pv name and storageClass name",
 	[NO_NAME] = "PersistentVolume had no name",

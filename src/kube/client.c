@@ -411,7 +411,7 @@ static void take_mail(struct kube_client *c, int64_t now_ns)
 		enter(c, t);
 	}
 	for (struct mail *m = mailbox_take(&c->commands), *next; m; m = next) {
-		struct command *k = (struct command *)m;
+		struct client_command *k = (struct client_command *)m;
 
 		next = m->next;
 		if (k->kind == COMMAND_CANCEL)
@@ -598,7 +598,7 @@ uint64_t kube_client_send(struct kube_client *c, const struct kube_request *r)
 
 static void command(struct kube_client *c, enum command_kind kind, uint64_t request)
 {
-	struct command *k = mem_alloc(sizeof(*k));
+	struct client_command *k = mem_alloc(sizeof(*k));
 
 	k->kind = kind;
 	k->request = request;

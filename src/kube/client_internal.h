@@ -51,7 +51,7 @@ struct transfer_list { /* in order of coming */
 
 enum command_kind { COMMAND_SEND, COMMAND_CANCEL, COMMAND_RESUME, COMMAND_STOP };
 
-struct command { /* anything but a request, which is its own message */
+struct client_command { /* anything but a request, which is its own message */
 	struct mail mail;
 	enum command_kind kind;
 	uint64_t request;

@@ -12,7 +12,7 @@
 #define REPEAT_NS (60 * NS_PER_S)
 enum { NOTE_MAX = 1000, SERIES_MAX = 10000 };
 
-struct series {
+struct event_series {
 	uint64_t key;
 	struct text path; /* of the Event */
 	uint32_t count, written;
@@ -21,7 +21,7 @@ struct series {
 
 struct events {
 	const char *controller, *instance;
-	ARRAY(struct series) series;
+	ARRAY(struct event_series) series;
 	struct map by_key;
 	uint64_t serial;
 };
@@ -151,7 +151,7 @@ static void create(struct events *v, const struct kube_event *e, const char *nam
 	text_free(&body);
 }
 
-static void patch_series(struct series *s, int64_t wall_ns, struct kube_write *w)
+static void patch_series(struct event_series *s, int64_t wall_ns, struct kube_write *w)
 {
 	struct text body = {0};
 	struct emit j;
@@ -173,7 +173,7 @@ static void patch_series(struct series *s, int64_t wall_ns, struct kube_write *w
 /* Another takes its place: their order means nothing. */
 static void forget(struct events *v, uint32_t i)
 {
-	struct series last;
+	struct event_series last;
 
 	map_del(&v->by_key, v->series.v[i].key);
 	text_free(&v->series.v[i].path);
@@ -186,7 +186,7 @@ static void forget(struct events *v, uint32_t i)
 
 static bool repeat(struct events *v, uint32_t i, int64_t wall_ns, struct kube_write *w)
 {
-	struct series *s = &v->series.v[i];
+	struct event_series *s = &v->series.v[i];
 
 	s->count++;
 	s->last_ns = wall_ns;
@@ -200,7 +200,7 @@ bool events_note(struct events *v, const struct kube_event *e, int64_t wall_ns, 
 {
 	uint64_t key = key_of(e);
 	uint32_t i = map_get(&v->by_key, key);
-	struct series s = {.key = key, .count = 1, .written = 1, .last_ns = wall_ns, .written_ns = wall_ns};
+	struct event_series s = {.key = key, .count = 1, .written = 1, .last_ns = wall_ns, .written_ns = wall_ns};
 	struct text name = {0};
 
 	if (i != MAP_NONE && wall_ns - v->series.v[i].last_ns < FORGET_NS)
@@ -222,7 +222,7 @@ bool events_note(struct events *v, const struct kube_event *e, int64_t wall_ns, 
 bool events_flush(struct events *v, int64_t wall_ns, struct kube_write *w)
 {
 	for (uint32_t i = 0; i < v->series.n;) {
-		struct series *s = &v->series.v[i];
+		struct event_series *s = &v->series.v[i];
 
 		if (wall_ns - s->last_ns < FORGET_NS) {
 			i++;

@@ -10,19 +10,19 @@
 
 enum { WORDS_MAX = 20 };
 
-struct document {
+struct compared_document {
 	const char *text;
 	size_t n;
 	char who[320]; /* "Pod ml/train-0" */
 };
 
-struct documents {
+struct compared_documents {
 	struct text text;
-	ARRAY(struct document) v;
+	ARRAY(struct compared_document) v;
 };
 
 /* The rest of the line that begins so; "" if there is none. */
-static void field(const struct document *d, const char *begin, char *out, size_t size)
+static void field(const struct compared_document *d, const char *begin, char *out, size_t size)
 {
 	size_t n = strlen(begin);
 
@@ -39,7 +39,7 @@ static void field(const struct document *d, const char *begin, char *out, size_t
 	}
 }
 
-static void name_document(struct document *d)
+static void name_document(struct compared_document *d)
 {
 	char kind[64], ns[100], name[150];
 
@@ -49,7 +49,7 @@ static void name_document(struct document *d)
 	snprintf(d->who, sizeof(d->who), "%s %s%s%s", kind, ns, *ns ? "/" : "", name);
 }
 
-static void write_documents(const struct cluster *c, struct documents *ret)
+static void write_documents(const struct cluster *c, struct compared_documents *ret)
 {
 	struct emit e;
 
@@ -57,7 +57,7 @@ static void write_documents(const struct cluster *c, struct documents *ret)
 	manifest_write(c, &e);
 	for (const char *p = text_str(&ret->text); *p;) {
 		const char *end = strstr(p, "\n---\n");
-		struct document d = {.text = p, .n = end ? (size_t)(end + 1 - p) : strlen(p)};
+		struct compared_document d = {.text = p, .n = end ? (size_t)(end + 1 - p) : strlen(p)};
 
 		name_document(&d);
 		array_push(&ret->v, d);
@@ -65,14 +65,14 @@ static void write_documents(const struct cluster *c, struct documents *ret)
 	}
 }
 
-static void documents_free(struct documents *d)
+static void documents_free(struct compared_documents *d)
 {
 	text_free(&d->text);
 	array_free(&d->v);
 }
 
 /* It began to run by our decision: its object has the second of that, or nothing yet. */
-static bool is_started(const struct cluster *c, const struct document *d)
+static bool is_started(const struct cluster *c, const struct compared_document *d)
 {
 	struct ledger *l = cluster_ledger(c);
 	struct names *names = vocab_names(ledger_vocab(l));
@@ -85,7 +85,7 @@ static bool is_started(const struct cluster *c, const struct document *d)
 }
 
 /* Placed, evicted or nominated by us, and not seen in the API server's objects yet. */
-static bool is_moved(const struct cluster *c, const struct document *d)
+static bool is_moved(const struct cluster *c, const struct compared_document *d)
 {
 	const char *slash = strchr(d->who, '/');
 	char ns[320];
@@ -108,7 +108,7 @@ static bool is_moved(const struct cluster *c, const struct document *d)
 
 static int compare_documents(const void *a, const void *b)
 {
-	return strcmp(((const struct document *)a)->who, ((const struct document *)b)->who);
+	return strcmp(((const struct compared_document *)a)->who, ((const struct compared_document *)b)->who);
 }
 
 static void say(struct text *out, uint32_t n, const char *who, const char *words)
@@ -119,7 +119,7 @@ static void say(struct text *out, uint32_t n, const char *who, const char *words
 
 uint32_t kube_feed_compare(const struct cluster *live, const struct cluster *fresh, struct text *ret_words)
 {
-	struct documents a = {0}, b = {0};
+	struct compared_documents a = {0}, b = {0};
 	uint32_t n = 0, i = 0, k = 0;
 
 	write_documents(live, &a);
@@ -129,7 +129,7 @@ uint32_t kube_feed_compare(const struct cluster *live, const struct cluster *fre
 	if (b.v.n)
 		qsort(b.v.v, b.v.n, sizeof(*b.v.v), compare_documents);
 	while (i < a.v.n || k < b.v.n) {
-		const struct document *x = i < a.v.n ? &a.v.v[i] : NULL, *y = k < b.v.n ? &b.v.v[k] : NULL;
+		const struct compared_document *x = i < a.v.n ? &a.v.v[i] : NULL, *y = k < b.v.n ? &b.v.v[k] : NULL;
 		int c = !x ? 1 : !y ? -1 : strcmp(x->who, y->who);
 
 		if (c < 0)

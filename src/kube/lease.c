@@ -11,7 +11,7 @@
 
 enum question { ASK_NOTHING, ASK_GET, ASK_TAKE /* create or patch */ };
 
-struct record { /* the Lease as last seen */
+struct lease_record { /* the Lease as last seen */
 	bool is_there;
 	struct text holder, version, acquired, renewed;
 	int64_t duration_s;
@@ -21,7 +21,7 @@ struct record { /* the Lease as last seen */
 struct lease {
 	struct lease_options options;
 	enum lease_state state;
-	struct record seen;
+	struct lease_record seen;
 	int64_t observed_ns; /* when it was first seen as it is */
 	enum question open;
 	uint64_t ticket;
@@ -251,7 +251,7 @@ static bool observe(struct lease *l, const char *body, size_t len, int64_t stead
 {
 	struct arena *a = arena_new(1 << 12);
 	const struct tree *t = NULL;
-	struct record *r = &l->seen;
+	struct lease_record *r = &l->seen;
 	bool is_good = !tree_parse_json("lease", body, len, a, &t, NULL) && *text_at(t, "metadata.resourceVersion");
 
 	if (is_good) {

@@ -6,13 +6,13 @@
  */
 #include "manifest/collect.h"
 
-struct tally {
+struct budget_tally {
 	int64_t expected, healthy;
 };
 
-static struct tally count_covered(const struct ledger *l, pdb_id id)
+static struct budget_tally count_covered(const struct ledger *l, pdb_id id)
 {
-	struct tally c = {0};
+	struct budget_tally c = {0};
 
 	for (pod_id p = 0; p < ledger_pod_limit(l); p++) {
 		const struct pod *pod = ledger_pod(l, p);
@@ -63,7 +63,7 @@ void budgets_count(struct manifest *m, struct cluster *c)
 
 	for (pdb_id id = 0; id < ledger_pdb_limit(l); id++) {
 		const struct obj_pdb *o = ledger_pdb(l, id)->is_live ? ledger_pdb(l, id)->obj : NULL;
-		struct tally n;
+		struct budget_tally n;
 		int64_t stays, allowed;
 
 		if (!o || o->has_status)

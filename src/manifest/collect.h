@@ -65,7 +65,7 @@ struct drained {
 	bool is_found; /* there is such a node */
 };
 
-struct workload { /* something with a template of pods, to be asked for them */
+struct workload_template { /* something with a template of pods, to be asked for them */
 	const char *kind, *file;
 	const struct tree *root; /* in strings */
 };
@@ -110,16 +110,16 @@ struct manifest {
 	bool is_adding;		       /* manifest_add is reading: objects take the place of those of their name */
 	uint32_t first_added_queue;    /* of kai_queues; those before may be replaced */
 	bool yunikorn_is_added;
-	ARRAY(struct workload) workloads;   /* that were added and have no pods yet */
-	ARRAY(struct drained) drained;	    /* nodes */
-	uint32_t n_made;		    /* pods made for workloads */
-	ARRAY(struct unknown_kind) unknown; /* the first UNKNOWN_KINDS of them */
-	struct unknown_kind other_unknown;  /* all the rest together */
-	const char *settings_namespace;	    /* whose ConfigMaps count; NULL: the well-known ones */
-	uint32_t passed_maps;		    /* ConfigMaps that look like settings, and are not */
-	struct place passed_map;	    /* the first */
-	struct unread unread[UNREAD_COUNT]; /* annotations of pods */
-	struct unread controllers;	    /* with a template of pods */
+	ARRAY(struct workload_template) workloads; /* that were added and have no pods yet */
+	ARRAY(struct drained) drained;		   /* nodes */
+	uint32_t n_made;			   /* pods made for workloads */
+	ARRAY(struct unknown_kind) unknown;	   /* the first UNKNOWN_KINDS of them */
+	struct unknown_kind other_unknown;	   /* all the rest together */
+	const char *settings_namespace;		   /* whose ConfigMaps count; NULL: the well-known ones */
+	uint32_t passed_maps;			   /* ConfigMaps that look like settings, and are not */
+	struct place passed_map;		   /* the first */
+	struct unread unread[UNREAD_COUNT];	   /* annotations of pods */
+	struct unread controllers;		   /* with a template of pods */
 	uint32_t n_owned_pods;
 	struct text notes;
 	ARRAY(const char *) note_lines; /* into strings */

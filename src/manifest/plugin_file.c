@@ -74,21 +74,21 @@ static bool check_file(int fd, const struct stat *st, int folder, struct text *w
 
 /* ---- the way to it ---- */
 
-struct walk {
+struct path_walk {
 	int folder;	  /* where we are */
 	struct text rest; /* of the path, from there */
 	int links;	  /* followed so far */
 	struct text *why;
 };
 
-static void stand_on(struct walk *w, int fd)
+static void stand_on(struct path_walk *w, int fd)
 {
 	if (w->folder >= 0)
 		close(w->folder);
 	w->folder = fd;
 }
 
-static bool start_at_root(struct walk *w)
+static bool start_at_root(struct path_walk *w)
 {
 	stand_on(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (w->folder < 0)
@@ -97,7 +97,7 @@ static bool start_at_root(struct walk *w)
 }
 
 /* Takes "name" off "name/and/the/rest". False: there is nothing left. */
-static bool next_name(struct walk *w, struct text *ret_name)
+static bool next_name(struct path_walk *w, struct text *ret_name)
 {
 	const char *s = text_str(&w->rest), *end;
 	struct text left = {0};
@@ -115,7 +115,7 @@ static bool next_name(struct walk *w, struct text *ret_name)
 	return ret_name->n > 0;
 }
 
-static bool follow_link(struct walk *w, int fd)
+static bool follow_link(struct path_walk *w, int fd)
 {
 	char target[PATH_MAX];
 	struct text path = {0};
@@ -133,7 +133,7 @@ static bool follow_link(struct walk *w, int fd)
 }
 
 /* One step further: 1 with the file in *ret, 0 to go on, -1 with a reason. */
-static int take_step(struct walk *w, const char *name, int *ret)
+static int take_step(struct path_walk *w, const char *name, int *ret)
 {
 	int fd = openat(w->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = -1;
 	struct stat st;
@@ -174,7 +174,7 @@ static bool whole_path(const char *path, struct text *out, struct text *why)
 
 int plugin_file_open(const char *path, struct text *ret_why)
 {
-	struct walk w = {.folder = -1, .why = ret_why};
+	struct path_walk w = {.folder = -1, .why = ret_why};
 	struct text name = {0};
 	int fd = -1, rc = -1;
 

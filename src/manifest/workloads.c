@@ -28,7 +28,7 @@ bool workloads_note(struct manifest *m, const char *api, const char *kind, const
 	for (int i = 0; i < WORKLOAD_KINDS; i++) {
 		if (!str_eq(kind, workload_kinds[i].kind) || !str_starts(api, workload_kinds[i].api))
 			continue;
-		struct workload w = {workload_kinds[i].kind, m->file, tree_copy(m->strings, t)};
+		struct workload_template w = {workload_kinds[i].kind, m->file, tree_copy(m->strings, t)};
 
 		array_push(&m->workloads, w);
 		return true;
@@ -256,7 +256,7 @@ static int64_t count_below(const struct manifest *m, const char *kind, const cha
 struct workload_reader {
 	struct manifest *m;
 	struct reader r;
-	const struct workload *w;
+	const struct workload_template *w;
 	struct at root, spec;
 	const char *ns, *name;
 };
@@ -634,7 +634,7 @@ static enum err_code expand(struct workload_reader *x, struct err *e)
 	return str_eq(x->w->kind, "Job") ? expand_job(x, e) : expand_job_set(x, e);
 }
 
-static enum err_code expand_one(struct manifest *m, const struct workload *w, struct err *e)
+static enum err_code expand_one(struct manifest *m, const struct workload_template *w, struct err *e)
 {
 	struct object_source src = {.name = w->file, .notes = &m->notes};
 	struct workload_reader x = {.m = m, .r = object_reader(m->vocab, &src), .w = w, .ns = "", .name = ""};

@@ -146,7 +146,7 @@ static enum err_code read_rule(struct yk *y, const struct at *rule, struct place
 
 /* ---- where fixed rules lead ---- */
 
-struct chain {
+struct placement_chain {
 	struct text names; /* "fixed -> tag -> user" */
 	struct text path;  /* the fixed part, "root.a.b"; "" if it begins with another rule */
 	bool is_open;	   /* something follows the fixed part */
@@ -157,8 +157,8 @@ static bool is_full_path(const char *s)
 	return !strncasecmp(s, "root", 4) && (!s[4] || s[4] == '.');
 }
 
-static enum err_code follow(struct yk *y, const struct placement_rule *rule, const struct at *at, struct chain *c,
-			    struct err *e)
+static enum err_code follow(struct yk *y, const struct placement_rule *rule, const struct at *at,
+			    struct placement_chain *c, struct err *e)
 {
 	struct at parent = at_field(at, "parent"), value = at_field(at, "value");
 
@@ -216,7 +216,7 @@ static const struct yk_queue *deepest(struct yk *y, const struct path_index *ind
 }
 
 static enum err_code check_path(struct yk *y, const struct path_index *index, const struct at *rule, bool may_create,
-				const struct chain *c, struct err *e)
+				const struct placement_chain *c, struct err *e)
 {
 	const char *path = text_str(&c->path), *names = text_str(&c->names);
 	const struct yk_queue *q = deepest(y, index, path);
@@ -237,7 +237,7 @@ static enum err_code check_path(struct yk *y, const struct path_index *index, co
 static enum err_code check_chain(struct yk *y, const struct path_index *index, const struct placement_rule *rule,
 				 const struct at *at, struct err *e)
 {
-	struct chain c = {0};
+	struct placement_chain c = {0};
 	enum err_code rc = follow(y, rule, at, &c, e);
 
 	if (!rc && c.path.n)

@@ -32,7 +32,7 @@ static struct engine_run run_of(const struct scheduler *s)
 
 /* ---- words, while the ledger is as it was before ---- */
 
-struct words { /* of one decision */
+struct decision_words { /* of one decision */
 	struct text message;
 	struct text *victims; /* why each has to go */
 	uint64_t ticket;      /* of whoever keeps the decision */
@@ -49,9 +49,9 @@ static void victim_words(const struct plan_view *v, const struct decision *d, co
 	eviction_text(v, d, x, out);
 }
 
-static struct words words_of(const struct plan_view *v, const struct decision *d)
+static struct decision_words words_of(const struct plan_view *v, const struct decision *d)
 {
-	struct words w = {0};
+	struct decision_words w = {0};
 
 	if (d->outcome != OUTCOME_PLACED && d->pod != POD_NONE)
 		report_message(v, d, &w.message);
@@ -62,7 +62,7 @@ static struct words words_of(const struct plan_view *v, const struct decision *d
 	return w;
 }
 
-static void words_free(struct words *w, const struct decision *d)
+static void words_free(struct decision_words *w, const struct decision *d)
 {
 	text_free(&w->message);
 	for (uint32_t i = 0; w->victims && i < d->n_victims; i++)
@@ -71,7 +71,7 @@ static void words_free(struct words *w, const struct decision *d)
 }
 
 /* is_before: the ledger is as it was before the plan. */
-static void describe(struct scheduler *s, const struct decisions *plan, bool is_before, struct words *ret)
+static void describe(struct scheduler *s, const struct decisions *plan, bool is_before, struct decision_words *ret)
 {
 	struct plan_view v = view_of(s, plan);
 	struct plan_notes *notes = is_before ? plan_notes_new(s->world->cluster, plan) : NULL;
@@ -85,7 +85,7 @@ static void describe(struct scheduler *s, const struct decisions *plan, bool is_
 	plan_notes_free(notes);
 }
 
-static void words_free_all(struct words *w, const struct decisions *d)
+static void words_free_all(struct decision_words *w, const struct decisions *d)
 {
 	for (uint32_t i = 0; w && i < d->v.n; i++)
 		words_free(&w[i], &d->v.v[i]);
@@ -118,8 +118,8 @@ static enum err_code decide_once(struct scheduler *s, pod_id pod, struct decisio
  * Words and the journal need the ledger as it was before: who was leaving already is no victim. Where somebody has to
  * go the moves are taken back for that, and made again: the same state and time give the same decisions.
  */
-static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct decisions *ret, struct words **ret_words,
-				       struct err *e)
+static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct decisions *ret,
+				       struct decision_words **ret_words, struct err *e)
 {
 	ledger_mark mark = ledger_get_mark(s->ledger);
 	struct decisions again = {.arena = s->arena};
@@ -191,7 +191,7 @@ static bool may_profit_from_placements(const struct scheduler *s, const struct d
 	return d->n_protected || shape->affinity.n || shape->anti_affinity.n || shape->n_spreads;
 }
 
-static void stays_waiting(struct scheduler *s, const struct decision *d, const struct words *w)
+static void stays_waiting(struct scheduler *s, const struct decision *d, const struct decision_words *w)
 {
 	note_times(s, d);
 	note_of(s, d->pod)->hears_placements = may_profit_from_placements(s, d);
@@ -214,7 +214,7 @@ static void placed(struct scheduler *s, const struct decision *d)
 		group_placed(s, d->group);
 }
 
-static void nominated(struct scheduler *s, const struct decision *d, const struct words *w)
+static void nominated(struct scheduler *s, const struct decision *d, const struct decision_words *w)
 {
 	if (ledger_pod(s->ledger, d->pod)->state != POD_WAITING)
 		return; /* it runs, and moves: whoever makes it anew finds the room */
@@ -224,7 +224,7 @@ static void nominated(struct scheduler *s, const struct decision *d, const struc
 }
 
 /* What was decided stands in the ledger; now the cluster is told. */
-static void carry_out(struct scheduler *s, const struct decision *d, const struct words *w)
+static void carry_out(struct scheduler *s, const struct decision *d, const struct decision_words *w)
 {
 	if (d->pod == POD_NONE) {
 		evict_begin(s, d, w->victims, w->ticket);
@@ -258,7 +258,7 @@ static void try_failed(struct scheduler *s, pod_id pod, const struct err *e)
 static void try_pod(struct scheduler *s, pod_id pod)
 {
 	struct decisions d = {.arena = s->arena};
-	struct words *words = NULL;
+	struct decision_words *words = NULL;
 	struct err e = {0};
 
 	if (decide_with_words(s, pod, &d, &words, &e)) {
@@ -335,7 +335,7 @@ static void rest_of_batch(struct scheduler *s, const char *error)
 static void plan(struct scheduler *s)
 {
 	struct decisions d = {.arena = s->arena};
-	struct words *words = NULL;
+	struct decision_words *words = NULL;
 	struct err e = {0};
 
 	collect_batch(s);

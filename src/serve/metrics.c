@@ -32,7 +32,7 @@ static const struct bucket_row {
 	[HISTOGRAM_COUNT] = {1, 7},
 };
 
-struct series {
+struct metric_series {
 	char *labels; /* the values, each with its NUL */
 	uint32_t len;
 	uint32_t next; /* with the same hash; MAP_NONE: no more */
@@ -42,7 +42,7 @@ struct series {
 };
 
 struct family {
-	ARRAY(struct series) all;
+	ARRAY(struct metric_series) all;
 	struct map by_hash;
 };
 
@@ -85,12 +85,12 @@ static void key_of_others(enum metric_id id, struct text *ret)
 		text_add_n(ret, others[i], sizeof("other"));
 }
 
-static struct series *find(struct family *f, const struct text *key)
+static struct metric_series *find(struct family *f, const struct text *key)
 {
 	uint32_t at = map_get(&f->by_hash, hash_bytes(text_str(key), key->n));
 
 	while (at != MAP_NONE) {
-		struct series *s = &f->all.v[at];
+		struct metric_series *s = &f->all.v[at];
 
 		if (s->len == key->n && memcmp(s->labels, text_str(key), key->n) == 0)
 			return s;
@@ -99,10 +99,10 @@ static struct series *find(struct family *f, const struct text *key)
 	return NULL;
 }
 
-static struct series *add_series(struct family *f, enum metric_id id, const struct text *key)
+static struct metric_series *add_series(struct family *f, enum metric_id id, const struct text *key)
 {
 	uint64_t hash = hash_bytes(text_str(key), key->n);
-	struct series s = {.len = (uint32_t)key->n, .next = map_get(&f->by_hash, hash)};
+	struct metric_series s = {.len = (uint32_t)key->n, .next = map_get(&f->by_hash, hash)};
 
 	s.labels = mem_resize(NULL, key->n + 1, 1);
 	memcpy(s.labels, text_str(key), key->n + 1);
@@ -114,11 +114,11 @@ static struct series *add_series(struct family *f, enum metric_id id, const stru
 }
 
 /* The series of these labels, made if need be; the lock is held. */
-static struct series *series_of(struct metrics *m, enum metric_id id, const char *const *labels)
+static struct metric_series *series_of(struct metrics *m, enum metric_id id, const char *const *labels)
 {
 	struct family *f = &m->families[id];
 	struct text key = {0};
-	struct series *s;
+	struct metric_series *s;
 
 	key_of(id, labels, &key);
 	s = find(f, &key);
@@ -189,7 +189,7 @@ void metrics_observe_n(struct metrics *m, enum metric_id id, double value, uint3
 {
 	const struct bucket_row *row = &bucket_rows[rows[id].kind];
 	double bound = row->first;
-	struct series *s;
+	struct metric_series *s;
 	uint32_t i = 0;
 
 	if (!m)
@@ -227,7 +227,7 @@ void metrics_clear(struct metrics *m, enum metric_id id)
 double metrics_get(struct metrics *m, enum metric_id id, const char *const *labels)
 {
 	struct text key = {0};
-	struct series *s;
+	struct metric_series *s;
 	double value;
 
 	pthread_mutex_lock(&m->lock);
@@ -243,7 +243,7 @@ double metrics_quantile(struct metrics *m, enum metric_id id, double fraction)
 {
 	const struct bucket_row *row = &bucket_rows[rows[id].kind];
 	double bound = row->first;
-	const struct series *s;
+	const struct metric_series *s;
 	uint64_t sum = 0;
 	uint32_t i = 0;
 
@@ -311,7 +311,7 @@ static void add_label(struct text *out, const char *name, const char *value, boo
 	text_add_char(out, '"');
 }
 
-static void add_labels(struct text *out, enum metric_id id, const struct series *s, const char *le)
+static void add_labels(struct text *out, enum metric_id id, const struct metric_series *s, const char *le)
 {
 	const char *value = s->labels;
 	uint32_t n = label_count(id);
@@ -327,7 +327,7 @@ static void add_labels(struct text *out, enum metric_id id, const struct series 
 	text_add_char(out, ' ');
 }
 
-static void add_histogram(struct text *out, enum metric_id id, const struct series *s)
+static void add_histogram(struct text *out, enum metric_id id, const struct metric_series *s)
 {
 	const struct bucket_row *row = &bucket_rows[rows[id].kind];
 	double bound = row->first;
@@ -354,7 +354,7 @@ static void add_histogram(struct text *out, enum metric_id id, const struct seri
 	text_printf(out, "%llu\n", (unsigned long long)s->count);
 }
 
-static void add_series_text(struct text *out, enum metric_id id, const struct series *s)
+static void add_series_text(struct text *out, enum metric_id id, const struct metric_series *s)
 {
 	if (is_histogram(id)) {
 		add_histogram(out, id, s);
@@ -368,7 +368,8 @@ static void add_series_text(struct text *out, enum metric_id id, const struct se
 
 static int by_labels(const void *a, const void *b)
 {
-	const struct series *x = *(const struct series *const *)a, *y = *(const struct series *const *)b;
+	const struct metric_series *x = *(const struct metric_series *const *)a,
+				   *y = *(const struct metric_series *const *)b;
 	uint32_t n = x->len < y->len ? x->len : y->len;
 	int c = n ? memcmp(x->labels, y->labels, n) : 0;
 
@@ -378,7 +379,7 @@ static int by_labels(const void *a, const void *b)
 static void add_family(struct text *out, struct metrics *m, enum metric_id id)
 {
 	const struct family *f = &m->families[id];
-	ARRAY(const struct series *) sorted = {0};
+	ARRAY(const struct metric_series *) sorted = {0};
 
 	if (!f->all.n)
 		return;

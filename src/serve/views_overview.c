@@ -31,7 +31,7 @@ struct said { /* of one pod, by its latest decision */
 	int64_t until_ns;
 };
 
-struct waiting {
+struct waiting_overview {
 	ARRAY(struct waiting_group) groups;
 	struct map by_reason; /* hash of the reason */
 	struct map by_pod;    /* hash of ns/name -> place in said */
@@ -44,7 +44,7 @@ static uint64_t key_of(const char *s)
 	return hash_bytes(s, strlen(s));
 }
 
-static uint32_t group_of(struct waiting *w, const char *reason, const char *rules)
+static uint32_t group_of(struct waiting_overview *w, const char *reason, const char *rules)
 {
 	uint32_t at = map_get(&w->by_reason, key_of(reason));
 
@@ -89,7 +89,7 @@ static void reason_of(const struct text *facts, struct text *reason, struct text
 /* The log comes newest first: what is heard first of a pod is the latest. */
 static bool hear(void *ctx, int64_t at_ns, const struct text *facts)
 {
-	struct waiting *w = ctx;
+	struct waiting_overview *w = ctx;
 	const char *pod = facts_get(facts, FACT_POD), *until = facts_get(facts, FACT_UNTIL);
 	struct text reason = {0}, rules = {0};
 	struct said said = {.until_ns = TIME_NONE};
@@ -118,7 +118,7 @@ static void count_queue(struct waiting_group *g, queue_id q)
 		g->queues[g->n_queues++] = (struct queue_count){q, 1};
 }
 
-static void count_pod(struct waiting *w, const struct cluster_view *v, pod_id id, const char *name)
+static void count_pod(struct waiting_overview *w, const struct cluster_view *v, pod_id id, const char *name)
 {
 	const struct pod *p = ledger_pod(v->ledger, id);
 	uint32_t at = map_get(&w->by_pod, key_of(name));
@@ -169,7 +169,7 @@ static int by_queue_size(const void *a, const void *b)
 	return x->queue < y->queue ? -1 : x->queue > y->queue;
 }
 
-static void find_waiting(struct asking *a, const struct cluster_view *v, const char *queue, struct waiting *w)
+static void find_waiting(struct asking *a, const struct cluster_view *v, const char *queue, struct waiting_overview *w)
 {
 	struct text name = {0};
 
@@ -186,7 +186,7 @@ static void find_waiting(struct asking *a, const struct cluster_view *v, const c
 	text_free(&name);
 }
 
-static void waiting_free(struct waiting *w)
+static void waiting_free(struct waiting_overview *w)
 {
 	for (uint32_t i = 0; i < w->groups.n; i++) {
 		mem_free(w->groups.v[i].reason);
@@ -239,7 +239,7 @@ static void emit_group(struct emit *e, const struct cluster_view *v, struct wait
 	text_free(&name);
 }
 
-static void emit_waiting(struct emit *e, const struct cluster_view *v, struct waiting *w, uint32_t most)
+static void emit_waiting(struct emit *e, const struct cluster_view *v, struct waiting_overview *w, uint32_t most)
 {
 	emit_list(e, "waiting");
 	for (uint32_t i = 0; i < w->groups.n && i < most; i++)
@@ -251,7 +251,7 @@ static void emit_waiting(struct emit *e, const struct cluster_view *v, struct wa
 
 void answer_waiting(struct asking *a)
 {
-	struct waiting w = {.n = 0};
+	struct waiting_overview w = {.n = 0};
 	struct cluster_view v;
 
 	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
@@ -402,7 +402,7 @@ static void emit_daemon(struct asking *a)
 
 void answer_overview(struct asking *a)
 {
-	struct waiting w = {.n = 0};
+	struct waiting_overview w = {.n = 0};
 	struct cluster_view v;
 
 	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);

@@ -68,13 +68,13 @@ enum err_code when_parse(const char *s, int64_t from_ns, int64_t *ret_ns, struct
 /* ---- sentences ---- */
 
 /* The words of a sentence, one after the other. */
-struct words {
+struct expectation_words {
 	const char *v[24];
 	uint32_t n;
 	char copy[400];
 };
 
-static void split(const char *sentence, struct words *w)
+static void split(const char *sentence, struct expectation_words *w)
 {
 	char *rest = w->copy, *word;
 
@@ -86,9 +86,9 @@ static void split(const char *sentence, struct words *w)
 }
 
 /* Do the words from i on read like this, "*" standing for one word? */
-static bool read_as(const struct words *w, uint32_t i, const char *pattern)
+static bool read_as(const struct expectation_words *w, uint32_t i, const char *pattern)
 {
-	struct words p;
+	struct expectation_words p;
 
 	split(pattern, &p);
 	if (w->n - i != p.n)
@@ -130,7 +130,7 @@ static enum err_code most_of(const char *word, uint64_t *ret, struct err *e)
 		       : ERR_OK;
 }
 
-static enum err_code evictions_in(struct expectation *x, const struct words *w, struct err *e)
+static enum err_code evictions_in(struct expectation *x, const struct expectation_words *w, struct err *e)
 {
 	enum err_code rc = most_of(w->v[2], &x->most, e);
 
@@ -146,14 +146,16 @@ static enum err_code evictions_in(struct expectation *x, const struct words *w, 
 				: err_fail(e, ERR_INPUT, "expected a queue such as root.a, found '%s'", w->v[5]);
 }
 
-static enum err_code before(struct expectation *x, const struct words *w, uint32_t i, int64_t from_ns, struct err *e)
+static enum err_code before(struct expectation *x, const struct expectation_words *w, uint32_t i, int64_t from_ns,
+			    struct err *e)
 {
 	enum err_code rc = whom(x, w->v[i], e);
 
 	return rc ? rc : when_parse(w->v[i + 3], from_ns, &x->limit_ns, e);
 }
 
-static enum err_code understand(struct expectation *x, const struct words *w, int64_t from_ns, struct err *e)
+static enum err_code understand(struct expectation *x, const struct expectation_words *w, int64_t from_ns,
+				struct err *e)
 {
 	uint32_t i = w->n && (str_eq(w->v[0], "group") || str_eq(w->v[0], "pod") || str_eq(w->v[0], "job"));
 
@@ -209,7 +211,7 @@ static void expectation_free(struct expectation *x)
 enum err_code expect_parse(struct expectations *all, const char *sentence, int64_t from_ns, struct err *e)
 {
 	struct expectation x = {.sentence = mem_strdup(sentence), .first_ns = TIME_NONE, .last_ns = TIME_NONE};
-	struct words w;
+	struct expectation_words w;
 	enum err_code rc;
 
 	split(sentence, &w);

@@ -204,13 +204,13 @@ static void emit_series(struct emit *e, struct sim *s, const struct sim_outcome 
 
 /* ---- evictions: names once, rows of numbers that point to them ---- */
 
-struct words {
+struct report_words {
 	const struct names *names;
 	ARRAY(uint32_t) place; /* by name id, 0: none yet */
 	ARRAY(const char *) list;
 };
 
-static uint32_t place_of_text(struct words *w, const char *s)
+static uint32_t place_of_text(struct report_words *w, const char *s)
 {
 	for (uint32_t i = 0; i < w->list.n; i++)
 		if (w->list.v[i] == s)
@@ -219,7 +219,7 @@ static uint32_t place_of_text(struct words *w, const char *s)
 	return w->list.n - 1;
 }
 
-static uint32_t place_of(struct words *w, name_id id)
+static uint32_t place_of(struct report_words *w, name_id id)
 {
 	if (id == NAME_NONE)
 		return 0;
@@ -233,7 +233,7 @@ static uint32_t place_of(struct words *w, name_id id)
 }
 
 /* The columns that evictions.js knows as EVICTION. */
-static void emit_eviction(struct emit *e, struct words *w, const struct report_eviction *x)
+static void emit_eviction(struct emit *e, struct report_words *w, const struct report_eviction *x)
 {
 	int64_t ms = x->at_ns / 1000000;
 
@@ -256,9 +256,9 @@ static void emit_eviction(struct emit *e, struct words *w, const struct report_e
 }
 
 /* Actions and rules are few and their words for ever; they come first, and are found by looking. */
-static void begin_words(struct words *w, const struct report_log *l)
+static void begin_words(struct report_words *w, const struct report_log *l)
 {
-	*w = (struct words){.names = l->names};
+	*w = (struct report_words){.names = l->names};
 	array_push(&w->list, "");
 	for (uint32_t i = 0; i < l->evictions.n; i++) {
 		place_of_text(w, l->evictions.v[i].action);
@@ -268,7 +268,7 @@ static void begin_words(struct words *w, const struct report_log *l)
 
 static void emit_evictions(struct emit *e, const struct report_log *l)
 {
-	struct words w;
+	struct report_words w;
 
 	begin_words(&w, l);
 	emit_object(e, "evictions");

@@ -14,7 +14,7 @@ static const char *const workload_fields[] = {
 	"priority", "priorityClass", "pods",	    "together", "count",       "at",	     "every",
 	"until",    "runs",	     "checkpoints", "grace",	"goes",	       "controller", NULL};
 
-struct workload {
+struct scenario_workload {
 	const char *name;
 	struct obj_pod template;
 	bool has_template;
@@ -34,7 +34,7 @@ struct workload {
 
 struct load_state {
 	struct vocab *vocab;
-	ARRAY(struct workload) v;
+	ARRAY(struct scenario_workload) v;
 	struct text name;
 };
 
@@ -49,18 +49,18 @@ static const struct tree *text_tree(struct arena *a, const char *text, const str
 	return t;
 }
 
-struct map_draft {
+struct scenario_draft {
 	struct tree_field fields[16];
 	uint32_t n;
 };
 
-static void put(struct map_draft *m, const char *key, const struct tree *value)
+static void put(struct scenario_draft *m, const char *key, const struct tree *value)
 {
 	if (value)
 		m->fields[m->n++] = (struct tree_field){key, (uint32_t)strlen(key), value->line, value->col, value};
 }
 
-static const struct tree *map_tree(struct arena *a, const struct map_draft *m, const struct tree *where)
+static const struct tree *map_tree(struct arena *a, const struct scenario_draft *m, const struct tree *where)
 {
 	struct tree *t = arena_type(a, struct tree);
 	struct tree_field *fields = arena_n(a, m->n + 1, struct tree_field);
@@ -85,7 +85,7 @@ static const struct tree *list_of_one(struct arena *a, const struct tree *item)
 /* Its own spec if it has one, else one container that asks for the requests. */
 static const struct tree *spec_tree(struct arena *a, const struct tree *w)
 {
-	struct map_draft resources = {0}, container = {0}, spec = {0};
+	struct scenario_draft resources = {0}, container = {0}, spec = {0};
 
 	if (tree_get(w, "spec"))
 		return tree_get(w, "spec");
@@ -100,7 +100,7 @@ static const struct tree *spec_tree(struct arena *a, const struct tree *w)
 
 static const struct tree *pod_tree(struct arena *a, const struct tree *w, const char *name, const char *ns)
 {
-	struct map_draft metadata = {0}, pod = {0};
+	struct scenario_draft metadata = {0}, pod = {0};
 
 	put(&metadata, "name", text_tree(a, name, w));
 	put(&metadata, "namespace", text_tree(a, ns, w));
@@ -112,7 +112,7 @@ static const struct tree *pod_tree(struct arena *a, const struct tree *w, const 
 }
 
 static enum err_code read_template(const struct scenario *s, const struct reader *r, const struct at *at,
-				   struct workload *w, struct err *e)
+				   struct scenario_workload *w, struct err *e)
 {
 	const char *ns = "default", *queue = NULL;
 	struct object_source src = {.name = s->path};
@@ -171,7 +171,7 @@ static enum err_code read_when(const struct reader *r, const struct at *up, cons
 	return text && when_parse(text, from_ns, ret, &why) ? at_fail(r, &at, e, "%s", why.msg) : ERR_OK;
 }
 
-static enum err_code read_runs(const struct reader *r, const struct at *at, struct workload *w, struct err *e)
+static enum err_code read_runs(const struct reader *r, const struct at *at, struct scenario_workload *w, struct err *e)
 {
 	struct at runs = at_field(at, "runs");
 	bool has_runs;
@@ -187,7 +187,7 @@ static enum err_code read_runs(const struct reader *r, const struct at *at, stru
 }
 
 static enum err_code read_arrivals(const struct reader *r, const struct at *at, int64_t from_ns, bool has_end,
-				   struct workload *w, struct err *e)
+				   struct scenario_workload *w, struct err *e)
 {
 	struct at every = at_field(at, "every");
 	int64_t count = 0;
@@ -204,7 +204,7 @@ static enum err_code read_arrivals(const struct reader *r, const struct at *at, 
 	return ERR_OK;
 }
 
-static enum err_code read_size(const struct reader *r, const struct at *at, struct workload *w, struct err *e)
+static enum err_code read_size(const struct reader *r, const struct at *at, struct scenario_workload *w, struct err *e)
 {
 	struct at together = at_field(at, "together"), controller = at_field(at, "controller");
 	const char *word = NULL;
@@ -226,7 +226,7 @@ static enum err_code read_size(const struct reader *r, const struct at *at, stru
 }
 
 static enum err_code read_workload(const struct scenario *s, const struct reader *r, const struct at *at,
-				   int64_t from_ns, struct workload *w, struct err *e)
+				   int64_t from_ns, struct scenario_workload *w, struct err *e)
 {
 	struct at name = at_field(at, "name");
 
@@ -243,7 +243,7 @@ static enum err_code read_workload(const struct scenario *s, const struct reader
 
 /* ---- one after the other ---- */
 
-static void set_next(struct workload *w)
+static void set_next(struct scenario_workload *w)
 {
 	int64_t gap = w->n_made && w->has_gaps ? distribution_draw(&w->every, &w->gaps) : 0;
 
@@ -252,9 +252,9 @@ static void set_next(struct workload *w)
 		w->next_ns = TIME_NONE;
 }
 
-static struct workload *earliest(struct load_state *l)
+static struct scenario_workload *earliest(struct load_state *l)
 {
-	struct workload *first = NULL;
+	struct scenario_workload *first = NULL;
 
 	for (uint32_t i = 0; i < l->v.n; i++)
 		if (l->v.v[i].next_ns != TIME_NONE && (!first || l->v.v[i].next_ns < first->next_ns))
@@ -265,7 +265,7 @@ static struct workload *earliest(struct load_state *l)
 static enum err_code next_job(void *ctx, struct sim_job *ret, bool *ret_has, struct err *e)
 {
 	struct load_state *l = ctx;
-	struct workload *w = earliest(l);
+	struct scenario_workload *w = earliest(l);
 	int64_t runs;
 
 	(void)e;
@@ -315,7 +315,7 @@ enum err_code scenario_load(const struct scenario *s, struct vocab *v, uint64_t 
 	l->vocab = v;
 	for (uint32_t i = 0; !rc && i < at_count(&list); i++) {
 		struct at item = at_item(&list, i);
-		struct workload w = {0};
+		struct scenario_workload w = {0};
 
 		rc = read_workload(s, &r, &item, from_ns, &w, e);
 		if (rc && w.has_template)

@@ -11,17 +11,17 @@
 
 #include "sim/sim_internal.h"
 
-struct recount {
+struct sim_recount {
 	uint64_t running, waiting;
 	__int128 to_do, going_on;
 };
 
-static void count_alive(const struct sim *s, struct recount *all)
+static void count_alive(const struct sim *s, struct sim_recount *all)
 {
 	for (uint32_t i = 0; i < s->pods.n; i++) {
 		const struct sim_pod *p = &s->pods.v[i];
-		const struct work *w = &s->works.v[p->job];
-		struct recount *c[] = {&all[p->account], &all[0]};
+		const struct sim_work *w = &s->works.v[p->job];
+		struct sim_recount *c[] = {&all[p->account], &all[0]};
 
 		if (p->life != LIFE_RUNNING && p->life != LIFE_WAITING)
 			continue;
@@ -34,7 +34,7 @@ static void count_alive(const struct sim *s, struct recount *all)
 	}
 }
 
-static enum err_code check_account(struct sim *s, const struct account *a, const struct recount *r, struct err *e)
+static enum err_code check_account(struct sim *s, const struct account *a, const struct sim_recount *r, struct err *e)
 {
 	const struct outcome_counts *c = &a->counts;
 	const char *what = NULL;
@@ -71,7 +71,7 @@ static enum err_code check_room(const struct sim *s, struct err *e)
 
 enum err_code sim_check(struct sim *s, struct err *e)
 {
-	struct recount *all = mem_alloc(s->accounts.n * sizeof(*all));
+	struct sim_recount *all = mem_alloc(s->accounts.n * sizeof(*all));
 	enum err_code rc = check_room(s, e);
 
 	accounts_close(s);

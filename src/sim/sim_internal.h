@@ -57,7 +57,7 @@ struct sim_pod {
 	int64_t saved_ns;    /* work that is saved, of all runs */
 };
 
-struct work { /* a job that is alive */
+struct sim_work { /* a job that is alive */
 	bool is_live;
 	char *name;
 	struct obj_pod template;
@@ -112,7 +112,7 @@ struct sim {
 	/* alive */
 	ARRAY(struct sim_pod) pods;
 	ARRAY(uint32_t) free_pods;
-	ARRAY(struct work) works;
+	ARRAY(struct sim_work) works;
 	ARRAY(uint32_t) free_works;
 	ARRAY(struct incarnation) by_pod;
 	ARRAY(struct timer) timers;

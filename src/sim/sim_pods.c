@@ -19,18 +19,18 @@ static uint32_t take_work(struct sim *s)
 {
 	if (s->free_works.n)
 		return array_pop(&s->free_works);
-	array_push(&s->works, (struct work){0});
+	array_push(&s->works, (struct sim_work){0});
 	return s->works.n - 1;
 }
 
 static void drop_work(struct sim *s, uint32_t at)
 {
-	struct work *w = &s->works.v[at];
+	struct sim_work *w = &s->works.v[at];
 
 	obj_pod_drop(s->vocab, &w->template);
 	mem_free(w->name);
 	mem_free(w->pods);
-	*w = (struct work){0};
+	*w = (struct sim_work){0};
 	array_push(&s->free_works, at);
 }
 
@@ -53,7 +53,7 @@ struct incarnation *sim_incarnation(struct sim *s, pod_id pod)
 	return &s->by_pod.v[pod];
 }
 
-static bool is_mortal(const struct work *w)
+static bool is_mortal(const struct sim_work *w)
 {
 	return w->run_ns != SIM_ENDLESS;
 }
@@ -92,7 +92,7 @@ static void drop_object(struct sim *s, pod_id pod)
 }
 
 /* NAME, or NAME-3; made again under a new name: NAME-3-r1. */
-static name_id name_of(struct sim *s, const struct work *w, const struct sim_pod *p)
+static name_id name_of(struct sim *s, const struct sim_work *w, const struct sim_pod *p)
 {
 	bool renews = w->controller == SIM_JOB || w->controller == SIM_REPLICAS;
 	char buf[320];
@@ -108,7 +108,7 @@ static name_id name_of(struct sim *s, const struct work *w, const struct sim_pod
 static enum err_code make_object(struct sim *s, uint32_t slot, struct err *e)
 {
 	struct sim_pod *p = &s->pods.v[slot];
-	struct work *w = &s->works.v[p->job];
+	struct sim_work *w = &s->works.v[p->job];
 	struct obj_pod o = obj_pod_copy(s->vocab, &w->template);
 	name_id ns = labelset_get(s->vocab, o.labelset)->ns, name;
 	enum err_code rc;
@@ -165,7 +165,7 @@ static void move_account(struct sim *s, uint32_t slot)
 static void count_submitted(struct sim *s, uint32_t slot)
 {
 	const struct sim_pod *p = &s->pods.v[slot];
-	const struct work *w = &s->works.v[p->job];
+	const struct sim_work *w = &s->works.v[p->job];
 
 	ACCOUNT_COUNT(s, p->account, submitted, 1);
 	if (!is_mortal(w))
@@ -212,7 +212,7 @@ static enum owner_kind owner_of(enum sim_controller c)
 }
 
 /* Who makes it again, and whom it starts with, as its pods will say. */
-static void complete_template(struct sim *s, struct work *w)
+static void complete_template(struct sim *s, struct sim_work *w)
 {
 	struct obj_pod *t = &w->template;
 	struct pod_gang draft = {.min_member = w->min_member};
@@ -230,19 +230,19 @@ static void complete_template(struct sim *s, struct work *w)
 static uint32_t new_work(struct sim *s, const struct sim_job *job)
 {
 	uint32_t at = take_work(s);
-	struct work *w = &s->works.v[at];
+	struct sim_work *w = &s->works.v[at];
 
-	*w = (struct work){.is_live = true,
-			   .name = mem_strdup(job->name),
-			   .template = obj_pod_copy(s->vocab, job->template),
-			   .n_pods = job->n_pods,
-			   .pods = mem_alloc(job->n_pods * sizeof(uint32_t)),
-			   .min_member = job->min_member,
-			   .run_ns = job->run_ns,
-			   .checkpoint_ns = job->checkpoint_ns,
-			   .grace_ns = job->grace_ns,
-			   .lingers_ns = job->lingers_ns,
-			   .controller = job->controller};
+	*w = (struct sim_work){.is_live = true,
+			       .name = mem_strdup(job->name),
+			       .template = obj_pod_copy(s->vocab, job->template),
+			       .n_pods = job->n_pods,
+			       .pods = mem_alloc(job->n_pods * sizeof(uint32_t)),
+			       .min_member = job->min_member,
+			       .run_ns = job->run_ns,
+			       .checkpoint_ns = job->checkpoint_ns,
+			       .grace_ns = job->grace_ns,
+			       .lingers_ns = job->lingers_ns,
+			       .controller = job->controller};
 	complete_template(s, w);
 	return at;
 }
@@ -284,7 +284,7 @@ enum err_code sim_submit(struct sim *s, const struct sim_job *job, struct err *e
 
 /* ---- running ---- */
 
-static int64_t remaining_ns(const struct work *w, const struct sim_pod *p)
+static int64_t remaining_ns(const struct sim_work *w, const struct sim_pod *p)
 {
 	return is_mortal(w) ? time_since(w->run_ns, p->saved_ns) : SIM_ENDLESS;
 }
@@ -293,7 +293,7 @@ static int64_t remaining_ns(const struct work *w, const struct sim_pod *p)
 static void set_run_timer(struct sim *s, uint32_t slot)
 {
 	struct sim_pod *p = &s->pods.v[slot];
-	const struct work *w = &s->works.v[p->job];
+	const struct sim_work *w = &s->works.v[p->job];
 	int64_t left = remaining_ns(w, p);
 
 	timer_cancel(s, &p->timer);
@@ -370,7 +370,7 @@ static void tell_checkpoint(struct sim *s, pod_id pod)
 
 /* ---- the end ---- */
 
-static void count_slowdown(struct sim *s, const struct sim_pod *p, const struct work *w)
+static void count_slowdown(struct sim *s, const struct sim_pod *p, const struct sim_work *w)
 {
 	double least = 10e9, took = (double)time_since(s->now_ns, p->submitted_ns), work = (double)w->run_ns;
 	double slowdown = took / (work > least ? work : least);
@@ -404,7 +404,7 @@ static void keep_finished(struct sim *s, uint32_t slot)
 static void finish(struct sim *s, uint32_t slot)
 {
 	struct sim_pod *p = &s->pods.v[slot];
-	const struct work *w = &s->works.v[p->job];
+	const struct sim_work *w = &s->works.v[p->job];
 	const struct pod *x = ledger_pod(s->ledger, p->pod);
 	group_id group = x->group;
 
@@ -427,7 +427,7 @@ static void finish(struct sim *s, uint32_t slot)
 void sim_timer_of_pod(struct sim *s, uint32_t slot)
 {
 	struct sim_pod *p = &s->pods.v[slot];
-	const struct work *w = &s->works.v[p->job];
+	const struct sim_work *w = &s->works.v[p->job];
 	int64_t ran = time_since(s->now_ns, p->saved_to_ns);
 
 	p->timer = SLOT_NONE;
@@ -454,7 +454,7 @@ static bool group_is_over(const struct sim *s, group_id g)
 /* A member may still wait to be made again, and then is not in the ledger. */
 static bool work_is_over(const struct sim *s, uint32_t job)
 {
-	const struct work *w = &s->works.v[job];
+	const struct sim_work *w = &s->works.v[job];
 
 	for (uint32_t i = 0; i < w->n_pods; i++) {
 		const struct sim_pod *p = &s->pods.v[w->pods[i]];
@@ -494,7 +494,7 @@ void sim_settle_gangs(struct sim *s)
 static void abandon(struct sim *s, uint32_t slot)
 {
 	struct sim_pod *p = &s->pods.v[slot];
-	const struct work *w = &s->works.v[p->job];
+	const struct sim_work *w = &s->works.v[p->job];
 
 	ACCOUNT_COUNT(s, p->account, abandoned, 1);
 	if (!is_mortal(w))
@@ -596,7 +596,7 @@ static void begin_leaving(struct sim *s, pod_id pod, int64_t gone_ns)
 void sim_evicted(struct sim *s, pod_id pod)
 {
 	const struct incarnation *i = sim_incarnation(s, pod);
-	const struct work *w;
+	const struct sim_work *w;
 
 	if (i->slot == SLOT_NONE || i->is_old)
 		return;
@@ -817,7 +817,7 @@ static bool has_old(const struct sim *s, uint32_t slot)
 	return false;
 }
 
-static bool is_named(const struct sim *s, const struct work *w, const char *name)
+static bool is_named(const struct sim *s, const struct sim_work *w, const char *name)
 {
 	const char *ns = name_str(s->names, labelset_get(s->vocab, w->template.labelset)->ns);
 	size_t n = strlen(ns);
@@ -828,7 +828,7 @@ static bool is_named(const struct sim *s, const struct work *w, const char *name
 enum err_code sim_delete_work(struct sim *s, const struct sim_event *ev, struct err *e)
 {
 	for (uint32_t i = 0; i < s->works.n; i++) {
-		struct work *w = &s->works.v[i];
+		struct sim_work *w = &s->works.v[i];
 
 		if (!w->is_live || !is_named(s, w, ev->name))
 			continue;

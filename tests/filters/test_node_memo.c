@@ -5,7 +5,7 @@
 
 static int n_sums;
 
-static void count_pods(const struct cede_cycle *c, const struct ledger_node *n, struct node_sums *ret)
+static void count_pods(const struct cede_cycle *c, const struct ledger_node *n, struct memo_sums *ret)
 {
 	n_sums++;
 	ret->a += n->pods.n;
@@ -14,7 +14,7 @@ static void count_pods(const struct cede_cycle *c, const struct ledger_node *n, 
 
 static int64_t ask(const struct node_memo *m, const struct cede_cycle *c, node_id n)
 {
-	struct node_sums s = node_memo_ask(m, c, n, count_pods);
+	struct memo_sums s = node_memo_ask(m, c, n, count_pods);
 
 	assert_int_equal(s.b, -s.a);
 	return s.a;
