@@ -206,18 +206,6 @@ static void set_group(struct cluster *c, group_id id, struct obj_group *o)
 	set_start(c, id, started);
 }
 
-/* A group is known by its name, whoever defines it. */
-static void warn_of_namesake(struct cluster *c, group_id id, const struct obj_group *o)
-{
-	const struct obj_group *was = ledger_group(c->ledger, id)->obj;
-
-	if (!was->is_of_pods && was->is_k8s != o->is_k8s)
-		cluster_warn(c,
-			     "group %s/%s: there is a PodGroup of scheduling.run.ai and one of scheduling.k8s.io; "
-			     "the one that was read last counts",
-			     name_str(c->names, o->ns), name_str(c->names, o->name));
-}
-
 enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct err *e)
 {
 	(void)e;
@@ -228,7 +216,6 @@ enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct e
 		id = ledger_group_add(c->ledger, o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
 		set_start(c, id, resolve_believed(c, ledger_group(c->ledger, id)->obj->started_ns));
 	} else {
-		warn_of_namesake(c, id, o);
 		set_group(c, id, o);
 	}
 	cluster_find_speaker(c, id);

@@ -339,18 +339,9 @@ def starts(t):
         t.equal(f"{name} protects from nothing where no window is set", moved(when), expected)
 
 
-def namesakes(t):
-    kai = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 1}}
-    kube = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
-    words = "group ns/g: there is a PodGroup of scheduling.run.ai and one of scheduling.k8s.io; the one that was read last counts"
-    is_said(t, "two PodGroups of one name, of KAI and of Kubernetes: that is said", run("show", [NODE, kai, kube]), 0, words)
-    is_said(t, "whichever comes first", run("show", [NODE, kube, kai]), 0, words)
-    t.equal("of one alone nothing is said", run("show", [NODE, kube]).err, "")
-
-
 def main():
     t = Suite()
-    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts, namesakes):
+    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
         part(t)
     t.end()
 
