@@ -656,12 +656,12 @@ static inline void doubt_nominations(struct trial *t, uint32_t from, uint32_t to
 	}
 }
 
-/* A group of Kubernetes' is placed as one: what some of it were nominated to is in the way of none of it. */
+/* A group is placed as one: what some of it were nominated to is in the way of none of it. */
 static inline void give_up_together(struct trial *t, uint32_t at)
 {
 	const struct decision *d = &t->l.plan.v.v[at];
 
-	for (uint32_t i = at + 1; t->m.profile == PROFILE_KUBERNETES && d->group != GROUP_NONE && i < t->l.plan.v.n;
+	for (uint32_t i = at + 1; t->m.profile != PROFILE_YUNIKORN && d->group != GROUP_NONE && i < t->l.plan.v.n;
 	     i++) {
 		const struct decision *o = &t->l.plan.v.v[i];
 
