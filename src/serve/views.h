@@ -20,8 +20,9 @@
  *	/api/v1/settings             application/yaml: settings and queues in force
  *	/api/v1/reports              kind ReportList; /api/v1/reports/ID the data of one, as simulate --report draws it
  *
- * Plans, explanations and what-ifs are made on the scheduler's own thread. They may take a tenth of its time: after one
- * that took a second, others are turned away for nine (503 with Retry-After), where options say so.
+ * Plans, explanations and what-ifs are made on the scheduler's own thread. They may take half a second at
+ * once and a tenth of its time in the long run: after one that took two seconds, others are turned away for some
+ * fourteen (503 with Retry-After), where options say so.
  */
 #pragma once
 
@@ -41,7 +42,8 @@ struct views_daemon {	  /* of cede run */
 
 struct views { /* zero-initialised is ready */
 	bool limits_work;
-	int64_t idle_until_ns; /* steady */
+	int64_t worked_ns;  /* on costly questions; idle time takes a ninth of itself off it */
+	int64_t counted_ns; /* steady: when that was so */
 	/* all borrowed; NULL: nothing is known of it */
 	struct serve_log *log;
 	struct metrics *metrics;

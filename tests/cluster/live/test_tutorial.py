@@ -56,9 +56,11 @@ def shadow(lab, suite):
         start_kube_scheduler(lab)
         lab.create(pod("first", cpu=3, scheduler="default-scheduler"))
         bound(lab, "later", "first", seconds=240)
+        lab.send("kube-scheduler", signal.SIGSTOP)  # on an idle machine it may be done before anybody else has looked
         lab.create(pod("high", cpu=4, scheduler="default-scheduler", priority_class="high"))
-        bound(lab, "high", seconds=240)
         lab.wait("cede has seen that", lambda: "default/high" in said(), 120)
+        lab.send("kube-scheduler", signal.SIGCONT)
+        bound(lab, "high", seconds=240)
         cede.send_signal(signal.SIGINT)
         suite.equal(f"{follow}: Ctrl-C ends it", cede.wait(60), 0)
     suite.equal("nothing was written to the cluster", written(lab, since), [])
