@@ -40,7 +40,7 @@ static void table_reset(struct sum_table *t, uint64_t types)
 		t->slot[__builtin_ctzll(left)] = n++;
 	t->n_types = n;
 	t->width = SUM_STARTS + 2 * t->n_types;
-	t->stride = sizeof(struct node_sums) + SUM_LEVELS * t->width * sizeof(int64_t);
+	t->stride = sizeof(struct node_sums) + (size_t)SUM_LEVELS * t->width * sizeof(int64_t);
 }
 
 static void table_fit(struct sum_table *t, uint32_t n_nodes)

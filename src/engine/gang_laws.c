@@ -84,7 +84,8 @@ static uint64_t short_types(const struct gang_claim *c, uint64_t asked)
 
 		for (uint32_t i = 0; !lacks && i < c->n; i++)
 			lacks = is_first_on_node(c, i) && node_lacks(c, i, r);
-		types |= (uint64_t)lacks << r;
+		if (lacks)
+			types |= UINT64_C(1) << r;
 	}
 	return types;
 }

@@ -497,6 +497,8 @@ bool helps_group(const struct sim *s, const struct wait_need *k)
 	struct group_room x = {.k = k, .reclaims = may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
 	uint32_t n = needed(s, k);
 
+	if (n == 0) /* it lacks nobody: whatever happens may help the rest of it */
+		return true;
 	if (!could_be_enough(s, &x, n))
 		return false;
 	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {

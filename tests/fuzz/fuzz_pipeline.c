@@ -194,9 +194,9 @@ static void check_plan_views(const struct world *w, const struct plan_view *v, s
 static void find_outlook(struct world *w, uint32_t cycles, struct explanation *x)
 {
 	struct trial_question q = {.cluster = w->cluster,
-				    .config = w->config,
-				    .run = {.now_ns = NOW_NS, .cycles = cycles},
-				    .waits = x->own};
+				   .config = w->config,
+				   .run = {.now_ns = NOW_NS, .cycles = cycles},
+				   .waits = x->own};
 	uint64_t before = ledger_digest(cluster_ledger(w->cluster));
 
 	outlook_find(&q, &x->outlook);
