@@ -158,8 +158,26 @@ bool search_bound_serves(const struct node_search *g)
 	return !g->looks_at_all && !g->s->reports && !g->plugins_judge && g->want.n <= WANTED;
 }
 
-static void fit_shapes(struct search_bounds *b, uint32_t n)
+static bool same_basis(const struct shapes_basis *a, const struct shapes_basis *b)
 {
+	return a->reuses == b->reuses && a->n_wanted == b->n_wanted &&
+	       !memcmp(a->wanted, b->wanted, sizeof(a->wanted)) &&
+	       !memcmp(a->capacity, b->capacity, sizeof(a->capacity));
+}
+
+/* What is known of shapes is kept as long as the same types are wanted and the cluster is as large as it was. */
+static void begin_shapes(struct search_bounds *b)
+{
+	const struct cede_cycle *c = b->g->s->c;
+	const struct want *w = &b->g->want;
+	uint32_t n = shape_limit(c->vocab);
+	struct shapes_basis is = {.reuses = vocab_reuses(c->vocab), .n_wanted = w->n};
+
+	memcpy(is.capacity, ledger_capacity(c->ledger), ledger_stride(c->ledger) * sizeof(*is.capacity));
+	memcpy(is.wanted, w->type, w->n * sizeof(*w->type));
+	if (!b->shapes_stamp || !same_basis(&is, &b->basis))
+		b->shapes_stamp++;
+	b->basis = is;
 	if (b->n_shapes >= n)
 		return;
 	b->shapes = mem_resize(b->shapes, n, sizeof(*b->shapes));
@@ -177,7 +195,7 @@ static struct search_bounds *begin(struct node_search *g)
 	b->n_sets = 0;
 	b->cycle = ledger_cycle(l);
 	node_rows_begin(&b->rows, l);
-	fit_shapes(b, shape_limit(g->s->c->vocab));
+	begin_shapes(b);
 	for (uint32_t k = 0; k < g->want.n; k++)
 		b->path_lacks[k] =
 			g->s->lacking >> g->want.type[k] & 1 ? node_search_path_lacks(g, g->want.type[k]) : 0;

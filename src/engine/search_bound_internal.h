@@ -39,6 +39,13 @@ struct shape_answer {
 	int64_t frees[WANTED];
 };
 
+struct shapes_basis { /* what is known of shapes is good for */
+	uint64_t reuses;
+	int64_t capacity[RES_MAX];
+	uint32_t n_wanted;
+	res_id wanted[WANTED];
+};
+
 struct kind_answers { /* for one set of short types */
 	uint64_t short_types;
 	struct kind_answer *v; /* by kind */
@@ -136,6 +143,8 @@ struct search_bounds { /* memory used by one search after the other */
 	uint64_t epoch; /* of the rows; and the capacity: when everything in classes was made */
 	uint32_t stride;
 	int64_t capacity[RES_MAX];
+	struct shapes_basis basis;
+	uint64_t shapes_stamp; /* of what is known of shapes; only grows */
 	uint32_t n_sets;
 	struct kind_answers sets[SETS];
 	struct kind_answers once;    /* what does not depend on short types */
@@ -177,7 +186,7 @@ void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 /* What shapes free of the wanted types, and what share of the cluster they hold. */
 static inline const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)
 {
-	if (b->shapes[id].stamp != b->stamp)
+	if (b->shapes[id].stamp != b->shapes_stamp)
 		measure_shape(b, id, &b->shapes[id]);
 	return &b->shapes[id];
 }

@@ -122,7 +122,7 @@ static void move_somebody(struct pair *p)
 		return;
 	if (what == 3) {
 		ledger_evict(ledger_of(p), pod);
-	} else if (what == 2) {
+	} else if (what == 2 && ledger_pod(ledger_of(p), pod)->obj->node_name == NAME_NONE) {
 		ledger_vacate(ledger_of(p), pod);
 	} else {
 		const struct pod *x = ledger_pod(ledger_of(p), pod);
@@ -132,6 +132,51 @@ static void move_somebody(struct pair *p)
 		snprintf(name, sizeof(name), "%s", name_str(names, x->name));
 		cluster_drop_pod(p->l.cluster, ns, name);
 	}
+	ledger_commit(ledger_of(p));
+}
+
+/* A running pod takes more or less than before: what is known of its shape must not be taken for another's. */
+static void resize_somebody(struct pair *p)
+{
+	pod_id id = some(p, POD_PLACED);
+	struct obj_pod o;
+	struct shape s;
+	struct res_amount amounts[RES_MAX];
+	shape_id was;
+	struct err e = {0};
+
+	if (id == POD_NONE || ledger_pod(ledger_of(p), id)->obj->node_name == NAME_NONE)
+		return;
+	o = obj_pod_copy(p->l.vocab, ledger_pod(ledger_of(p), id)->obj);
+	was = o.shape;
+	s = *shape_get(p->l.vocab, was);
+	for (uint32_t i = 0; i < s.usage.n; i++) {
+		amounts[i] = s.usage.v[i];
+		amounts[i].amount = (amounts[i].amount + 1) * (1 + upto(p, 8)) / 4;
+	}
+	s.usage.v = s.request.v = amounts;
+	s.request.n = s.usage.n;
+	o.shape = shape_hold(p->l.vocab, &s);
+	shape_drop(p->l.vocab, was);
+	live_must(cluster_put_pod(p->l.cluster, &o, &e), &e, &p->m);
+	ledger_commit(ledger_of(p));
+}
+
+/* A node gets or loses something: shares of the cluster are others then. */
+static void resize_node(struct pair *p)
+{
+	const struct ledger *l = ledger_of(p);
+	node_id id = upto(p, ledger_node_limit(l));
+	struct obj_node o;
+	struct err e = {0};
+
+	if (!ledger_node(l, id)->is_live)
+		return;
+	o = obj_node_copy(p->l.vocab, ledger_node(l, id)->obj);
+	for (res_id r = 0; r < ledger_stride(l); r++)
+		if (res_has(&o.allocatable, r) && upto(p, 2))
+			res_put(&o.allocatable, r, o.allocatable.v[r] / 4 * (2 + upto(p, 8)));
+	live_must(cluster_put_node(p->l.cluster, &o, &e), &e, &p->m);
 	ledger_commit(ledger_of(p));
 }
 
@@ -145,6 +190,10 @@ static void step(struct pair *p)
 		carry_out(p, pod);
 	for (uint32_t i = upto(p, 3); i > 0; i--)
 		move_somebody(p);
+	for (uint32_t i = upto(p, 3); i > 0; i--)
+		resize_somebody(p);
+	if (upto(p, 4) == 0)
+		resize_node(p);
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;
 }
 

@@ -245,10 +245,68 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	end(&p);
 }
 
+static void add_sized(struct story *s, const char *name, const char *node, const char *asks)
+{
+	struct text since = {0};
+
+	timestamp_text(STORY_NOW_NS - 3600 * NS_PER_S, &since);
+	text_printf(&s->objects,
+		    "---\napiVersion: v1\nkind: Pod\n"
+		    "metadata: {name: %s, namespace: d, labels: {queue: root.test}, creationTimestamp: \"%s\"}\n"
+		    "spec: {nodeName: %s, containers: [{name: c, resources: {requests: {" STORY_UNIT
+		    ": 2, %s}}}]}\nstatus: {phase: Running, startTime: \"%s\"}\n",
+		    name, text_str(&since), node, asks, text_str(&since));
+	text_free(&since);
+}
+
+/* Lost work is counted in shares of the cluster: where there is much more of a type, who holds it loses less. */
+static void a_cluster_that_grew_has_other_shares(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct text before = {0}, after = {0};
+	struct obj_node o;
+	struct ledger *l;
+	ledger_mark mark;
+	struct err e;
+	pod_id want;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.prod", "guaranteed 4");
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n1", 2);
+	story_node(&p.s, "n2", 2);
+	story_node(&p.s, "n3", 0);
+	add_sized(&p.s, "much-cpu", "n1", "cpu: 120");
+	add_sized(&p.s, "much-memory", "n2", "memory: 100Gi");
+	story_node(&p.s, "n4", 2); /* the best two are looked at in any case */
+	add_sized(&p.s, "more-memory", "n4", "memory: 110Gi");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
+	story_load(&p.s);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	decide(&p, p.s.engine, want, &before);
+	ledger_rollback(l, mark);
+	o = obj_node_copy(p.s.vocab,
+			  ledger_node(l, ledger_node_find(l, names_find(vocab_names(p.s.vocab), "n3", 2)))->obj);
+	res_put(&o.allocatable, RES_CPU, INT64_C(1000000000));
+	story_must(cluster_put_node(p.s.cluster, &o, &e), &e);
+	ledger_commit(l);
+	decide(&p, p.s.engine, want, &after);
+	assert_non_null(strstr(text_str(&before), "takes much-memory"));
+	assert_non_null(strstr(text_str(&after), "takes much-cpu"));
+	text_free(&before);
+	text_free(&after);
+	p.s.plan.arena = NULL;
+	story_end(&p.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
+		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
 
