@@ -123,6 +123,7 @@ struct ledger_node {
 	uint64_t generation;
 	pod_list pods;	    /* placed and leaving, in order of arrival */
 	pod_list nominated; /* waiting pods that are nominated to it */
+	uint32_t n_due;	    /* leaving pods that say by when they should be gone: others are never stuck */
 };
 
 struct ledger;
