@@ -21,6 +21,7 @@
 #include "base/emit.h"
 #include "engine/engine.h"
 #include "manifest/manifest.h"
+#include "results.h"
 
 enum kind { GANG, SCATTERED, IMPOSSIBLE, PREEMPT, CYCLE, KINDS };
 static const char *const kind_names[KINDS] = {"gang", "scattered", "impossible", "preempt", "cycle"};
@@ -231,11 +232,7 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 	}
 	emit_end(&e);
 	emit_end(&e);
-	FILE *f = fopen(path, "w");
-
-	if (f == NULL || fputs(text_str(&out), f) < 0 || fclose(f) != 0)
-		fail(path, strerror(errno));
-	text_free(&out);
+	results_save(path, &out);
 }
 
 int main(int argc, char **argv)
