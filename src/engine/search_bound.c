@@ -61,19 +61,20 @@ static bool class_tells(const struct search_bounds *b, const struct class_node *
 	return !b->has_own && !x->has_groups && x->n_listed <= LISTED;
 }
 
-static void tell_by_class(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
-			  node_id node)
+static void tell_by_class(struct search_bounds *b, struct search_class *c, const struct class_node *x, node_id node)
 {
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	const struct kind_answers *answers = kinds_for(b, c->short_types);
+	const uint32_t *listed;
 
 	if (!x->n_listed)
 		return;
+	listed = class_listed(b, c, rows, node);
 	judge_look_at(b->g->s->j, c->short_types);
 	b->g->node = node;
 	node_search_list_begin(b->g);
 	for (uint32_t i = 0; i < x->n_listed; i++) {
-		const struct pod_row *row = &rows->v[x->listed[i]];
+		const struct pod_row *row = &rows->v[listed[i]];
 		const struct kind_answer *a = &answers->v[row->kind];
 		enum kind_says says;
 

@@ -71,7 +71,8 @@ struct class_node {
 	uint8_t n_levels;
 	uint8_t n_listed;	  /* more than LISTED: too many to be kept here */
 	bool has_groups;	  /* who goes with whom is not told by rows */
-	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked; by name */
+	bool is_sorted;		  /* those listed, by name */
+	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked */
 	int64_t all[CLASS_TYPES]; /* what everybody frees, with those who opted out */
 	struct class_level levels[LEVELS];
 };
@@ -260,6 +261,9 @@ struct search_class *class_for(struct search_bounds *b);
 bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id);
 /* The node in a class that is current, known or looked at now. */
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node);
+/* Who is listed there, LISTED at most: by name. */
+const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
+			     node_id node);
 /* By b->lacks; false: no set is enough. */
 bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret);
