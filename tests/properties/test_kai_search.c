@@ -3,7 +3,8 @@
  * What the scenario search of profile kai leaves out changes no decision and no reason. Crowded clusters, larger
  * than those of test_memory: departments and queues, gangs and elastic groups of many sizes, some with GPUs, some whose
  * pods do not bear each other on a node, some inside their windows. Each is planned with everything that is kept and
- * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared.
+ * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared, and of the
+ * first of them with what was said before (properties/recorded.h).
  *
  * CEDE_N: clusters; CEDE_SECONDS: how long instead; CEDE_SEED: from which on.
  */
@@ -22,6 +23,7 @@
 #include "engine/engine.h"
 #include "explain/plan_view.h"
 #include "manifest/manifest.h"
+#include "properties/recorded.h"
 #include "rng.h"
 
 #define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
@@ -216,6 +218,7 @@ static void write_crowd(struct crowd *w, uint64_t seed)
 struct told {
 	uint64_t clusters, decisions, evictions, scenarios;
 } tally;
+static struct recorded recorded;
 
 static void must(enum err_code rc, const struct err *e, uint64_t seed)
 {
@@ -261,6 +264,8 @@ static void compare(struct cluster *c, struct engine_config *config, uint64_t se
 			fail_msg("seed %" PRIu64 ": looking at everything:\n%.600s\n--- skipping:\n%.600s", seed,
 				 text_str(&all) + from, text_str(&skips) + (from < skips.n ? from : skips.n));
 		}
+	if (!recorded_is_same_as(&recorded, seed, &all))
+		fail_msg("seed %" PRIu64 ": it is decided otherwise than it was (properties/recorded.h)", seed);
 	text_free(&all);
 	text_free(&skips);
 }
@@ -302,12 +307,14 @@ static void KF_a_search_that_skips_says_the_same(void **state)
 	time_t end = time(NULL) + (time_t)seconds;
 
 	(void)state;
+	recorded_begin(&recorded, "kai_search");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		try_crowd(from + i);
 	printf("survey: %" PRIu64 " clusters, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
 	       " with scenarios that failed, 0 differences\n",
 	       tally.clusters, tally.decisions, tally.evictions, tally.scenarios);
 	assert_true(tally.evictions > 0 && tally.scenarios > 0);
+	recorded_end(&recorded);
 }
 
 int main(void)

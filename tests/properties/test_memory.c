@@ -2,7 +2,8 @@
 /*
  * What is kept from one decision to the next, and what is not looked at because it cannot win, changes no decision and
  * no reason: an engine that keeps and skips and one that looks at everything every time (engine_config.looks_at_all)
- * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move.
+ * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move. Of the
+ * first of them they also say what was said before (properties/recorded.h).
  *
  * CEDE_N: clusters per profile; CEDE_SECONDS: how long instead; CEDE_SEED: from which on; CEDE_PROFILE: one alone.
  */
@@ -15,6 +16,7 @@
 #include <cmocka.h>
 
 #include "properties/mixed_run.h"
+#include "properties/recorded.h"
 
 enum { STEPS = 14 };
 
@@ -25,11 +27,13 @@ struct pair { /* two engines on one cluster */
 	struct engine *forgetful;
 	struct rng rng;
 	uint64_t seed;
+	struct text said; /* by the one that remembers, from step to step */
 };
 
 static struct {
 	uint64_t clusters, decisions, evictions;
 } tally[PROFILE_COUNT];
+static struct recorded recorded;
 
 static uint32_t upto(struct pair *p, uint32_t n)
 {
@@ -46,7 +50,9 @@ static struct ledger *ledger_of(struct pair *p)
 /* pod: POD_NONE for all that wait. */
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
+				 .cycles = p->seed % 3 ? 1 : 2,
+				 .report = p->seed % 4 ? POD_NONE : pod};
 	ledger_mark mark = ledger_get_mark(ledger_of(p));
 	struct err e = {0};
 
@@ -80,6 +86,7 @@ static void decide_alike(struct pair *p, pod_id pod)
 	tally[p->m.profile].evictions += p->l.plan.victims;
 	if (!str_eq(text_str(&was), text_str(&is)))
 		complain(p, &was, &is);
+	text_printf(&p->said, "%s\n", text_str(&is));
 	text_free(&was);
 	text_free(&is);
 }
@@ -148,6 +155,16 @@ static void step(struct pair *p)
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;
 }
 
+static void compare_with_recorded(struct pair *p)
+{
+	char cluster[32];
+
+	snprintf(cluster, sizeof(cluster), "%s-%" PRIu64, profile_text(p->m.profile), p->seed);
+	if (!recorded_is_same(&recorded, cluster, &p->said))
+		fail_msg("%s: it is decided otherwise than it was (properties/recorded.h)", cluster);
+	text_free(&p->said);
+}
+
 static void try_cluster(uint64_t seed, enum profile profile)
 {
 	struct pair p = {.seed = seed};
@@ -164,6 +181,7 @@ static void try_cluster(uint64_t seed, enum profile profile)
 	live_must(p.forgetful ? ERR_OK : ERR_INTERNAL, &e, &p.m);
 	for (int i = 0; i < STEPS; i++)
 		step(&p);
+	compare_with_recorded(&p);
 	tally[profile].clusters++;
 	engine_free(p.forgetful);
 	live_end(&p.l);
@@ -179,11 +197,12 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 static void an_engine_that_remembers_says_the_same(void **state)
 {
-	uint64_t n = number("CEDE_N", 60), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	uint64_t n = number("CEDE_N", 100), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
 	const char *only = getenv("CEDE_PROFILE");
 	time_t end = time(NULL) + (time_t)seconds;
 
 	(void)state;
+	recorded_begin(&recorded, "memory");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
 			if (!only || str_eq(only, profile_text(profile)))
@@ -192,6 +211,7 @@ static void an_engine_that_remembers_says_the_same(void **state)
 		printf("survey: %s: %" PRIu64 " clusters, %" PRIu64 " decisions made twice, %" PRIu64
 		       " evictions, 0 differences\n",
 		       profile_text(i), tally[i].clusters, tally[i].decisions, tally[i].evictions);
+	recorded_end(&recorded);
 }
 
 int main(void)

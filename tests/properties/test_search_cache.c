@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "engine/search_cache.h"
+#include "properties/recorded.h"
 #include "properties/story.h"
 #include "rng.h"
 
@@ -22,6 +23,7 @@ struct pair { /* two engines on one cluster */
 	struct rng rng;
 	int64_t now_ns;
 	uint64_t decisions, evictions;
+	struct text said; /* by the one that remembers */
 };
 
 static uint32_t below(struct pair *p, uint32_t n)
@@ -95,6 +97,7 @@ static void begin(struct pair *p, uint64_t seed)
 static void end(struct pair *p)
 {
 	engine_free(p->forgetful);
+	text_free(&p->said);
 	p->s.plan.arena = NULL;
 	story_end(&p->s);
 }
@@ -140,6 +143,7 @@ static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
 	if (!str_eq(text_str(&a), text_str(&b)))
 		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
 			 p->decisions, text_str(&a), text_str(&b));
+	text_add(&p->said, text_str(&b));
 	text_free(&a);
 	text_free(&b);
 }
@@ -189,18 +193,24 @@ static void an_engine_that_remembers_decides_alike(void **state)
 {
 	uint32_t n = clusters(200);
 	uint64_t decisions = 0, evictions = 0;
+	struct recorded recorded;
 
 	(void)state;
+	recorded_begin(&recorded, "search_cache");
 	for (uint64_t seed = 1; seed <= n; seed++) {
 		struct pair p;
 
 		begin(&p, seed);
 		for (int i = 0; i < STEPS; i++)
 			step(&p, seed);
+		if (!recorded_is_same_as(&recorded, seed, &p.said))
+			fail_msg("cluster %" PRIu64 ": it is decided otherwise than it was (properties/recorded.h)",
+				 seed);
 		decisions += p.decisions;
 		evictions += p.evictions;
 		end(&p);
 	}
+	recorded_end(&recorded);
 	printf("search cache: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n,
 	       decisions, evictions);
 	assert_true(evictions * 50 > decisions);
