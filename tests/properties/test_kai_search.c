@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "explain/plan_view.h"
 #include "manifest/manifest.h"
+#include "properties/random_settings.h"
 #include "properties/recorded.h"
 #include "rng.h"
 
@@ -33,6 +34,7 @@ struct crowd {
 	struct text t;
 	uint32_t n_nodes, n_departments, n_queues, n_groups;
 	bool has_gpus, has_apart;
+	const char *part; /* sub-group of the next pod; NULL */
 };
 
 static uint32_t below(struct crowd *w, uint32_t n)
@@ -81,8 +83,9 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 {
 	text_printf(&w->t,
 		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: n\n  name: p%u-%u\n"
-		    "  labels: {apart: \"%s\"}\n  annotations: {pod-group-name: g%u}\nspec:\n",
-		    group, i, is_apart ? "yes" : "no", group);
+		    "  labels: {apart: \"%s\"%s%s}\n  annotations: {pod-group-name: g%u}\nspec:\n",
+		    group, i, is_apart ? "yes" : "no", w->part ? ", kai.scheduler/subgroup-name: " : "",
+		    w->part ? w->part : "", group);
 	if (node >= 0)
 		text_printf(&w->t, "  nodeName: n%d\n", node);
 	if (is_apart)
@@ -98,7 +101,13 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char *requests, bool is_apart)
 {
 	static const char *const classes[] = {"train", "train", "build-preemptible", "build", "inference"};
+	static const char *const some_parts[] = {
+		", subGroups: [{name: head, minMember: 1}, {name: work, minMember: 1}]",
+		", subGroups: [{name: work, minMember: 1}, {name: in}, {name: head, parent: in, minMember: 1}]",
+		", subGroups: [{name: a}, {name: b}, {name: work, parent: b, minMember: 1}, {name: head, parent: a, "
+		"minMember: 1}]"};
 	uint32_t group = w->n_groups++, min = below(w, 3) ? n : 1 + below(w, n);
+	const char *const *parts = n > 1 && below(w, 4) == 0 ? some_parts : NULL;
 
 	text_printf(
 		&w->t,
@@ -108,10 +117,14 @@ static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char 
 	if (running > 0 && below(w, 3) == 0)
 		text_printf(&w->t, "  annotations: {kai.scheduler/last-start-timestamp: \"2025-11-15T11:%02u:00Z\"}\n",
 			    below(w, 60));
-	text_printf(&w->t, "spec: {queue: q%u, priorityClassName: %s, minMember: %u}\n", below(w, w->n_queues),
-		    classes[below(w, 5)], running > 0 && min > running ? running : min);
-	for (uint32_t i = 0; i < n; i++)
+	min = running > 0 && min > running ? running : min;
+	text_printf(&w->t, "spec: {queue: q%u, priorityClassName: %s, minMember: %u%s}\n", below(w, w->n_queues),
+		    classes[below(w, 5)], min, parts ? parts[below(w, 3)] : "");
+	for (uint32_t i = 0; i < n; i++) {
+		w->part = !parts ? NULL : i % 2 ? "work" : "head";
 		add_pod(w, group, i, requests, i < running ? (int)below(w, w->n_nodes) : -1, is_apart);
+	}
+	w->part = NULL;
 }
 
 static const char *some_request(struct crowd *w)
@@ -282,6 +295,8 @@ static void try_crowd(uint64_t seed)
 
 	write_crowd(&w, seed);
 	config->profile = PROFILE_KAI;
+	if (below(&w, 2))
+		settings_vary(config, &w.r);
 	must(manifest_read_bytes(m, "crowd", text_str(&w.t), w.t.n, &e), &e, seed);
 	o = engine_config_cluster_options(config, NOW_NS);
 	must(manifest_build(m, &o, &c, &e), &e, seed);

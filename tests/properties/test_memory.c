@@ -15,7 +15,10 @@
 
 #include <cmocka.h>
 
+#include "engine/fair_shares.h"
+#include "engine/protections.h"
 #include "properties/mixed_run.h"
+#include "properties/random_settings.h"
 #include "properties/recorded.h"
 
 enum { STEPS = 14 };
@@ -91,6 +94,69 @@ static void decide_alike(struct pair *p, pod_id pod)
 	text_free(&is);
 }
 
+/* ---- what is asked beside ---- */
+
+/* Those whose queues are over their quota go before the shares of a cycle are found. */
+static bool begins_with_quota(const struct decisions *d)
+{
+	return d->v.n > 0 && d->v.v[0].action == ACTION_QUOTA;
+}
+
+/* As the first cycle of a plan has them, of which p->l.plan is one. */
+static void tell_shares(struct pair *p, bool is_plan, struct text *out)
+{
+	const struct ledger *l = ledger_of(p);
+	struct decisions d = {.arena = arena_new(1 << 12)};
+	bool has = engine_fair_shares(p->l.engine, MIXED_NOW_NS + p->l.later_ns, &d);
+
+	for (queue_id q = 0; q < ledger_queues(l)->q.n; q++)
+		for (res_id r = 0; r < ledger_stride(l); r++) {
+			int64_t is = decisions_fair_share(&d, 1, q, r);
+
+			if (is_plan && is != decisions_fair_share(&p->l.plan, 1, q, r))
+				fail_msg("seed %" PRIu64 ": queue %u deserves %" PRId64 " and in a plan %" PRId64,
+					 p->seed, q, is, decisions_fair_share(&p->l.plan, 1, q, r));
+			text_printf(out, "%" PRId64 " ", is);
+		}
+	text_printf(out, "%d\n", has);
+	arena_free(d.arena);
+}
+
+static void tell_protections(struct pair *p, struct text *out)
+{
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	uint32_t n_nodes = ledger_node_limit(ledger_of(p)), n;
+	protection_list all = {0};
+	pod_id first[4];
+
+	n = engine_first_waiting(p->l.engine, first, 4);
+	for (node_id i = 0; i < n_nodes; i++)
+		engine_protections(p->l.engine, &run, i, first, n, &all);
+	for (uint32_t i = 0; i < all.n; i++) {
+		const struct rule_verdict *v = &all.v[i].verdict;
+
+		text_printf(out, "%u %u %u: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n", all.v[i].pod,
+			    all.v[i].waiting, all.v[i].action, v->answer, v->rule, v->reason, v->queue, v->num[0],
+			    v->num[1], v->num[2]);
+	}
+	array_free(&all);
+}
+
+/* By whoever keeps time, shows queues and nodes, or knows better who is to be tried. */
+static void ask_beside(struct pair *p, bool is_plan)
+{
+	const struct ledger *l = ledger_of(p);
+	struct text *out = &p->said;
+
+	text_printf(out, "next %" PRId64 "\n", engine_next_time(p->l.engine, MIXED_NOW_NS + p->l.later_ns));
+	for (group_id i = 0; i < ledger_group_limit(l); i++)
+		if (ledger_group(l, i)->is_live)
+			text_printf(out, "group %u %d %d\n", i, engine_gang_is_stale(p->l.engine, i),
+				    engine_may_move(p->l.engine, i));
+	tell_shares(p, is_plan, out);
+	tell_protections(p, out);
+}
+
 /* It stands: made once more by the engine that remembers. */
 static void carry_out(struct pair *p, pod_id pod)
 {
@@ -148,6 +214,7 @@ static void step(struct pair *p)
 	pod_id pod = upto(p, 3) ? some(p, POD_WAITING) : POD_NONE;
 
 	decide_alike(p, pod);
+	ask_beside(p, pod == POD_NONE && !begins_with_quota(&p->l.plan));
 	if (upto(p, 3) == 0)
 		carry_out(p, pod);
 	for (uint32_t i = upto(p, 3); i > 0; i--)
@@ -174,6 +241,11 @@ static void try_cluster(uint64_t seed, enum profile profile)
 	mixed_draw(&p.m, seed, profile);
 	mixed_write(&p.m);
 	live_load(&p.l, &p.m, 0, 1 + seed % 2);
+	if (upto(&p, 2)) {
+		engine_free(p.l.engine);
+		settings_vary(p.l.config, &p.rng);
+		live_start(&p.l, &p.m);
+	}
 	p.plain = *p.l.config;
 	p.plain.looks_at_all = true;
 	p.plain.threads = 1;
