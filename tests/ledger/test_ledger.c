@@ -434,6 +434,87 @@ static void queue_lists_hold_what_is_not_finished(void **state)
 	fix_free(&w.f);
 }
 
+/* A row of every leaf, as moves may change it. */
+static void note_leaves(const struct world *w, int64_t rows[3][4])
+{
+	const queue_id leaves[] = {w->f.x, w->f.y, w->f.b};
+
+	for (size_t i = 0; i < COUNT(leaves); i++) {
+		rows[i][0] = ledger_queue_used(w->f.l, leaves[i])[RES_PODS];
+		rows[i][1] = ledger_queue_leaving(w->f.l, leaves[i])[RES_PODS];
+		rows[i][2] = ledger_queue_reserved(w->f.l, leaves[i])[RES_PODS];
+		rows[i][3] = ledger_queue_waiting(w->f.l, leaves[i]);
+	}
+}
+
+/* Leaves are all there is in what is told, each once, and none that changed is missing. */
+static void check_touched(struct world *w, const char *says, int64_t before[3][4])
+{
+	const queue_id leaves[] = {w->f.x, w->f.y, w->f.b};
+	uint32_t n, all = 0;
+	const queue_id *v = ledger_touched_queues(w->f.l, &n);
+	int64_t now[3][4];
+
+	note_leaves(w, now);
+	for (size_t i = 0; i < COUNT(leaves); i++) {
+		uint32_t times = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			times += v[k] == leaves[i];
+		if (times > 1 || (!times && memcmp(now[i], before[i], sizeof(now[i])) != 0))
+			fail_msg("%s: a queue is told %u times", says, times);
+		all += times;
+	}
+	if (all != n)
+		fail_msg("%s: %u are told that are no leaves", says, n - all);
+	ledger_touched_queues(w->f.l, &n);
+	if (n)
+		fail_msg("%s: %u are told again", says, n);
+}
+
+static void queues_that_were_touched_are_told_once(void **state)
+{
+	for (size_t i = 0; i < COUNT(stories); i++) {
+		int64_t before[3][4];
+		ledger_mark mark;
+		struct world w;
+		uint32_t n;
+
+		world_init(&w);
+		ledger_touched_queues(w.f.l, &n);
+		note_leaves(&w, before);
+		mark = ledger_get_mark(w.f.l);
+		stories[i].act(&w);
+		check_touched(&w, stories[i].says, before);
+		note_leaves(&w, before);
+		ledger_rollback(w.f.l, mark);
+		check_touched(&w, stories[i].says, before);
+		fix_free(&w.f);
+	}
+}
+
+static void groups_that_were_touched_are_told_once(void **state)
+{
+	struct world w;
+	uint32_t n;
+
+	world_init(&w);
+	ledger_touched_groups(w.f.l, &n);
+	ledger_place(w.f.l, w.waits, w.n1);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 0);
+	ledger_place(w.f.l, w.worker, w.n1);
+	ledger_evict(w.f.l, w.worker);
+	assert_int_equal(ledger_touched_groups(w.f.l, &n)[0], w.gang);
+	assert_int_equal(n, 1);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 0);
+	ledger_rollback(w.f.l, 0);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 1);
+	fix_free(&w.f);
+}
+
 static void moves_do_not_allocate_once_warm(void **state)
 {
 	struct world w;
@@ -464,6 +545,8 @@ int main(void)
 		cmocka_unit_test(placed_pods_take_their_usage_and_nominated_ones_their_request),
 		cmocka_unit_test(a_pod_without_a_queue_counts_on_its_node_only),
 		cmocka_unit_test(queue_lists_hold_what_is_not_finished),
+		cmocka_unit_test(queues_that_were_touched_are_told_once),
+		cmocka_unit_test(groups_that_were_touched_are_told_once),
 		cmocka_unit_test(moves_do_not_allocate_once_warm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
