@@ -84,8 +84,8 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 	text_printf(&w->t,
 		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: n\n  name: p%u-%u\n"
 		    "  labels: {apart: \"%s\"%s%s}\n  annotations: {pod-group-name: g%u}\nspec:\n",
-		    group, i, is_apart ? "yes" : "no", w->part ? ", kai.scheduler/subgroup-name: " : "",
-		    w->part ? w->part : "", group);
+		    group, i, is_apart && !(group % 3 == 0 && i % 2) ? "yes" : "no",
+		    w->part ? ", kai.scheduler/subgroup-name: " : "", w->part ? w->part : "", group);
 	if (node >= 0)
 		text_printf(&w->t, "  nodeName: n%d\n", node);
 	if (is_apart)
@@ -95,6 +95,14 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 				"        labelSelector: {matchLabels: {apart: \"yes\"}}\n");
 	text_printf(&w->t, "  containers:\n  - name: c\n    resources: {requests: {%s}}\nstatus: {phase: %s}\n",
 		    requests, node >= 0 ? "Running" : "Pending");
+}
+
+static const char *some_request(struct crowd *w)
+{
+	static const char *const plain[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"500m\"", "cpu: \"3\", memory: 1Gi"};
+	static const char *const gpus[] = {"cpu: \"1\", nvidia.com/gpu: 1", "cpu: \"1\", nvidia.com/gpu: 2"};
+
+	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
 }
 
 /* n pods of which `running` run, on nodes from `node` on. */
@@ -108,6 +116,7 @@ static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char 
 		"minMember: 1}]"};
 	uint32_t group = w->n_groups++, min = below(w, 3) ? n : 1 + below(w, n);
 	const char *const *parts = n > 1 && below(w, 4) == 0 ? some_parts : NULL;
+	const char *other = parts ? some_request(w) : NULL;
 
 	text_printf(
 		&w->t,
@@ -122,17 +131,10 @@ static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char 
 		    classes[below(w, 5)], min, parts ? parts[below(w, 3)] : "");
 	for (uint32_t i = 0; i < n; i++) {
 		w->part = !parts ? NULL : i % 2 ? "work" : "head";
-		add_pod(w, group, i, requests, i < running ? (int)below(w, w->n_nodes) : -1, is_apart);
+		add_pod(w, group, i, parts && i % 2 ? other : requests, i < running ? (int)below(w, w->n_nodes) : -1,
+			is_apart);
 	}
 	w->part = NULL;
-}
-
-static const char *some_request(struct crowd *w)
-{
-	static const char *const plain[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"500m\"", "cpu: \"3\", memory: 1Gi"};
-	static const char *const gpus[] = {"cpu: \"1\", nvidia.com/gpu: 1", "cpu: \"1\", nvidia.com/gpu: 2"};
-
-	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
 }
 
 static void add_fixed_queue(struct crowd *w, const char *name, const char *parent, int quota)
