@@ -163,6 +163,27 @@ static void vacated_leaving(const struct world *w)
 	assert_queue(w, QUEUE_ROOT, 2, 0, 0, 3);
 }
 
+static void put_back(struct world *w)
+{
+	ledger_begin_cycle(w->f.l);
+	ledger_vacate(w->f.l, w->placed);
+	ledger_put_back(w->f.l, w->placed, w->n1);
+	ledger_place(w->f.l, w->waits, w->n1);
+	ledger_vacate(w->f.l, w->waits);
+	ledger_put_back(w->f.l, w->waits, w->n2);
+}
+
+static void put_back_as_it_was(const struct world *w)
+{
+	assert_state(w, w->placed, POD_PLACED, w->n1);
+	assert_state(w, w->waits, POD_PLACED, w->n2);
+	assert_node(w, w->n1, 3, 1, 0);
+	assert_node(w, w->n2, 1, 0, 0);
+	assert_queue(w, w->f.x, 2, 0, 0, 1);
+	assert_false(ledger_is_new(w->f.l, ledger_pod(w->f.l, w->placed)));
+	assert_true(ledger_is_new(w->f.l, ledger_pod(w->f.l, w->waits)));
+}
+
 static void evict(struct world *w)
 {
 	ledger_evict(w->f.l, w->placed);
@@ -301,6 +322,7 @@ static const struct story {
 	{"placing drops the nomination, wherever it was", place_nominated, placed_nominated},
 	{"a vacated pod waits again and the others move up", vacate, vacated},
 	{"a leaving pod may be vacated and is then gone from the node", vacate_leaving, vacated_leaving},
+	{"who is put back is as new or old as it was", put_back, put_back_as_it_was},
 	{"an evicted pod still takes its room, is gone from its queues and spends its budget", evict, evicted},
 	{"vacating an evicted pod gives its budget back", evict_both, evicted_both},
 	{"an eviction taken back gives the budget back", unevict, unevicted},
