@@ -193,6 +193,8 @@ static void shares_are_told_where_they_decide(void **state)
 		if (engine_fair_shares(s.engine, STORY_NOW_NS, &d) != rows[i].is_told ||
 		    (a != QUEUE_NONE && decisions_fair_share(&d, 1, a, gpu) != rows[i].gpus))
 			fail_msg("%s", rows[i].sentence);
+		assert_int_equal(decisions_fair_share(&d, 1, ledger_queues(l)->q.n, gpu), -1);
+		assert_int_equal(decisions_fair_share(&d, 2, QUEUE_ROOT, gpu), -1);
 		arena_free(d.arena);
 		story_end(&s);
 	}

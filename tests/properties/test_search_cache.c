@@ -23,6 +23,7 @@ struct pair { /* two engines on one cluster */
 	struct rng rng;
 	int64_t now_ns;
 	uint64_t decisions, evictions;
+	bool has_max;	  /* some queues have one */
 	bool is_odd;	  /* there are groups, budgets and pods that mind each other */
 	struct text said; /* by the one that remembers */
 };
@@ -38,7 +39,7 @@ static uint32_t below(struct pair *p, uint32_t n)
 static const char *some_max(struct pair *p, char *out, size_t size, uint32_t least)
 {
 	snprintf(out, size, " max %u", least + below(p, 10));
-	return p->is_odd && below(p, 3) == 0 ? out : "";
+	return p->has_max && below(p, 3) == 0 ? out : "";
 }
 
 static void add_queues(struct pair *p, bool is_roomy)
@@ -48,16 +49,16 @@ static void add_queues(struct pair *p, bool is_roomy)
 	for (uint32_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "root.t%u", i);
 		snprintf(props, sizeof(props), "guaranteed %u%s%s", is_roomy ? 1 : 6 + below(p, 6),
-			 below(p, 6) ? "" : " fence", some_max(p, max, sizeof(max), 16));
+			 below(p, 6) ? "" : " fence", some_max(p, max, sizeof(max), 12));
 		story_queue(&p->s, path, below(p, 4) ? props : NULL);
 		for (uint32_t k = 0; k < 2; k++) {
 			snprintf(path, sizeof(path), "root.t%u.q%u", i, k);
 			snprintf(props, sizeof(props), "guaranteed %u delay 1s%s%s", is_roomy ? 0 : 1 + below(p, 3),
-				 below(p, 5) ? "" : " offset 2", some_max(p, max, sizeof(max), 6));
+				 below(p, 5) ? "" : " offset 2", some_max(p, max, sizeof(max), 3));
 			story_queue(&p->s, path, props);
 		}
 	}
-	if (p->is_odd)
+	if (p->has_max)
 		snprintf(props, sizeof(props), "guaranteed %u delay 1s%s", 8 + below(p, 5),
 			 some_max(p, max, sizeof(max), 12));
 	else
@@ -98,8 +99,8 @@ static void add_pod(struct pair *p, uint32_t i, uint32_t n_nodes, bool is_waitin
 	snprintf(words, sizeof(words), "age %u%s%s%s priority %u", 10 + below(p, 50), below(p, 6) ? "" : " opted-out",
 		 is_waiting || !below(p, 3) ? "" : " app x",
 		 p->is_odd && !below(p, 5) ? is_waiting ? " picky" : " budget b" : "", is_waiting ? 1 : below(p, 3));
-	story_pod(&p->s, name, is_waiting && below(p, 3) ? "root.want" : queue, 1 + below(p, is_waiting ? 4 : 3),
-		  is_waiting ? NULL : node, words);
+	story_pod(&p->s, name, (is_waiting ? below(p, 3) > 0 : p->has_max && below(p, 4) == 0) ? "root.want" : queue,
+		  1 + below(p, is_waiting ? 4 : 3), is_waiting ? NULL : node, words);
 }
 
 static void begin(struct pair *p, uint64_t seed)
@@ -114,6 +115,7 @@ static void begin(struct pair *p, uint64_t seed)
 	story_begin(&p->s);
 	is_roomy = below(p, 3) == 0;
 	p->is_odd = below(p, 2);
+	p->has_max = below(p, 2);
 	n_nodes = below(p, 4) ? 4 : 9 + below(p, 40);
 	is_roomy &= n_nodes == 4 || !p->is_odd;
 	p->s.profile = below(p, 2) ? PROFILE_DEFAULT : PROFILE_YUNIKORN;
