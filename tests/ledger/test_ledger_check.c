@@ -159,6 +159,7 @@ static void digests_see_single_fields(void **state)
 	struct ledger *l = w.f.l;
 	uint64_t clean = ledger_digest(l);
 	uint32_t *const fields[] = {
+		(uint32_t *)&l->pods.v[0].priority,
 		(uint32_t *)&l->pods.v[w.placed].priority,
 		(uint32_t *)&l->pods.v[w.placed].started_ns,
 		(uint32_t *)&l->pods.v[w.placed].created_ns,
