@@ -524,6 +524,13 @@ void ledger_place(struct ledger *l, pod_id pod, node_id node)
 	array_push(&l->new_pods, pod);
 }
 
+void ledger_put_back(struct ledger *l, pod_id pod, node_id node)
+{
+	pod_place(l, pod, node, POS_LAST);
+	if (ledger_is_new(l, &l->pods.v[pod]))
+		array_push(&l->new_pods, pod);
+}
+
 /* Who was new is not any more: that is content of its node. */
 static void grow_old(struct ledger *l, pod_id id)
 {
