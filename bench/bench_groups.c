@@ -68,14 +68,21 @@ static void add_group(struct text *t, const char *prefix, uint32_t i, const char
 		    min);
 }
 
-static void add_pod(struct text *t, const char *prefix, uint32_t group, uint32_t i, uint32_t gpus, int64_t node)
+static void add_pod(struct text *t, const char *prefix, uint32_t group, uint32_t i, uint32_t gpus, int64_t node,
+		    uint32_t started_s)
 {
 	text_printf(t,
 		    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"%s%06u-%u\","
 		    "\"annotations\":{\"pod-group-name\":\"%s%06u\"}},\"spec\":{\"containers\":[{\"name\":\"c\","
 		    "\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":\"100Mi\",\"nvidia.com/gpu\":\"%u\"}}}]",
 		    prefix, group, i, prefix, group, gpus);
-	if (node >= 0)
+	if (node >= 0 && started_s)
+		text_printf(t,
+			    ",\"nodeName\":\"node-%05u\"},\"status\":{\"phase\":\"Running\",\"startTime\":"
+			    "\"2025-11-%02uT%02u:%02u:%02uZ\"}},\n",
+			    (unsigned)node, 1 + started_s / 86400 % 14, started_s / 3600 % 24, started_s / 60 % 60,
+			    started_s % 60);
+	else if (node >= 0)
 		text_printf(t, ",\"nodeName\":\"node-%05u\"},\"status\":{\"phase\":\"Running\"}},\n", (unsigned)node);
 	else
 		text_add(t, "},\"status\":{\"phase\":\"Pending\"}},\n");
@@ -88,7 +95,7 @@ static void add_waiting(struct text *t, enum kind kind, uint32_t nodes)
 	if (kind == CYCLE) {
 		for (uint32_t i = 0; i < 8 * nodes; i++) {
 			add_group(t, "w", i, "team", "train", 1, i);
-			add_pod(t, "w", i, 0, 1, -1);
+			add_pod(t, "w", i, 0, 1, -1, 0);
 		}
 		return;
 	}
@@ -96,7 +103,7 @@ static void add_waiting(struct text *t, enum kind kind, uint32_t nodes)
 		gang = 1;
 	add_group(t, "w", 0, "team", kind == PREEMPT ? "build-preemptible" : "train", gang, 0);
 	for (uint32_t i = 0; i < gang; i++)
-		add_pod(t, "w", 0, i, 8, -1);
+		add_pod(t, "w", 0, i, 8, -1, 0);
 }
 
 static void make_cluster(struct text *t, enum kind kind, uint32_t nodes)
@@ -123,7 +130,7 @@ static void make_cluster(struct text *t, enum kind kind, uint32_t nodes)
 		random = random * 1664525u + 1013904223u;
 		add_group(t, "r", i, kind == PREEMPT ? "team" : "batch", "train", 1,
 			  kind == SCATTERED ? random >> 12 : i);
-		add_pod(t, "r", i, 0, 1, i / 8);
+		add_pod(t, "r", i, 0, 1, i / 8, kind == GANG_IN_DEFAULT ? random >> 12 : 0);
 	}
 	add_waiting(t, kind, nodes);
 	t->n -= 2; /* the last comma */
