@@ -56,7 +56,7 @@ static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, 
 
 	a->says = OPEN;
 	if ((judge_asks(j, RULE_PREEMPTIBILITY) && p->preemptibility == SEMI_PREEMPTIBLE) ||
-	    (judge_asks(j, RULE_BUDGET) && has_listed(j, p)) || has_history(j))
+	    (judge_asks(j, RULE_BUDGET) && has_listed(j, p)))
 		return;
 	j->on = on & ~OF_PODS;
 	a->why = judge_victim(j, pod);
@@ -98,6 +98,15 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 	}
 }
 
+/* The last rule of all goes by the work a pod belongs to: it protects who may go by the others. */
+static void leave_to_history(struct kind_answer *a)
+{
+	if (a->says == MAY)
+		a->says = OPEN;
+	if (a->says == LAST)
+		a->has_verdict = false;
+}
+
 static void fit_answers(struct kind_answers *s, uint32_t n)
 {
 	if (s->n >= n)
@@ -120,6 +129,8 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 	*a = *once;
 	if (a->says != NOT_ASKED && a->says != OPEN)
 		ask_guarantee(b, p, a);
+	if (has_history(b->g->s->j))
+		leave_to_history(a);
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)

@@ -25,6 +25,7 @@ struct pair { /* two engines on one cluster */
 	struct engine *forgetful;
 	struct rng rng;
 	uint64_t seed;
+	struct eviction_history history; /* of every other cluster somebody is known to have been evicted before */
 };
 
 static struct {
@@ -46,7 +47,10 @@ static struct ledger *ledger_of(struct pair *p)
 /* pod: POD_NONE for all that wait. */
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
+				 .cycles = 1,
+				 .report = POD_NONE,
+				 .eviction_history = p->seed % 2 ? &p->history : NULL};
 	ledger_mark mark = ledger_get_mark(ledger_of(p));
 	struct err e = {0};
 
@@ -87,7 +91,10 @@ static void decide_alike(struct pair *p, pod_id pod)
 /* It stands: made once more by the engine that remembers. */
 static void carry_out(struct pair *p, pod_id pod)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
+				 .cycles = 1,
+				 .report = POD_NONE,
+				 .eviction_history = p->seed % 2 ? &p->history : NULL};
 	struct err e = {0};
 
 	live_forget_plan(&p->l);
@@ -135,6 +142,20 @@ static void move_somebody(struct pair *p)
 	ledger_commit(ledger_of(p));
 }
 
+/* Once or more often, just now. */
+static void remember_somebody(struct pair *p)
+{
+	pod_id pod = some(p, POD_PLACED);
+	struct text workload = {0};
+
+	if (pod == POD_NONE)
+		return;
+	eviction_history_workload(p->l.cluster, ledger_pod(ledger_of(p), pod), &workload);
+	for (uint32_t i = 1 + upto(p, 4); i > 0; i--)
+		eviction_history_add(&p->history, MIXED_NOW_NS + p->l.later_ns, text_str(&workload), "");
+	text_free(&workload);
+}
+
 static void step(struct pair *p)
 {
 	static const int64_t later_s[] = {0, 1, 10, 61, 299, 7201};
@@ -145,6 +166,8 @@ static void step(struct pair *p)
 		carry_out(p, pod);
 	for (uint32_t i = upto(p, 3); i > 0; i--)
 		move_somebody(p);
+	for (uint32_t i = p->seed % 2 ? upto(p, 3) : 0; i > 0; i--)
+		remember_somebody(p);
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;
 }
 
@@ -157,6 +180,7 @@ static void try_cluster(uint64_t seed, enum profile profile)
 	mixed_draw(&p.m, seed, profile);
 	mixed_write(&p.m);
 	live_load(&p.l, &p.m, 0, 1 + seed % 2);
+	eviction_history_init(&p.history, vocab_names(p.l.vocab));
 	p.plain = *p.l.config;
 	p.plain.looks_at_all = true;
 	p.plain.threads = 1;
@@ -166,6 +190,7 @@ static void try_cluster(uint64_t seed, enum profile profile)
 		step(&p);
 	tally[profile].clusters++;
 	engine_free(p.forgetful);
+	eviction_history_free(&p.history);
 	live_end(&p.l);
 	mixed_free(&p.m);
 }
