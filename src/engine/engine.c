@@ -247,7 +247,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
-		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->passes_over_ctx, pod)))
+		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->driver, pod)))
 			continue;
 		rc = try_one(gangs, run, pod, cycle, ret, e);
 		for (uint32_t k = from; k < ret->v.n; k++)

@@ -157,10 +157,10 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 	struct engine_run run = {.now_ns = s->now_ns,
 				 .cycles = 1,
 				 .report = POD_NONE,
-				 .groups_wait = true,
+				 .groups_wait = wake_groups_wait,
 				 .eviction_history = &s->history,
 				 .passes_over = wake_passes_over,
-				 .passes_over_ctx = s};
+				 .driver = s};
 	struct decisions plan = {.arena = s->arena};
 	enum err_code rc = plan_pass(s, &run, &plan, e);
 
