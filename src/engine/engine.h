@@ -42,6 +42,8 @@ struct engine_run {
 	void *driver; /* whom they are asked of */
 	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
 	const struct bits *tells_of;
+	/* Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared. */
+	bool tells_times;
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*

@@ -237,6 +237,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
 			   .protected = is_told(h->a) ? protected : NULL,
+			   .tells_times = h->a->en->tells_times,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache};

@@ -101,8 +101,10 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 /* The last rule of all goes by the work a pod belongs to: it protects who may go by the others. */
 static void leave_to_history(struct kind_answer *a)
 {
-	if (a->says == MAY)
+	if (a->says == MAY) {
 		a->says = OPEN;
+		a->is_open_by_history = true;
+	}
 	if (a->says == LAST)
 		a->has_verdict = false;
 }
@@ -131,6 +133,8 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 		ask_guarantee(b, p, a);
 	if (has_history(b->g->s->j))
 		leave_to_history(a);
+	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
+		       !verdict_is_timed(&a->why);
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
@@ -204,6 +208,14 @@ enum kinds_say kinds_say(struct search_bounds *b)
 }
 
 /* ---- shapes ---- */
+
+bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row)
+{
+	const struct judge *j = b->g->s->j;
+
+	return a->is_open_by_history &&
+	       !eviction_history_may_know(j->settings.eviction_history, j->ledger, ledger_pod(j->ledger, row->pod));
+}
 
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 {

@@ -39,9 +39,10 @@ struct wait_class {
 	bool is_shared;	  /* found by its key */
 	struct answer reclaims, reclaims_type, any_node, on_node;
 	node_id node; /* of on_node */
-	uint64_t room_look, sum_look;
+	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
-	int64_t sum; /* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
+	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
+	int64_t places; /* on all nodes, whatever laws say; known as of places_look */
 };
 
 struct wait_classes {
@@ -365,6 +366,33 @@ static int64_t sum_for(struct sim *s, struct wait_class *c, const struct wait_ne
 	return c->sum;
 }
 
+static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_sums *n,
+			 int64_t amount)
+{
+	int64_t room = n->free;
+
+	for (uint32_t i = 0; i < n->held.n; i++)
+		room += might_go(s, k, reclaims, &n->held.v[i]) ? n->held.v[i].amount : 0;
+	return room > 0 ? room / amount : 0;
+}
+
+/* Where one of it fits and nothing is lacking, who may take from others is not asked by type. */
+static int64_t places_for(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
+			  int64_t amount)
+{
+	bool by_type, at_all;
+
+	if (c->places_look == t->look)
+		return c->places;
+	by_type = reclaims_type(s, c, k, t->type);
+	at_all = helps_may_reclaim(s, k);
+	c->places_look = t->look;
+	c->places = 0;
+	for (node_id n = 0; n < t->nodes.n; n++)
+		c->places += places_on(s, k, t->nodes.v[n].free >= amount ? at_all : by_type, &t->nodes.v[n], amount);
+	return c->places;
+}
+
 bool class_helps_group(struct sim *s, const struct wait_need *k)
 {
 	struct wait_class *c = class_of(s, k);
@@ -375,7 +403,7 @@ bool class_helps_group(struct sim *s, const struct wait_need *k)
 	if (!c || !n)
 		return helps_group(s, k);
 	t = own_sums(s, k, &amount);
-	if (t && sum_for(s, c, k, t) / n < amount)
+	if (t && (sum_for(s, c, k, t) / n < amount || places_for(s, c, k, t, amount) < n))
 		return false;
 	if (c->room_look != of(s)->look)
 		helps_group_room(s, k, &c->room);

@@ -49,7 +49,7 @@ static bool is_owed(const struct sim *s, queue_id leaf, res_id r)
 	return false;
 }
 
-static bool may_reclaim(const struct sim *s, const struct wait_need *k)
+bool helps_may_reclaim(const struct sim *s, const struct wait_need *k)
 {
 	const struct engine_config *c = helps_config(s);
 
@@ -61,7 +61,7 @@ static bool may_reclaim(const struct sim *s, const struct wait_need *k)
 /* Could it take from others if it lacks these types? Slots of nodes are left to the engine. */
 static bool is_entitled(const struct sim *s, const struct wait_need *k, uint64_t lacking)
 {
-	if (!may_reclaim(s, k))
+	if (!helps_may_reclaim(s, k))
 		return false;
 	lacking &= ~(UINT64_C(1) << RES_PODS);
 	if (!goes_by_guarantees(s) || !lacking)
@@ -76,7 +76,7 @@ bool helps_reclaim(const struct sim *s, const struct wait_need *k)
 {
 	const struct res_list *l = request_of(s, k);
 
-	if (!may_reclaim(s, k))
+	if (!helps_may_reclaim(s, k))
 		return false;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (l->v[i].amount > 0 && is_entitled(s, k, UINT64_C(1) << l->v[i].type))
@@ -201,7 +201,7 @@ static bool may_go(const struct sim *s, const struct wait_need *k, const struct 
 
 bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct pod *v)
 {
-	return may_go(s, k, v, may_reclaim(s, k), 0);
+	return may_go(s, k, v, helps_may_reclaim(s, k), 0);
 }
 
 bool helps_by_sums(const struct sim *s)
@@ -504,7 +504,9 @@ static int64_t sum_at_most(const struct sim *s, const struct group_room *x)
 
 void helps_group_room(const struct sim *s, const struct wait_need *k, struct group_room_sums *ret)
 {
-	struct group_room x = {.k = k, .reclaims = may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
+	struct group_room x = {.k = k,
+			       .reclaims = helps_may_reclaim(s, k),
+			       .is_simple = asks_for_one_type(request_of(s, k))};
 
 	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
 		if (ledger_node(s->ledger, i)->is_live)

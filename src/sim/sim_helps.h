@@ -44,6 +44,8 @@ bool helps_max(const struct sim *s, const struct wait_need *k); /* one of it fit
 bool helps_has_max(const struct sim *s, const struct wait_need *k);
 /* Do guarantees and priorities decide alone, so that sums by queue and priority tell what can be had at most? */
 bool helps_by_sums(const struct sim *s);
+/* By its delay and the settings. */
+bool helps_may_reclaim(const struct sim *s, const struct wait_need *k);
 /* For who lacks this type alone on a node: may it take from other queues? */
 bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r);
 /* What victims of a queue free together at most of a type, by law 2. */

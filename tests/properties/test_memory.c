@@ -2,7 +2,8 @@
 /*
  * What is kept from one decision to the next, and what is not looked at because it cannot win, changes no decision and
  * no reason: an engine that keeps and skips and one that looks at everything every time (engine_config.looks_at_all)
- * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move.
+ * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move. Who
+ * asks for times alone (engine_run.tells_times) gets the same decisions, and the same times.
  *
  * CEDE_N: clusters per profile; CEDE_SECONDS: how long instead; CEDE_SEED: from which on; CEDE_PROFILE: one alone.
  */
@@ -44,12 +45,13 @@ static struct ledger *ledger_of(struct pair *p)
 
 /* ---- the same decision twice ---- */
 
-/* pod: POD_NONE for all that wait. */
-static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+/* pod: POD_NONE for all that wait. Nothing is left of it but the plan. */
+static void plan(struct pair *p, struct engine *en, pod_id pod, bool tells_times)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
 				 .cycles = 1,
 				 .report = POD_NONE,
+				 .tells_times = tells_times,
 				 .eviction_history = p->seed % 2 ? &p->history : NULL};
 	ledger_mark mark = ledger_get_mark(ledger_of(p));
 	struct err e = {0};
@@ -59,7 +61,25 @@ static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *o
 	live_must(pod == POD_NONE ? engine_plan(en, &run, &p->l.plan, &e) : engine_try(en, &run, pod, &p->l.plan, &e),
 		  &e, &p->m);
 	ledger_rollback(ledger_of(p), mark);
-	live_emit(&p->l, out);
+}
+
+/* What was decided, and when the first of those who are protected no longer is. */
+static void emit_times(const struct pair *p, struct text *out)
+{
+	for (uint32_t i = 0; i < p->l.plan.v.n; i++) {
+		const struct decision *d = &p->l.plan.v.v[i];
+		int64_t first_ns = INT64_MAX;
+
+		for (uint32_t k = 0; k < d->n_protected; k++)
+			if (d->protected[k].verdict.until_ns != TIME_NONE &&
+			    d->protected[k].verdict.until_ns < first_ns)
+				first_ns = d->protected[k].verdict.until_ns;
+		text_printf(out, "pod %u: outcome %d on %u by %d until %" PRId64 ", first %" PRId64 "; victims", d->pod,
+			    d->outcome, d->node, d->action, d->until_ns, first_ns);
+		for (uint32_t k = 0; k < d->n_victims; k++)
+			text_printf(out, " %u", d->victims[k].pod);
+		text_add_char(out, '\n');
+	}
 }
 
 static void complain(struct pair *p, const struct text *was, const struct text *is)
@@ -78,10 +98,19 @@ static void decide_alike(struct pair *p, pod_id pod)
 {
 	struct text was = {0}, is = {0};
 
-	decide(p, p->forgetful, pod, &was);
-	decide(p, p->l.engine, pod, &is);
+	plan(p, p->forgetful, pod, false);
+	live_emit(&p->l, &was);
+	plan(p, p->l.engine, pod, false);
+	live_emit(&p->l, &is);
 	tally[p->m.profile].decisions += p->l.plan.v.n;
 	tally[p->m.profile].evictions += p->l.plan.victims;
+	if (!str_eq(text_str(&was), text_str(&is)))
+		complain(p, &was, &is);
+	text_reset(&was);
+	text_reset(&is);
+	emit_times(p, &was);
+	plan(p, p->l.engine, pod, true);
+	emit_times(p, &is);
 	if (!str_eq(text_str(&was), text_str(&is)))
 		complain(p, &was, &is);
 	text_free(&was);
