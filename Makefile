@@ -122,6 +122,7 @@ coverage: ## how much of src/ the tests run through
 test-cluster: ## against a real etcd, kube-apiserver, kube-controller-manager and kwok; built once, which takes a while
 	@tools/install-missing $(PKG_CLUSTER)
 	@$(MAKE) --no-print-directory build
+	@tools/build build follow
 	@tests/cluster/run build/cede
 
 test-cluster-short: ## the part of it that CI runs: only where the components are cached, and for two minutes at most

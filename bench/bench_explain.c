@@ -14,6 +14,7 @@
 
 #include "base/emit.h"
 #include "live_cluster.h"
+#include "results.h"
 #include "serve/planner.h"
 
 enum asked { ASKED_POD, ASKED_GROUP, ASKED_QUEUE };
@@ -121,10 +122,7 @@ static int one(char **argv)
 
 		if (strcmp(row.name, argv[0]) != 0)
 			continue;
-		row.o.nodes = (uint32_t)strtoul(argv[1], NULL, 10);
-		row.o.pods = (uint32_t)strtoul(argv[2], NULL, 10);
-		row.o.queues = (uint32_t)strtoul(argv[3], NULL, 10);
-		row.o.waiting = (uint32_t)strtoul(argv[4], NULL, 10);
+		live_size_of(&row.o, argv + 1);
 		measure(&row, &answer);
 		tell(&row);
 		fputs(text_str(&answer), stdout);
@@ -135,11 +133,10 @@ static int one(char **argv)
 	return 1;
 }
 
-static int write_results(const char *path, const struct row *v, size_t n)
+static void write_results(const char *path, const struct row *v, size_t n)
 {
 	struct text out = {0};
 	struct emit e;
-	FILE *f;
 
 	emit_init(&e, &out, EMIT_JSON);
 	emit_list(&e, NULL);
@@ -147,22 +144,13 @@ static int write_results(const char *path, const struct row *v, size_t n)
 		emit_object(&e, NULL);
 		emit_str(&e, "row", v[i].name);
 		emit_str(&e, "profile", profile_text(v[i].o.profile));
-		emit_int(&e, "nodes", v[i].o.nodes);
-		emit_int(&e, "podsPerNode", v[i].o.pods);
-		emit_int(&e, "queues", v[i].o.queues);
-		emit_int(&e, "waiting", v[i].o.waiting);
+		results_size(&e, v[i].o.nodes, v[i].o.pods, v[i].o.queues, v[i].o.waiting);
 		emit_double(&e, "ms", v[i].ms);
 		emit_double(&e, "planMs", v[i].plan_ms);
 		emit_end(&e);
 	}
 	emit_end(&e);
-	f = fopen(path, "w");
-	if (!f || fwrite(text_str(&out), 1, out.n, f) != out.n || fclose(f)) {
-		fprintf(stderr, "bench_explain: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	text_free(&out);
-	return 0;
+	results_save(path, &out);
 }
 
 int main(int argc, char **argv)
@@ -180,5 +168,7 @@ int main(int argc, char **argv)
 		tell(&done[i]);
 		text_free(&answer);
 	}
-	return argc > 1 ? write_results(argv[1], done, N) : 0;
+	if (argc > 1)
+		write_results(argv[1], done, N);
+	return 0;
 }

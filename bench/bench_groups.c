@@ -7,6 +7,7 @@
  *	impossible	the same gang, but its queue deserves one GPU less than it asks for: nothing may go
  *	preempt		one waiting pod of 8 GPUs in the only queue, all others of lower priority
  *	cycle		8N running and 8N waiting jobs of one GPU, in two queues of equal weight
+ *	default		the gang of the first row in profile default
  *
  * A cycle is everything: the session is made of the ledger, all actions run, decisions are written. Time of the
  * processor, best of three. Growth: the exponent of N since the row above (1 is linear).
@@ -21,9 +22,10 @@
 #include "base/emit.h"
 #include "engine/engine.h"
 #include "manifest/manifest.h"
+#include "results.h"
 
-enum kind { GANG, SCATTERED, IMPOSSIBLE, PREEMPT, CYCLE, KINDS };
-static const char *const kind_names[KINDS] = {"gang", "scattered", "impossible", "preempt", "cycle"};
+enum kind { GANG, SCATTERED, IMPOSSIBLE, PREEMPT, CYCLE, GANG_IN_DEFAULT, KINDS };
+static const char *const kind_names[KINDS] = {"gang", "scattered", "impossible", "preempt", "cycle", "default"};
 
 struct row {
 	enum kind kind;
@@ -169,7 +171,7 @@ static void measure(struct row *row)
 	struct text t = {0};
 	struct err e;
 
-	config->profile = PROFILE_KAI;
+	config->profile = row->kind == GANG_IN_DEFAULT ? PROFILE_DEFAULT : PROFILE_KAI;
 	make_cluster(&t, row->kind, row->nodes);
 	struct cluster_options o = engine_config_cluster_options(config, NOW_NS);
 
@@ -231,11 +233,7 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 	}
 	emit_end(&e);
 	emit_end(&e);
-	FILE *f = fopen(path, "w");
-
-	if (f == NULL || fputs(text_str(&out), f) < 0 || fclose(f) != 0)
-		fail(path, strerror(errno));
-	text_free(&out);
+	results_save(path, &out);
 }
 
 int main(int argc, char **argv)

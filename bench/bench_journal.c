@@ -27,6 +27,7 @@
 #include "journal/history.h"
 #include "journal/journal.h"
 #include "manifest/manifest.h"
+#include "results.h"
 
 enum { CHANGED = 300, DECISIONS = 600, EVICTIONS = 100, RUNS_MAX = 1000 };
 #define NOW_NS (INT64_C(1772323200) * NS_PER_S) /* 2026-03-01 */
@@ -332,7 +333,6 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 {
 	struct text out = {0};
 	struct emit e;
-	FILE *f;
 
 	emit_init(&e, &out, EMIT_JSON);
 	emit_object(&e, NULL);
@@ -357,10 +357,7 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 	}
 	emit_end(&e);
 	emit_end(&e);
-	f = fopen(path, "w");
-	if (!f || fputs(text_str(&out), f) < 0 || fclose(f) != 0)
-		fail(path, strerror(errno));
-	text_free(&out);
+	results_save(path, &out);
 }
 
 int main(int argc, char **argv)

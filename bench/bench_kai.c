@@ -19,6 +19,7 @@
 #include "base/emit.h"
 #include "live_cluster.h"
 #include "manifest/manifest.h"
+#include "results.h"
 
 enum shape_of_row { SINGLES, QUEUES, GANGS, APART, GPUS, SHAPES };
 static const char *const shape_names[SHAPES] = {"singles", "queues", "gangs", "apart", "gpus"};
@@ -297,34 +298,24 @@ static int one(char **argv)
 	return 0;
 }
 
-static int write_results(const char *path, const struct row *v, size_t n)
+static void write_results(const char *path, const struct row *v, size_t n)
 {
 	struct text out = {0};
 	struct emit e;
-	FILE *f;
 
 	emit_init(&e, &out, EMIT_JSON);
 	emit_list(&e, NULL);
 	for (size_t i = 0; i < n; i++) {
 		emit_object(&e, NULL);
 		emit_str(&e, "shape", shape_names[v[i].shape]);
-		emit_int(&e, "nodes", v[i].nodes);
-		emit_int(&e, "podsPerNode", v[i].pods);
-		emit_int(&e, "queues", v[i].queues);
-		emit_int(&e, "waiting", v[i].waiting);
+		results_size(&e, v[i].nodes, v[i].pods, v[i].queues, v[i].waiting);
 		emit_double(&e, "ms", v[i].ms);
 		emit_int(&e, "nominated", v[i].nominated);
 		emit_int(&e, "victims", v[i].victims);
 		emit_end(&e);
 	}
 	emit_end(&e);
-	f = fopen(path, "w");
-	if (!f || fwrite(text_str(&out), 1, out.n, f) != out.n || fclose(f)) {
-		fprintf(stderr, "bench_kai: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	text_free(&out);
-	return 0;
+	results_save(path, &out);
 }
 
 int main(int argc, char **argv)
@@ -339,5 +330,7 @@ int main(int argc, char **argv)
 		measure(&done[i]);
 		print_row(&done[i], i > 0 ? &done[i - 1] : NULL);
 	}
-	return argc > 1 ? write_results(argv[1], done, N) : 0;
+	if (argc > 1)
+		write_results(argv[1], done, N);
+	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "results.h"
 
 #define NODES 5000
 #define PODS 150000
@@ -218,21 +219,11 @@ static void emit_memory(struct bench *b, struct emit *e)
 	emit_end(e);
 }
 
-static int save(const char *path, const struct text *t)
-{
-	FILE *out = fopen(path, "w");
-	if (out == NULL)
-		return 1;
-	bool is_written = fwrite(text_str(t), 1, t->n, out) == t->n;
-	return fclose(out) != 0 || !is_written;
-}
-
 int main(int argc, char **argv)
 {
 	static struct bench b;
 	struct text t = {0};
 	struct emit e;
-	int rc = 0;
 	bench_init(&b);
 	emit_init(&e, &t, EMIT_JSON);
 	emit_object(&e, NULL);
@@ -244,9 +235,9 @@ int main(int argc, char **argv)
 	emit_moves(&b, &e);
 	emit_memory(&b, &e);
 	emit_end(&e);
-	if (argc > 1 && (rc = save(argv[1], &t)) != 0)
-		perror(argv[1]);
+	if (argc > 1)
+		results_save(argv[1], &t);
 	text_free(&t);
 	bench_free(&b);
-	return rc;
+	return 0;
 }

@@ -19,6 +19,7 @@
 #include "gen_cluster.h"
 #include "manifest/manifest.h"
 #include "manifest/tree.h"
+#include "results.h"
 
 /* What a load made; let go outside of what is measured. */
 struct loaded {
@@ -276,12 +277,7 @@ static void write_json(const char *path, const struct gen_cluster *g, const stru
 		emit_run(&e, &runs[i], run_named(runs, n, runs[i].against), g, bytes);
 	emit_end(&e);
 	emit_end(&e);
-	FILE *f = fopen(path, "w");
-	if (f == NULL || fputs(text_str(&out), f) < 0 || fclose(f) != 0) {
-		fprintf(stderr, "bench_load: %s: %s\n", path, strerror(errno));
-		exit(1);
-	}
-	text_free(&out);
+	results_save(path, &out);
 }
 
 static uint32_t number(char **argv, int argc, int i, uint32_t usual)

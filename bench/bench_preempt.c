@@ -19,6 +19,7 @@
 
 #include "base/emit.h"
 #include "manifest/tree.h"
+#include "results.h"
 
 struct size {
 	uint32_t nodes, pods_per_node, fast_cycles, slow_cycles;
@@ -249,10 +250,7 @@ static void write_json(const char *path, const struct row *rows, size_t n)
 		emit_row(&e, &rows[i], smaller(rows, i));
 	emit_end(&e);
 	emit_end(&e);
-	FILE *f = fopen(path, "w");
-	if (f == NULL || fputs(text_str(&out), f) < 0 || fclose(f) != 0)
-		fail(path, strerror(errno));
-	text_free(&out);
+	results_save(path, &out);
 }
 
 /* The program stands one folder above this one. */

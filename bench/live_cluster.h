@@ -29,6 +29,15 @@ struct live_options {
 	enum live_shape shape;
 };
 
+/* NODES PODS QUEUES WAITING, as words. */
+static inline void live_size_of(struct live_options *o, char **argv)
+{
+	o->nodes = (uint32_t)strtoul(argv[0], NULL, 10);
+	o->pods = (uint32_t)strtoul(argv[1], NULL, 10);
+	o->queues = (uint32_t)strtoul(argv[2], NULL, 10);
+	o->waiting = (uint32_t)strtoul(argv[3], NULL, 10);
+}
+
 struct live_cluster {
 	struct live_options o;
 	struct vocab *vocab;

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "manifest/fields.h"
 
-enum { KEY_SERVER = 0x900, KEY_TOKEN_FILE, KEY_CA_FILE, MAX_ANSWER = 256 << 20, PATIENCE_S = 60 };
+enum { KEY_SERVER = 0x900, KEY_TOKEN_FILE, KEY_CA_FILE, MAX_ANSWER = 256 << 20, PATIENCE_S = 150 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -13,6 +13,7 @@
 #include "journal/journal.h"
 #include "journal/rebuild.h"
 #include "manifest/fields.h"
+#include "serve/aside.h"
 #include "serve/console.h"
 #include "serve/facts.h"
 #include "serve/serve.h"
@@ -49,6 +50,7 @@ struct server {
 	struct metrics *metrics;
 	struct views views;
 	struct serve *serve;
+	struct aside *aside;
 	struct text token;
 };
 
@@ -406,7 +408,8 @@ static int load(struct server *s, struct source *ret)
 static void serve_source(struct server *s, const struct source *from)
 {
 	s->at = *from;
-	s->views = (struct views){.log = s->log,
+	s->views = (struct views){.aside = s->aside,
+				  .log = s->log,
 				  .metrics = s->metrics,
 				  .usage = s->at.usage,
 				  .reports = s->at.reports,
@@ -442,7 +445,7 @@ static void handle(void *ctx, struct serve_request *r)
 		serve_reply(r, 200, "text/plain; charset=utf-8", &ok);
 		return;
 	}
-	views_answer(&s->views, &w, r, &s->steady);
+	views_answer(&s->views, &w, r);
 }
 
 static void refresh(void *ctx)
@@ -571,7 +574,9 @@ int command_serve(int argc, char **argv)
 	s.command = argv[0];
 	s.has_now = o.input.has_now;
 	s.metrics = metrics_new();
+	s.aside = aside_new(0);
 	rc = run(&s);
+	aside_free(s.aside);
 	serve_stop(s.serve);
 	source_free(&s, &s.at);
 	serve_log_free(s.log);

@@ -31,7 +31,7 @@ static int64_t room_soon(const struct gang_claim *c, node_id node, res_id r)
 	int64_t room = ledger_node_allocatable(l, node)[r] - ledger_node_used(l, node)[r] +
 		       ledger_node_leaving(l, node)[r] - ledger_node_reserved(l, node)[r];
 
-	for (uint32_t i = 0; ledger_node_leaving(l, node)[RES_PODS] && i < n->pods.n; i++)
+	for (uint32_t i = 0; n->n_due && i < n->pods.n; i++)
 		if (pod_is_stuck(ledger_pod(l, n->pods.v[i]), c->now_ns, c->en->config->patience_ns))
 			room -= asks(l, n->pods.v[i], r);
 	return room;

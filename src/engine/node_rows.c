@@ -40,6 +40,9 @@ void node_rows_begin(struct node_rows *r, const struct ledger *l)
 	if (r->budgets != ledger_budget_generation(l) || r->kinds.n > KINDS_MAX)
 		forget(r);
 	r->budgets = ledger_budget_generation(l);
+	if (r->reuses != vocab_reuses(ledger_vocab(l)))
+		memset(r->seen, 0, sizeof(r->seen));
+	r->reuses = vocab_reuses(ledger_vocab(l));
 }
 
 /* ---- kinds ---- */

@@ -72,6 +72,7 @@ struct node_rows {
 	uint64_t epoch;	       /* changes when kinds get other numbers */
 	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
 	ARRAY(uint64_t) keys;  /* of one node, to sort */
+	uint64_t reuses;       /* of ids, when what was seen was */
 	struct seen_kind seen[1 << SEEN_BITS];
 };
 

@@ -170,7 +170,7 @@ void node_search_measure_room(struct node_search *g)
 
 		g->room[k] = has[r] - used[r] + leaving[r] - reserved[r];
 	}
-	if (leaving[RES_PODS])
+	if (ledger_node(l, g->node)->n_due)
 		forget_stuck(g);
 }
 

@@ -61,19 +61,20 @@ static bool class_tells(const struct search_bounds *b, const struct class_node *
 	return !b->has_own && !x->has_groups && x->n_listed <= LISTED;
 }
 
-static void tell_by_class(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
-			  node_id node)
+static void tell_by_class(struct search_bounds *b, struct search_class *c, const struct class_node *x, node_id node)
 {
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	const struct kind_answers *answers = kinds_for(b, c->short_types);
+	const uint32_t *listed;
 
 	if (!x->n_listed)
 		return;
+	listed = class_listed(b, c, rows, node);
 	judge_look_at(b->g->s->j, c->short_types);
 	b->g->node = node;
 	node_search_list_begin(b->g);
 	for (uint32_t i = 0; i < x->n_listed; i++) {
-		const struct pod_row *row = &rows->v[x->listed[i]];
+		const struct pod_row *row = &rows->v[listed[i]];
 		const struct kind_answer *a = &answers->v[row->kind];
 		enum kind_says says;
 		bool is_odd = row_is_exception(b, a, row, false, &says);
@@ -160,8 +161,26 @@ bool search_bound_serves(const struct node_search *g)
 	return !g->looks_at_all && !g->s->reports && !g->plugins_judge && g->want.n <= WANTED;
 }
 
-static void fit_shapes(struct search_bounds *b, uint32_t n)
+static bool same_basis(const struct shapes_basis *a, const struct shapes_basis *b)
 {
+	return a->reuses == b->reuses && a->n_wanted == b->n_wanted &&
+	       !memcmp(a->wanted, b->wanted, sizeof(a->wanted)) &&
+	       !memcmp(a->capacity, b->capacity, sizeof(a->capacity));
+}
+
+/* What is known of shapes is kept as long as the same types are wanted and the cluster is as large as it was. */
+static void begin_shapes(struct search_bounds *b)
+{
+	const struct cede_cycle *c = b->g->s->c;
+	const struct want *w = &b->g->want;
+	uint32_t n = shape_limit(c->vocab);
+	struct shapes_basis is = {.reuses = vocab_reuses(c->vocab), .n_wanted = w->n};
+
+	memcpy(is.capacity, ledger_capacity(c->ledger), ledger_stride(c->ledger) * sizeof(*is.capacity));
+	memcpy(is.wanted, w->type, w->n * sizeof(*w->type));
+	if (!b->shapes_stamp || !same_basis(&is, &b->basis))
+		b->shapes_stamp++;
+	b->basis = is;
 	if (b->n_shapes >= n)
 		return;
 	b->shapes = mem_resize(b->shapes, n, sizeof(*b->shapes));
@@ -179,7 +198,7 @@ static struct search_bounds *begin(struct node_search *g)
 	b->n_sets = 0;
 	b->cycle = ledger_cycle(l);
 	node_rows_begin(&b->rows, l);
-	fit_shapes(b, shape_limit(g->s->c->vocab));
+	begin_shapes(b);
 	for (uint32_t k = 0; k < g->want.n; k++)
 		b->path_lacks[k] =
 			g->s->lacking >> g->want.type[k] & 1 ? node_search_path_lacks(g, g->want.type[k]) : 0;

@@ -41,6 +41,13 @@ struct shape_answer {
 	int64_t frees[WANTED];
 };
 
+struct shapes_basis { /* what is known of shapes is good for */
+	uint64_t reuses;
+	int64_t capacity[RES_MAX];
+	uint32_t n_wanted;
+	res_id wanted[WANTED];
+};
+
 struct kind_answers { /* for one set of short types */
 	uint64_t short_types;
 	struct kind_answer *v; /* by kind */
@@ -66,7 +73,8 @@ struct class_node {
 	uint8_t n_levels;
 	uint8_t n_listed;	  /* more than LISTED: too many to be kept here */
 	bool has_groups;	  /* who goes with whom is not told by rows */
-	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked; by name */
+	bool is_sorted;		  /* those listed, by name */
+	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked */
 	int64_t all[CLASS_TYPES]; /* what everybody frees, with those who opted out */
 	struct class_level levels[LEVELS];
 };
@@ -138,6 +146,8 @@ struct search_bounds { /* memory used by one search after the other */
 	uint64_t epoch; /* of the rows; and the capacity: when everything in classes was made */
 	uint32_t stride;
 	int64_t capacity[RES_MAX];
+	struct shapes_basis basis;
+	uint64_t shapes_stamp; /* of what is known of shapes; only grows */
 	uint32_t n_sets;
 	struct kind_answers sets[SETS];
 	struct kind_answers once;    /* what does not depend on short types */
@@ -181,7 +191,7 @@ void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 /* What shapes free of the wanted types, and what share of the cluster they hold. */
 static inline const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)
 {
-	if (b->shapes[id].stamp != b->stamp)
+	if (b->shapes[id].stamp != b->shapes_stamp)
 		measure_shape(b, id, &b->shapes[id]);
 	return &b->shapes[id];
 }
@@ -261,6 +271,9 @@ struct search_class *class_for(struct search_bounds *b);
 bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id);
 /* The node in a class that is current, known or looked at now. */
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node);
+/* Who is listed there, LISTED at most: by name. */
+const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
+			     node_id node);
 /* By b->lacks; false: no set is enough. */
 bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret);

@@ -267,18 +267,29 @@ static int by_name(const struct search_bounds *b, pod_id p, pod_id q)
 	return d ? d : name_cmp(c->names, x->name, y->name);
 }
 
-static void add_listed(const struct search_bounds *b, struct class_node *x, const struct pod_rows *rows, uint32_t row)
+/* Most are never told: they are put in order when they are. */
+static void add_listed(struct class_node *x, uint32_t row)
 {
-	uint32_t at = x->n_listed;
+	if (x->n_listed < LISTED)
+		x->listed[x->n_listed] = row;
+	x->n_listed += x->n_listed <= LISTED;
+	x->is_sorted = false;
+}
 
-	if (at >= LISTED) {
-		x->n_listed = LISTED + 1;
-		return;
+const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
+			     node_id node)
+{
+	struct class_node *x = &c->nodes[node];
+
+	for (uint32_t i = 1; !x->is_sorted && i < x->n_listed; i++) {
+		uint32_t row = x->listed[i], at = i;
+
+		for (; at > 0 && by_name(b, rows->v[x->listed[at - 1]].pod, rows->v[row].pod) > 0; at--)
+			x->listed[at] = x->listed[at - 1];
+		x->listed[at] = row;
 	}
-	for (; at > 0 && by_name(b, rows->v[x->listed[at - 1]].pod, rows->v[row].pod) > 0; at--)
-		x->listed[at] = x->listed[at - 1];
-	x->listed[at] = row;
-	x->n_listed++;
+	x->is_sorted = true;
+	return x->listed;
 }
 
 static void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i, uint64_t types,
@@ -295,7 +306,7 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	is_odd = row_is_exception(b, a, row, false, &says);
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
 	if ((is_kept || says == OPEN) && (is_odd || !a->is_untold))
-		add_listed(b, s->x, rows, i);
+		add_listed(s->x, i);
 	if (is_kept)
 		return;
 	s->x->has_groups |= a->is_of_group;

@@ -223,8 +223,9 @@ void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 	const struct res_list *usage = &shape_get(c->vocab, id)->usage;
 	const struct want *w = &b->g->want;
 
-	*a = (struct shape_answer){
-		.stamp = b->stamp, .types = UINT64_C(1) << RES_PODS, .share = share_of_cluster(c->ledger, usage)};
+	*a = (struct shape_answer){.stamp = b->shapes_stamp,
+				   .types = UINT64_C(1) << RES_PODS,
+				   .share = share_of_cluster(c->ledger, usage)};
 	for (uint32_t i = 0; i < usage->n; i++)
 		a->types |= (uint64_t)(usage->v[i].amount > 0) << usage->v[i].type;
 	for (uint32_t k = 0; k < w->n; k++)

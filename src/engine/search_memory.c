@@ -59,16 +59,7 @@ void memory_begin(struct search_bounds *b)
 /* Somebody who is leaving and should go by some time makes the room a matter of time. */
 static bool is_lasting(const struct search_bounds *b, node_id node)
 {
-	const struct ledger *l = b->g->s->c->ledger;
-	const struct ledger_node *n = ledger_node(l, node);
-
-	for (uint32_t i = 0; ledger_node_leaving(l, node)[RES_PODS] && i < n->pods.n; i++) {
-		const struct pod *p = ledger_pod(l, n->pods.v[i]);
-
-		if (p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE)
-			return false;
-	}
-	return true;
+	return !ledger_node(b->g->s->c->ledger, node)->n_due;
 }
 
 struct bound_entry *memory_find(struct search_bounds *b, node_id node)

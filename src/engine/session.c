@@ -824,20 +824,6 @@ static void subtract_foreign(struct session *s, const struct session_build *c)
 	}
 }
 
-/*
- * Room is reserved for these, which is counted; filters that look at other pods have to see them there too, or somebody
- * gets a place beside one that will not bear it. Who called takes the moves back.
- */
-static void show_nominated(struct session *s)
-{
-	for (uint32_t i = 0; i < s->n_nodes && s->is_mirrored; i++) {
-		const struct ledger_node *n = ledger_node(s->ledger, s->nodes[i].id);
-
-		while (n->nominated.n > 0)
-			ledger_place(s->ledger, n->nominated.v[0], s->nodes[i].id);
-	}
-}
-
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 {
 	static const char task_priority_key[] = "kai.scheduler/task-priority";
@@ -870,8 +856,6 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
 	session_list_workloads(s);
 	session_find_kinds(s);
-	if (is_for_moves)
-		show_nominated(s);
 	return s;
 }
 

@@ -101,7 +101,6 @@ struct workload {
 	uint32_t first_batch, last_batch;
 	/* how it fared */
 	uint32_t n_scenarios, n_refused;
-	enum action refused_by;
 	enum rule_id refused_rule;
 	struct share_verdict refusal;
 	bool hit_bound;

@@ -382,7 +382,22 @@ void session_run(struct session *s)
 		}
 }
 
+/*
+ * Room is reserved for these, which is counted; filters that look at other pods have to see them there too, or somebody
+ * gets a place beside one that will not bear it. Who called takes the moves back.
+ */
+static void show_nominated(struct session *s)
+{
+	for (uint32_t i = 0; i < s->n_nodes && s->is_mirrored; i++) {
+		const struct ledger_node *n = ledger_node(s->ledger, s->nodes[i].id);
+
+		while (n->nominated.n > 0)
+			ledger_place(s->ledger, n->nominated.v[0], s->nodes[i].id);
+	}
+}
+
 void session_run_moves(struct session *s)
 {
+	show_nominated(s);
 	run_search(s, ACTION_CONSOLIDATE);
 }

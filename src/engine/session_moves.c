@@ -121,8 +121,11 @@ static void mirror_there(struct session *s, uint32_t member, uint32_t node)
 
 	if (!s->is_mirrored || node == NONE || ledger_pod(s->ledger, pod)->state != POD_WAITING)
 		return;
-	if (!s->members[member].was_running)
-		engine_assume(s->en, pod, s->nodes[node].id, s->now_ns);
+	if (s->members[member].was_running) {
+		ledger_put_back(s->ledger, pod, s->nodes[node].id);
+		return;
+	}
+	engine_assume(s->en, pod, s->nodes[node].id, s->now_ns);
 	ledger_place(s->ledger, pod, s->nodes[node].id);
 }
 

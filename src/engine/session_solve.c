@@ -271,7 +271,6 @@ static bool search_in_vain(struct solver *v, uint32_t n_bearable)
 	s->memo = memo;
 	u->n_scenarios = before.n_scenarios;
 	u->n_refused = before.n_refused;
-	u->refused_by = before.refused_by;
 	u->refused_rule = before.refused_rule;
 	u->refusal = before.refusal;
 	u->hit_bound = before.hit_bound;

@@ -574,10 +574,7 @@ static bool is_lawful(struct solver *v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);
 
-	if (!is_ok && v->action != ACTION_CONSOLIDATE) {
-		u->n_refused++;
-		u->refused_by = v->action;
-	}
+	u->n_refused += !is_ok && v->action != ACTION_CONSOLIDATE;
 	return is_ok;
 }
 
@@ -655,7 +652,6 @@ static void count_refused(struct solver *v, const struct share_verdict *why)
 
 	u->refusal = *why;
 	u->refused_rule = RULE_FAIR_SHARE;
-	u->refused_by = v->action;
 	if (v->s->memo != NULL && u->n_refused < REFUSALS_NOTED)
 		sides_note_refused(v);
 	u->n_refused++;

@@ -123,6 +123,7 @@ struct ledger_node {
 	uint64_t generation;
 	pod_list pods;	    /* placed and leaving, in order of arrival */
 	pod_list nominated; /* waiting pods that are nominated to it */
+	uint32_t n_due;	    /* leaving pods that say by when they should be gone: others are never stuck */
 };
 
 struct ledger;
@@ -226,9 +227,11 @@ const int64_t *ledger_capacity(const struct ledger *l);
 
 /* ---- moves of the engine ---- */
 void ledger_place(struct ledger *l, pod_id pod, node_id node); /* waiting -> placed; drops its nomination */
-void ledger_vacate(struct ledger *l, pod_id pod);	       /* placed or leaving -> waiting, off the node */
-void ledger_evict(struct ledger *l, pod_id pod);	       /* placed -> leaving; spends budgets */
-void ledger_unevict(struct ledger *l, pod_id pod);	       /* leaving -> placed */
+/* The same of one that was only taken away for a while, and holds no nomination: it is as new or old as it was. */
+void ledger_put_back(struct ledger *l, pod_id pod, node_id node);
+void ledger_vacate(struct ledger *l, pod_id pod);  /* placed or leaving -> waiting, off the node */
+void ledger_evict(struct ledger *l, pod_id pod);   /* placed -> leaving; spends budgets */
+void ledger_unevict(struct ledger *l, pod_id pod); /* leaving -> placed */
 /* waiting; replaces an older one */
 void ledger_set_nomination(struct ledger *l, pod_id pod, node_id node, enum nomination kind);
 void ledger_clear_nomination(struct ledger *l, pod_id pod); /* and what was decided about its volumes */

@@ -236,6 +236,21 @@ static enum err_code check_node_object(const struct recount *c, node_id n, wide 
 			   "allocatable");
 }
 
+static enum err_code check_due(const struct recount *c, const struct ledger_node *node)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < node->pods.n; i++) {
+		const struct pod *p = &c->l->pods.v[node->pods.v[i]];
+
+		n += p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE;
+	}
+	if (n != node->n_due)
+		return err_fail(c->e, ERR_INTERNAL, "node %s: %u pods should be gone by some time, counted %u",
+				name_str(c->l->names, node->name), node->n_due, n);
+	return ERR_OK;
+}
+
 static enum err_code check_node(const struct recount *c, node_id n, wide *capacity)
 {
 	const struct ledger *l = c->l;
@@ -248,6 +263,8 @@ static enum err_code check_node(const struct recount *c, node_id n, wide *capaci
 		return err_fail(c->e, ERR_INTERNAL,
 				"node %s: its lists hold %u pods and %u nominated, counted %u and %u", name,
 				node->pods.n, node->nominated.n, c->node_pods.v[n], c->node_nominated.v[n]);
+	if ((code = check_due(c, node)) != ERR_OK)
+		return code;
 	if ((node->generation == 0) != (node->name == NAME_NONE) || node->generation > l->last_generation)
 		return err_fail(c->e, ERR_INTERNAL, "node %s: impossible generation", name);
 	if ((code = compare_rows(c, &l->node_used, &c->node_used, n, "node", name, "used")) != ERR_OK)

@@ -176,6 +176,7 @@ static void go(struct ledger *l, pod_id id, bool is_evicted)
 	p->state = POD_LEAVING;
 	p->is_evicted = is_evicted;
 	row_add(row_of(l, &l->node_leaving, p->node), usage);
+	l->nodes.v[p->node].n_due += p->obj->deleted_ns != TIME_NONE;
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_sub(row_of(l, &l->queue_used, q), usage);
@@ -198,6 +199,7 @@ static void stay(struct ledger *l, pod_id id)
 	struct pod *p = &l->pods.v[id];
 	const struct res_list usage = shape_get(l->vocab, p->shape)->usage;
 	row_sub(row_of(l, &l->node_leaving, p->node), usage);
+	l->nodes.v[p->node].n_due -= p->obj->deleted_ns != TIME_NONE;
 	touch_by(l, p);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = l->queues.v[q].parent) {
 		row_add(row_of(l, &l->queue_used, q), usage);
@@ -520,6 +522,13 @@ void ledger_place(struct ledger *l, pod_id pod, node_id node)
 	pod_place(l, pod, node, POS_LAST);
 	l->pods.v[pod].placed_in = l->cycle;
 	array_push(&l->new_pods, pod);
+}
+
+void ledger_put_back(struct ledger *l, pod_id pod, node_id node)
+{
+	pod_place(l, pod, node, POS_LAST);
+	if (ledger_is_new(l, &l->pods.v[pod]))
+		array_push(&l->new_pods, pod);
 }
 
 /* Who was new is not any more: that is content of its node. */

@@ -34,6 +34,7 @@ struct pool {
 	ARRAY(uint32_t) free_ids;
 	struct map by_hash; /* to the first id of that hash */
 	size_t bytes;
+	uint64_t n_reused; /* ids that were given anew */
 };
 
 struct word_row {
@@ -333,10 +334,12 @@ static struct walk row_start(struct word_row *r)
 static uint32_t pool_add(struct pool *p, struct interned_block *b)
 {
 	uint32_t id = p->v.n;
-	if (p->free_ids.n > 0)
+	if (p->free_ids.n > 0) {
 		id = array_pop(&p->free_ids);
-	else
+		p->n_reused++;
+	} else {
 		array_push(&p->v, NULL);
+	}
 	p->v.v[id] = b;
 	b->next = map_get(&p->by_hash, b->hash);
 	map_put(&p->by_hash, b->hash, id);
@@ -496,6 +499,11 @@ void shape_drop(struct vocab *v, shape_id id)
 const struct shape *shape_get(const struct vocab *v, shape_id id)
 {
 	return shape_of(pool_get(&v->shapes, id));
+}
+
+uint64_t vocab_reuses(const struct vocab *v)
+{
+	return v->shapes.n_reused + v->labelsets.n_reused;
 }
 
 uint32_t shape_count(const struct vocab *v)

@@ -128,4 +128,6 @@ uint32_t labelset_limit(const struct vocab *v);
 uint32_t shape_limit(const struct vocab *v); /* all ids are below */
 bool labelset_is_live(const struct vocab *v, labelset_id id);
 
+/* How often an id was given to another shape or label set than before: until then what is known by id is good. */
+uint64_t vocab_reuses(const struct vocab *v);
 size_t vocab_bytes(const struct vocab *v); /* shapes and label sets, without names */

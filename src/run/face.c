@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "engine/waiting.h"
+#include "serve/aside.h"
 #include "serve/console.h"
 #include "serve/token_review.h"
 #include "serve/usage.h"
@@ -27,6 +28,7 @@ struct face {
 	struct views views;
 	struct usage *usage;
 	struct serve *serve;
+	struct aside *aside;
 	struct token_review *review;
 	struct map told;   /* hash of a pod's name -> hash of its last decision in the log */
 	struct map by_uid; /* hash of a uid -> placed */
@@ -50,8 +52,9 @@ struct face *face_new(const struct daemon *d)
 	f->metrics = metrics_new();
 	f->log = serve_log_new(clock_now(&d->wall), 0, 0);
 	f->usage = usage_new(USAGE_STEP_NS);
+	f->aside = aside_new(0);
 	f->views = (struct views){
-		.limits_work = true, .log = f->log, .metrics = f->metrics, .usage = f->usage, .source = "cluster"};
+		.aside = f->aside, .log = f->log, .metrics = f->metrics, .usage = f->usage, .source = "cluster"};
 	f->first_free = UINT32_MAX;
 	return f;
 }
@@ -60,6 +63,7 @@ void face_free(struct face *f)
 {
 	if (!f)
 		return;
+	aside_free(f->aside);
 	serve_stop(f->serve);
 	token_review_free(f->review);
 	serve_log_free(f->log);
@@ -133,7 +137,7 @@ static void handle(void *ctx, struct serve_request *r)
 		return;
 	}
 	f->views.daemon = daemon_state(f);
-	views_answer(&f->views, &w, r, &f->d->steady);
+	views_answer(&f->views, &w, r);
 }
 
 static void set_pending(struct metrics *m, const struct scheduler_counts *c)

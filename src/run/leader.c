@@ -39,6 +39,7 @@ static void begin_to_lead(struct daemon *d)
 /* Whatever was under way is not known any more: everything is looked at anew, and it stands by. */
 static void stop_leading(struct daemon *d)
 {
+	struct text words = {0};
 	struct world *w = NULL;
 	struct err e = {0};
 
@@ -49,7 +50,10 @@ static void stop_leading(struct daemon *d)
 		daemon_follow(d, w);
 		return;
 	}
-	settings_refused(d, &e); /* files that changed meanwhile: what was in force is not there any more */
+	/* Files that changed meanwhile: what was in force is not there any more. */
+	text_printf(&words, "it ends, because its settings cannot be read any more: %s", e.msg);
+	lines_said(d, true, text_str(&words));
+	text_free(&words);
 	d->has_failed = true;
 }
 

@@ -107,7 +107,7 @@ bool request_answer(struct serve_request *r, int status, const char *type, struc
 	return true;
 }
 
-void error_text(struct text *out, int status, const char *words)
+void serve_error_text(struct text *out, int status, const char *words)
 {
 	struct emit e;
 
@@ -123,7 +123,7 @@ void request_error(struct serve_request *r, int status, const char *words)
 {
 	struct text body = {0};
 
-	error_text(&body, status, words);
+	serve_error_text(&body, status, words);
 	request_answer(r, status, "application/json", &body);
 	text_free(&body);
 }
@@ -204,6 +204,13 @@ const char *serve_query(const struct serve_request *r, const char *key)
 	return NULL;
 }
 
+void serve_wait_longer(struct serve_request *r, int64_t for_ns)
+{
+	pthread_mutex_lock(&r->s->lock);
+	r->until_ns = time_add(clock_now(&r->s->steady), for_ns);
+	pthread_mutex_unlock(&r->s->lock);
+}
+
 const struct text *serve_body(const struct serve_request *r)
 {
 	return &r->body;
@@ -226,7 +233,7 @@ void serve_reply_error(struct serve_request *r, int status, const char *fmt, ...
 	va_start(ap, fmt);
 	text_vprintf(&words, fmt, ap);
 	va_end(ap);
-	error_text(&body, status, text_str(&words));
+	serve_error_text(&body, status, text_str(&words));
 	text_free(&words);
 	serve_reply(r, status, "application/json", &body);
 }

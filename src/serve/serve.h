@@ -85,10 +85,12 @@ enum err_code serve_check_listen(const char *listen, bool *ret_is_local, struct 
 const char *serve_path(const struct serve_request *r);			 /* "/api/v1/explain/ml/a", unescaped */
 const char *serve_query(const struct serve_request *r, const char *key); /* NULL: not given */
 const struct text *serve_body(const struct serve_request *r);		 /* of a POST */
-/* Ends it; the request must not be used after it. The text is moved. */
+/* Ends it, from any thread; the request must not be used after it. The text is moved. */
 void serve_reply(struct serve_request *r, int status, const char *type, struct text *body);
 /* {"kind": "Error", "code": 404, "message": …} */
 void serve_reply_error(struct serve_request *r, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void serve_error_text(struct text *out, int status, const char *words);
+void serve_wait_longer(struct serve_request *r, int64_t for_ns); /* from now on, instead of what options say */
 
 /* ---- what happened, for /api/v1/decisions and /api/v1/events ---- */
 

@@ -128,8 +128,7 @@ void request_sleep(struct serve_request *r, struct request_queue *q, enum reques
 /* The lock is held. False: it was given up. */
 bool request_answer(struct serve_request *r, int status, const char *type, struct text *body);
 void request_error(struct serve_request *r, int status, const char *words); /* with the lock held */
-void error_text(struct text *out, int status, const char *words);
-void request_wake(struct serve_request *r); /* with the lock held */
+void request_wake(struct serve_request *r);				    /* with the lock held */
 void queue_put(struct request_queue *q, struct serve_request *r);
 struct serve_request *queue_take(struct request_queue *q);
 void *serve_keep_time(void *cls);

@@ -2,6 +2,7 @@
 #include "serve/views.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "explain/cluster_view.h"
@@ -12,9 +13,9 @@
 enum { DEFAULT_LIMIT = 500, MAX_LIMIT = 5000, MAX_CYCLES = 100, MAX_WIDTH = 1000 };
 #define EXPLAIN "/api/v1/explain/"
 
-bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t max, uint32_t *ret)
+bool number_of(struct asking *a, const char *key, uint32_t min, uint32_t max, uint32_t *ret)
 {
-	const char *s = serve_query(r, key);
+	const char *s = serve_query(a->r, key);
 	char *end;
 	unsigned long n;
 
@@ -22,7 +23,7 @@ bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t 
 		return true;
 	n = strtoul(s, &end, 10);
 	if (!isdigit((unsigned char)*s) || *end || n < min || n > max) {
-		serve_reply_error(r, 400, "%s: expected a number from %u to %u", key, min, max);
+		refuse(a, 400, "%s: expected a number from %u to %u", key, min, max);
 		return false;
 	}
 	*ret = (uint32_t)n;
@@ -36,14 +37,24 @@ static bool is_true(struct serve_request *r, const char *key)
 	return s && !str_eq(s, "false") && !str_eq(s, "0");
 }
 
+void refuse(struct asking *a, int status, const char *fmt, ...)
+{
+	struct text words = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_vprintf(&words, fmt, ap);
+	va_end(ap);
+	text_reset(&a->out);
+	serve_error_text(&a->out, status, text_str(&words));
+	text_free(&words);
+	a->status = status;
+	a->type = JSON_TYPE;
+}
+
 void begin_json(struct asking *a)
 {
 	emit_init(&a->e, &a->out, EMIT_JSON_LINE);
-}
-
-void reply_json(struct asking *a)
-{
-	serve_reply(a->r, 200, JSON_TYPE, &a->out);
 }
 
 /* ---- the cluster as it is ---- */
@@ -59,7 +70,6 @@ static void answer_cluster(struct asking *a)
 	else
 		cluster_view_emit(&v, &a->e);
 	cluster_view_free(&v);
-	reply_json(a);
 }
 
 bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_ns)
@@ -67,7 +77,7 @@ bool page_begin(struct asking *a, struct page *p, const char *kind, int64_t now_
 	const char *after = serve_query(a->r, "after");
 
 	*p = (struct page){.kind = kind, .after = after ? after : "", .limit = DEFAULT_LIMIT};
-	if (!number_of(a->r, "limit", 1, MAX_LIMIT, &p->limit))
+	if (!number_of(a, "limit", 1, MAX_LIMIT, &p->limit))
 		return false;
 	begin_json(a);
 	emit_object(&a->e, NULL);
@@ -100,7 +110,6 @@ void page_end(struct asking *a, struct page *p)
 		emit_str(&a->e, "next", text_str(&p->last));
 	emit_end(&a->e);
 	text_free(&p->last);
-	reply_json(a);
 }
 
 static void answer_nodes(struct asking *a)
@@ -150,18 +159,18 @@ static bool passes(const struct cluster_view *v, const struct pod *p, const stru
 	return !f->ns || str_eq(name_str(v->names, labelset_get(v->vocab, p->labelset)->ns), f->ns);
 }
 
-static bool read_filter(struct serve_request *r, struct pod_filter *f)
+static bool read_filter(struct asking *a, struct pod_filter *f)
 {
 	static const char *const states[] = {[POD_WAITING] = "waiting",
 					     [POD_PLACED] = "running",
 					     [POD_LEAVING] = "leaving",
 					     [POD_FINISHED] = "finished"};
-	const char *state = serve_query(r, "state");
+	const char *state = serve_query(a->r, "state");
 
-	*f = (struct pod_filter){.queue = serve_query(r, "queue"),
-				 .node = serve_query(r, "node"),
-				 .ns = serve_query(r, "namespace"),
-				 .name = serve_query(r, "name"),
+	*f = (struct pod_filter){.queue = serve_query(a->r, "queue"),
+				 .node = serve_query(a->r, "node"),
+				 .ns = serve_query(a->r, "namespace"),
+				 .name = serve_query(a->r, "name"),
 				 .has_state = state != NULL};
 	for (enum pod_state s = POD_WAITING; state && s <= POD_FINISHED; s++)
 		if (str_eq(states[s], state)) {
@@ -169,7 +178,7 @@ static bool read_filter(struct serve_request *r, struct pod_filter *f)
 			return true;
 		}
 	if (state)
-		serve_reply_error(r, 400, "state: expected waiting, running, leaving or finished");
+		refuse(a, 400, "state: expected waiting, running, leaving or finished");
 	return !state;
 }
 
@@ -235,7 +244,7 @@ static void answer_pods(struct asking *a)
 	struct cluster_view v;
 	struct page p;
 
-	if (!read_filter(a->r, &f) || !page_begin(a, &p, "PodList", a->w->now_ns))
+	if (!read_filter(a, &f) || !page_begin(a, &p, "PodList", a->w->now_ns))
 		return;
 	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
 	find_pods(&v, &f, &p, &found);
@@ -256,7 +265,6 @@ static void answer_config(struct asking *a)
 
 	emit_init(&a->e, &a->out, EMIT_JSON);
 	config_view_emit(&v, &a->e);
-	reply_json(a);
 }
 
 /* ---- what would be decided ---- */
@@ -267,62 +275,60 @@ static void answer_plan(struct asking *a)
 	struct world_plan p;
 	struct err e = {0};
 
-	if (!number_of(a->r, "cycles", 1, MAX_CYCLES, &q.cycles))
+	if (!number_of(a, "cycles", 1, MAX_CYCLES, &q.cycles))
 		return;
 	if (world_plan(a->w, &q, &p, &e)) {
-		serve_reply_error(a->r, 500, "%s", e.msg);
+		refuse(a, 500, "%s", e.msg);
 	} else {
 		emit_init(&a->e, &a->out, EMIT_JSON);
 		plan_view_emit(&p.view, &a->e);
-		reply_json(a);
 	}
 	world_plan_free(&p);
 }
 
-/* How it is to be written, and as what it is sent; NULL: the error was told. */
-static const char *read_look(struct serve_request *r, struct explain_look *ret)
+/* How it is to be written, and as what it is sent. */
+static bool read_look(struct asking *a, struct explain_look *ret)
 {
-	const char *output = serve_query(r, "output");
+	const char *output = serve_query(a->r, "output");
 
 	*ret = (struct explain_look){.is_data = true, .format = EMIT_JSON};
-	if (!number_of(r, "width", 20, MAX_WIDTH, &ret->look.width))
-		return NULL;
+	if (!number_of(a, "width", 20, MAX_WIDTH, &ret->look.width))
+		return false;
 	if (!output || str_eq(output, "json"))
-		return JSON_TYPE;
-	ret->format = EMIT_YAML;
-	if (str_eq(output, "yaml"))
-		return "application/yaml";
+		return true;
+	if (str_eq(output, "yaml")) {
+		ret->format = EMIT_YAML;
+		a->type = YAML_TYPE;
+		return true;
+	}
 	ret->is_data = false;
 	ret->is_wide = str_eq(output, "wide");
-	if (ret->is_wide || str_eq(output, "text"))
-		return "text/plain; charset=utf-8";
-	serve_reply_error(r, 400, "output: expected json, yaml, text or wide");
-	return NULL;
+	a->type = TEXT_TYPE;
+	if (!ret->is_wide && !str_eq(output, "text"))
+		refuse(a, 400, "output: expected json, yaml, text or wide");
+	return a->status == 200;
 }
 
 static void answer_explain(struct asking *a)
 {
-	const char *name = serve_path(a->r) + strlen(EXPLAIN), *ns = serve_query(a->r, "namespace"), *type;
+	const char *name = serve_path(a->r) + strlen(EXPLAIN), *ns = serve_query(a->r, "namespace");
 	struct plan_question q = {0};
 	struct explain_target target;
 	struct explain_look look;
 	struct world_plan p;
 	struct err e = {0};
 
-	type = read_look(a->r, &look);
-	if (!type)
+	if (!read_look(a, &look))
 		return;
 	if (explain_find(a->w->cluster, ns ? ns : "default", name, &target, &e)) {
-		serve_reply_error(a->r, 404, "%s", e.msg);
+		refuse(a, 404, "%s", e.msg);
 		return;
 	}
 	q.target = &target;
-	if (world_plan(a->w, &q, &p, &e)) {
-		serve_reply_error(a->r, 500, "%s", e.msg);
-	} else {
+	if (world_plan(a->w, &q, &p, &e))
+		refuse(a, 500, "%s", e.msg);
+	else
 		explain_write(a->w, &p, &target, &look, &a->out);
-		serve_reply(a->r, 200, type, &a->out);
-	}
 	world_plan_free(&p);
 }
 
@@ -335,23 +341,21 @@ static void answer_whatif(struct asking *a)
 	enum err_code rc;
 
 	if (output && !wants_yaml && !str_eq(output, "json")) {
-		serve_reply_error(a->r, 400, "output: expected json or yaml");
+		refuse(a, 400, "output: expected json or yaml");
 		return;
 	}
+	if (wants_yaml)
+		a->type = YAML_TYPE;
 	rc = wants_yaml ? views_whatif_documents(a->w, text_str(body), body->n, &a->out, &e)
 			: views_whatif(a->w, text_str(body), body->n, &a->out, &e);
-	if (rc) {
-		text_free(&a->out);
-		serve_reply_error(a->r, e.code == ERR_INTERNAL ? 500 : 400, "%s", e.msg);
-	} else {
-		serve_reply(a->r, 200, wants_yaml ? "application/yaml" : JSON_TYPE, &a->out);
-	}
+	if (rc)
+		refuse(a, e.code == ERR_INTERNAL ? 500 : 400, "%s", e.msg);
 }
 
 static const struct view {
 	const char *path;
 	void (*answer)(struct asking *a);
-	bool is_costly;
+	bool is_costly; /* it makes plans */
 } all_views[] = {
 	{"/api/v1/cluster", answer_cluster, false},
 	{"/api/v1/queues", answer_queues, false},
@@ -383,33 +387,27 @@ static const struct view *view_of(const char *path)
 	return NULL;
 }
 
-/* A question or two after each other are answered at once; whoever asks all the time waits. */
-static bool has_time(struct views *v, int64_t now_ns)
+/* In a copy of this process, which starts no threads. */
+static void answer_aside(void *ctx, struct answer *ret)
 {
-	int64_t left_ns = v->worked_ns - time_since(now_ns, v->counted_ns) / 9;
+	struct asking *a = ctx;
 
-	v->worked_ns = left_ns > 0 ? left_ns : 0;
-	v->counted_ns = now_ns;
-	return v->worked_ns < NS_PER_S / 2;
+	a->w->config->threads = 1;
+	a->view->answer(a);
+	*ret = (struct answer){a->status, a->type, a->out};
 }
 
-void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r, const struct clock *steady)
+void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r)
 {
 	const struct view *view = view_of(serve_path(r));
-	int64_t began_ns = clock_now(steady);
-	struct asking a = {.v = v, .w = w, .r = r};
+	struct asking a = {.v = v, .w = w, .r = r, .view = view, .status = 200, .type = JSON_TYPE};
 
 	if (!view) {
 		serve_reply_error(r, 404, "there is nothing under this path");
-		return;
-	}
-	if (view->is_costly && v->limits_work && !has_time(v, began_ns)) {
-		serve_reply_error(r, 503, "questions may take a tenth of the scheduler's time, and have had it");
-		return;
-	}
-	view->answer(&a);
-	if (view->is_costly) {
-		v->counted_ns = clock_now(steady);
-		v->worked_ns += time_since(v->counted_ns, began_ns);
+	} else if (view->is_costly) {
+		aside_answer(v->aside, r, answer_aside, &a);
+	} else {
+		view->answer(&a);
+		serve_reply(r, a.status, a.type, &a.out);
 	}
 }

@@ -20,15 +20,14 @@
  *	/api/v1/settings             application/yaml: settings and queues in force
  *	/api/v1/reports              kind ReportList; /api/v1/reports/ID the data of one, as simulate --report draws it
  *
- * Plans, explanations and what-ifs are made on the scheduler's own thread. They may take half a second at
- * once and a tenth of its time in the long run: after one that took two seconds, others are turned away for some
- * fourteen (503 with Retry-After), where options say so.
+ * Plans, explanations and what-ifs are made aside (aside.h): whoever decides goes on meanwhile.
  */
 #pragma once
 
 #include "serve/planner.h"
 #include "serve/serve.h"
 
+struct aside;
 struct usage;
 struct reports;
 
@@ -40,11 +39,9 @@ struct views_daemon {	  /* of cede run */
 	uint64_t n_journal_lost;
 };
 
-struct views { /* zero-initialised is ready */
-	bool limits_work;
-	int64_t worked_ns;  /* on costly questions; idle time takes a ninth of itself off it */
-	int64_t counted_ns; /* steady: when that was so */
-	/* all borrowed; NULL: nothing is known of it */
+struct views {
+	struct aside *aside; /* makes plans; borrowed, as everything here */
+	/* NULL: nothing is known of it */
 	struct serve_log *log;
 	struct metrics *metrics;
 	const struct usage *usage;
@@ -53,8 +50,8 @@ struct views { /* zero-initialised is ready */
 	struct views_daemon daemon;
 };
 
-/* Answers a request for one of the paths above, or with 404. steady reads the time to see how long it took. */
-void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r, const struct clock *steady);
+/* Answers a request for one of the paths above, or with 404. */
+void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r);
 
 /* Sets the gauges of queues and the cluster. */
 void views_gauges(const struct serve_world *w, struct metrics *m);

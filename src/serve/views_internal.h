@@ -3,24 +3,31 @@
 #pragma once
 
 #include "explain/cluster_view.h"
+#include "serve/aside.h"
 #include "serve/facts.h"
 #include "serve/views.h"
 
 #define JSON_TYPE "application/json"
+#define YAML_TYPE "application/yaml"
+#define TEXT_TYPE "text/plain; charset=utf-8"
 #define REPORT "/api/v1/reports/"
 
 struct asking {
 	struct views *v;
 	const struct serve_world *w;
 	struct serve_request *r;
+	const struct view *view;
+	int status;	  /* 200 unless it is refused */
+	const char *type; /* JSON unless said otherwise */
 	struct text out;
 	struct emit e;
 };
 
-/* A number of the query; the error was told if false. */
-bool number_of(struct serve_request *r, const char *key, uint32_t min, uint32_t max, uint32_t *ret);
+/* Takes the place of what was written. */
+void refuse(struct asking *a, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A number of the query; false: it was refused. */
+bool number_of(struct asking *a, const char *key, uint32_t min, uint32_t max, uint32_t *ret);
 void begin_json(struct asking *a);
-void reply_json(struct asking *a);
 
 /*
  * A page of a list that is sorted by name: after a name, which need not be there any more, so that what comes and goes

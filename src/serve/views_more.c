@@ -15,12 +15,12 @@ void answer_history(struct asking *a)
 	queue_id q;
 
 	if (!queue || !*queue) {
-		serve_reply_error(a->r, 400, "queue: expected the path of a queue");
+		refuse(a, 400, "queue: expected the path of a queue");
 		return;
 	}
 	q = queue_tree_find(t, queue, strlen(queue));
 	if (q == QUEUE_NONE || !queue_get(t, q)->is_live) {
-		serve_reply_error(a->r, 404, "there is no queue %s", queue);
+		refuse(a, 404, "there is no queue %s", queue);
 		return;
 	}
 	begin_json(a);
@@ -30,19 +30,15 @@ void answer_history(struct asking *a)
 	emit_str(&a->e, "queue", queue);
 	usage_emit(a->v->usage, queue, &a->e);
 	emit_end(&a->e);
-	reply_json(a);
 }
 
 void answer_settings(struct asking *a)
 {
 	struct err e = {0};
 
-	if (views_documents(a->w, &a->out, &e)) {
-		text_free(&a->out);
-		serve_reply_error(a->r, 500, "%s", e.msg);
-	} else {
-		serve_reply(a->r, 200, "application/yaml", &a->out);
-	}
+	a->type = YAML_TYPE;
+	if (views_documents(a->w, &a->out, &e))
+		refuse(a, 500, "%s", e.msg);
 }
 
 void answer_reports(struct asking *a)
@@ -64,7 +60,6 @@ void answer_reports(struct asking *a)
 	}
 	emit_end(&a->e);
 	emit_end(&a->e);
-	reply_json(a);
 }
 
 void answer_report(struct asking *a)
@@ -76,10 +71,9 @@ void answer_report(struct asking *a)
 
 	id = strtoul(s, &end, 10);
 	if (!isdigit((unsigned char)*s) || *end || id < 1 || id > reports_count(a->v->reports)) {
-		serve_reply_error(a->r, 404, "there is no such report");
+		refuse(a, 404, "there is no such report");
 		return;
 	}
 	x = reports_get(a->v->reports, (uint32_t)(id - 1));
 	text_add_n(&a->out, text_str(&x->json), x->json.n);
-	reply_json(a);
 }

@@ -164,7 +164,7 @@ void answer_node_map(struct asking *a)
 	struct cluster_view v;
 	int *places;
 
-	if (!number_of(a->r, "limit", 1, MAP_LIMIT, &limit))
+	if (!number_of(a, "limit", 1, MAP_LIMIT, &limit))
 		return;
 	cluster_view_init_brief(&v, a->w->cluster, a->w->now_ns);
 	n_types = map_types(&v, types, 8);
@@ -192,7 +192,6 @@ void answer_node_map(struct asking *a)
 	emit_end(&a->e);
 	mem_free(places);
 	cluster_view_free(&v);
-	reply_json(a);
 }
 
 /* ---- one node ---- */
@@ -312,19 +311,17 @@ void answer_node(struct asking *a)
 	node_id id;
 
 	if (!name || !*name) {
-		serve_reply_error(a->r, 400, "name: expected the name of a node");
+		refuse(a, 400, "name: expected the name of a node");
 		return;
 	}
 	id = ledger_node_find(l, names_find(vocab_names(ledger_vocab(l)), name, strlen(name)));
 	if (id == NODE_NONE || (!ledger_node(l, id)->is_live && !ledger_node(l, id)->pods.n)) {
-		serve_reply_error(a->r, 404, "there is no node %s", name);
+		refuse(a, 404, "there is no node %s", name);
 		return;
 	}
-	if (guard(a->w, id, &g, &e)) {
-		serve_reply_error(a->r, 500, "%s", e.msg);
-	} else {
+	if (guard(a->w, id, &g, &e))
+		refuse(a, 500, "%s", e.msg);
+	else
 		write_node(a, id, &g);
-		reply_json(a);
-	}
 	array_free(&g.all);
 }

@@ -264,7 +264,6 @@ void answer_waiting(struct asking *a)
 	emit_end(&a->e);
 	waiting_free(&w);
 	cluster_view_free(&v);
-	reply_json(a);
 }
 
 /* ---- the last hour ---- */
@@ -422,5 +421,4 @@ void answer_overview(struct asking *a)
 	emit_end(&a->e);
 	waiting_free(&w);
 	cluster_view_free(&v);
-	reply_json(a);
 }

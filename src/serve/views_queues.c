@@ -73,7 +73,6 @@ static void write_queues(struct asking *a, const struct decisions *shares)
 	emit_capacity(&a->e, &v);
 	emit_end(&a->e);
 	cluster_view_free(&v);
-	reply_json(a);
 }
 
 void answer_queues(struct asking *a)
@@ -82,7 +81,7 @@ void answer_queues(struct asking *a)
 	struct err e = {0};
 
 	if (find_shares(a->w, &shares, &e))
-		serve_reply_error(a->r, 500, "%s", e.msg);
+		refuse(a, 500, "%s", e.msg);
 	else
 		write_queues(a, &shares);
 	arena_free(shares.arena);

@@ -217,7 +217,7 @@ def speed(t):
     found = read("README.md").split("## How fast it decides")[1].split("\n## ")[0]
     every = {"cold": 1, "warm": 2, "original": 3, "× cold": 4, "× warm": 5}
     said = [("kube-scheduler, exhaustive", "5,000", ("original", "cold", "× cold", "warm", "× warm")), ("kube-scheduler, as it samples", "5,000", ("original",)),
-            ("YuniKorn, preemption", "5,000", ("original", "cold", "× cold", "warm")), ("KAI, actions", "1,000", ("original", "cold", "× cold"))]
+            ("YuniKorn, preemption", "5,000", ("original", "cold", "× cold", "warm")), ("KAI, actions", "5,000", ("original", "cold", "× cold"))]
     for original, nodes, columns in said:
         for column in columns:
             number = rows[(original, nodes)][every[column]].split(" ")[0]

@@ -183,6 +183,7 @@ class Lab:
             "--service-account-signing-key-file", self.path("accounts.key"),
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             "--audit-policy-file", self.path("audit.yaml"), "--audit-log-path", self.path("audit.log"),
+            "--audit-log-maxsize", "8192",  # MB: a new file would be begun after 100, and what was before would not be judged
             "--profiling=false", *self.apiserver_args]
         self.commands["kube-controller-manager"] = [
             self.program("kube-controller-manager"), "--kubeconfig", self.kubeconfig("controller-manager"),

@@ -242,6 +242,29 @@ static void KF_10_a_plugin_that_refuses_one_refuses_the_gang(void **state)
 	assert_string_equal(plan(1), "a->m; b->m; c waits");
 }
 
+static void a_report_of_one_names_who_goes_on_its_node(void **state)
+{
+	const struct node_report *r = NULL;
+
+	(void)state;
+	en.way = BY_ROWS;
+	put_cluster("node m cpu=1; node n cpu=2; group g 5 min=3; pod p 5 cpu=1 &g <1; pod q 5 cpu=1 &g <2; pod r 5 "
+		    "cpu=1 &g "
+		    "<3; pod x@m 1 cpu=1; pod y@n 2 cpu=1; pod z@n 1 cpu=1");
+	plan(1);
+	assert_int_equal(en.last.v.v[0].pod, pod_named("p"));
+	assert_int_equal(en.last.v.v[0].outcome, OUTCOME_NOMINATED);
+	for (uint32_t i = 0; i < en.last.v.v[0].n_nodes; i++)
+		if (en.last.v.v[0].nodes[i].node == en.last.v.v[0].node)
+			r = &en.last.v.v[0].nodes[i];
+	assert_non_null(r);
+	assert_int_equal(r->fate, FATE_CANDIDATE);
+	assert_int_equal(r->n_victims, 2);
+	expect_text("it goes to n", node_str(r->node), "n");
+	expect_text("y and z are there", arena_printf(f.arena, "%s %s", pod_str(r->victims[0]), pod_str(r->victims[1])),
+		    "y z");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +277,7 @@ int main(void)
 		ENGINE_TEST(KF_5_who_is_in_the_way_from_another_node_goes),
 		ENGINE_TEST(KF_3_who_was_too_early_is_tried_again_after_the_others),
 		ENGINE_TEST(KF_10_a_plugin_that_refuses_one_refuses_the_gang),
+		ENGINE_TEST(a_report_of_one_names_who_goes_on_its_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -423,6 +423,36 @@ static void gates_are_the_profiles_own(void **state)
 	assert_null(hints_gate(&hints, open));
 }
 
+static struct cede_verdict ticket_pre_enqueue(void *self, const struct cede_cycle *c)
+{
+	const char *ticket = cede_pod_label(c, cede_cycle_pod(c), "ticket");
+
+	(void)self;
+	return ticket && str_eq(ticket, "yes") ? cede_ok() : cede_answer(CEDE_UNSCHEDULABLE, 0, 0);
+}
+
+static void a_gate_of_ones_own_sees_the_pod(void **state)
+{
+	static const char *const reasons[] = {"no ticket"};
+	static const struct cede_plugin table = {.abi = CEDE_PLUGIN_ABI,
+						 .name = "ticket",
+						 .pre_enqueue = ticket_pre_enqueue,
+						 .reasons = reasons,
+						 .n_reasons = 1};
+	static const struct framework_plugin extra[] = {{.table = &table}};
+	pod_id first = put_pod((struct pod_text){.name = "a"}),
+	       second = put_pod((struct pod_text){.name = "b", .labels = "ticket=yes"}),
+	       third = put_pod((struct pod_text){.name = "c", .labels = "ticket=no"});
+	struct err e;
+
+	(void)state;
+	hints.engine = engine_new(f.cluster, config, extra, 1, &e);
+	assert_non_null(hints.engine);
+	assert_string_equal(hints_gate(&hints, first), "ticket");
+	assert_null(hints_gate(&hints, second));
+	assert_string_equal(hints_gate(&hints, third), "ticket");
+}
+
 static void tell(struct waiting *w, enum event_resource resource, uint32_t actions, pod_id pod)
 {
 	struct cluster_event ev = {.resource = resource, .actions = actions, .pod = pod, .node = node_of("n")};
@@ -471,6 +501,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pods_wake_whom_they_help, open_engine, close_engine),
 		cmocka_unit_test_setup_teardown(its_own_change_wakes_a_pod, open_engine, close_engine),
 		cmocka_unit_test_setup_teardown(gates_are_the_profiles_own, open_engine, close_engine),
+		cmocka_unit_test_setup_teardown(a_gate_of_ones_own_sees_the_pod, open_engine, close_engine),
 		cmocka_unit_test_setup_teardown(a_queue_with_hints, open_engine, close_engine),
 	};
 

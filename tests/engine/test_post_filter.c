@@ -100,6 +100,13 @@ static void KF_1_who_says_that_nothing_helps_is_heard(void **state)
 	plan(1);
 	expect_text("its words end the sentence", en.last.v.v[0].message,
 		    "0/1 nodes are available: 1 Insufficient cpu. nothing helps");
+	engine_reset();
+	put_before_preemption(true);
+	en.config->profile = PROFILE_DEFAULT;
+	put_cluster("node n cpu=1; pod x@n 9 cpu=1; pod p 5 cpu=1 .a=stop");
+	plan(1);
+	expect_text("in the other profiles too", en.last.v.v[0].message,
+		    "0/1 nodes are available: 1 Insufficient cpu. nothing helps");
 }
 
 static void an_answer_against_the_contract_switches_the_plugin_off(void **state)

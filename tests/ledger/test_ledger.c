@@ -163,6 +163,27 @@ static void vacated_leaving(const struct world *w)
 	assert_queue(w, QUEUE_ROOT, 2, 0, 0, 3);
 }
 
+static void put_back(struct world *w)
+{
+	ledger_begin_cycle(w->f.l);
+	ledger_vacate(w->f.l, w->placed);
+	ledger_put_back(w->f.l, w->placed, w->n1);
+	ledger_place(w->f.l, w->waits, w->n1);
+	ledger_vacate(w->f.l, w->waits);
+	ledger_put_back(w->f.l, w->waits, w->n2);
+}
+
+static void put_back_as_it_was(const struct world *w)
+{
+	assert_state(w, w->placed, POD_PLACED, w->n1);
+	assert_state(w, w->waits, POD_PLACED, w->n2);
+	assert_node(w, w->n1, 3, 1, 0);
+	assert_node(w, w->n2, 1, 0, 0);
+	assert_queue(w, w->f.x, 2, 0, 0, 1);
+	assert_false(ledger_is_new(w->f.l, ledger_pod(w->f.l, w->placed)));
+	assert_true(ledger_is_new(w->f.l, ledger_pod(w->f.l, w->waits)));
+}
+
 static void evict(struct world *w)
 {
 	ledger_evict(w->f.l, w->placed);
@@ -301,6 +322,7 @@ static const struct story {
 	{"placing drops the nomination, wherever it was", place_nominated, placed_nominated},
 	{"a vacated pod waits again and the others move up", vacate, vacated},
 	{"a leaving pod may be vacated and is then gone from the node", vacate_leaving, vacated_leaving},
+	{"who is put back is as new or old as it was", put_back, put_back_as_it_was},
 	{"an evicted pod still takes its room, is gone from its queues and spends its budget", evict, evicted},
 	{"vacating an evicted pod gives its budget back", evict_both, evicted_both},
 	{"an eviction taken back gives the budget back", unevict, unevicted},
@@ -434,6 +456,87 @@ static void queue_lists_hold_what_is_not_finished(void **state)
 	fix_free(&w.f);
 }
 
+/* A row of every leaf, as moves may change it. */
+static void note_leaves(const struct world *w, int64_t rows[3][4])
+{
+	const queue_id leaves[] = {w->f.x, w->f.y, w->f.b};
+
+	for (size_t i = 0; i < COUNT(leaves); i++) {
+		rows[i][0] = ledger_queue_used(w->f.l, leaves[i])[RES_PODS];
+		rows[i][1] = ledger_queue_leaving(w->f.l, leaves[i])[RES_PODS];
+		rows[i][2] = ledger_queue_reserved(w->f.l, leaves[i])[RES_PODS];
+		rows[i][3] = ledger_queue_waiting(w->f.l, leaves[i]);
+	}
+}
+
+/* Leaves are all there is in what is told, each once, and none that changed is missing. */
+static void check_touched(struct world *w, const char *says, int64_t before[3][4])
+{
+	const queue_id leaves[] = {w->f.x, w->f.y, w->f.b};
+	uint32_t n, all = 0;
+	const queue_id *v = ledger_touched_queues(w->f.l, &n);
+	int64_t now[3][4];
+
+	note_leaves(w, now);
+	for (size_t i = 0; i < COUNT(leaves); i++) {
+		uint32_t times = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			times += v[k] == leaves[i];
+		if (times > 1 || (!times && memcmp(now[i], before[i], sizeof(now[i])) != 0))
+			fail_msg("%s: a queue is told %u times", says, times);
+		all += times;
+	}
+	if (all != n)
+		fail_msg("%s: %u are told that are no leaves", says, n - all);
+	ledger_touched_queues(w->f.l, &n);
+	if (n)
+		fail_msg("%s: %u are told again", says, n);
+}
+
+static void queues_that_were_touched_are_told_once(void **state)
+{
+	for (size_t i = 0; i < COUNT(stories); i++) {
+		int64_t before[3][4];
+		ledger_mark mark;
+		struct world w;
+		uint32_t n;
+
+		world_init(&w);
+		ledger_touched_queues(w.f.l, &n);
+		note_leaves(&w, before);
+		mark = ledger_get_mark(w.f.l);
+		stories[i].act(&w);
+		check_touched(&w, stories[i].says, before);
+		note_leaves(&w, before);
+		ledger_rollback(w.f.l, mark);
+		check_touched(&w, stories[i].says, before);
+		fix_free(&w.f);
+	}
+}
+
+static void groups_that_were_touched_are_told_once(void **state)
+{
+	struct world w;
+	uint32_t n;
+
+	world_init(&w);
+	ledger_touched_groups(w.f.l, &n);
+	ledger_place(w.f.l, w.waits, w.n1);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 0);
+	ledger_place(w.f.l, w.worker, w.n1);
+	ledger_evict(w.f.l, w.worker);
+	assert_int_equal(ledger_touched_groups(w.f.l, &n)[0], w.gang);
+	assert_int_equal(n, 1);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 0);
+	ledger_rollback(w.f.l, 0);
+	ledger_touched_groups(w.f.l, &n);
+	assert_int_equal(n, 1);
+	fix_free(&w.f);
+}
+
 static void moves_do_not_allocate_once_warm(void **state)
 {
 	struct world w;
@@ -464,6 +567,8 @@ int main(void)
 		cmocka_unit_test(placed_pods_take_their_usage_and_nominated_ones_their_request),
 		cmocka_unit_test(a_pod_without_a_queue_counts_on_its_node_only),
 		cmocka_unit_test(queue_lists_hold_what_is_not_finished),
+		cmocka_unit_test(queues_that_were_touched_are_told_once),
+		cmocka_unit_test(groups_that_were_touched_are_told_once),
 		cmocka_unit_test(moves_do_not_allocate_once_warm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,7 @@ static void digests_see_single_fields(void **state)
 	struct ledger *l = w.f.l;
 	uint64_t clean = ledger_digest(l);
 	uint32_t *const fields[] = {
+		(uint32_t *)&l->pods.v[0].priority,
 		(uint32_t *)&l->pods.v[w.placed].priority,
 		(uint32_t *)&l->pods.v[w.placed].started_ns,
 		(uint32_t *)&l->pods.v[w.placed].created_ns,
@@ -186,6 +187,34 @@ static void digests_see_single_fields(void **state)
 			fail_msg("field %zu leaves no trace", i);
 		*fields[i] ^= 1;
 	}
+	assert_int_equal(ledger_digest(l), clean);
+	fix_free(&w.f);
+}
+
+static void digests_see_what_was_decided_of_volumes(void **state)
+{
+	struct world w;
+
+	world_init(&w);
+	struct ledger *l = w.f.l;
+	struct assumption a = {.pod = w.placed,
+			       .ns = ledger_pod(l, w.placed)->obj->uid,
+			       .claim = ledger_pod(l, w.placed)->name,
+			       .volume = ledger_node(l, 0)->name,
+			       .node = ledger_node(l, 0)->name};
+	uint64_t clean = ledger_digest(l), assumed;
+
+	ledger_assume(l, &a);
+	assumed = ledger_digest(l);
+	assert_int_not_equal(assumed, clean);
+	l->assumptions.v[0].volume = NAME_NONE;
+	assert_int_not_equal(ledger_digest(l), assumed);
+	l->assumptions.v[0].volume = a.volume;
+	l->assumptions.v[0].pod = w.placed + 1;
+	assert_int_not_equal(ledger_digest(l), assumed);
+	l->assumptions.v[0].pod = w.placed;
+	assert_int_equal(ledger_digest(l), assumed);
+	ledger_rollback(l, 0);
 	assert_int_equal(ledger_digest(l), clean);
 	fix_free(&w.f);
 }
@@ -449,6 +478,7 @@ int main(void)
 		cmocka_unit_test(the_check_sees_every_count),
 		cmocka_unit_test(the_check_sees_wrong_sets),
 		cmocka_unit_test(digests_see_single_fields),
+		cmocka_unit_test(digests_see_what_was_decided_of_volumes),
 		cmocka_unit_test(a_long_journal_gives_its_memory_back),
 		cmocka_unit_test(KF_2_a_listener_that_counts_never_drifts),
 		cmocka_unit_test(listeners_hear_each_step),

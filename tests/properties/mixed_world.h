@@ -22,7 +22,16 @@
 
 #define MIXED_NOW_NS (INT64_C(1800000000) * NS_PER_S)
 enum { M_CPU, M_MEM, M_GPU, M_PODS, M_TYPES }; /* thousandths, MiB, pieces, 1 each */
-enum { M_QUEUES = 16, M_NODES = 5, M_PODS_MAX = 4000, M_GROUPS = 7, M_BUDGETS = 4, M_CLASSES = 5, M_OWNERS = 3 };
+enum {
+	M_QUEUES = 16,
+	M_NODES = 24,
+	M_FEW_NODES = 5,
+	M_PODS_MAX = 4000,
+	M_GROUPS = 7,
+	M_BUDGETS = 4,
+	M_CLASSES = 5,
+	M_OWNERS = 3
+};
 enum { NOWHERE = -1, NO_QUEUE = -1, BAD_QUEUE = -2, NO_GROUP = -1, UNSET_S = -1 };
 enum m_kind { IS_YUNIKORN = 1, IS_KAI = 2, IS_BOTH = 3 };
 enum m_stamp { STAMP_TRUE, STAMP_FUTURE, STAMP_ANCIENT }; /* what is written as its start */
@@ -116,6 +125,7 @@ struct mixed {
 	int crowded;	   /* the leaf that holds most of what runs */
 	bool is_plain;	   /* pods care for room alone, not for each other */
 	bool has_small;	   /* many small pods on each node */
+	bool is_wide;	   /* many nodes */
 	bool has_plugin;   /* one that keeps a team's pods from being evicted */
 	bool has_names;	   /* schedulerNames: others' pods are foreign */
 	bool opt_out_is_hard, judges_all_types, quota_is_on, reclaim_is_off;
@@ -321,7 +331,7 @@ static inline void draw_groups(struct mixed *m)
 
 static inline void draw_nodes(struct mixed *m)
 {
-	m->n_nodes = 2 + below(m, M_NODES - 1);
+	m->n_nodes = m->is_wide ? 6 + below(m, M_NODES - 5) : 2 + below(m, M_FEW_NODES - 1);
 	if (m->has_small)
 		m->n_nodes = 2;
 	for (int i = 0; i < m->n_nodes; i++)
@@ -482,9 +492,9 @@ static inline int needed_team(const struct m_pod *p)
 	return (p->team + 1) % 3;
 }
 
-static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profile)
+static inline void mixed_draw_so(struct mixed *m, uint64_t seed, enum profile profile, bool is_wide)
 {
-	*m = (struct mixed){.r = {seed * UINT64_C(0x9e3779b97f4a7c15) + 1}, .profile = profile};
+	*m = (struct mixed){.r = {seed * UINT64_C(0x9e3779b97f4a7c15) + 1}, .profile = profile, .is_wide = is_wide};
 	rng_next(&m->r);
 	draw_queues(m);
 	for (int i = 0; i < m->n_queues; i++)
@@ -506,4 +516,9 @@ static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profi
 	m->preempt = one_in(m, 4) ? 120 : 0;
 	m->reclaim = one_in(m, 4) ? 300 : 0;
 	m->by_leaf = one_in(m, 2);
+}
+
+static inline void mixed_draw(struct mixed *m, uint64_t seed, enum profile profile)
+{
+	mixed_draw_so(m, seed, profile, false);
 }

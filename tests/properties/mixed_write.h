@@ -62,12 +62,14 @@ static inline void write_amounts(struct text *t, const char *key, const int64_t 
 	text_add(t, "}");
 }
 
-static inline void write_props(const struct m_queue *q, struct text *t, int pad)
+static inline void write_props(const struct m_queue *q, int number, struct text *t, int pad)
 {
 	static const char *const policies[] = {"", "default", "fence", "disabled"};
 
 	text_pad(t, ' ', (size_t)pad);
-	text_add(t, "properties: {application.sort.policy: fifo");
+	text_printf(t, "properties: {application.sort.policy: %s", number % 2 ? "fair" : "fifo");
+	if (number % 3 == 0)
+		text_add(t, ", application.sort.priority: disabled");
 	if (q->policy != M_UNSAID)
 		text_printf(t, ", preemption.policy: %s", policies[q->policy]);
 	if (q->delay != UNSET_S)
@@ -94,7 +96,7 @@ static inline void write_yunikorn_queue(const struct mixed *m, int i, struct tex
 	text_add(t, ", ");
 	write_amounts(t, "max", q->max);
 	text_add(t, "}\n");
-	write_props(q, t, pad + 2);
+	write_props(q, i, t, pad + 2);
 	if (q->limit) {
 		text_pad(t, ' ', (size_t)pad + 2);
 		text_printf(t, "limits: [{limit: x, users: [\"*\"], maxresources: {vcore: %" PRId64 "m}}]\n", q->limit);

@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/emit.h"
 #include "engine/engine.h"
+#include "explain/plan_view.h"
 #include "manifest/manifest.h"
 #include "units/timestamp.h"
 
@@ -344,6 +346,17 @@ static inline void story_line(const struct story *s, struct text *out)
 			text_printf(out, "%s%s", k ? " " : " [", story_name(s, d->victims[k].pod));
 		text_add(out, d->n_victims ? "]" : "");
 	}
+}
+
+/* All that is said of the plan; its moves must have been taken back. */
+static inline void story_emit(const struct story *s, struct text *out)
+{
+	struct plan_view view = {
+		.cluster = s->cluster, .plan = &s->plan, .profile = s->profile, .now_ns = STORY_NOW_NS};
+	struct emit e;
+
+	emit_init(&e, out, EMIT_JSON);
+	plan_view_emit(&view, &e);
 }
 
 static inline void story_end(struct story *s)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "engine/fair_shares.h"
 #include "properties/kai_story.h"
 
 static void fair_queue(struct story *s, const char *name)
@@ -133,6 +134,72 @@ static void other_rules_hold(void **state)
 	story_end(&s);
 }
 
+/* Filters look at other pods here, and a session that looks for moves would show them who is nominated. */
+static void shares_are_found_without_moving_anybody(void **state)
+{
+	struct decisions d = {.arena = arena_new(4096)};
+	struct story s;
+	uint64_t before;
+
+	(void)state;
+	story_begin(&s);
+	s.config = "actions: {reclaim: {by: fair-share}}";
+	story_queue(&s, "root.a", NULL);
+	story_queue(&s, "root.b", NULL);
+	story_node(&s, "n1", 4);
+	story_pod(&s, "runs", "root.b", 1, "n1", "picky");
+	story_pod(&s, "kept", "root.a", 2, NULL, "nominated n1 picky");
+	story_pod(&s, "waits", "root.b", 2, NULL, "picky");
+	story_load(&s);
+	before = ledger_digest(cluster_ledger(s.cluster));
+	assert_true(engine_fair_shares(s.engine, STORY_NOW_NS, &d));
+	assert_int_equal(ledger_digest(cluster_ledger(s.cluster)), before);
+	arena_free(d.arena);
+	expect(&s, "who is nominated waits until its turn comes", "waits waiting; kept placed n1");
+}
+
+static void shares_are_told_where_they_decide(void **state)
+{
+	static const struct {
+		const char *sentence;
+		enum profile profile;
+		const char *config;
+		bool is_told;
+		int64_t gpus; /* of a, as told */
+	} rows[] = {
+		{"in profile kai", PROFILE_KAI, NULL, true, 4},
+		{"in profile default where reclaim goes by them", PROFILE_DEFAULT,
+		 "actions: {reclaim: {by: fair-share}}", true, 4},
+		{"not where it goes by guarantees", PROFILE_DEFAULT, NULL, false, -1},
+		{"not in profile yunikorn", PROFILE_YUNIKORN, NULL, false, -1},
+		{"not in profile kubernetes", PROFILE_KUBERNETES, NULL, false, -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct decisions d = {.arena = arena_new(4096)};
+		const struct ledger *l;
+		struct story s;
+		queue_id a;
+		res_id gpu;
+
+		two_queues(&s, rows[i].config, 5);
+		s.profile = rows[i].profile;
+		story_load(&s);
+		s.plan.arena = arena_new(64);
+		l = cluster_ledger(s.cluster);
+		gpu = res_types_find(vocab_res(s.vocab), KAI_GPU_TYPE, strlen(KAI_GPU_TYPE));
+		a = queue_tree_find(ledger_queues(l), "root.a", 6);
+		if (engine_fair_shares(s.engine, STORY_NOW_NS, &d) != rows[i].is_told ||
+		    (a != QUEUE_NONE && decisions_fair_share(&d, 1, a, gpu) != rows[i].gpus))
+			fail_msg("%s", rows[i].sentence);
+		assert_int_equal(decisions_fair_share(&d, 1, ledger_queues(l)->q.n, gpu), -1);
+		assert_int_equal(decisions_fair_share(&d, 2, QUEUE_ROOT, gpu), -1);
+		arena_free(d.arena);
+		story_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +208,8 @@ int main(void)
 		cmocka_unit_test(processors_are_shared_as_well),
 		cmocka_unit_test(guarantees_are_what_they_were_afterwards),
 		cmocka_unit_test(other_rules_hold),
+		cmocka_unit_test(shares_are_found_without_moving_anybody),
+		cmocka_unit_test(shares_are_told_where_they_decide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

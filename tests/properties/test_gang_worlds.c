@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "properties/laws_judge.h"
+#include "properties/recorded.h"
 
 /* ---- what must always be so ---- */
 
@@ -139,7 +140,7 @@ static bool waits(const struct pod *p)
 }
 
 /* Its group is tried with its oldest pod; with another it would be tried, and that pod after it. */
-static bool waits_with_group(const struct world *w, pod_id pod)
+static bool waits_with_its_group(const struct world *w, pod_id pod)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
 	const struct pod *p = ledger_pod(l, pod);
@@ -160,7 +161,7 @@ static pod_id next_waiting(const struct world *w, pod_id from)
 {
 	const struct ledger *l = cluster_ledger(w->s.cluster);
 
-	while (from < ledger_pod_limit(l) && (!waits(ledger_pod(l, from)) || waits_with_group(w, from)))
+	while (from < ledger_pod_limit(l) && (!waits(ledger_pod(l, from)) || waits_with_its_group(w, from)))
 		from++;
 	return from < ledger_pod_limit(l) ? from : POD_NONE;
 }
@@ -227,9 +228,12 @@ static void ONE_1_gangs_on_random_trees_start_together_within_the_laws(void **st
 static void plans_of_several_cycles_keep_gangs_whole(void **state)
 {
 	uint64_t n = env_number("CEDE_N", 200);
+	struct recorded recorded;
 
 	(void)state;
+	recorded_begin(&recorded, "gang_worlds");
 	for (uint64_t seed = 1; seed <= n; seed++) {
+		struct text said = {0};
 		struct world w;
 		struct ledger *l;
 		ledger_mark mark;
@@ -245,8 +249,13 @@ static void plans_of_several_cycles_keep_gangs_whole(void **state)
 		check_gangs(&w, seed);
 		ledger_rollback(l, mark);
 		assert_int_equal(ledger_digest(l), digest);
+		story_emit(&w.s, &said);
+		if (!recorded_is_same_as(&recorded, seed, &said))
+			fail_msg("seed %" PRIu64 ": it is decided otherwise than it was (properties/recorded.h)", seed);
+		text_free(&said);
 		story_end(&w.s);
 	}
+	recorded_end(&recorded);
 }
 
 int main(void)

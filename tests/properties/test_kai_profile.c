@@ -833,7 +833,12 @@ static void whom_other_schedulers_pods_do_not_bear_stays_away(void **state)
 
 static void a_search_that_ends_at_its_bound_says_so(void **state)
 {
-	for (int is_bound = 0; is_bound < 2; is_bound++) {
+	static const struct {
+		uint64_t steps;
+		bool is_bound;
+	} rows[] = {{1000, false}, {2, false}, {1, true}}; /* two candidates are two steps */
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct story s;
 
 		(void)state;
@@ -846,9 +851,10 @@ static void a_search_that_ends_at_its_bound_says_so(void **state)
 		kai_pod(&s, "b-1", NULL, 1, "n1", "queue b");
 		kai_pod(&s, "want", NULL, 2, NULL, "queue a");
 		story_load(&s);
-		s.settings->kai.search_steps = is_bound ? 1 : 1000;
-		expect_line(&s, "two would have to go", is_bound ? "want waiting" : "want reclaim n1 [b-1 b-0]");
-		if (is_bound)
+		s.settings->kai.search_steps = rows[i].steps;
+		expect_line(&s, "two would have to go",
+			    rows[i].is_bound ? "want waiting" : "want reclaim n1 [b-1 b-0]");
+		if (rows[i].is_bound)
 			assert_non_null(strstr(s.plan.v.v[0].message, "stopped after 1 steps: a way may exist."));
 		story_end(&s);
 	}

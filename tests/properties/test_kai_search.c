@@ -3,7 +3,8 @@
  * What the scenario search of profile kai leaves out changes no decision and no reason. Crowded clusters, larger
  * than those of test_memory: departments and queues, gangs and elastic groups of many sizes, some with GPUs, some whose
  * pods do not bear each other on a node, some inside their windows. Each is planned with everything that is kept and
- * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared.
+ * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared, and of the
+ * first of them with what was said before (properties/recorded.h).
  *
  * CEDE_N: clusters; CEDE_SECONDS: how long instead; CEDE_SEED: from which on.
  */
@@ -22,6 +23,8 @@
 #include "engine/engine.h"
 #include "explain/plan_view.h"
 #include "manifest/manifest.h"
+#include "properties/random_settings.h"
+#include "properties/recorded.h"
 #include "rng.h"
 
 #define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
@@ -31,6 +34,7 @@ struct crowd {
 	struct text t;
 	uint32_t n_nodes, n_departments, n_queues, n_groups;
 	bool has_gpus, has_apart;
+	const char *part; /* sub-group of the next pod; NULL */
 };
 
 static uint32_t below(struct crowd *w, uint32_t n)
@@ -79,8 +83,9 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 {
 	text_printf(&w->t,
 		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: n\n  name: p%u-%u\n"
-		    "  labels: {apart: \"%s\"}\n  annotations: {pod-group-name: g%u}\nspec:\n",
-		    group, i, is_apart ? "yes" : "no", group);
+		    "  labels: {apart: \"%s\"%s%s}\n  annotations: {pod-group-name: g%u}\nspec:\n",
+		    group, i, is_apart && !(group % 3 == 0 && i % 2) ? "yes" : "no",
+		    w->part ? ", kai.scheduler/subgroup-name: " : "", w->part ? w->part : "", group);
 	if (node >= 0)
 		text_printf(&w->t, "  nodeName: n%d\n", node);
 	if (is_apart)
@@ -92,11 +97,26 @@ static void add_pod(struct crowd *w, uint32_t group, uint32_t i, const char *req
 		    requests, node >= 0 ? "Running" : "Pending");
 }
 
+static const char *some_request(struct crowd *w)
+{
+	static const char *const plain[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"500m\"", "cpu: \"3\", memory: 1Gi"};
+	static const char *const gpus[] = {"cpu: \"1\", nvidia.com/gpu: 1", "cpu: \"1\", nvidia.com/gpu: 2"};
+
+	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
+}
+
 /* n pods of which `running` run, on nodes from `node` on. */
 static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char *requests, bool is_apart)
 {
 	static const char *const classes[] = {"train", "train", "build-preemptible", "build", "inference"};
+	static const char *const some_parts[] = {
+		", subGroups: [{name: head, minMember: 1}, {name: work, minMember: 1}]",
+		", subGroups: [{name: work, minMember: 1}, {name: in}, {name: head, parent: in, minMember: 1}]",
+		", subGroups: [{name: a}, {name: b}, {name: work, parent: b, minMember: 1}, {name: head, parent: a, "
+		"minMember: 1}]"};
 	uint32_t group = w->n_groups++, min = below(w, 3) ? n : 1 + below(w, n);
+	const char *const *parts = n > 1 && below(w, 4) == 0 ? some_parts : NULL;
+	const char *other = parts ? some_request(w) : NULL;
 
 	text_printf(
 		&w->t,
@@ -106,18 +126,15 @@ static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char 
 	if (running > 0 && below(w, 3) == 0)
 		text_printf(&w->t, "  annotations: {kai.scheduler/last-start-timestamp: \"2025-11-15T11:%02u:00Z\"}\n",
 			    below(w, 60));
-	text_printf(&w->t, "spec: {queue: q%u, priorityClassName: %s, minMember: %u}\n", below(w, w->n_queues),
-		    classes[below(w, 5)], running > 0 && min > running ? running : min);
-	for (uint32_t i = 0; i < n; i++)
-		add_pod(w, group, i, requests, i < running ? (int)below(w, w->n_nodes) : -1, is_apart);
-}
-
-static const char *some_request(struct crowd *w)
-{
-	static const char *const plain[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"500m\"", "cpu: \"3\", memory: 1Gi"};
-	static const char *const gpus[] = {"cpu: \"1\", nvidia.com/gpu: 1", "cpu: \"1\", nvidia.com/gpu: 2"};
-
-	return w->has_gpus && below(w, 2) ? gpus[below(w, 2)] : plain[below(w, 4)];
+	min = running > 0 && min > running ? running : min;
+	text_printf(&w->t, "spec: {queue: q%u, priorityClassName: %s, minMember: %u%s}\n", below(w, w->n_queues),
+		    classes[below(w, 5)], min, parts ? parts[below(w, 3)] : "");
+	for (uint32_t i = 0; i < n; i++) {
+		w->part = !parts ? NULL : i % 2 ? "work" : "head";
+		add_pod(w, group, i, parts && i % 2 ? other : requests, i < running ? (int)below(w, w->n_nodes) : -1,
+			is_apart);
+	}
+	w->part = NULL;
 }
 
 static void add_fixed_queue(struct crowd *w, const char *name, const char *parent, int quota)
@@ -216,6 +233,7 @@ static void write_crowd(struct crowd *w, uint64_t seed)
 struct told {
 	uint64_t clusters, decisions, evictions, scenarios;
 } tally;
+static struct recorded recorded;
 
 static void must(enum err_code rc, const struct err *e, uint64_t seed)
 {
@@ -261,6 +279,8 @@ static void compare(struct cluster *c, struct engine_config *config, uint64_t se
 			fail_msg("seed %" PRIu64 ": looking at everything:\n%.600s\n--- skipping:\n%.600s", seed,
 				 text_str(&all) + from, text_str(&skips) + (from < skips.n ? from : skips.n));
 		}
+	if (!recorded_is_same_as(&recorded, seed, &all))
+		fail_msg("seed %" PRIu64 ": it is decided otherwise than it was (properties/recorded.h)", seed);
 	text_free(&all);
 	text_free(&skips);
 }
@@ -277,6 +297,8 @@ static void try_crowd(uint64_t seed)
 
 	write_crowd(&w, seed);
 	config->profile = PROFILE_KAI;
+	if (below(&w, 2))
+		settings_vary(config, &w.r);
 	must(manifest_read_bytes(m, "crowd", text_str(&w.t), w.t.n, &e), &e, seed);
 	o = engine_config_cluster_options(config, NOW_NS);
 	must(manifest_build(m, &o, &c, &e), &e, seed);
@@ -302,12 +324,14 @@ static void KF_a_search_that_skips_says_the_same(void **state)
 	time_t end = time(NULL) + (time_t)seconds;
 
 	(void)state;
+	recorded_begin(&recorded, "kai_search");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		try_crowd(from + i);
 	printf("survey: %" PRIu64 " clusters, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
 	       " with scenarios that failed, 0 differences\n",
 	       tally.clusters, tally.decisions, tally.evictions, tally.scenarios);
 	assert_true(tally.evictions > 0 && tally.scenarios > 0);
+	recorded_end(&recorded);
 }
 
 int main(void)

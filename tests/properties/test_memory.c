@@ -2,8 +2,9 @@
 /*
  * What is kept from one decision to the next, and what is not looked at because it cannot win, changes no decision and
  * no reason: an engine that keeps and skips and one that looks at everything every time (engine_config.looks_at_all)
- * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move. Who
- * asks for times alone (engine_run.tells_times) gets the same decisions, and the same times.
+ * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move. Of the
+ * first of them they also say what was said before (properties/recorded.h). Who asks for times alone
+ * (engine_run.tells_times) gets the same decisions, and the same times.
  *
  * CEDE_N: clusters per profile; CEDE_SECONDS: how long instead; CEDE_SEED: from which on; CEDE_PROFILE: one alone.
  */
@@ -15,7 +16,11 @@
 
 #include <cmocka.h>
 
+#include "engine/fair_shares.h"
+#include "engine/protections.h"
 #include "properties/mixed_run.h"
+#include "properties/random_settings.h"
+#include "properties/recorded.h"
 
 enum { STEPS = 14 };
 
@@ -26,12 +31,34 @@ struct pair { /* two engines on one cluster */
 	struct engine *forgetful;
 	struct rng rng;
 	uint64_t seed;
-	struct eviction_history history; /* of every other cluster somebody is known to have been evicted before */
+	struct text said;		 /* by the one that remembers, from step to step */
+	bool has_history;		 /* somebody is known to have been evicted before */
+	struct eviction_history history; /* if so */
 };
 
 static struct {
 	uint64_t clusters, decisions, evictions;
 } tally[PROFILE_COUNT];
+static struct recorded recorded;
+
+/* Spares one team, and keeps another. */
+static struct cede_verdict sparer_may_evict(void *self, const struct cede_cycle *c, cede_pod victim)
+{
+	const char *team = cede_pod_label(c, victim, "team");
+
+	(void)self;
+	return !team		    ? cede_ok()
+	       : str_eq(team, "t1") ? cede_answer(CEDE_SKIP, 0, 0)
+	       : str_eq(team, "t2") ? cede_answer(CEDE_UNSCHEDULABLE, 0, 0)
+				    : cede_ok();
+}
+
+static const struct cede_plugin sparer = {.abi = CEDE_PLUGIN_ABI,
+					  .name = "sparer",
+					  .may_evict = sparer_may_evict,
+					  .reasons = keeper_reasons,
+					  .n_reasons = 1};
+static const struct framework_plugin sparers[] = {{.table = &sparer}};
 
 static uint32_t upto(struct pair *p, uint32_t n)
 {
@@ -49,10 +76,10 @@ static struct ledger *ledger_of(struct pair *p)
 static void plan(struct pair *p, struct engine *en, pod_id pod, bool tells_times)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
-				 .cycles = 1,
-				 .report = POD_NONE,
+				 .cycles = p->seed % 3 ? 1 : 2,
+				 .report = p->seed % 4 ? POD_NONE : pod,
 				 .tells_times = tells_times,
-				 .eviction_history = p->seed % 2 ? &p->history : NULL};
+				 .eviction_history = p->has_history ? &p->history : NULL};
 	ledger_mark mark = ledger_get_mark(ledger_of(p));
 	struct err e = {0};
 
@@ -106,6 +133,7 @@ static void decide_alike(struct pair *p, pod_id pod)
 	tally[p->m.profile].evictions += p->l.plan.victims;
 	if (!str_eq(text_str(&was), text_str(&is)))
 		complain(p, &was, &is);
+	text_printf(&p->said, "%s\n", text_str(&is));
 	text_reset(&was);
 	text_reset(&is);
 	emit_times(p, &was);
@@ -117,13 +145,76 @@ static void decide_alike(struct pair *p, pod_id pod)
 	text_free(&is);
 }
 
+/* ---- what is asked beside ---- */
+
+/* Those whose queues are over their quota go before the shares of a cycle are found. */
+static bool begins_with_quota(const struct decisions *d)
+{
+	return d->v.n > 0 && d->v.v[0].action == ACTION_QUOTA;
+}
+
+/* As the first cycle of a plan has them, of which p->l.plan is one. */
+static void tell_shares(struct pair *p, bool is_plan, struct text *out)
+{
+	const struct ledger *l = ledger_of(p);
+	struct decisions d = {.arena = arena_new(1 << 12)};
+	bool has = engine_fair_shares(p->l.engine, MIXED_NOW_NS + p->l.later_ns, &d);
+
+	for (queue_id q = 0; q < ledger_queues(l)->q.n; q++)
+		for (res_id r = 0; r < ledger_stride(l); r++) {
+			int64_t is = decisions_fair_share(&d, 1, q, r);
+
+			if (is_plan && is != decisions_fair_share(&p->l.plan, 1, q, r))
+				fail_msg("seed %" PRIu64 ": queue %u deserves %" PRId64 " and in a plan %" PRId64,
+					 p->seed, q, is, decisions_fair_share(&p->l.plan, 1, q, r));
+			text_printf(out, "%" PRId64 " ", is);
+		}
+	text_printf(out, "%d\n", has);
+	arena_free(d.arena);
+}
+
+static void tell_protections(struct pair *p, struct text *out)
+{
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	uint32_t n_nodes = ledger_node_limit(ledger_of(p)), n;
+	protection_list all = {0};
+	pod_id first[4];
+
+	n = engine_first_waiting(p->l.engine, first, 4);
+	for (node_id i = 0; i < n_nodes; i++)
+		engine_protections(p->l.engine, &run, i, first, n, &all);
+	for (uint32_t i = 0; i < all.n; i++) {
+		const struct rule_verdict *v = &all.v[i].verdict;
+
+		text_printf(out, "%u %u %u: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n", all.v[i].pod,
+			    all.v[i].waiting, all.v[i].action, v->answer, v->rule, v->reason, v->queue, v->num[0],
+			    v->num[1], v->num[2]);
+	}
+	array_free(&all);
+}
+
+/* By whoever keeps time, shows queues and nodes, or knows better who is to be tried. */
+static void ask_beside(struct pair *p, bool is_plan)
+{
+	const struct ledger *l = ledger_of(p);
+	struct text *out = &p->said;
+
+	text_printf(out, "next %" PRId64 "\n", engine_next_time(p->l.engine, MIXED_NOW_NS + p->l.later_ns));
+	for (group_id i = 0; i < ledger_group_limit(l); i++)
+		if (ledger_group(l, i)->is_live)
+			text_printf(out, "group %u %d %d\n", i, engine_gang_is_stale(p->l.engine, i),
+				    engine_may_move(p->l.engine, i));
+	tell_shares(p, is_plan, out);
+	tell_protections(p, out);
+}
+
 /* It stands: made once more by the engine that remembers. */
 static void carry_out(struct pair *p, pod_id pod)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
 				 .cycles = 1,
 				 .report = POD_NONE,
-				 .eviction_history = p->seed % 2 ? &p->history : NULL};
+				 .eviction_history = p->has_history ? &p->history : NULL};
 	struct err e = {0};
 
 	live_forget_plan(&p->l);
@@ -154,11 +245,12 @@ static void move_somebody(struct pair *p)
 	pod_id pod = some(p, what < 2 ? POD_LEAVING : POD_PLACED);
 	char ns[64], name[64];
 
-	if (pod == POD_NONE)
+	/* who names its node is there or nowhere, and never waits */
+	if (pod == POD_NONE || (what == 2 && ledger_pod(ledger_of(p), pod)->obj->node_name != NAME_NONE))
 		return;
 	if (what == 3) {
 		ledger_evict(ledger_of(p), pod);
-	} else if (what == 2) {
+	} else if (what == 2 && ledger_pod(ledger_of(p), pod)->obj->node_name == NAME_NONE) {
 		ledger_vacate(ledger_of(p), pod);
 	} else {
 		const struct pod *x = ledger_pod(ledger_of(p), pod);
@@ -185,38 +277,111 @@ static void remember_somebody(struct pair *p)
 	text_free(&workload);
 }
 
+/* A running pod takes more or less than before: what is known of its shape must not be taken for another's. */
+static void resize_somebody(struct pair *p)
+{
+	pod_id id = some(p, POD_PLACED);
+	struct obj_pod o;
+	struct shape s;
+	struct res_amount amounts[RES_MAX];
+	shape_id was;
+	struct err e = {0};
+
+	if (id == POD_NONE || ledger_pod(ledger_of(p), id)->obj->node_name == NAME_NONE)
+		return;
+	o = obj_pod_copy(p->l.vocab, ledger_pod(ledger_of(p), id)->obj);
+	was = o.shape;
+	s = *shape_get(p->l.vocab, was);
+	for (uint32_t i = 0; i < s.usage.n; i++) {
+		amounts[i] = s.usage.v[i];
+		amounts[i].amount = (amounts[i].amount + 1) * (1 + upto(p, 8)) / 4;
+	}
+	s.usage.v = s.request.v = amounts;
+	s.request.n = s.usage.n;
+	o.shape = shape_hold(p->l.vocab, &s);
+	shape_drop(p->l.vocab, was);
+	live_must(cluster_put_pod(p->l.cluster, &o, &e), &e, &p->m);
+	ledger_commit(ledger_of(p));
+}
+
+/* A node gets or loses something: shares of the cluster are others then. */
+static void resize_node(struct pair *p)
+{
+	const struct ledger *l = ledger_of(p);
+	node_id id = upto(p, ledger_node_limit(l));
+	struct obj_node o;
+	struct err e = {0};
+
+	if (!ledger_node(l, id)->is_live)
+		return;
+	o = obj_node_copy(p->l.vocab, ledger_node(l, id)->obj);
+	for (res_id r = 0; r < ledger_stride(l); r++)
+		if (res_has(&o.allocatable, r) && upto(p, 2))
+			res_put(&o.allocatable, r, o.allocatable.v[r] / 4 * (2 + upto(p, 8)));
+	live_must(cluster_put_node(p->l.cluster, &o, &e), &e, &p->m);
+	ledger_commit(ledger_of(p));
+}
+
 static void step(struct pair *p)
 {
 	static const int64_t later_s[] = {0, 1, 10, 61, 299, 7201};
 	pod_id pod = upto(p, 3) ? some(p, POD_WAITING) : POD_NONE;
 
 	decide_alike(p, pod);
+	ask_beside(p, pod == POD_NONE && !begins_with_quota(&p->l.plan));
 	if (upto(p, 3) == 0)
 		carry_out(p, pod);
 	for (uint32_t i = upto(p, 3); i > 0; i--)
 		move_somebody(p);
-	for (uint32_t i = p->seed % 2 ? upto(p, 3) : 0; i > 0; i--)
+	for (uint32_t i = upto(p, 3); i > 0; i--)
+		resize_somebody(p);
+	if (upto(p, 4) == 0)
+		resize_node(p);
+	for (uint32_t i = p->has_history ? upto(p, 3) : 0; i > 0; i--)
 		remember_somebody(p);
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;
 }
 
-static void try_cluster(uint64_t seed, enum profile profile)
+static void compare_with_recorded(struct pair *p)
 {
-	struct pair p = {.seed = seed};
+	char cluster[32];
+
+	snprintf(cluster, sizeof(cluster), "%s-%" PRIu64, profile_text(p->m.profile), p->seed);
+	if (!recorded_is_same(&recorded, cluster, &p->said))
+		fail_msg("%s: it is decided otherwise than it was (properties/recorded.h)", cluster);
+	text_free(&p->said);
+}
+
+static struct engine *start(struct pair *p, const struct engine_config *c)
+{
 	struct err e = {0};
+	struct engine *en = engine_new(p->l.cluster, c, sparers, p->m.has_plugin, &e);
+
+	live_must(en ? ERR_OK : ERR_INTERNAL, &e, &p->m);
+	return en;
+}
+
+static void try_cluster(uint64_t seed, enum profile profile, bool has_history)
+{
+	struct pair p = {.seed = seed, .has_history = has_history};
 
 	p.rng.s = seed * 7919 + profile;
-	mixed_draw(&p.m, seed, profile);
+	mixed_draw_so(&p.m, seed, profile, seed % 5 == 0);
 	mixed_write(&p.m);
 	live_load(&p.l, &p.m, 0, 1 + seed % 2);
 	eviction_history_init(&p.history, vocab_names(p.l.vocab));
+	if (upto(&p, 2))
+		settings_vary(p.l.config, &p.rng);
+	engine_free(p.l.engine);
+	p.l.engine = start(&p, p.l.config);
 	p.plain = *p.l.config;
 	p.plain.looks_at_all = true;
 	p.plain.threads = 1;
-	p.forgetful = engine_new(p.l.cluster, &p.plain, keepers, p.m.has_plugin, &e);
-	live_must(p.forgetful ? ERR_OK : ERR_INTERNAL, &e, &p.m);
+	p.forgetful = start(&p, &p.plain);
 	for (int i = 0; i < STEPS; i++)
 		step(&p);
+	if (!has_history)
+		compare_with_recorded(&p);
 	tally[profile].clusters++;
 	engine_free(p.forgetful);
 	eviction_history_free(&p.history);
@@ -233,19 +398,24 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 static void an_engine_that_remembers_says_the_same(void **state)
 {
-	uint64_t n = number("CEDE_N", 60), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	uint64_t n = number("CEDE_N", 100), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
 	const char *only = getenv("CEDE_PROFILE");
 	time_t end = time(NULL) + (time_t)seconds;
 
 	(void)state;
+	recorded_begin(&recorded, "memory");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
-			if (!only || str_eq(only, profile_text(profile)))
-				try_cluster(from + i, profile);
+			if (!only || str_eq(only, profile_text(profile))) {
+				try_cluster(from + i, profile, false);
+				if ((from + i) % 2)
+					try_cluster(from + i, profile, true);
+			}
 	for (enum profile i = 0; i < PROFILE_COUNT; i++)
 		printf("survey: %s: %" PRIu64 " clusters, %" PRIu64 " decisions made twice, %" PRIu64
 		       " evictions, 0 differences\n",
 		       profile_text(i), tally[i].clusters, tally[i].decisions, tally[i].evictions);
+	recorded_end(&recorded);
 }
 
 int main(void)

@@ -193,6 +193,13 @@ static void applications_share_fairly(void **state)
 	story_pod(&s, "y0", "root.a", 0, "n1", "app y age 50");
 	story_pod(&s, "y1", "root.a", 1, NULL, "app y age 20");
 	expect(&s, "of equal largest shares who has fewer of them", "y1 x1");
+
+	begin(&s, "queues: [{name: a, properties: {application.sort.policy: fair}}]");
+	story_pod(&s, "x0", "root.a", 2, "n1", "app x age 30");
+	story_pod(&s, "x1", "root.a", 1, NULL, "app x age 10");
+	story_pod(&s, "y0", "root.a", 2, "n1", "app y age 50");
+	story_pod(&s, "y1", "root.a", 1, NULL, "app y age 20");
+	expect(&s, "of those who hold the same the older one", "y1 x1");
 }
 
 int main(void)

@@ -54,6 +54,41 @@ static void KF_5_a_budget_spares_whom_it_covers_while_others_can_go(void **state
 	}
 }
 
+/* Where there are more than a few, what they allow at least is kept. */
+static void of_many_budgets_every_one_counts(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int tight, allowed; /* which of them allows so many; the others allow five */
+		const char *line;
+	} rows[] = {
+		{"all of them allow it", -1, 0, "want reclaim n1 [covered]"},
+		{"the first does not", 0, 0, "want waiting"},
+		{"one in the middle does not", 7, 0, "want waiting"},
+		{"the last does not", 19, 0, "want waiting"},
+		{"one is enough", 7, 1, "want reclaim n1 [covered]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		story_queue(&s, "root.a", "guaranteed 2 delay 1s");
+		story_queue(&s, "root.b", NULL);
+		story_node(&s, "n1", 2);
+		for (int k = 0; k < 20; k++)
+			text_printf(&s.objects,
+				    "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\n"
+				    "metadata: {name: b%d, namespace: d}\nspec: {selector: {matchLabels: {x: y}}}\n"
+				    "status: {disruptionsAllowed: %d}\n",
+				    k, k == rows[i].tight ? rows[i].allowed : 5);
+		story_pod(&s, "covered", "root.b", 2, "n1", NULL);
+		story_pod(&s, "want", "root.a", 2, NULL, NULL);
+		expect(&s, rows[i].sentence, rows[i].line);
+	}
+}
+
 /* ---- what earlier decisions have used ---- */
 
 static void budgets_and_rates_count_what_earlier_decisions_took(void **state)
@@ -222,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(KF_5_a_budget_spares_whom_it_covers_while_others_can_go),
 		cmocka_unit_test(GQ_11_each_victim_says_whose_wish_was_overridden),
+		cmocka_unit_test(of_many_budgets_every_one_counts),
 		cmocka_unit_test(budgets_and_rates_count_what_earlier_decisions_took),
 		cmocka_unit_test(PP_7_reclaim_takes_what_is_above_a_fair_share_and_no_more),
 		cmocka_unit_test(MR_10_kubernetes_groups_keep_their_minimum_while_the_window_runs),

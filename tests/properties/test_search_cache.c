@@ -11,10 +11,11 @@
 #include <cmocka.h>
 
 #include "engine/search_cache.h"
+#include "properties/recorded.h"
 #include "properties/story.h"
 #include "rng.h"
 
-enum { STEPS = 60 };
+enum { STEPS = 60, GROUPS = 4 };
 
 struct pair { /* two engines on one cluster */
 	struct story s;
@@ -22,6 +23,9 @@ struct pair { /* two engines on one cluster */
 	struct rng rng;
 	int64_t now_ns;
 	uint64_t decisions, evictions;
+	bool has_max;	  /* some queues have one */
+	bool is_odd;	  /* there are groups, budgets and pods that mind each other */
+	struct text said; /* by the one that remembers */
 };
 
 static uint32_t below(struct pair *p, uint32_t n)
@@ -31,24 +35,58 @@ static uint32_t below(struct pair *p, uint32_t n)
 
 /* ---- a world ---- */
 
+/* Of some; one that is not reached says nothing. */
+static const char *some_max(struct pair *p, char *out, size_t size, uint32_t least)
+{
+	snprintf(out, size, " max %u", least + below(p, 10));
+	return p->has_max && below(p, 3) == 0 ? out : "";
+}
+
 static void add_queues(struct pair *p, bool is_roomy)
 {
-	char path[64], props[96];
+	char path[64], props[96], max[16];
 
 	for (uint32_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "root.t%u", i);
-		snprintf(props, sizeof(props), "guaranteed %u%s", is_roomy ? 1 : 6 + below(p, 6),
-			 below(p, 6) ? "" : " fence");
+		snprintf(props, sizeof(props), "guaranteed %u%s%s", is_roomy ? 1 : 6 + below(p, 6),
+			 below(p, 6) ? "" : " fence", some_max(p, max, sizeof(max), 12));
 		story_queue(&p->s, path, below(p, 4) ? props : NULL);
 		for (uint32_t k = 0; k < 2; k++) {
 			snprintf(path, sizeof(path), "root.t%u.q%u", i, k);
-			snprintf(props, sizeof(props), "guaranteed %u delay 1s%s", is_roomy ? 0 : 1 + below(p, 3),
-				 below(p, 5) ? "" : " offset 2");
+			snprintf(props, sizeof(props), "guaranteed %u delay 1s%s%s", is_roomy ? 0 : 1 + below(p, 3),
+				 below(p, 5) ? "" : " offset 2", some_max(p, max, sizeof(max), 3));
 			story_queue(&p->s, path, props);
 		}
 	}
-	story_queue(&p->s, "root.want",
-		    is_roomy || !below(p, 3) ? "guaranteed 1000 delay 1s" : "guaranteed 9 delay 1s");
+	if (p->has_max)
+		snprintf(props, sizeof(props), "guaranteed %u delay 1s%s", 8 + below(p, 5),
+			 some_max(p, max, sizeof(max), 12));
+	else
+		snprintf(props, sizeof(props), "guaranteed %u delay 1s", is_roomy || !below(p, 3) ? 1000 : 9);
+	story_queue(&p->s, "root.want", props);
+}
+
+/* Of which some run more than their minimum. Their pods name the queue: one for each group. */
+static void add_groups(struct pair *p)
+{
+	for (uint32_t i = 0; i < GROUPS; i++)
+		text_printf(&p->s.objects,
+			    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+			    "metadata: {name: g%u, namespace: d}\nspec: {minMember: %u}\n",
+			    i, 1 + below(p, 3));
+}
+
+static void add_grouped(struct pair *p, uint32_t i, uint32_t n_nodes)
+{
+	uint32_t group = below(p, GROUPS);
+	char name[16], node[16], queue[32], words[96];
+
+	snprintf(name, sizeof(name), "p%02u", i);
+	snprintf(node, sizeof(node), "n%u", below(p, n_nodes < 3 ? n_nodes : 3));
+	snprintf(queue, sizeof(queue), "root.t%u.q%u", group % 3, group % 2);
+	snprintf(words, sizeof(words), "age %u group g%u priority %u%s", 10 + below(p, 50), group, below(p, 2),
+		 below(p, 8) ? "" : " budget b");
+	story_pod(&p->s, name, queue, 1 + below(p, 2), node, words);
 }
 
 static void add_pod(struct pair *p, uint32_t i, uint32_t n_nodes, bool is_waiting)
@@ -58,15 +96,16 @@ static void add_pod(struct pair *p, uint32_t i, uint32_t n_nodes, bool is_waitin
 	snprintf(name, sizeof(name), "%s%02u", is_waiting ? "w" : "p", i);
 	snprintf(node, sizeof(node), "n%u", below(p, n_nodes));
 	snprintf(queue, sizeof(queue), "root.t%u.q%u", below(p, 3), below(p, 2));
-	snprintf(words, sizeof(words), "age %u%s%s priority %u", 10 + below(p, 50), below(p, 6) ? "" : " opted-out",
-		 is_waiting || !below(p, 3) ? "" : " app x", is_waiting ? 1 : below(p, 3));
-	story_pod(&p->s, name, is_waiting && below(p, 3) ? "root.want" : queue, 1 + below(p, is_waiting ? 2 : 3),
-		  is_waiting ? NULL : node, words);
+	snprintf(words, sizeof(words), "age %u%s%s%s priority %u", 10 + below(p, 50), below(p, 6) ? "" : " opted-out",
+		 is_waiting || !below(p, 3) ? "" : " app x",
+		 p->is_odd && !below(p, 5) ? is_waiting ? " picky" : " budget b" : "", is_waiting ? 1 : below(p, 3));
+	story_pod(&p->s, name, (is_waiting ? below(p, 3) > 0 : p->has_max && below(p, 4) == 0) ? "root.want" : queue,
+		  1 + below(p, is_waiting ? 4 : 3), is_waiting ? NULL : node, words);
 }
 
 static void begin(struct pair *p, uint64_t seed)
 {
-	uint32_t n_nodes = 4, n_running;
+	uint32_t n_nodes, n_running;
 	struct err e;
 	char name[16];
 	bool is_roomy;
@@ -75,16 +114,27 @@ static void begin(struct pair *p, uint64_t seed)
 	p->rng.s = seed * 7919;
 	story_begin(&p->s);
 	is_roomy = below(p, 3) == 0;
+	p->is_odd = below(p, 2);
+	p->has_max = below(p, 2);
+	n_nodes = below(p, 4) ? 4 : 9 + below(p, 40);
+	is_roomy &= n_nodes == 4 || !p->is_odd;
 	p->s.profile = below(p, 2) ? PROFILE_DEFAULT : PROFILE_YUNIKORN;
 	add_queues(p, is_roomy);
 	for (uint32_t i = 0; i < n_nodes; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		story_node(&p->s, name, is_roomy ? 14 : 8);
 	}
-	n_running = is_roomy ? 28 : 16;
+	n_running = (is_roomy ? 7 : 4) * n_nodes;
+	if (p->is_odd) {
+		add_groups(p);
+		story_budget(&p->s, "b", (int)below(p, 3));
+	}
 	for (uint32_t i = 0; i < n_running; i++)
-		add_pod(p, i, n_nodes, false);
-	for (uint32_t i = 0; i < 8; i++)
+		if (p->is_odd && below(p, 3) == 0)
+			add_grouped(p, i, n_nodes);
+		else
+			add_pod(p, i, n_nodes, false);
+	for (uint32_t i = 0; i < 8 + n_nodes / 2; i++)
 		add_pod(p, i, n_nodes, true);
 	story_load(&p->s);
 	ledger_check_always(cluster_ledger(p->s.cluster), false);
@@ -95,6 +145,7 @@ static void begin(struct pair *p, uint64_t seed)
 static void end(struct pair *p)
 {
 	engine_free(p->forgetful);
+	text_free(&p->said);
 	p->s.plan.arena = NULL;
 	story_end(&p->s);
 }
@@ -140,6 +191,7 @@ static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
 	if (!str_eq(text_str(&a), text_str(&b)))
 		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
 			 p->decisions, text_str(&a), text_str(&b));
+	text_add(&p->said, text_str(&b));
 	text_free(&a);
 	text_free(&b);
 }
@@ -187,20 +239,26 @@ static uint32_t clusters(uint32_t n)
 
 static void an_engine_that_remembers_decides_alike(void **state)
 {
-	uint32_t n = clusters(200);
+	uint32_t n = clusters(400);
 	uint64_t decisions = 0, evictions = 0;
+	struct recorded recorded;
 
 	(void)state;
+	recorded_begin(&recorded, "search_cache");
 	for (uint64_t seed = 1; seed <= n; seed++) {
 		struct pair p;
 
 		begin(&p, seed);
 		for (int i = 0; i < STEPS; i++)
 			step(&p, seed);
+		if (!recorded_is_same_as(&recorded, seed, &p.said))
+			fail_msg("cluster %" PRIu64 ": it is decided otherwise than it was (properties/recorded.h)",
+				 seed);
 		decisions += p.decisions;
 		evictions += p.evictions;
 		end(&p);
 	}
+	recorded_end(&recorded);
 	printf("search cache: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n,
 	       decisions, evictions);
 	assert_true(evictions * 50 > decisions);
@@ -245,10 +303,68 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	end(&p);
 }
 
+static void add_sized(struct story *s, const char *name, const char *node, const char *asks)
+{
+	struct text since = {0};
+
+	timestamp_text(STORY_NOW_NS - 3600 * NS_PER_S, &since);
+	text_printf(&s->objects,
+		    "---\napiVersion: v1\nkind: Pod\n"
+		    "metadata: {name: %s, namespace: d, labels: {queue: root.test}, creationTimestamp: \"%s\"}\n"
+		    "spec: {nodeName: %s, containers: [{name: c, resources: {requests: {" STORY_UNIT
+		    ": 2, %s}}}]}\nstatus: {phase: Running, startTime: \"%s\"}\n",
+		    name, text_str(&since), node, asks, text_str(&since));
+	text_free(&since);
+}
+
+/* Lost work is counted in shares of the cluster: where there is much more of a type, who holds it loses less. */
+static void a_cluster_that_grew_has_other_shares(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct text before = {0}, after = {0};
+	struct obj_node o;
+	struct ledger *l;
+	ledger_mark mark;
+	struct err e;
+	pod_id want;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.prod", "guaranteed 4");
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n1", 2);
+	story_node(&p.s, "n2", 2);
+	story_node(&p.s, "n3", 0);
+	add_sized(&p.s, "much-cpu", "n1", "cpu: 120");
+	add_sized(&p.s, "much-memory", "n2", "memory: 100Gi");
+	story_node(&p.s, "n4", 2); /* the best two are looked at in any case */
+	add_sized(&p.s, "more-memory", "n4", "memory: 110Gi");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
+	story_load(&p.s);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	decide(&p, p.s.engine, want, &before);
+	ledger_rollback(l, mark);
+	o = obj_node_copy(p.s.vocab,
+			  ledger_node(l, ledger_node_find(l, names_find(vocab_names(p.s.vocab), "n3", 2)))->obj);
+	res_put(&o.allocatable, RES_CPU, INT64_C(1000000000));
+	story_must(cluster_put_node(p.s.cluster, &o, &e), &e);
+	ledger_commit(l);
+	decide(&p, p.s.engine, want, &after);
+	assert_non_null(strstr(text_str(&before), "takes much-memory"));
+	assert_non_null(strstr(text_str(&after), "takes much-cpu"));
+	text_free(&before);
+	text_free(&after);
+	p.s.plan.arena = NULL;
+	story_end(&p.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
+		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
 

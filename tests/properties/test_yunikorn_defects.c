@@ -30,7 +30,7 @@ static void expect(struct story *s, const char *sentence, const char *line)
 /* A node of four cores with four pods of 900m: 400m are free. */
 static void four_on(struct story *s, const char *node)
 {
-	char name[32];
+	char name[96];
 
 	story_node(s, node, 4000);
 	for (int i = 0; i < 4; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP server: what it lets in, who answers, and what becomes of those who wait. */
-#include <curl/curl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "serve/http.h"
 #include "serve/serve.h"
 
 struct world { /* a server with a thread that plays the cluster's */
@@ -107,51 +107,13 @@ static void end(struct world *w)
 	free(w);
 }
 
-struct answer {
-	long status;
-	struct text body, headers;
-};
-
-static _Thread_local const char *enough; /* a stream is left when this has come */
-
-static size_t keep(char *data, size_t size, size_t n, void *to)
+static struct http_answer ask(struct world *w, const char *method, const char *path, const char *header,
+			      const char *body)
 {
-	text_add_n(to, data, size * n);
-	return enough && strstr(text_str(to), enough) ? 0 : size * n;
+	return http_ask(serve_url(w->serve), method, path, header, body);
 }
 
-static struct answer ask(struct world *w, const char *method, const char *path, const char *header, const char *body)
-{
-	CURL *c = curl_easy_init();
-	struct curl_slist *headers = header ? curl_slist_append(NULL, header) : NULL;
-	struct text url = {0};
-	struct answer a = {0};
-
-	text_printf(&url, "%s%s", serve_url(w->serve), path);
-	curl_easy_setopt(c, CURLOPT_URL, text_str(&url));
-	curl_easy_setopt(c, CURLOPT_PROXY, "");
-	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
-	curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, method);
-	if (str_eq(method, "HEAD"))
-		curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
-	if (body)
-		curl_easy_setopt(c, CURLOPT_POSTFIELDS, body);
-	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, keep);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, &a.body);
-	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, keep);
-	curl_easy_setopt(c, CURLOPT_HEADERDATA, &a.headers);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, 60000L);
-	curl_easy_perform(c);
-	curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a.status);
-	curl_easy_cleanup(c);
-	curl_slist_free_all(headers);
-	text_free(&url);
-	return a;
-}
-
-static void check(struct world *w, const char *name, struct answer a, long status, const char *has)
+static void check(struct world *w, const char *name, struct http_answer a, long status, const char *has)
 {
 	if (a.status != status || (has && !strstr(text_str(&a.body), has)))
 		fail_msg("%s: %ld instead of %ld, '%s'", name, a.status, status, text_str(&a.body));
@@ -211,7 +173,7 @@ static void CL_10_answers_cannot_be_used_by_other_pages(void **state)
 					      "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
 					      "Cache-Control: no-store"};
 	struct world *w = begin("127.0.0.1:0");
-	struct answer a = ask(w, "HEAD", "/api/v1/pods", NULL, NULL);
+	struct http_answer a = ask(w, "HEAD", "/api/v1/pods", NULL, NULL);
 
 	assert_int_equal(a.status, 200);
 	assert_int_equal(a.body.n, 0);
@@ -333,9 +295,9 @@ static void *add_later(void *log)
 
 static void follow(struct world *w, const char *name, const char *path, const char *header, const char *has)
 {
-	enough = has;
+	http_enough = has;
 	check(w, name, ask(w, "GET", path, header, NULL), 200, has);
-	enough = NULL;
+	http_enough = NULL;
 }
 
 static void events_go_on_where_they_ended(void **state)
@@ -360,7 +322,7 @@ static void events_go_on_where_they_ended(void **state)
 
 static void *ask_events(void *ctx)
 {
-	struct answer a = ask(ctx, "GET", "/api/v1/events", NULL, NULL);
+	struct http_answer a = ask(ctx, "GET", "/api/v1/events", NULL, NULL);
 
 	text_free(&a.body);
 	text_free(&a.headers);

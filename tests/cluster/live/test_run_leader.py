@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CL_4: two replicas, one lease. A leader that is stopped past its lease and goes on writes nothing more; one that ends gives the lease up."""
 import datetime
+import json
 import os
 import signal
 import sys
@@ -81,4 +82,21 @@ def CL_4_released(lab, suite):
     suite.equal("SIGTERM: exit 0", lab.first.end(), 0)
 
 
-run(CL_4_one_leads, CL_4_stopped, CL_4_released)
+def CL_4_lost_for_good(lab, suite):
+    """Whoever loses the lease looks at everything anew, its settings too: without them it cannot stand by."""
+    config = lab.path("settings.yaml")
+    with open(config, "w", encoding="utf-8") as f:
+        f.write("apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: kubernetes\n")
+    third = Daemon(lab, "--identity", "third", "--config", config, lease="kube-system/cede", name="third")
+    lab.wait("third leads", lambda: holder(lab) == "third", 60)
+    with open(config, "w", encoding="utf-8") as f:
+        f.write("profile: [")
+    lease = get(lab, "cede", ns="kube-system", kind="lease")
+    lease["spec"].update(holderIdentity="somebody", renewTime=now())
+    lab.kubectl("replace", "-f", "-", stdin=json.dumps(lease))
+    lab.wait("it ends", lambda: third.process.poll() is not None, 60)
+    suite.equal("a lease that is lost while the settings cannot be read: exit 1", third.end(), 1)
+    suite.true("and it says so", "it ends, because its settings cannot be read any more" in third.said() and "settings.yaml:2:1" in third.said(), third.said()[-2000:])
+
+
+run(CL_4_one_leads, CL_4_stopped, CL_4_released, CL_4_lost_for_good)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+
+#define PATIENCE_NS (120 * NS_PER_S)
+enum { MOST_AT_ONCE = 2, LOW_PRIORITY = 5, CHUNK = 1 << 16 };
+
+struct helper { /* a process at work, and the thread that waits for its answer */
+	struct aside *a;
+	struct serve_request *r;
+	pthread_t thread;
+	pid_t pid; /* 0: it has ended, and its number may be another's */
+	int fd;
+	bool has_thread;
+	_Atomic bool is_done; /* the thread ends soon */
+};
+
+struct aside {
+	pthread_mutex_t lock; /* of the numbers of processes */
+	_Atomic bool is_ending;
+	int64_t patience_ns;
+	struct helper helpers[MOST_AT_ONCE];
+};
+
+struct answer_header { /* before the body; literals are in the same place in both processes */
+	int status;
+	const char *type;
+};
+
+struct aside *aside_new(int64_t patience_ns)
+{
+	struct aside *a = mem_alloc(sizeof(*a));
+
+	a->patience_ns = patience_ns ? patience_ns : PATIENCE_NS;
+	pthread_mutex_init(&a->lock, NULL);
+	return a;
+}
+
+/* ---- the copy ---- */
+
+static bool write_all(int fd, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+
+	while (n) {
+		ssize_t done = write(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		at += done;
+		n -= (size_t)done;
+	}
+	return true;
+}
+
+/* Where memory runs out, it goes before the one that decides. */
+static void go_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	write_all(fd, "1000", 4);
+	close(fd);
+}
+
+/* Connections that the other process ends are to end, and not to stay open here. */
+static void keep_only(int fd)
+{
+	if (fd > 3)
+		close_range(3, (unsigned)fd - 1, 0);
+	close_range((unsigned)fd + 1, ~0U, 0);
+}
+
+__attribute__((noreturn)) static void be_helper(int fd, pid_t parent, void (*make)(void *ctx, struct answer *ret),
+						void *ctx)
+{
+	struct answer answer = {0};
+	struct answer_header header;
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(SIGALRM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	keep_only(fd);
+	go_first();
+	if (nice(LOW_PRIORITY) < 0)
+		errno = 0; /* then at the usual one */
+	make(ctx, &answer);
+	header = (struct answer_header){answer.status, answer.type};
+	if (!write_all(fd, &header, sizeof(header)) || !write_all(fd, text_str(&answer.body), answer.body.n))
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_SUCCESS);
+}
+
+/* ---- who waits for it ---- */
+
+static void read_all(int fd, struct text *ret)
+{
+	char *chunk = mem_alloc(CHUNK);
+	ssize_t n;
+
+	while ((n = read(fd, chunk, CHUNK)) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			text_add_n(ret, chunk, (size_t)n);
+	mem_free(chunk);
+}
+
+/* How it ended. From here on its number may be another's. */
+static int reap(struct helper *c)
+{
+	int status = 0;
+
+	pthread_mutex_lock(&c->a->lock);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	c->pid = 0;
+	pthread_mutex_unlock(&c->a->lock);
+	return status;
+}
+
+static void tell_failure(struct helper *c, int status)
+{
+	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (c->a->is_ending)
+		serve_reply_error(c->r, 503, "the server is stopping");
+	else if (signal == SIGALRM)
+		serve_reply_error(c->r, 503, "no answer in time");
+	else if (signal)
+		serve_reply_error(c->r, 500, "who looked for the answer was ended by signal %d", signal);
+	else
+		serve_reply_error(c->r, 500, "who looked for the answer ended without one");
+}
+
+static void *await(void *ctx)
+{
+	struct helper *c = ctx;
+	struct text all = {0}, body = {0};
+	struct answer_header header;
+	int status;
+
+	read_all(c->fd, &all);
+	close(c->fd);
+	status = reap(c);
+	c->is_done = true; /* whoever is answered may ask again at once */
+	if (status || all.n < sizeof(header)) {
+		tell_failure(c, status);
+	} else {
+		memcpy(&header, text_str(&all), sizeof(header));
+		text_add_n(&body, text_str(&all) + sizeof(header), all.n - sizeof(header));
+		serve_reply(c->r, header.status, header.type, &body);
+	}
+	text_free(&all);
+	return NULL;
+}
+
+/* ---- on the cluster's thread ---- */
+
+static void forget(struct helper *c)
+{
+	if (c->has_thread)
+		pthread_join(c->thread, NULL);
+	*c = (struct helper){0};
+}
+
+static struct helper *free_helper(struct aside *a)
+{
+	for (int i = 0; i < MOST_AT_ONCE; i++) {
+		struct helper *c = &a->helpers[i];
+
+		if (c->has_thread && !c->is_done)
+			continue;
+		forget(c);
+		return c;
+	}
+	return NULL;
+}
+
+/* 0, or why not. */
+static int start(struct helper *c, void (*make)(void *ctx, struct answer *ret), void *ctx)
+{
+	pid_t parent = getpid();
+	int fds[2], why;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return errno;
+	c->pid = fork();
+	if (c->pid == 0) {
+		alarm((unsigned)(c->a->patience_ns / NS_PER_S) + 1);
+		be_helper(fds[1], parent, make, ctx);
+	}
+	why = c->pid < 0 ? errno : 0;
+	close(fds[1]);
+	c->fd = fds[0];
+	if (!why)
+		why = pthread_create(&c->thread, NULL, await, c);
+	c->has_thread = !why;
+	if (!why)
+		return 0;
+	close(c->fd);
+	if (c->pid > 0) {
+		kill(c->pid, SIGKILL);
+		reap(c);
+	}
+	return why;
+}
+
+void aside_answer(struct aside *a, struct serve_request *r, void (*make)(void *ctx, struct answer *ret), void *ctx)
+{
+	struct helper *c = free_helper(a);
+	int why;
+
+	if (!c) {
+		serve_reply_error(r, 503, "%d questions are being answered already", MOST_AT_ONCE);
+		return;
+	}
+	*c = (struct helper){.a = a, .r = r};
+	serve_wait_longer(r, a->patience_ns);
+	why = start(c, make, ctx);
+	if (why)
+		serve_reply_error(r, 503, "no process to look for the answer could be started: %s", strerror(why));
+}
+
+void aside_free(struct aside *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->is_ending = true;
+	for (int i = 0; i < MOST_AT_ONCE; i++)
+		if (a->helpers[i].pid > 0)
+			kill(a->helpers[i].pid, SIGKILL);
+	pthread_mutex_unlock(&a->lock);
+	for (int i = 0; i < MOST_AT_ONCE; i++)
+		forget(&a->helpers[i]);
+	pthread_mutex_destroy(&a->lock);
+	mem_free(a);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * aside.h - answers that take long, made aside: by a process that is a copy of this one.
+ *
+ * An explanation may plan a large cluster dozens of times. The copy has the cluster as it was when it was asked, and
+ * whoever decides goes on meanwhile. It works at a low priority and is the first to be ended where memory runs out; one
+ * that has no answer in time is ended too. Some are at work at once, and whoever comes then is told to come again.
+ *
+ * The copy has one thread: what it calls must neither start others nor take a lock that others may have held, so it
+ * logs nothing and answers nobody itself. It has no open file but the one its answer goes to.
+ */
+#pragma once
+
+#include "serve/serve.h"
+
+struct aside;
+
+struct answer {
+	int status;
+	const char *type; /* a literal */
+	struct text body;
+};
+
+struct aside *aside_new(int64_t patience_ns); /* with one answer; 0: two minutes */
+/* Ends those at work and answers for them; to be called before serve_stop. NULL is fine. */
+void aside_free(struct aside *a);
+
+/* On the thread that everything make looks at belongs to. make is called in the copy; r is answered when it is done. */
+void aside_answer(struct aside *a, struct serve_request *r, void (*make)(void *ctx, struct answer *ret), void *ctx);
