@@ -120,26 +120,91 @@ bool engine_is_ours(const struct engine *en, const struct pod *p)
  * name. In profile kubernetes nominated pods come after the others, as there they sleep until their
  * victims are gone; their room is kept meanwhile.
  */
+struct queue_sort {
+	pod_id pod;
+	int32_t priority;
+	int64_t made_ns;
+	bool is_nominated;
+};
+
 static int by_queue_sort(const void *a, const void *b, void *ctx)
 {
-	const struct engine *en = ctx;
-	const struct vocab *v = ledger_vocab(en->ledger);
-	const struct names *names = vocab_names(ledger_vocab(en->ledger));
-	const struct pod *x = ledger_pod(en->ledger, *(const pod_id *)a),
-			 *y = ledger_pod(en->ledger, *(const pod_id *)b);
-	int64_t made_x = x->created_ns == TIME_NONE ? INT64_MAX : x->created_ns;
-	int64_t made_y = y->created_ns == TIME_NONE ? INT64_MAX : y->created_ns;
-	bool nominated_x = gang_kube_is_nominated(en, x), nominated_y = gang_kube_is_nominated(en, y);
+	const struct ledger *l = ctx;
+	const struct vocab *v = ledger_vocab(l);
+	const struct names *names = vocab_names(ledger_vocab(l));
+	const struct queue_sort *x = a, *y = b;
+	const struct pod *p, *q;
 	int d;
 
-	if (profile_get(en->config->profile)->search_mode == MODE_PODS && nominated_x != nominated_y)
-		return nominated_x ? 1 : -1;
+	if (x->is_nominated != y->is_nominated)
+		return x->is_nominated ? 1 : -1;
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
-	if (made_x != made_y)
-		return made_x < made_y ? -1 : 1;
-	d = name_cmp(names, labelset_get(v, x->labelset)->ns, labelset_get(v, y->labelset)->ns);
-	return d ? d : name_cmp(names, x->name, y->name);
+	if (x->made_ns != y->made_ns)
+		return x->made_ns < y->made_ns ? -1 : 1;
+	p = ledger_pod(l, x->pod);
+	q = ledger_pod(l, y->pod);
+	d = name_cmp(names, labelset_get(v, p->labelset)->ns, labelset_get(v, q->labelset)->ns);
+	return d ? d : name_cmp(names, p->name, q->name);
+}
+
+/* Drivers list those of one kind in order: what is in order already is only merged. */
+static uint32_t end_of_run(const struct engine *en, const struct queue_sort *v, uint32_t n, uint32_t from)
+{
+	uint32_t i = from + 1;
+
+	while (i < n && by_queue_sort(&v[i - 1], &v[i], en->ledger) <= 0)
+		i++;
+	return i < n ? i : n;
+}
+
+static void merge(const struct engine *en, const struct queue_sort *v, uint32_t from, uint32_t middle, uint32_t end,
+		  struct queue_sort *to)
+{
+	for (uint32_t a = from, b = middle, at = from; at < end; at++) {
+		bool takes_first = b == end || (a < middle && by_queue_sort(&v[a], &v[b], en->ledger) <= 0);
+
+		to[at] = takes_first ? v[a++] : v[b++];
+	}
+}
+
+/* Returns where the sorted ones are: v or other. */
+static struct queue_sort *merge_runs(const struct engine *en, struct queue_sort *v, struct queue_sort *other,
+				     uint32_t n)
+{
+	while (end_of_run(en, v, n, 0) < n) {
+		struct queue_sort *from = v;
+
+		for (uint32_t at = 0; at < n;) {
+			uint32_t middle = end_of_run(en, v, n, at);
+			uint32_t end = middle < n ? end_of_run(en, v, n, middle) : n;
+
+			merge(en, v, at, middle, end, other);
+			at = end;
+		}
+		v = other;
+		other = from;
+	}
+	return v;
+}
+
+static void sort_waiting(const struct engine *en, struct pod_list *l)
+{
+	bool is_of_pods = profile_get(en->config->profile)->search_mode == MODE_PODS;
+	struct queue_sort *v = mem_alloc((2 * (size_t)l->n + 1) * sizeof(*v)), *sorted;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct pod *p = ledger_pod(en->ledger, l->v[i]);
+
+		v[i] = (struct queue_sort){.pod = l->v[i],
+					   .priority = p->priority,
+					   .made_ns = p->created_ns == TIME_NONE ? INT64_MAX : p->created_ns,
+					   .is_nominated = is_of_pods && gang_kube_is_nominated(en, p)};
+	}
+	sorted = merge_runs(en, v, v + l->n, l->n);
+	for (uint32_t i = 0; i < l->n; i++)
+		l->v[i] = sorted[i].pod;
+	mem_free(v);
 }
 
 /* A nomination that an object brought is advisory until a cycle has honoured it. */
@@ -159,8 +224,8 @@ static void collect_waiting(struct engine *en, const struct engine_run *run, str
 		if (p->state == POD_WAITING && is_asked_for(run, pod, p) && engine_is_ours(en, p))
 			array_push(out, pod);
 	}
-	if (out->n)
-		qsort_r(out->v, out->n, sizeof(*out->v), by_queue_sort, en);
+	if (out->n > 1)
+		sort_waiting(en, out);
 }
 
 /*
@@ -227,6 +292,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
+	en->tells_times = run->tells_times;
 	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
@@ -247,7 +313,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
-		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->passes_over_ctx, pod)))
+		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->driver, pod)))
 			continue;
 		rc = try_one(gangs, run, pod, cycle, ret, e);
 		for (uint32_t k = from; k < ret->v.n; k++)
@@ -338,6 +404,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
+	en->tells_times = run->tells_times;
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
 		struct pod_list waiting = {0};

@@ -36,12 +36,14 @@ struct engine_run {
 	 */
 	const pod_id *these;
 	uint32_t n_these;
-	bool (*passes_over)(void *ctx, pod_id pod); /* NULL: nobody is */
-	void *passes_over_ctx;
-	/* Groups that are not among them wait too, in vain as the driver knows: others may still move for them. */
-	bool groups_wait;
+	bool (*passes_over)(void *driver, pod_id pod); /* NULL: nobody is */
+	/* Do groups wait that are not among them, in vain as the driver knows, for which others may move? NULL: no. */
+	bool (*groups_wait)(void *driver);
+	void *driver; /* whom they are asked of */
 	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
 	const struct bits *tells_of;
+	/* Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared. */
+	bool tells_times;
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };
 /*

@@ -258,7 +258,7 @@ void moves_run(struct engine *en, const struct engine_run *run, uint32_t cycle, 
 	ledger_mark mark = ledger_get_mark(en->ledger);
 	struct session *s;
 
-	if (!is_on(en) || !(run->groups_wait || is_needed(en, cycle, ret)) ||
+	if (!is_on(en) || !((run->groups_wait && run->groups_wait(run->driver)) || is_needed(en, cycle, ret)) ||
 	    !(en->config->looks_at_all || moves_may_help(en, GROUP_NONE)))
 		return;
 	s = session_new(en, run->now_ns, true);

@@ -224,16 +224,20 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 	reserve(a, r->node, j->action);
 }
 
+static bool is_told(const struct attempt *a)
+{
+	return !a->en->tells_of || bits_has(a->en->tells_of, a->c.pod);
+}
+
 static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
 {
-	const struct bits *tells_of = h->a->en->tells_of;
-	bool is_told = !tells_of || bits_has(tells_of, h->a->c.pod);
 	struct search s = {.c = &h->a->c,
 			   .j = j,
 			   .with_opted_out = with_opted_out,
 			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
-			   .protected = is_told ? protected : NULL,
+			   .protected = is_told(h->a) ? protected : NULL,
+			   .tells_times = h->a->en->tells_times,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache};
@@ -303,6 +307,16 @@ bool attempt_has_last_resort(const struct attempt *a)
 	return a->en->config->opt_out != OPT_OUT_HARD || plugins_judge(a->c.framework);
 }
 
+/* Was anybody left who goes only if nothing else works? If not everybody was written down, perhaps. */
+static bool has_spared(const struct victim_search *h)
+{
+	bool has = h->a->en->config->looks_at_all || !is_told(h->a) || h->all.v.n >= h->all.max;
+
+	for (uint32_t i = 0; !has && i < h->all.v.n; i++)
+		has = h->all.v.v[i].verdict.answer == IS_SPARED;
+	return has;
+}
+
 static bool victim_search_all(struct victim_search *h)
 {
 	enum action own = attempt_own_action(h->a);
@@ -311,7 +325,7 @@ static bool victim_search_all(struct victim_search *h)
 
 	if (is_daemon(h->a))
 		return victim_search(h, ACTION_REQUIRED_NODE, true);
-	for (int round = 0; round < rounds; round++) {
+	for (int round = 0; round < rounds && (round == 0 || has_spared(h)); round++) {
 		if (!h->a->en->config->reclaim_is_off && victim_search(h, ACTION_RECLAIM, round == 1))
 			return true;
 		if (own != ACTION_NONE && victim_search(h, own, round == 1))

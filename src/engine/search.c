@@ -25,7 +25,7 @@ void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p,
 				  .verdict = *says,
 				  .is_refused_in_set = is_refused_in_set};
 
-	if (!l)
+	if (!l || (g->s->tells_times && !verdict_is_timed(says)))
 		return;
 	if (is_refused_in_set)
 		array_push(&g->refused, x);
@@ -281,7 +281,7 @@ void node_search_list_begin(struct node_search *g)
 
 	g->is_listing = true;
 	g->protected_from = l->v.n;
-	if (!l->v.n)
+	if (!l->v.n && !g->s->tells_times)
 		array_reserve(&l->v, l->max);
 }
 

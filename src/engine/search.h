@@ -76,6 +76,7 @@ struct search {
 	uint64_t lacking;    /* types the queues on the pod's path lack below their maximums */
 	/* Who is protected, each once: filled if the arrays are there. */
 	struct protected_list *protected;
+	bool tells_times;		   /* of them those alone whose protection ends by itself, and who is spared */
 	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;		   /* for them */
 	struct search_cache *search_cache; /* what is kept from search to search */

@@ -77,8 +77,10 @@ static void tell_by_class(struct search_bounds *b, struct search_class *c, const
 		const struct pod_row *row = &rows->v[listed[i]];
 		const struct kind_answer *a = &answers->v[row->kind];
 		enum kind_says says;
+		bool is_odd = row_is_exception(b, a, row, false, &says);
 
-		node_search_list(b->g, row->pod, row_verdict(a, row_is_exception(b, a, row, false, &says)));
+		if (is_odd || !row_is_unknown(b, a, row))
+			node_search_list(b->g, row->pod, row_verdict(a, is_odd));
 	}
 	node_search_list_end(b->g, true);
 }

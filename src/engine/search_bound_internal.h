@@ -28,6 +28,8 @@ struct kind_answer {
 	uint8_t says;		 /* enum kind_says */
 	bool is_of_group;	 /* who goes with whom is not told by the kind */
 	bool has_verdict;	 /* KEPT, LAST: the verdict is that of every pod of the kind */
+	bool is_untold;		 /* and nobody wants to be told of it */
+	bool is_open_by_history; /* OPEN for that alone: it may go unless its work was evicted before */
 	int64_t inside_from;	 /* who started after this is inside its minimum runtime */
 	struct rule_verdict why; /* KEPT, LAST */
 };
@@ -80,13 +82,13 @@ struct class_node {
 struct known_answer { /* of a kind of pod */
 	int64_t window_ns;
 	uint8_t says;
-	bool is_of_group;
+	bool is_of_group, is_untold;
 };
 
 struct search_class {
 	uint64_t id; /* never given twice; 0: not in use */
 	uint64_t short_types;
-	bool is_fast, with_opted_out;
+	bool is_fast, with_opted_out, tells_times;
 	enum action action;
 	bool is_current;  /* rules of the present search say the same; known if it was checked */
 	uint64_t checked; /* stamp of the search */
@@ -181,6 +183,8 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* What rules say of all kinds that have pods, whatever is short: asked up to the first that may go. */
 enum kinds_say { ALL_NOT_ASKED, ALL_KEPT, SOME_MAY_GO };
 enum kinds_say kinds_say(struct search_bounds *b);
+/* Left open because of evictions before, but of this one's work there are none: it may go. */
+bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a);
@@ -215,6 +219,12 @@ static inline void note_end(struct search_bounds *b, int64_t end_ns)
 	b->until_ns = end_ns < b->until_ns ? end_ns : b->until_ns;
 }
 
+/* Protected by a rule that is asked before minimum runtimes: whether the pod is inside one does not matter. */
+static inline bool speaks_before_windows(const struct kind_answer *a)
+{
+	return a->says == KEPT && a->has_verdict && a->why.rule < RULE_MIN_RUNTIME;
+}
+
 /* Does the kind's answer not hold for this pod of it? *ret_says is what holds then. */
 static inline bool row_is_exception(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row,
 				    bool with_app, enum kind_says *ret_says)
@@ -229,7 +239,7 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 		*ret_says = a->says == KEPT ? KEPT : OPEN;
 		return true;
 	}
-	if (is_inside(a, row, j->now_ns)) {
+	if (is_inside(a, row, j->now_ns) && !speaks_before_windows(a)) {
 		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
 		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
 		return true;

@@ -44,7 +44,8 @@ static bool same_answer(const struct search_bounds *b, const struct kind_answer 
 {
 	if (was->says == UNKNOWN || a->stamp != b->stamp)
 		return true;
-	return a->says == was->says && a->is_of_group == was->is_of_group && kind_window(b, a) == was->window_ns;
+	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
+	       kind_window(b, a) == was->window_ns;
 }
 
 /* A class that is over most often differs where it differed last: that is looked at first. */
@@ -53,7 +54,8 @@ static bool says_the_same(struct search_bounds *b, struct search_class *c, const
 	const struct node_search *g = b->g;
 
 	if (!c->id || c->short_types != s->short_types || c->is_fast != g->is_fast ||
-	    c->with_opted_out != g->s->with_opted_out || c->action != g->s->j->action || c->now_ns > g->s->j->now_ns)
+	    c->with_opted_out != g->s->with_opted_out || c->tells_times != g->s->tells_times ||
+	    c->action != g->s->j->action || c->now_ns > g->s->j->now_ns)
 		return false;
 	if (c->differs_at < c->n_answers && c->differs_at < s->n &&
 	    !same_answer(b, &s->v[c->differs_at], &c->answers[c->differs_at]))
@@ -88,7 +90,8 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 		if (c->answers[k].says == UNKNOWN && s->v[k].stamp == b->stamp)
 			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
 							      .says = s->v[k].says,
-							      .is_of_group = s->v[k].is_of_group};
+							      .is_of_group = s->v[k].is_of_group,
+							      .is_untold = s->v[k].is_untold};
 	fit_nodes(c, ledger_node_limit(b->g->s->c->ledger));
 	c->now_ns = b->g->s->j->now_ns;
 	c->checked = b->stamp;
@@ -108,6 +111,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .short_types = s->short_types,
 				   .is_fast = b->g->is_fast,
 				   .with_opted_out = b->g->s->with_opted_out,
+				   .tells_times = b->g->s->tells_times,
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
 				   .n_nodes = n};
@@ -294,14 +298,14 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	const struct pod_row *row = &rows->v[i];
 	const struct shape_answer *shape = shape_of(b, row->shape);
 	enum kind_says says = (enum kind_says)a->says;
-	bool is_kept;
+	bool is_odd, is_kept;
 
 	assert(a->stamp == b->stamp);
 	if (says == NOT_ASKED || (b->g->is_fast && !(shape->types & types)))
 		return;
-	row_is_exception(b, a, row, false, &says);
+	is_odd = row_is_exception(b, a, row, false, &says);
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
-	if (is_kept || says == OPEN)
+	if ((is_kept || says == OPEN) && (is_odd || !a->is_untold))
 		add_listed(s->x, i);
 	if (is_kept)
 		return;

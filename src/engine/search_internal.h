@@ -78,6 +78,12 @@ bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *r
 /* is_refused_in_set: he may go, but not with the others that would have to. Told only where no set was found at all. */
 void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
 			 bool is_refused_in_set);
+/* Does what protects it end by itself, or does it go where nothing else works? */
+static inline bool verdict_is_timed(const struct rule_verdict *says)
+{
+	return says->until_ns != TIME_NONE || says->answer == IS_SPARED;
+}
+
 /* Does the action look at this pod at all? */
 bool node_search_concerns(const struct node_search *g, const struct pod *p);
 /* The room of the present node, and the types the pod lacks there. */

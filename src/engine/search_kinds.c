@@ -56,7 +56,7 @@ static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, 
 
 	a->says = OPEN;
 	if ((judge_asks(j, RULE_PREEMPTIBILITY) && p->preemptibility == SEMI_PREEMPTIBLE) ||
-	    (judge_asks(j, RULE_BUDGET) && has_listed(j, p)) || has_history(j))
+	    (judge_asks(j, RULE_BUDGET) && has_listed(j, p)))
 		return;
 	j->on = on & ~OF_PODS;
 	a->why = judge_victim(j, pod);
@@ -98,6 +98,17 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 	}
 }
 
+/* The last rule of all goes by the work a pod belongs to: it protects who may go by the others. */
+static void leave_to_history(struct kind_answer *a)
+{
+	if (a->says == MAY) {
+		a->says = OPEN;
+		a->is_open_by_history = true;
+	}
+	if (a->says == LAST)
+		a->has_verdict = false;
+}
+
 static void fit_answers(struct kind_answers *s, uint32_t n)
 {
 	if (s->n >= n)
@@ -120,6 +131,10 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 	*a = *once;
 	if (a->says != NOT_ASKED && a->says != OPEN)
 		ask_guarantee(b, p, a);
+	if (has_history(b->g->s->j))
+		leave_to_history(a);
+	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
+		       !verdict_is_timed(&a->why);
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
@@ -193,6 +208,14 @@ enum kinds_say kinds_say(struct search_bounds *b)
 }
 
 /* ---- shapes ---- */
+
+bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row)
+{
+	const struct judge *j = b->g->s->j;
+
+	return a->is_open_by_history &&
+	       !eviction_history_may_know(j->settings.eviction_history, j->ledger, ledger_pod(j->ledger, row->pod));
+}
 
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)
 {

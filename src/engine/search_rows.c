@@ -49,7 +49,7 @@ static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, co
 	is_odd = row_is_exception(b, a, row, true, &says);
 	*ret_last = says == LAST;
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
-	if (b->is_listing && (is_kept || says == OPEN))
+	if (b->is_listing && (is_kept || says == OPEN) && (is_odd || !(a->is_untold || row_is_unknown(b, a, row))))
 		list(b, a, row, is_odd);
 	return !is_kept;
 }

@@ -219,23 +219,112 @@ static bool is_over_limit(const struct session *s)
 	return is_over;
 }
 
+/* ---- who would search in vain again ---- */
+
+struct vain { /* a gang that found nothing, nothing having moved since */
+	uint32_t workload, n_tasks, signature;
+	bool is_core;
+};
+typedef ARRAY(struct vain) vain_list;
+
+/* Do rules say of victims what they would say for any other of its queue and priority? */
+static bool is_judged_like_others(const struct session *s)
+{
+	const struct judge *j = &s->judge;
+	pod_id own = judge_asks(j, RULE_APPLICATION) ? ledger_app_first(s->ledger, j->ns, j->app) : POD_NONE;
+
+	while (own != POD_NONE && ledger_pod(s->ledger, own)->state != POD_PLACED)
+		own = ledger_app_next(s->ledger, own);
+	return own == POD_NONE && !judge_asks(j, RULE_PLUGIN);
+}
+
+/* Its next members, if they are all alike and nobody of it has a place: only then can it speak for others. */
+static bool is_plain(struct session *s, uint32_t workload, struct vain *ret)
+{
+	const struct workload *u = &s->workloads[workload];
+
+	if (!s->is_for_moves || s->en->config->looks_at_all || s->is_mirrored || !is_judged_like_others(s) ||
+	    u->n_podsets != 1 || workload_count(u, SET_USED) > 0)
+		return false;
+	session_next_members(s, workload, true);
+	for (uint32_t i = 0; i < s->tasks.n; i++) {
+		const struct member *m = &s->members[s->tasks.v[i]], *first = &s->members[s->tasks.v[0]];
+
+		if (m->signature != first->signature || m->is_core != first->is_core || m->copies != NONE)
+			return false;
+		*ret = (struct vain){workload, s->tasks.n, m->signature, m->is_core};
+	}
+	return s->tasks.n > 0;
+}
+
+/* Does anybody who runs in their queue come after one and before the other? Then they are not placed in one order. */
+static bool is_somebody_between(const struct session *s, const struct workload *x, const struct workload *y)
+{
+	const struct session_queue *q = &s->queues[x->queue];
+	uint32_t from = x->rank < y->rank ? x->rank : y->rank, to = x->rank < y->rank ? y->rank : x->rank;
+
+	for (uint32_t i = 0; i < q->victims.n; i++) {
+		const struct workload *w = &s->workloads[q->victims.v[i]];
+
+		if (w->priority == x->priority && w->rank > from && w->rank < to)
+			return true;
+	}
+	return false;
+}
+
+static bool is_as_vain(const struct session *s, const struct vain *a, const struct vain *b)
+{
+	const struct workload *x = &s->workloads[a->workload], *y = &s->workloads[b->workload];
+
+	return a->n_tasks == b->n_tasks && a->signature == b->signature && a->is_core == b->is_core &&
+	       x->queue == y->queue && x->priority == y->priority && x->n_members == y->n_members &&
+	       x->is_preemptible == y->is_preemptible && x->is_semi == y->is_semi &&
+	       x->pending_state == y->pending_state &&
+	       s->podsets[x->first_podset].min == s->podsets[y->first_podset].min && !is_somebody_between(s, x, y);
+}
+
+static bool was_in_vain(struct session *s, const vain_list *l, uint32_t workload)
+{
+	struct vain x;
+
+	if (!l->n || !is_plain(s, workload, &x))
+		return false;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (is_as_vain(s, &l->v[i], &x))
+			return true;
+	return false;
+}
+
+static void note_vain(struct session *s, uint32_t workload, vain_list *l)
+{
+	struct vain x;
+
+	if (is_plain(s, workload, &x))
+		array_push(l, x);
+}
+
 static void run_search(struct session *s, enum action action)
 {
 	struct order_item item;
+	vain_list vain = {0};
 
 	begin_waiting(s, action);
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct preemptor q = {.action = action, .workload = item.workload};
 
 		if (!session_judge_for(s, action, item.workload) || (s->is_for_moves && is_over_limit(s)) ||
-		    !is_worth_a_try(s, action, item.workload))
+		    !is_worth_a_try(s, action, item.workload) || was_in_vain(s, &vain, item.workload))
 			continue;
 		session_note_protected(s, item.workload);
-		if (!solve(s, &q))
+		if (!solve(s, &q)) {
+			note_vain(s, item.workload, &vain);
 			continue;
+		}
 		note_overridden(s);
 		session_commit(s, action, item.workload);
+		vain.n = 0;
 	}
+	array_free(&vain);
 }
 
 /* ---- gangs below their minimum ---- */

@@ -133,7 +133,7 @@ static bool plan_now(struct forecast_trial *t)
 	run.cycles = 2;
 	if (!q->config->looks_at_all && !second.is_needed) {
 		run.passes_over = is_told_again;
-		run.passes_over_ctx = &second;
+		run.driver = &second;
 	}
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);

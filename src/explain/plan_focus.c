@@ -33,7 +33,7 @@ void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decis
 	*f = (struct plan_focus){.pod = pod, .made = made, .n_looked = made->v.n};
 	run->tells_of = &f->tells_of;
 	run->passes_over = is_passed_over;
-	run->passes_over_ctx = f;
+	run->driver = f;
 }
 
 static bool is_below(const struct queue_tree *tree, queue_id q, queue_id top)

@@ -14,6 +14,7 @@ void eviction_history_free(struct eviction_history *h)
 	array_free(&h->v);
 	map_free(&h->by_workload);
 	map_free(&h->by_queue);
+	map_free(&h->own_names);
 }
 
 static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
@@ -23,6 +24,14 @@ static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
 	if (key != NAME_NONE)
 		map_put(m, key, now_last);
 	return before == MAP_NONE ? UINT32_MAX : (uint32_t)before;
+}
+
+static void note_own_name(struct eviction_history *h, const char *workload)
+{
+	const char *slash = strrchr(workload, '/');
+	name_id own = name_bag_add_str(&h->bag, slash ? slash + 1 : workload);
+
+	map_put(&h->own_names, own, 1);
 }
 
 void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char *workload, const char *queue)
@@ -35,6 +44,8 @@ void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char 
 	e.next_of_workload = chain(&h->by_workload, e.workload, h->v.n);
 	e.next_of_queue = chain(&h->by_queue, e.queue, h->v.n);
 	array_push(&h->v, e);
+	if (e.next_of_workload == UINT32_MAX)
+		note_own_name(h, workload);
 }
 
 void eviction_history_copy(struct eviction_history *to, const struct eviction_history *from)
@@ -91,6 +102,19 @@ static const char *const owner_kinds[] = {[OWNER_DEPLOYMENT] = "Deployment",
 					  [OWNER_RC] = "ReplicationController",
 					  [OWNER_NODE] = "Node",
 					  [OWNER_OTHER] = "Controller"};
+
+/* The name that stands last in what it is known by. */
+static name_id own_name(const struct ledger *l, const struct pod *p)
+{
+	if (p->group != GROUP_NONE)
+		return ledger_group(l, p->group)->obj->name;
+	return p->obj->owner_kind != OWNER_NONE && p->obj->owner_name != NAME_NONE ? p->obj->owner_name : p->name;
+}
+
+bool eviction_history_may_know(const struct eviction_history *h, const struct ledger *l, const struct pod *p)
+{
+	return map_get(&h->own_names, own_name(l, p)) != MAP_NONE;
+}
 
 void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out)
 {

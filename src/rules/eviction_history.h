@@ -22,6 +22,7 @@ struct eviction_history {
 	struct name_bag bag;
 	ARRAY(struct eviction_record) v;  /* in order of time */
 	struct map by_workload, by_queue; /* name -> the last */
+	struct map own_names;		  /* what workloads are called, without namespace and kind */
 };
 
 void eviction_history_init(struct eviction_history *h, struct names *names);
@@ -43,6 +44,9 @@ struct eviction_count eviction_history_of_queue(const struct eviction_history *h
 const struct eviction_record *eviction_history_last(const struct eviction_history *h, name_id workload);
 const struct eviction_record *eviction_history_before(const struct eviction_history *h,
 						      const struct eviction_record *e);
+
+/* No: nothing is known of the pod's workload, which is found out without its name being put together. */
+bool eviction_history_may_know(const struct eviction_history *h, const struct ledger *l, const struct pod *p);
 
 /* "ml/train" of a group, "web/ReplicaSet/front" of a controller's pods, "web/db-0" of others. */
 void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out);

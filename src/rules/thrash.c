@@ -61,7 +61,8 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	name_id workload;
 
 	(void)victim;
-	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0)
+	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0 ||
+	    !eviction_history_may_know(j->settings.eviction_history, j->ledger, v))
 		return rule_may_go();
 	workload = workload_name(j, v);
 	c = eviction_history_of_workload(j->settings.eviction_history, workload, time_since(j->now_ns, s->window_ns));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/sim_internal.h"
+#include "sim/sim_classes.h"
 
 /* ---- timers ---- */
 
@@ -271,6 +271,7 @@ void sim_free(struct sim *s)
 	sim_free_pods(s);
 	sim_free_nodes(s);
 	sim_free_waiting(s);
+	wait_classes_free(s);
 	accounts_free(s);
 	series_free(s->series);
 	array_free(&s->timers);

@@ -152,15 +152,22 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 	}
 }
 
+/* Does anybody want to know who was protected from whom? If not, it only matters until when. */
+static bool hears_why(const struct sim *s)
+{
+	return s->o.watcher.decision || s->o.watcher.waiting || s->o.watcher.eviction;
+}
+
 static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 {
 	struct engine_run run = {.now_ns = s->now_ns,
 				 .cycles = 1,
 				 .report = POD_NONE,
-				 .groups_wait = true,
+				 .groups_wait = wake_groups_wait,
+				 .tells_times = !hears_why(s),
 				 .eviction_history = &s->history,
 				 .passes_over = wake_passes_over,
-				 .passes_over_ctx = s};
+				 .driver = s};
 	struct decisions plan = {.arena = s->arena};
 	enum err_code rc = plan_pass(s, &run, &plan, e);
 

@@ -49,7 +49,7 @@ static bool is_owed(const struct sim *s, queue_id leaf, res_id r)
 	return false;
 }
 
-static bool may_reclaim(const struct sim *s, const struct wait_need *k)
+bool helps_may_reclaim(const struct sim *s, const struct wait_need *k)
 {
 	const struct engine_config *c = helps_config(s);
 
@@ -61,7 +61,7 @@ static bool may_reclaim(const struct sim *s, const struct wait_need *k)
 /* Could it take from others if it lacks these types? Slots of nodes are left to the engine. */
 static bool is_entitled(const struct sim *s, const struct wait_need *k, uint64_t lacking)
 {
-	if (!may_reclaim(s, k))
+	if (!helps_may_reclaim(s, k))
 		return false;
 	lacking &= ~(UINT64_C(1) << RES_PODS);
 	if (!goes_by_guarantees(s) || !lacking)
@@ -76,7 +76,7 @@ bool helps_reclaim(const struct sim *s, const struct wait_need *k)
 {
 	const struct res_list *l = request_of(s, k);
 
-	if (!may_reclaim(s, k))
+	if (!helps_may_reclaim(s, k))
 		return false;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (l->v[i].amount > 0 && is_entitled(s, k, UINT64_C(1) << l->v[i].type))
@@ -184,8 +184,7 @@ static bool shifts_priorities(const struct sim *s, queue_id q)
 	return false;
 }
 
-/* Law 6 between two queues that show priorities as they are. */
-static bool compares_plainly(const struct sim *s, queue_id a, queue_id b)
+bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b)
 {
 	return goes_by_priority(s) && b != QUEUE_NONE && !shifts_priorities(s, a) && !shifts_priorities(s, b);
 }
@@ -196,13 +195,31 @@ static bool may_go(const struct sim *s, const struct wait_need *k, const struct 
 		return false;
 	if (k->queue == v->queue || profile_get(helps_config(s)->profile)->search_mode == MODE_PODS)
 		return v->priority < k->priority || (v->group != GROUP_NONE && !goes_by_priority(s));
-	return reclaims && (v->priority <= k->priority || !compares_plainly(s, k->queue, v->queue)) &&
+	return reclaims && (v->priority <= k->priority || !helps_compares_plainly(s, k->queue, v->queue)) &&
 	       is_above(s, v, lacking);
 }
 
 bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct pod *v)
 {
-	return may_go(s, k, v, may_reclaim(s, k), 0);
+	return may_go(s, k, v, helps_may_reclaim(s, k), 0);
+}
+
+bool helps_by_sums(const struct sim *s)
+{
+	return goes_by_guarantees(s) && goes_by_priority(s) && !s->has_queueless;
+}
+
+/* Below its maximums it is entitled by what it lacks; beyond them that is left to the engine. */
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r)
+{
+	return is_entitled(s, k, helps_max(s, k) ? UINT64_C(1) << r : 0);
+}
+
+int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r)
+{
+	int64_t g = q == k->queue ? 0 : guaranteed(s, q, r), used = ledger_queue_used(s->ledger, q)[r];
+
+	return g <= 0 ? INT64_MAX : used > g ? used - g : 0;
 }
 
 /* ---- nodes ---- */
@@ -213,8 +230,8 @@ struct gap { /* what one pod of a kind lacks on a node when whoever is leaving h
 	bool never_fits;
 };
 
-/* Room that is reserved for others; where nominations are advisory the engine has to be asked. */
-static int64_t reserved(const struct sim *s, const struct wait_need *k, node_id node, res_id r)
+/* Where nominations are advisory the engine has to be asked. */
+int64_t helps_reserved(const struct sim *s, group_id group, node_id node, res_id r)
 {
 	const struct ledger_node *n = ledger_node(s->ledger, node);
 	int64_t sum = 0;
@@ -222,7 +239,7 @@ static int64_t reserved(const struct sim *s, const struct wait_need *k, node_id 
 	for (uint32_t i = 0; i < n->nominated.n; i++) {
 		const struct pod *p = ledger_pod(s->ledger, n->nominated.v[i]);
 
-		if (p->nomination != NOMINATION_RESERVED || (p->group != GROUP_NONE && p->group == k->group))
+		if (p->nomination != NOMINATION_RESERVED || (p->group != GROUP_NONE && p->group == group))
 			continue;
 		sum += r == RES_PODS ? 1 : res_list_get(&shape_get(s->vocab, p->shape)->request, r);
 	}
@@ -244,7 +261,7 @@ static void measure(const struct sim *s, const struct wait_need *k, node_id node
 
 		g->by[r] = amount - (has[r] - used[r] + leaving[r]);
 		if (has_nominated)
-			g->by[r] += reserved(s, k, node, r);
+			g->by[r] += helps_reserved(s, k->group, node, r);
 		g->never_fits |= amount > has[r];
 		if (g->by[r] > 0)
 			g->types |= UINT64_C(1) << r;
@@ -323,14 +340,6 @@ bool helps_node(const struct sim *s, const struct wait_need *k, node_id node)
 	return !g.types;
 }
 
-bool helps_any_node(const struct sim *s, const struct wait_need *k)
-{
-	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
-		if (ledger_node(s->ledger, n)->is_live && helps_node(s, k, n))
-			return true;
-	return false;
-}
-
 /* Does more in it leave what other queues may lose as it was? Nothing above it but the root guarantees anything. */
 static bool grows_alone(const struct sim *s, queue_id leaf)
 {
@@ -374,8 +383,7 @@ bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node)
 
 /* ---- groups ---- */
 
-/* So many have to get a place together. */
-static uint32_t needed(const struct sim *s, const struct wait_need *k)
+uint32_t helps_needed(const struct sim *s, const struct wait_need *k)
 {
 	const struct group *g = ledger_group(s->ledger, k->group);
 	const struct podset *p = ledger_podset(s->ledger, g->first_podset);
@@ -415,7 +423,7 @@ struct group_room { /* if all may go who might be asked to */
 	bool is_simple;	   /* one type: what it could have on all nodes together is counted too */
 	int64_t sum;	   /* of that type */
 	struct excess all; /* what queues can lose on all nodes */
-	uint32_t found;
+	uint64_t found;
 };
 
 static void look_at_victims(const struct sim *s, struct group_room *x, node_id node, struct gap *g)
@@ -470,42 +478,58 @@ static int64_t can_lose(const struct sim *s, const struct wait_need *k, bool rec
 	return g <= 0 ? used : used > g ? used - g : 0;
 }
 
-/* Without a look at any pod: what is free on all nodes, and what leaves could lose, must be enough for n of them. */
-static bool could_be_enough(const struct sim *s, const struct group_room *x, uint32_t n)
+/* Without a look at any pod: what is free on all nodes, and what leaves could lose. */
+static int64_t sum_at_most(const struct sim *s, const struct group_room *x)
 {
 	const struct queue_tree *t = ledger_queues(s->ledger);
-	const struct res_amount *a = &request_of(s, x->k)->v[0];
-	bool reclaims = x->reclaims && is_entitled(s, x->k, UINT64_C(1) << a->type);
+	bool reclaims;
 	int64_t sum = 0;
+	res_id r;
 
 	if (!x->is_simple || !goes_by_guarantees(s) || s->has_queueless)
-		return true;
+		return INT64_MAX;
+	r = request_of(s, x->k)->v[0].type;
+	reclaims = x->reclaims && is_entitled(s, x->k, UINT64_C(1) << r);
 	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
-		int64_t room = ledger_node_allocatable(s->ledger, i)[a->type] -
-			       ledger_node_used(s->ledger, i)[a->type] + ledger_node_leaving(s->ledger, i)[a->type];
+		int64_t room = ledger_node_allocatable(s->ledger, i)[r] - ledger_node_used(s->ledger, i)[r] +
+			       ledger_node_leaving(s->ledger, i)[r];
 
 		sum += ledger_node(s->ledger, i)->is_live && room > 0 ? room : 0;
 	}
-	for (queue_id q = 0; q < t->q.n && sum / n < a->amount; q++)
+	for (queue_id q = 0; q < t->q.n; q++)
 		if (queue_is_leaf(t, q))
-			sum += can_lose(s, x->k, reclaims, q, a->type);
-	return sum / n >= a->amount;
+			sum = res_add_sat(sum, can_lose(s, x->k, reclaims, q, r));
+	return sum;
+}
+
+void helps_group_room(const struct sim *s, const struct wait_need *k, struct group_room_sums *ret)
+{
+	struct group_room x = {.k = k,
+			       .reclaims = helps_may_reclaim(s, k),
+			       .is_simple = asks_for_one_type(request_of(s, k))};
+
+	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
+		if (ledger_node(s->ledger, i)->is_live)
+			look_at_node(s, &x, i);
+	*ret = (struct group_room_sums){.at_most = sum_at_most(s, &x), .sum = x.sum, .places = x.found};
+}
+
+bool helps_room_is_enough(const struct sim *s, const struct wait_need *k, const struct group_room_sums *x, uint32_t n)
+{
+	const struct res_list *l = request_of(s, k);
+
+	if (x->places < n || !asks_for_one_type(l))
+		return x->places >= n;
+	return x->sum / n >= l->v[0].amount && x->at_most / n >= l->v[0].amount;
 }
 
 bool helps_group(const struct sim *s, const struct wait_need *k)
 {
-	struct group_room x = {.k = k, .reclaims = may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
-	uint32_t n = needed(s, k);
+	struct group_room_sums x;
+	uint32_t n = helps_needed(s, k);
 
 	if (n == 0) /* it lacks nobody: whatever happens may help the rest of it */
 		return true;
-	if (!could_be_enough(s, &x, n))
-		return false;
-	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++) {
-		if (ledger_node(s->ledger, i)->is_live)
-			look_at_node(s, &x, i);
-		if (x.found >= n && (!x.is_simple || x.sum / n >= request_of(s, k)->v[0].amount))
-			return true;
-	}
-	return false;
+	helps_group_room(s, k, &x);
+	return helps_room_is_enough(s, k, &x, n);
 }

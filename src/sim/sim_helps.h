@@ -17,14 +17,24 @@ struct wait_need { /* what all pods of a kind have in common */
 	group_id group;		  /* GROUP_NONE: each stands for itself */
 	bool is_kept;		  /* nobody may take it back: it waits for the quota of its queue */
 	int64_t reclaims_from_ns; /* its delay ends; TIME_NONE: none */
+	uint32_t class_at;	  /* sim_classes.h */
 };
 
 const struct engine_config *helps_config(const struct sim *s);
 /* Could one of its pods start on the node, now or when others have left? */
 bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);
-bool helps_any_node(const struct sim *s, const struct wait_need *k);
 /* Are there places enough for as many of the group as have to start together? */
 bool helps_group(const struct sim *s, const struct wait_need *k);
+/* The same in two steps: what there is for any number of such pods, and whether it is enough for so many. */
+struct group_room_sums {
+	int64_t at_most; /* of the type it asks for, by sums alone; INT64_MAX: they do not tell */
+	int64_t sum;	 /* of the one type it asks for */
+	uint64_t places;
+};
+void helps_group_room(const struct sim *s, const struct wait_need *k, struct group_room_sums *ret);
+bool helps_room_is_enough(const struct sim *s, const struct wait_need *k, const struct group_room_sums *x, uint32_t n);
+/* So many of the group have to get a place together. */
+uint32_t helps_needed(const struct sim *s, const struct wait_need *k);
 /* A queue grew: may more go for the kind than before, besides who came; and are such on the node? */
 bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf);
 bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
@@ -32,5 +42,17 @@ bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
 bool helps_reclaim(const struct sim *s, const struct wait_need *k);
 bool helps_max(const struct sim *s, const struct wait_need *k); /* one of it fits below the maximums */
 bool helps_has_max(const struct sim *s, const struct wait_need *k);
+/* Do guarantees and priorities decide alone, so that sums by queue and priority tell what can be had at most? */
+bool helps_by_sums(const struct sim *s);
+/* By its delay and the settings. */
+bool helps_may_reclaim(const struct sim *s, const struct wait_need *k);
+/* For who lacks this type alone on a node: may it take from other queues? */
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r);
+/* What victims of a queue free together at most of a type, by law 2. */
+int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r);
+/* Room of a type that is reserved on a node for others than the group. */
+int64_t helps_reserved(const struct sim *s, group_id group, node_id node, res_id r);
+/* Law 6 between two queues that show priorities as they are. */
+bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b);
 /* Might it be asked to go for the kind? */
 bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct pod *v);

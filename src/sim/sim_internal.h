@@ -91,7 +91,8 @@ struct lost_node { /* failed, and may return */
 	struct obj_node obj;
 };
 
-struct asleep; /* sim_wake.c */
+struct asleep;	     /* sim_wake.c */
+struct wait_classes; /* sim_classes.c */
 
 struct sim {
 	struct sim_options o;
@@ -130,6 +131,7 @@ struct sim {
 	int64_t room_since_ns;
 	/* deciding */
 	struct asleep *asleep;
+	struct wait_classes *classes;
 	bool is_dirty;	  /* something changed since the engine last said there is nothing to do */
 	bool moves_due;	  /* something changed since it was last asked who might move */
 	bool has_budgets; /* PodDisruptionBudgets are there */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rules/judge.h"
-#include "sim/sim_helps.h"
+#include "sim/sim_classes.h"
 
 enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked in any case */
 
@@ -49,6 +49,8 @@ struct asleep {
 	const struct decisions *plan;
 	bool has_victims; /* the pass has */
 	bool has_windows; /* times end that groups are told of only when they are asked */
+	bool has_looked;  /* in the present pass, with the ledger as of this mark */
+	ledger_mark looked_at;
 };
 
 static struct asleep *of(struct sim *s)
@@ -123,8 +125,9 @@ static uint32_t find_kind(const struct asleep *a, const struct wait_kind *like)
 	return at;
 }
 
-static uint32_t add_kind(struct asleep *a, struct wait_kind *k)
+static uint32_t add_kind(struct sim *s, struct wait_kind *k)
 {
+	struct asleep *a = s->asleep;
 	uint32_t at = a->free_kinds.n ? array_pop(&a->free_kinds) : a->kinds.n;
 
 	if (at == a->kinds.n)
@@ -134,6 +137,7 @@ static uint32_t add_kind(struct asleep *a, struct wait_kind *k)
 		k->next_of_hash = map_get(&a->by_hash, k->hash);
 		map_put(&a->by_hash, k->hash, at);
 	}
+	k->need.class_at = wait_classes_enter(s, &k->need);
 	k->at = a->live.n;
 	array_push(&a->live, at);
 	a->kinds.v[at] = *k;
@@ -166,6 +170,7 @@ static void drop_kind(struct sim *s, uint32_t at)
 	uint32_t last = array_last(&a->live);
 
 	unchain(a, at);
+	wait_classes_leave(s, k->need.class_at);
 	timer_cancel(s, &k->timer);
 	a->live.v[k->at] = last;
 	a->kinds.v[last].at = k->at;
@@ -221,7 +226,9 @@ static void enter(struct sim *s, pod_id pod, node_id nominated)
 	uint32_t at = like.is_nominated ? MAP_NONE : find_kind(a, &like);
 
 	if (at == MAP_NONE)
-		at = add_kind(a, &like);
+		at = add_kind(s, &like);
+	else
+		a->kinds.v[at].is_wary |= a->kinds.v[at].need.shape != p->shape; /* a mixed group */
 	*waiter_of(a, pod) = (struct waiter){.kind = at, .nominated = nominated};
 	put_in_order(s, at, pod);
 }
@@ -309,15 +316,15 @@ static bool looks_everywhere(const struct sim *s)
 }
 
 /* Where queues count, a pod with a nomination looks at its own node, and at others only if that can no longer be. */
-static bool is_helped_by_node(const struct sim *s, const struct wait_kind *k, node_id node)
+static bool is_helped_by_node(struct sim *s, const struct wait_kind *k, node_id node)
 {
 	if (k->is_wary)
 		return true;
 	if (node == NODE_NONE || (k->is_nominated && !looks_everywhere(s)))
 		return false;
 	if (!k->is_group)
-		return helps_node(s, &k->need, node);
-	return helps_node(s, &k->need, node) && helps_group(s, &k->need);
+		return class_helps_node(s, &k->need, node);
+	return class_helps_node(s, &k->need, node) && class_helps_group(s, &k->need);
 }
 
 /* By the time it has its turn, others may have taken the room: then it needs not be asked (still_helped). */
@@ -337,13 +344,13 @@ static void wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
 		k->nodes[k->n_nodes++] = node;
 }
 
-static bool still_helped(const struct sim *s, const struct wait_kind *k)
+static bool still_helped(struct sim *s, const struct wait_kind *k)
 {
 	if (k->is_group && !k->must_ask)
-		return helps_group(s, &k->need) ||
+		return class_helps_group(s, &k->need) ||
 		       (s->asleep->has_windows && engine_may_move(s->engine, k->need.group));
 	for (uint32_t i = 0; !k->must_ask && i < k->n_nodes; i++)
-		if (ledger_node(s->ledger, k->nodes[i])->is_live && helps_node(s, &k->need, k->nodes[i]))
+		if (ledger_node(s->ledger, k->nodes[i])->is_live && class_helps_node(s, &k->need, k->nodes[i]))
 			return true;
 	return k->must_ask;
 }
@@ -358,6 +365,7 @@ void wake_node_gained(struct sim *s, node_id node)
 		sim_wake_all(s);
 		return;
 	}
+	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -415,11 +423,11 @@ static bool shares_path(const struct sim *s, queue_id a, queue_id b)
 }
 
 /* Below its guarantee, which it was not when it was refused: is there anybody to take from? */
-static bool now_reclaims(const struct sim *s, const struct wait_kind *k)
+static bool now_reclaims(struct sim *s, const struct wait_kind *k)
 {
-	if (k->is_nominated || !helps_reclaim(s, &k->need))
+	if (k->is_nominated || !class_helps_reclaim(s, &k->need))
 		return false;
-	return k->is_group ? helps_group(s, &k->need) : helps_any_node(s, &k->need);
+	return k->is_group ? class_helps_group(s, &k->need) : class_helps_any_node(s, &k->need);
 }
 
 void wake_queue_lost(struct sim *s, queue_id leaf)
@@ -428,6 +436,7 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 
 	if (leaf == QUEUE_NONE)
 		return;
+	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -443,11 +452,12 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 static void wake_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf)
 {
 	if (k->is_group) {
-		k->is_awake |= helps_group(s, &k->need);
+		k->is_awake = k->is_awake || class_helps_group(s, &k->need);
 		return;
 	}
 	for (node_id n = 0; !k->must_ask && n < ledger_node_limit(s->ledger); n++)
-		if (ledger_node(s->ledger, n)->is_live && helps_growth_on(s, leaf, n) && helps_node(s, &k->need, n))
+		if (ledger_node(s->ledger, n)->is_live && helps_growth_on(s, leaf, n) &&
+		    class_helps_node(s, &k->need, n))
 			wake_by_node(s, k, n);
 }
 
@@ -466,6 +476,7 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	struct asleep *a = of(s);
 	bool is_elastic = group != GROUP_NONE && !is_tight(s, group);
 
+	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -473,7 +484,7 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 			continue;
 		if (k->is_wary || is_elastic)
 			wake(s, k);
-		else if (!k->is_nominated && helps_growth(s, &k->need, leaf))
+		else if (!k->is_nominated && class_helps_growth(s, &k->need, leaf))
 			wake_by_growth(s, k, leaf);
 	}
 }
@@ -496,7 +507,7 @@ static bool has_windows(const struct sim *s)
 
 static void wake_for_time(struct sim *s, struct wait_kind *k)
 {
-	if (s->asleep->has_windows && (helps_group(s, &k->need) || engine_may_move(s->engine, k->need.group)))
+	if (s->asleep->has_windows && (class_helps_group(s, &k->need) || engine_may_move(s->engine, k->need.group)))
 		k->is_awake = true;
 }
 
@@ -518,6 +529,8 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->n_seen = 0;
 	a->has_victims = false;
 	a->has_windows = has_windows(s);
+	a->has_looked = false;
+	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -580,6 +593,18 @@ static void catch_up(struct sim *s)
 		see(s, &a->plan->v.v[a->n_seen]);
 }
 
+/* Who is refused leaves no trace: where no more was moved than the last time, all is as it was. */
+static void look_again(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+	ledger_mark mark = ledger_get_mark(s->ledger);
+
+	if (!a->has_looked || a->looked_at != mark)
+		wait_classes_look_again(s);
+	a->has_looked = true;
+	a->looked_at = mark;
+}
+
 /* A pass ends where somebody has to go: what he leaves behind may be of use to those who were asleep. */
 bool wake_passes_over(void *sim, pod_id pod)
 {
@@ -598,6 +623,7 @@ bool wake_passes_over(void *sim, pod_id pod)
 		return false;
 	if (!k->is_group && k->refused_at == ledger_get_mark(s->ledger))
 		return true;
+	look_again(s);
 	if (still_helped(s, k))
 		return false;
 	k->was_decided = true; /* and sleeps on */
@@ -618,12 +644,30 @@ bool wake_was_cut(struct sim *s)
 	return false;
 }
 
+bool wake_groups_wait(void *sim)
+{
+	struct sim *s = sim;
+	struct asleep *a = s->asleep;
+
+	if (s->o.is_exhaustive)
+		return true;
+	wait_classes_look_again(s);
+	a->has_looked = false;
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		const struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (k->is_group && (k->is_wary || class_may_move(s, &k->need)))
+			return true;
+	}
+	return false;
+}
+
 bool wake_may_move(struct sim *s)
 {
 	bool is_due = s->moves_due || s->asleep->has_windows;
 
 	s->moves_due = false;
-	return is_due && engine_may_move(s->engine, GROUP_NONE);
+	return is_due && wake_groups_wait(s) && engine_may_move(s->engine, GROUP_NONE);
 }
 
 /* ---- after a pass ---- */
@@ -779,6 +823,7 @@ void wake_settle(struct sim *s, const struct decisions *plan)
 	for (uint32_t i = 0; i < plan->v.n; i++)
 		if (plan->v.v[i].pod != POD_NONE && plan->v.v[i].outcome != OUTCOME_PLACED)
 			settle(s, &plan->v.v[i]);
+	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < plan->v.n; i++)
 		if (plan->v.v[i].outcome == OUTCOME_PLACED)
 			wake_for_newcomer(s, plan->v.v[i].pod);

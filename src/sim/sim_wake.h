@@ -37,6 +37,8 @@ void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
+/* For the engine: might others move for a group that waits and is not tried? */
+bool wake_groups_wait(void *sim);
 /* Is nobody awake, but others might move for a group that waits? */
 bool wake_may_move(struct sim *s);
 /* What came of the pass, before it is carried out: who sleeps now, and for how long. */

@@ -3,7 +3,8 @@
  * What is kept from one decision to the next, and what is not looked at because it cannot win, changes no decision and
  * no reason: an engine that keeps and skips and one that looks at everything every time (engine_config.looks_at_all)
  * say the same bytes, on random clusters of all kinds of objects, while time goes on and pods come, go and move. Of the
- * first of them they also say what was said before (properties/recorded.h).
+ * first of them they also say what was said before (properties/recorded.h). Who asks for times alone
+ * (engine_run.tells_times) gets the same decisions, and the same times.
  *
  * CEDE_N: clusters per profile; CEDE_SECONDS: how long instead; CEDE_SEED: from which on; CEDE_PROFILE: one alone.
  */
@@ -30,7 +31,9 @@ struct pair { /* two engines on one cluster */
 	struct engine *forgetful;
 	struct rng rng;
 	uint64_t seed;
-	struct text said; /* by the one that remembers, from step to step */
+	struct text said;		 /* by the one that remembers, from step to step */
+	bool has_history;		 /* somebody is known to have been evicted before */
+	struct eviction_history history; /* if so */
 };
 
 static struct {
@@ -69,12 +72,14 @@ static struct ledger *ledger_of(struct pair *p)
 
 /* ---- the same decision twice ---- */
 
-/* pod: POD_NONE for all that wait. */
-static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+/* pod: POD_NONE for all that wait. Nothing is left of it but the plan. */
+static void plan(struct pair *p, struct engine *en, pod_id pod, bool tells_times)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
 				 .cycles = p->seed % 3 ? 1 : 2,
-				 .report = p->seed % 4 ? POD_NONE : pod};
+				 .report = p->seed % 4 ? POD_NONE : pod,
+				 .tells_times = tells_times,
+				 .eviction_history = p->has_history ? &p->history : NULL};
 	ledger_mark mark = ledger_get_mark(ledger_of(p));
 	struct err e = {0};
 
@@ -83,7 +88,25 @@ static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *o
 	live_must(pod == POD_NONE ? engine_plan(en, &run, &p->l.plan, &e) : engine_try(en, &run, pod, &p->l.plan, &e),
 		  &e, &p->m);
 	ledger_rollback(ledger_of(p), mark);
-	live_emit(&p->l, out);
+}
+
+/* What was decided, and when the first of those who are protected no longer is. */
+static void emit_times(const struct pair *p, struct text *out)
+{
+	for (uint32_t i = 0; i < p->l.plan.v.n; i++) {
+		const struct decision *d = &p->l.plan.v.v[i];
+		int64_t first_ns = INT64_MAX;
+
+		for (uint32_t k = 0; k < d->n_protected; k++)
+			if (d->protected[k].verdict.until_ns != TIME_NONE &&
+			    d->protected[k].verdict.until_ns < first_ns)
+				first_ns = d->protected[k].verdict.until_ns;
+		text_printf(out, "pod %u: outcome %d on %u by %d until %" PRId64 ", first %" PRId64 "; victims", d->pod,
+			    d->outcome, d->node, d->action, d->until_ns, first_ns);
+		for (uint32_t k = 0; k < d->n_victims; k++)
+			text_printf(out, " %u", d->victims[k].pod);
+		text_add_char(out, '\n');
+	}
 }
 
 static void complain(struct pair *p, const struct text *was, const struct text *is)
@@ -102,13 +125,22 @@ static void decide_alike(struct pair *p, pod_id pod)
 {
 	struct text was = {0}, is = {0};
 
-	decide(p, p->forgetful, pod, &was);
-	decide(p, p->l.engine, pod, &is);
+	plan(p, p->forgetful, pod, false);
+	live_emit(&p->l, &was);
+	plan(p, p->l.engine, pod, false);
+	live_emit(&p->l, &is);
 	tally[p->m.profile].decisions += p->l.plan.v.n;
 	tally[p->m.profile].evictions += p->l.plan.victims;
 	if (!str_eq(text_str(&was), text_str(&is)))
 		complain(p, &was, &is);
 	text_printf(&p->said, "%s\n", text_str(&is));
+	text_reset(&was);
+	text_reset(&is);
+	emit_times(p, &was);
+	plan(p, p->l.engine, pod, true);
+	emit_times(p, &is);
+	if (!str_eq(text_str(&was), text_str(&is)))
+		complain(p, &was, &is);
 	text_free(&was);
 	text_free(&is);
 }
@@ -179,7 +211,10 @@ static void ask_beside(struct pair *p, bool is_plan)
 /* It stands: made once more by the engine that remembers. */
 static void carry_out(struct pair *p, pod_id pod)
 {
-	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = MIXED_NOW_NS + p->l.later_ns,
+				 .cycles = 1,
+				 .report = POD_NONE,
+				 .eviction_history = p->has_history ? &p->history : NULL};
 	struct err e = {0};
 
 	live_forget_plan(&p->l);
@@ -226,6 +261,20 @@ static void move_somebody(struct pair *p)
 		cluster_drop_pod(p->l.cluster, ns, name);
 	}
 	ledger_commit(ledger_of(p));
+}
+
+/* Once or more often, just now. */
+static void remember_somebody(struct pair *p)
+{
+	pod_id pod = some(p, POD_PLACED);
+	struct text workload = {0};
+
+	if (pod == POD_NONE)
+		return;
+	eviction_history_workload(p->l.cluster, ledger_pod(ledger_of(p), pod), &workload);
+	for (uint32_t i = 1 + upto(p, 4); i > 0; i--)
+		eviction_history_add(&p->history, MIXED_NOW_NS + p->l.later_ns, text_str(&workload), "");
+	text_free(&workload);
 }
 
 /* A running pod takes more or less than before: what is known of its shape must not be taken for another's. */
@@ -288,6 +337,8 @@ static void step(struct pair *p)
 		resize_somebody(p);
 	if (upto(p, 4) == 0)
 		resize_node(p);
+	for (uint32_t i = p->has_history ? upto(p, 3) : 0; i > 0; i--)
+		remember_somebody(p);
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;
 }
 
@@ -310,14 +361,15 @@ static struct engine *start(struct pair *p, const struct engine_config *c)
 	return en;
 }
 
-static void try_cluster(uint64_t seed, enum profile profile)
+static void try_cluster(uint64_t seed, enum profile profile, bool has_history)
 {
-	struct pair p = {.seed = seed};
+	struct pair p = {.seed = seed, .has_history = has_history};
 
 	p.rng.s = seed * 7919 + profile;
 	mixed_draw_so(&p.m, seed, profile, seed % 5 == 0);
 	mixed_write(&p.m);
 	live_load(&p.l, &p.m, 0, 1 + seed % 2);
+	eviction_history_init(&p.history, vocab_names(p.l.vocab));
 	if (upto(&p, 2))
 		settings_vary(p.l.config, &p.rng);
 	engine_free(p.l.engine);
@@ -328,9 +380,11 @@ static void try_cluster(uint64_t seed, enum profile profile)
 	p.forgetful = start(&p, &p.plain);
 	for (int i = 0; i < STEPS; i++)
 		step(&p);
-	compare_with_recorded(&p);
+	if (!has_history)
+		compare_with_recorded(&p);
 	tally[profile].clusters++;
 	engine_free(p.forgetful);
+	eviction_history_free(&p.history);
 	live_end(&p.l);
 	mixed_free(&p.m);
 }
@@ -352,8 +406,11 @@ static void an_engine_that_remembers_says_the_same(void **state)
 	recorded_begin(&recorded, "memory");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
-			if (!only || str_eq(only, profile_text(profile)))
-				try_cluster(from + i, profile);
+			if (!only || str_eq(only, profile_text(profile))) {
+				try_cluster(from + i, profile, false);
+				if ((from + i) % 2)
+					try_cluster(from + i, profile, true);
+			}
 	for (enum profile i = 0; i < PROFILE_COUNT; i++)
 		printf("survey: %s: %" PRIu64 " clusters, %" PRIu64 " decisions made twice, %" PRIu64
 		       " evictions, 0 differences\n",

@@ -4,10 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #define S NS_PER_S
 #define START (INT64_C(1800000000) * NS_PER_S)
@@ -163,12 +164,67 @@ static void SI_2_a_gang_starts_together(void **state)
 	stage_down(&g, s);
 }
 
+/* With one more of something than there is, it is seen which; and with all as it was, nothing. */
+#define IS_SEEN(s, what, words)                                                                     \
+	do {                                                                                        \
+		struct err e_ = {0};                                                                \
+		(what) += 1;                                                                        \
+		if (!sim_check((s), &e_) || !strstr(e_.msg, (words)))                               \
+			fail_msg("one more " #what " is not seen as one of %s: %s", words, e_.msg); \
+		(what) -= 1;                                                                        \
+		assert_int_equal(sim_check((s), &e_), ERR_OK);                                      \
+	} while (0)
+
+static uint32_t n_checked;
+
+static void break_accounts(void *ctx, struct sim *s)
+{
+	(void)ctx;
+	for (uint32_t i = 0; i < s->accounts.n; i++) {
+		struct account *a = &s->accounts.v[i];
+
+		IS_SEEN(s, a->counts.submitted, "pods of");
+		IS_SEEN(s, a->counts.finished, "pods of");
+		IS_SEEN(s, a->counts.abandoned, "pods of");
+		IS_SEEN(s, a->counts.running, "pods of");
+		IS_SEEN(s, a->counts.waiting, "pods of");
+		IS_SEEN(s, a->counts.submitted_sum, "work of");
+		IS_SEEN(s, a->counts.done_sum, "work of");
+		IS_SEEN(s, a->counts.abandoned_sum, "work of");
+		IS_SEEN(s, a->counts.useful_sum, "run time of");
+		IS_SEEN(s, a->counts.lost_sum, "run time of");
+		n_checked++;
+	}
+	IS_SEEN(s, s->accounts.v[0].occupied[RES_PODS], "on nodes: the ledger says");
+}
+
+static void SI_2_nothing_is_lost_at_any_moment_without_being_seen(void **state)
+{
+	static const struct row rows[] = {
+		{"low", 0, 600, 1, 0, 0, 8, 120, SIM_STATEFUL},
+		{"bare", 10, 600, 1, 0, 0, 8, 0, SIM_BARE},
+		{"high", 300, 600, 2, 2, 10, 8, 0, SIM_JOB},
+	};
+	struct stage g;
+	struct sim *s = stage_up(&g, rows, 3, 2, 8);
+
+	(void)state;
+	n_checked = 0;
+	s->o.watcher.moment = break_accounts;
+	run(s);
+	assert_int_equal(sim_get_outcome(s)->totals.evictions, 2);
+	assert_int_equal(sim_get_outcome(s)->totals.abandoned, 1);
+	assert_true(n_checked >= 10);
+	stage_down(&g, s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(SI_2_a_pod_waits_for_room_and_finishes),
 		cmocka_unit_test(SI_3_a_victim_starts_again_from_its_checkpoint),
 		cmocka_unit_test(SI_2_a_gang_starts_together),
+		cmocka_unit_test(SI_2_nothing_is_lost_at_any_moment_without_being_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

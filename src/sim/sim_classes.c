@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/sim_classes.h"
+
+enum { TYPES_MAX = 4 }; /* resource types of which sums are kept; of others the pods are looked at */
+
+struct held { /* by pods of a queue and a priority */
+	queue_id queue;
+	int32_t priority;
+	int64_t amount;
+};
+
+typedef ARRAY(struct held) held_list;
+
+struct node_sums {
+	uint64_t generation; /* of the node; 0: nothing is counted */
+	int64_t room;	     /* once whoever is leaving has left; may be below 0 */
+	int64_t free;	     /* of it, what is reserved for nobody */
+	held_list held;
+};
+
+struct type_sums { /* of one resource type, all live nodes */
+	res_id type;
+	uint64_t look;	    /* when it was brought up to date */
+	int64_t room, free; /* where anything is */
+	ARRAY(struct node_sums) nodes;
+	ARRAY(held_list) queues; /* by queue id */
+};
+
+struct answer {
+	uint64_t look; /* when it was given */
+	bool is_yes;
+};
+
+struct wait_class {
+	queue_id queue;
+	shape_id shape;
+	int32_t priority;
+	uint32_t n_kinds; /* 0: not in use */
+	bool is_shared;	  /* found by its key */
+	struct answer reclaims, reclaims_type, any_node, on_node;
+	node_id node; /* of on_node */
+	uint64_t room_look, sum_look, places_look;
+	struct group_room_sums room;
+	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
+	int64_t places; /* on all nodes, whatever laws say; known as of places_look */
+};
+
+struct wait_classes {
+	ARRAY(struct wait_class) v;
+	ARRAY(uint32_t) unused;
+	struct map by_key;
+	uint64_t look; /* grows with every change */
+	uint64_t tree; /* its generation when sums were made */
+	uint32_t n_types;
+	struct type_sums types[TYPES_MAX];
+};
+
+static struct wait_classes *of(struct sim *s)
+{
+	if (!s->classes)
+		s->classes = mem_alloc(sizeof(*s->classes));
+	return s->classes;
+}
+
+/* ---- classes ---- */
+
+static uint64_t key_of(const struct wait_need *k)
+{
+	return hash_mix(map_key2(k->queue, k->shape), (uint32_t)k->priority);
+}
+
+static bool is_of(const struct wait_class *c, const struct wait_need *k)
+{
+	return c->queue == k->queue && c->shape == k->shape && c->priority == k->priority;
+}
+
+uint32_t wait_classes_enter(struct sim *s, const struct wait_need *k)
+{
+	struct wait_classes *x = of(s);
+	uint32_t at = map_get(&x->by_key, key_of(k));
+	bool is_taken = at != MAP_NONE;
+
+	if (is_taken && is_of(&x->v.v[at], k)) {
+		x->v.v[at].n_kinds++;
+		return at;
+	}
+	at = x->unused.n ? array_pop(&x->unused) : x->v.n;
+	if (at == x->v.n)
+		array_push(&x->v, (struct wait_class){0});
+	x->v.v[at] = (struct wait_class){
+		.queue = k->queue, .shape = k->shape, .priority = k->priority, .n_kinds = 1, .is_shared = !is_taken};
+	if (!is_taken)
+		map_put(&x->by_key, key_of(k), at);
+	return at;
+}
+
+void wait_classes_leave(struct sim *s, uint32_t at)
+{
+	struct wait_classes *x = of(s);
+	struct wait_class *c = &x->v.v[at];
+	const struct wait_need k = {.queue = c->queue, .shape = c->shape, .priority = c->priority};
+
+	if (--c->n_kinds)
+		return;
+	if (c->is_shared)
+		map_del(&x->by_key, key_of(&k));
+	array_push(&x->unused, at);
+}
+
+void wait_classes_look_again(struct sim *s)
+{
+	of(s)->look++;
+}
+
+/* ---- sums ---- */
+
+static void add_held(held_list *l, queue_id queue, int32_t priority, int64_t amount)
+{
+	uint32_t i = 0;
+
+	while (i < l->n && (l->v[i].priority != priority || l->v[i].queue != queue))
+		i++;
+	if (i == l->n)
+		array_push(l, ((struct held){.queue = queue, .priority = priority}));
+	l->v[i].amount += amount;
+	if (!l->v[i].amount)
+		l->v[i] = array_pop(l);
+}
+
+static void count(struct type_sums *t, const struct node_sums *n, int sign)
+{
+	t->room += n->room > 0 ? sign * n->room : 0;
+	t->free += n->free > 0 ? sign * n->free : 0;
+	for (uint32_t i = 0; i < n->held.n; i++)
+		add_held(&t->queues.v[n->held.v[i].queue], n->held.v[i].queue, n->held.v[i].priority,
+			 sign * n->held.v[i].amount);
+}
+
+static void sum_up(const struct sim *s, res_id r, node_id node, struct node_sums *ret)
+{
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+
+	ret->held.n = 0;
+	ret->room = ret->free = 0;
+	ret->generation = n->generation;
+	if (!n->is_live)
+		return;
+	ret->room = ledger_node_allocatable(s->ledger, node)[r] - ledger_node_used(s->ledger, node)[r] +
+		    ledger_node_leaving(s->ledger, node)[r];
+	ret->free = ret->room - helps_reserved(s, GROUP_NONE, node, r);
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(s->ledger, n->pods.v[i]);
+		int64_t amount = res_list_get(&shape_get(s->vocab, p->shape)->usage, r);
+
+		if (p->state == POD_PLACED && p->queue != QUEUE_NONE && amount > 0)
+			add_held(&ret->held, p->queue, p->priority, amount);
+	}
+}
+
+static void forget_sums(struct type_sums *t)
+{
+	for (uint32_t i = 0; i < t->nodes.n; i++)
+		array_free(&t->nodes.v[i].held);
+	for (uint32_t i = 0; i < t->queues.n; i++)
+		array_free(&t->queues.v[i]);
+	array_free(&t->nodes);
+	array_free(&t->queues);
+	*t = (struct type_sums){.type = t->type};
+}
+
+static void bring_up_to_date(const struct sim *s, struct wait_classes *x, struct type_sums *t)
+{
+	while (t->queues.n < ledger_queues(s->ledger)->q.n)
+		array_push(&t->queues, (held_list){0});
+	while (t->nodes.n < ledger_node_limit(s->ledger))
+		array_push(&t->nodes, (struct node_sums){0});
+	for (node_id n = 0; n < t->nodes.n; n++) {
+		if (t->nodes.v[n].generation == ledger_node(s->ledger, n)->generation)
+			continue;
+		count(t, &t->nodes.v[n], -1);
+		sum_up(s, t->type, n, &t->nodes.v[n]);
+		count(t, &t->nodes.v[n], 1);
+	}
+	t->look = x->look;
+}
+
+/* NULL: of too many types already. */
+static struct type_sums *sums_of(const struct sim *s, struct wait_classes *x, res_id r)
+{
+	uint64_t tree = ledger_tree_generation(s->ledger);
+	uint32_t i = 0;
+
+	if (x->tree != tree)
+		while (x->n_types)
+			forget_sums(&x->types[--x->n_types]);
+	x->tree = tree;
+	while (i < x->n_types && x->types[i].type != r)
+		i++;
+	if (i == TYPES_MAX)
+		return NULL;
+	if (i == x->n_types)
+		x->types[x->n_types++].type = r;
+	if (x->types[i].look != x->look)
+		bring_up_to_date(s, x, &x->types[i]);
+	return &x->types[i];
+}
+
+void wait_classes_free(struct sim *s)
+{
+	struct wait_classes *x = s->classes;
+
+	if (!x)
+		return;
+	while (x->n_types)
+		forget_sums(&x->types[--x->n_types]);
+	array_free(&x->v);
+	array_free(&x->unused);
+	map_free(&x->by_key);
+	mem_free(x);
+}
+
+/* ---- what is asked ---- */
+
+/*
+ * The class a kind may be asked about with; NULL: it stands for itself, because it may not take from others yet, or
+ * because room is reserved for some of it, which is room for nobody else.
+ */
+static struct wait_class *class_of(struct sim *s, const struct wait_need *k)
+{
+	if (k->reclaims_from_ns != TIME_NONE && s->now_ns < k->reclaims_from_ns)
+		return NULL;
+	for (uint32_t i = 0; k->group != GROUP_NONE && i < ledger_group(s->ledger, k->group)->n_podsets; i++)
+		if (ledger_podset(s->ledger, ledger_group(s->ledger, k->group)->first_podset + i)->n_nominated)
+			return NULL;
+	return &of(s)->v.v[k->class_at];
+}
+
+/* Is there anything to be said now? If not, it is to be worked out. */
+static bool is_known(const struct wait_classes *x, struct answer *a)
+{
+	bool is = a->look == x->look;
+
+	a->look = x->look;
+	return is;
+}
+
+bool class_helps_reclaim(struct sim *s, const struct wait_need *k)
+{
+	struct wait_class *c = class_of(s, k);
+
+	if (!c)
+		return helps_reclaim(s, k);
+	if (!is_known(of(s), &c->reclaims))
+		c->reclaims.is_yes = helps_reclaim(s, k);
+	return c->reclaims.is_yes;
+}
+
+bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
+{
+	return leaf != k->queue && class_helps_reclaim(s, k) && helps_growth(s, k, leaf);
+}
+
+/* The one type it asks for, and the sums of it; NULL: it asks for several, or sums do not tell. */
+static struct type_sums *own_sums(struct sim *s, const struct wait_need *k, int64_t *ret_amount)
+{
+	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
+
+	if (!helps_by_sums(s) || l->n != 1 || l->v[0].amount <= 0)
+		return NULL;
+	*ret_amount = l->v[0].amount;
+	return sums_of(s, of(s), l->v[0].type);
+}
+
+static bool reclaims_type(struct sim *s, struct wait_class *c, const struct wait_need *k, res_id r)
+{
+	if (!is_known(of(s), &c->reclaims_type))
+		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r);
+	return c->reclaims_type.is_yes;
+}
+
+static bool might_go(const struct sim *s, const struct wait_need *k, bool reclaims, const struct held *h)
+{
+	if (h->queue == k->queue)
+		return h->priority < k->priority;
+	return reclaims && (h->priority <= k->priority || !helps_compares_plainly(s, k->queue, h->queue));
+}
+
+/* ---- nodes ---- */
+
+/* Would it lack room if all went who might be asked to, whatever laws say? */
+static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct wait_need *k, node_id node)
+{
+	int64_t amount = 0, room;
+	const struct type_sums *t = own_sums(s, k, &amount);
+	const struct node_sums *n = t ? &t->nodes.v[node] : NULL;
+	bool reclaims;
+
+	if (!t || n->free >= amount)
+		return false;
+	room = n->free;
+	reclaims = reclaims_type(s, c, k, t->type);
+	for (uint32_t i = 0; room < amount && i < n->held.n; i++)
+		if (might_go(s, k, reclaims, &n->held.v[i]))
+			room += n->held.v[i].amount;
+	return room < amount;
+}
+
+bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
+{
+	struct wait_class *c = class_of(s, k);
+
+	if (!c)
+		return helps_node(s, k, node);
+	if (!is_known(of(s), &c->on_node) || c->node != node)
+		c->on_node.is_yes = !node_is_hopeless(s, c, k, node) && helps_node(s, k, node);
+	c->node = node;
+	return c->on_node.is_yes;
+}
+
+static bool is_any_node(struct sim *s, const struct wait_need *k)
+{
+	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
+		if (ledger_node(s->ledger, n)->is_live && class_helps_node(s, k, n))
+			return true;
+	return false;
+}
+
+bool class_helps_any_node(struct sim *s, const struct wait_need *k)
+{
+	struct wait_class *c = class_of(s, k);
+
+	if (!c)
+		return is_any_node(s, k);
+	if (!is_known(of(s), &c->any_node))
+		c->any_node.is_yes = is_any_node(s, k);
+	return c->any_node.is_yes;
+}
+
+/* ---- groups ---- */
+
+static int64_t queue_gives(struct sim *s, const struct wait_need *k, bool reclaims, const held_list *l, res_id r)
+{
+	int64_t sum = 0, most;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		sum += might_go(s, k, reclaims, &l->v[i]) ? l->v[i].amount : 0;
+	if (!sum)
+		return 0;
+	most = helps_excess(s, k, l->v[0].queue, r);
+	return sum < most ? sum : most;
+}
+
+/* What is free on all nodes, and what queues could lose at most to it, of the one type it asks for. */
+static int64_t sum_for(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t)
+{
+	bool reclaims;
+
+	if (c->sum_look == t->look)
+		return c->sum;
+	reclaims = reclaims_type(s, c, k, t->type);
+	c->sum_look = t->look;
+	c->sum = t->free;
+	for (queue_id q = 0; q < t->queues.n; q++)
+		if (t->queues.v[q].n)
+			c->sum += queue_gives(s, k, reclaims, &t->queues.v[q], t->type);
+	return c->sum;
+}
+
+static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_sums *n,
+			 int64_t amount)
+{
+	int64_t room = n->free;
+
+	for (uint32_t i = 0; i < n->held.n; i++)
+		room += might_go(s, k, reclaims, &n->held.v[i]) ? n->held.v[i].amount : 0;
+	return room > 0 ? room / amount : 0;
+}
+
+/* Where one of it fits and nothing is lacking, who may take from others is not asked by type. */
+static int64_t places_for(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
+			  int64_t amount)
+{
+	bool by_type, at_all;
+
+	if (c->places_look == t->look)
+		return c->places;
+	by_type = reclaims_type(s, c, k, t->type);
+	at_all = helps_may_reclaim(s, k);
+	c->places_look = t->look;
+	c->places = 0;
+	for (node_id n = 0; n < t->nodes.n; n++)
+		c->places += places_on(s, k, t->nodes.v[n].free >= amount ? at_all : by_type, &t->nodes.v[n], amount);
+	return c->places;
+}
+
+bool class_helps_group(struct sim *s, const struct wait_need *k)
+{
+	struct wait_class *c = class_of(s, k);
+	uint32_t n = helps_needed(s, k);
+	const struct type_sums *t;
+	int64_t amount = 0;
+
+	if (!c || !n)
+		return helps_group(s, k);
+	t = own_sums(s, k, &amount);
+	if (t && (sum_for(s, c, k, t) / n < amount || places_for(s, c, k, t, amount) < n))
+		return false;
+	if (c->room_look != of(s)->look)
+		helps_group_room(s, k, &c->room);
+	c->room_look = of(s)->look;
+	return helps_room_is_enough(s, k, &c->room, n);
+}
+
+/* ---- moves ---- */
+
+/* As engine/moves.c counts them: so many at least have to get room together; 0: nobody of it waits. */
+static uint32_t moves_needed(const struct sim *s, group_id group)
+{
+	const struct group *g = ledger_group(s->ledger, group);
+	uint32_t lacking = 0, waiting = 0;
+
+	for (podset_id i = g->first_podset; i < g->first_podset + g->n_podsets; i++) {
+		const struct podset *p = ledger_podset(s->ledger, i);
+		uint32_t has = p->n_placed + p->n_leaving + p->n_finished + p->n_nominated;
+
+		waiting += p->n_waiting;
+		lacking += has < (uint32_t)p->min_member ? (uint32_t)p->min_member - has : 0;
+	}
+	return !waiting ? 0 : lacking ? lacking : 1;
+}
+
+bool class_may_move(struct sim *s, const struct wait_need *k)
+{
+	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
+	uint32_t n = moves_needed(s, k->group);
+	const struct type_sums *t;
+
+	if (!n || l->n != 1 || l->v[0].amount <= 0)
+		return n > 0;
+	t = sums_of(s, of(s), l->v[0].type);
+	return !t || t->room / n >= l->v[0].amount;
+}
