@@ -83,6 +83,7 @@ struct known_answer { /* of a kind of pod */
 	int64_t window_ns;
 	uint8_t says;
 	bool is_of_group, is_untold;
+	bool is_untold_inside; /* also of those inside their minimum runtime, because another rule speaks first */
 };
 
 struct search_class {

@@ -40,12 +40,17 @@ void classes_begin(struct search_bounds *b)
 	memcpy(b->capacity, ledger_capacity(l), stride * sizeof(*b->capacity));
 }
 
+static bool is_untold_inside(const struct kind_answer *a)
+{
+	return a->is_untold && speaks_before_windows(a);
+}
+
 static bool same_answer(const struct search_bounds *b, const struct kind_answer *a, const struct known_answer *was)
 {
 	if (was->says == UNKNOWN || a->stamp != b->stamp)
 		return true;
 	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
-	       kind_window(b, a) == was->window_ns;
+	       is_untold_inside(a) == was->is_untold_inside && kind_window(b, a) == was->window_ns;
 }
 
 /* A class that is over most often differs where it differed last: that is looked at first. */
@@ -91,7 +96,8 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
 							      .says = s->v[k].says,
 							      .is_of_group = s->v[k].is_of_group,
-							      .is_untold = s->v[k].is_untold};
+							      .is_untold = s->v[k].is_untold,
+							      .is_untold_inside = is_untold_inside(&s->v[k])};
 	fit_nodes(c, ledger_node_limit(b->g->s->c->ledger));
 	c->now_ns = b->g->s->j->now_ns;
 	c->checked = b->stamp;

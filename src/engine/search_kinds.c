@@ -98,10 +98,13 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 	}
 }
 
-/* The last rule of all goes by the work a pod belongs to: it protects who may go by the others. */
-static void leave_to_history(struct kind_answer *a)
+/*
+ * The last rule of all goes by the work a pod belongs to: it protects who may go by the others, also who opted out where
+ * nothing else works.
+ */
+static void leave_to_history(const struct search_bounds *b, struct kind_answer *a)
 {
-	if (a->says == MAY) {
+	if (a->says == MAY || (a->says == LAST && b->g->s->with_opted_out)) {
 		a->says = OPEN;
 		a->is_open_by_history = true;
 	}
@@ -132,7 +135,7 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 	if (a->says != NOT_ASKED && a->says != OPEN)
 		ask_guarantee(b, p, a);
 	if (has_history(b->g->s->j))
-		leave_to_history(a);
+		leave_to_history(b, a);
 	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
 		       !verdict_is_timed(&a->why);
 }
