@@ -53,23 +53,11 @@ static unsigned __int128 at_most(const struct res_vec *v, res_id r)
 	return res_has(v, r) && v->v[r] > 0 && v->v[r] != RES_UNLIMITED ? (unsigned __int128)v->v[r] : 0;
 }
 
-/* Of how many pods each shape is. */
-static uint32_t *count_shapes(struct session *s)
-{
-	uint32_t *n = arena_n(s->arena, shape_limit(ledger_vocab(s->ledger)) + 1, uint32_t);
-
-	for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++)
-		if (ledger_pod(s->ledger, i)->state != POD_FREE)
-			n[ledger_pod(s->ledger, i)->shape]++;
-	return n;
-}
-
 /* Everything that could ever be added up: all nodes, all that pods ask for and take, all that queues were told. */
 static void find_share_units(struct session *s)
 {
 	const struct queue_tree *t = ledger_queues(s->ledger);
 	const struct vocab *v = ledger_vocab(s->ledger);
-	const uint32_t *n_pods = count_shapes(s);
 
 	for (enum kai_res k = 0; k < KAI_RES; k++) {
 		res_id r = s->amount_type[k];
@@ -80,10 +68,13 @@ static void find_share_units(struct session *s)
 			continue;
 		for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
 			sum += (unsigned __int128)in_row(s, ledger_node_allocatable(s->ledger, i), k);
-		for (shape_id i = 0; i < shape_limit(v); i++)
-			if (n_pods[i])
-				sum += n_pods[i] * ((unsigned __int128)res_list_get(&shape_get(v, i)->request, r) +
-						    (unsigned __int128)res_list_get(&shape_get(v, i)->usage, r));
+		for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++)
+			if (ledger_pod(s->ledger, i)->state != POD_FREE) {
+				const struct shape *sh = shape_get(v, ledger_pod(s->ledger, i)->shape);
+
+				sum += (unsigned __int128)res_list_get(&sh->request, r) +
+				       (unsigned __int128)res_list_get(&sh->usage, r);
+			}
 		for (queue_id q = 0; q < t->q.n; q++)
 			if (queue_get(t, q)->is_live)
 				sum += at_most(&queue_get(t, q)->spec.guaranteed, r) +
@@ -264,7 +255,6 @@ static uint32_t *take_queues(struct session *s)
 
 struct session_build {		     /* while workloads are being made */
 	uint32_t *of_group, *of_pod; /* workload; NONE */
-	uint32_t n_pods;	     /* that may be members */
 	uint32_t *node_index, *queue_index, *signature_of;
 	name_id task_priority;
 };
@@ -279,30 +269,13 @@ static void new_workload(struct session *s, const struct session_build *c, const
 		u->queue = NONE;
 }
 
-/* Nobody moves for a pod that waits by itself: what it asks for counts in its queues, and that is all. */
-static bool is_bystander(const struct session *s, const struct pod *p)
-{
-	return s->is_for_moves && !s->en->config->looks_at_all && p->state == POD_WAITING && p->group == GROUP_NONE &&
-	       p->nomination == NOMINATION_NONE;
-}
-
-static uint32_t count_pods(const struct session *s)
-{
-	uint32_t n = 0;
-
-	for (pod_id p = 0; p < ledger_pod_limit(s->ledger); p++)
-		n += ledger_pod(s->ledger, p)->state != POD_FREE && !is_bystander(s, ledger_pod(s->ledger, p));
-	return n;
-}
-
 static void count_workloads(struct session *s, struct session_build *c)
 {
 	uint32_t groups = ledger_group_limit(s->ledger), pods = ledger_pod_limit(s->ledger);
 
 	c->of_group = arena_n(s->arena, groups + 1, uint32_t);
 	c->of_pod = arena_n(s->arena, pods + 1, uint32_t);
-	c->n_pods = count_pods(s);
-	s->workloads = arena_n(s->arena, groups + c->n_pods + 1, struct workload);
+	s->workloads = arena_n(s->arena, groups + pods + 1, struct workload);
 	for (group_id g = 0; g < groups; g++) {
 		const struct group *x = ledger_group(s->ledger, g);
 
@@ -323,7 +296,7 @@ static void count_workloads(struct session *s, struct session_build *c)
 		const struct pod *x = ledger_pod(s->ledger, p);
 
 		c->of_pod[p] = NONE;
-		if (x->state == POD_FREE || is_bystander(s, x) || !engine_is_ours(s->en, x) || is_on_lost_node(s, x))
+		if (x->state == POD_FREE || !engine_is_ours(s->en, x) || is_on_lost_node(s, x))
 			continue;
 		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_workloads;
 		if (x->group == GROUP_NONE)
@@ -608,7 +581,7 @@ static void take_members(struct session *s, struct session_build *c)
 			shapes = ledger_pod(s->ledger, p)->shape + 1;
 		with_volumes += pod_has_volumes(s->ledger, p);
 	}
-	s->members = arena_n(s->arena, c->n_pods + 1, struct member);
+	s->members = arena_n(s->arena, pods + 1, struct member);
 	s->signatures = arena_n(s->arena, shapes + with_volumes + 1, struct signature);
 	c->signature_of = arena_n(s->arena, shapes + 1, uint32_t);
 	memset(c->signature_of, 0xff, (shapes + 1) * sizeof(*c->signature_of));
@@ -665,31 +638,6 @@ static void count_members(struct session *s)
 				s->shares[q].r[r].allocated += counts ? share[r] : 0;
 				s->shares[q].r[r].allocated_core += counts && m->is_core ? share[r] : 0;
 			}
-	}
-}
-
-/* What bystanders ask for, as count_members has it of others. */
-static void count_bystanders(struct session *s, const struct session_build *c)
-{
-	const struct vocab *v = ledger_vocab(s->ledger);
-
-	for (pod_id i = 0; s->is_for_moves && i < ledger_pod_limit(s->ledger); i++) {
-		const struct pod *p = ledger_pod(s->ledger, i);
-		uint32_t leaf = p->queue == QUEUE_NONE ? NONE : c->queue_index[p->queue];
-
-		if (!is_bystander(s, p) || leaf == NONE || !s->queues[leaf].is_leaf || !engine_is_ours(s->en, p) ||
-		    is_on_lost_node(s, p) || shape_get(v, p->shape)->n_gates > 0)
-			continue;
-		for (uint32_t r = 0; r < KAI_RES; r++) {
-			double share =
-				s->amount_type[r] == RES_NONE
-					? 0
-					: shared(s, r,
-						 res_list_get(&shape_get(v, p->shape)->request, s->amount_type[r]));
-
-			for (uint32_t q = leaf; share > 0 && q != NONE; q = s->shares[q].parent)
-				s->shares[q].r[r].request += share;
-		}
 	}
 }
 
@@ -850,7 +798,6 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	take_members(s, &c);
 	rank_workloads(s);
 	count_members(s);
-	count_bystanders(s, &c);
 	subtract_foreign(s, &c);
 	share_divide(s->shares, s->n_queues, s->total, 1);
 	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
