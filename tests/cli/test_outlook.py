@@ -80,6 +80,8 @@ def forecasts(t):
     t.golden("the chain in words", "explain-forecast.txt", text)
     found = data(windows() + running + [pod("want", 4, queue="b")], "ns/want")
     t.equal("what is guaranteed to the others never comes free by time", (found.get("startsAt"), found["forecast"]["starts"]), (None, False))
+    found = data(windows("0s") + running + [pod("want", 4, queue="b")], "ns/want")
+    t.equal("without guarantees it would, several together too", [x["victims"] for x in found["whatWouldItTake"] if x.get("rule") == "guarantee"], [4])
     late = pod("want", 2, created="2026-11-15T11:59:50Z")
     late["metadata"]["labels"].update(queue="root.p", applicationId="want")
     held = pod("held", 4, on="n")
@@ -139,6 +141,25 @@ def remedies(t):
     t.golden("a gang's reasons have the numbers that show has, and it tells whom it had to leave", "explain-kai-default-chat.txt", found.out)
 
 
+def elastic(t):
+    """Of a group that starts with fewer than all of its pods, and of one whose pods differ."""
+    def group(name, n, **more):
+        return {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": name, "namespace": "ns"}, "spec": {"minMember": n, **more}}
+    def members(name, sizes, **more):
+        return [pod(f"{name}{i}", cpu, queue="b", **{"pod-group-name": name}, **more) for i, cpu in enumerate(sizes)]
+    held = pod("held", 3, 90, on="n", queue="b")
+    def room(name, *objects):
+        return [x["change"] for x in data([*windows(), held, *objects], name)["whatWouldItTake"] if x["kind"] == "room"]
+    t.equal("room for those that start together, not for all", room("ns/g", group("g", 2), *members("g", [2, 2, 2])), ["3 more cpu on n"])
+    t.equal("a pod beyond the minimum: room for everybody", room("ns/g2", group("g", 2), *members("g", [2, 2, 2])), ["5 more cpu on n"])
+    t.equal("each member with what it asks for itself", room("ns/g", group("g", 2), *members("g", [1, 4])), ["4 more cpu on n"])
+    t.equal("a group that runs: one pod more", room("ns/g1", group("g", 1), pod("g0", 1, on="n", queue="b", **{"pod-group-name": "g"}), pod("g1", 2, queue="b", **{"pod-group-name": "g"})),
+            ["2 more cpu on n"])
+    runs = [{**pod(f"e{i}", 2, on="n", queue="a", **{"pod-group-name": "e"})} for i in range(2)]
+    found = data([node("n"), kai("d", "", 4000), kai("a", "d", 0, reclaimMinRuntime="10m"), kai("b", "d", 4000), group("e", 1, queue="a"), *runs, pod("want", 4, queue="b")], "ns/want")
+    t.equal("without the window an elastic group goes below its minimum", [x["victims"] for x in found["whatWouldItTake"] if x.get("rule") == "min-runtime"], [2])
+
+
 def queues(t):
     running = [pod(f"a{i}", on="n", queue="a", start=f"2026-11-15T11:5{5 + i}:00Z") for i in range(4)]
     objects = windows() + running + [pod("want", 3, queue="b")]
@@ -164,6 +185,7 @@ def main():
     forecasts(t)
     more_than_are_told(t)
     remedies(t)
+    elastic(t)
     queues(t)
     t.end()
 
