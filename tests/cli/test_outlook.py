@@ -59,12 +59,18 @@ def more_than_are_told(t):
     found = explain(cluster, "ns/want").out
     t.true("who is protected: there may be others", "PROTECTED (1000)" in found and "There may be others: no more than 1000 were written down." in found, found)
     t.true("when it starts: it may be earlier", "It starts at 12:07:00" in found and "It may be earlier: of 1000 protected pods alone" in found, found)
-    t.equal("the same for programs", data(cluster, "ns/want")["forecast"].get("mayBeEarlier"), True)
+    t.equal("the same for programs", (data(cluster, "ns/want")["forecast"].get("mayBeEarlier"), data(cluster, "ns/want").get("protectedMayBeMore")), (True, True))
+    found = explain(cluster, "root.d.b").out
+    t.true("of a queue: at least so many are held back", "min-runtime  at least 1000  1000 cpu" in found, found)
+    t.equal("also for programs", [(x["pods"], x.get("mayBeMore")) for x in data(cluster, "root.d.b")["heldBackBy"]], [(1000, True)])
     whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster})
+    plan = json.loads(cede("plan", "-f", "-", "-q", "-o", "json", *NOW, stdin=whole.encode()).out)["decisions"][0]
+    t.equal("a plan for programs", (plan["protectedCount"], plan.get("protectedMayBeMore")), (1000, True))
     plan = cede("plan", "-f", "-", "-q", *NOW, stdin=whole.encode()).out
     t.true("plan: at least so many", "at least 1000 pods protected by min-runtime, the first of these until 12:07:00" in plan, plan)
     few = machines + queues + running[:998] + [pod("want", 3, queue="b"), pod("rest", 101, on="n10", queue="b")]
     found = explain(few, "ns/want").out
+    t.equal("nor for programs", {x.get("mayBeMore") for x in data(few, "root.d.b")["heldBackBy"]}, {None})
     t.true("of fewer that is not said", "PROTECTED (999)" in found and "There may be others" not in found and "It may be earlier" not in found, found)
 
 
@@ -169,6 +175,16 @@ def queues(t):
                 (x["rule"], x["pods"], x["amounts"]["cpu"], x["from"][11:16], x["until"][11:16]) for x in found["heldBackBy"]], found["startsAt"][11:16]),
             ("QueueExplanation", True, {}, {"cpu": "3"}, {"cpu": "3"}, [("min-runtime", 4, "4", "12:05", "12:08")], "12:07"))
     t.golden("a queue in words", "explain-queue.txt", explain(objects, "root.d.b").out)
+    endless = {"resources": {"cpu": {"quota": 1000, "limit": -1, "overQuotaWeight": 1}, "memory": {"quota": -1, "limit": -1, "overQuotaWeight": 1},
+                             "gpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}}}
+    want = pod("want", 1, queue="a")
+    want["spec"]["containers"][0]["resources"]["requests"]["memory"] = "1Gi"
+    over = [node("n"), kai("d", "", 4000), kai("a", "d", 1000, **endless), kai("free", "d", 0)] + [pod(f"a{i}", on="n", queue="a") for i in range(4)] + [want]
+    found = data(over, "root.d.a")
+    t.equal("a guarantee without end makes nobody short who is over another", (found["short"], found["sentence"]),
+            (False, "Queue root.d.a is not short: it uses 4 of 1 guaranteed cpu. 1 keeps waiting."))
+    found = data(over + [pod("want2", queue="free")], "root.d.free")
+    t.equal("a queue without a guarantee", found["sentence"], "Queue root.d.free is not short: nothing is guaranteed to it. 1 keeps waiting.")
     t.equal("a KAI Queue by its name", data(objects, "b")["queue"], "root.d.b")
     t.true("a queue above its guarantee", "Queue root.d.a is not short: nothing waits in it." in explain(objects, "a").out, explain(objects, "a").out)
     for words, args in (("there is no queue root.d.c in what was read; did you mean root.d.a?", ["root.d.c"]),
