@@ -70,6 +70,8 @@ struct protected_kinds protected_kinds_of(const struct plan_view *v, const struc
 void protected_kinds_free(struct protected_kinds *k);
 /* In a few words: "4 pods protected by min-runtime, the first until 12:09:00; 2 by guarantee (law 5)"; or nothing. */
 void protection_text(const struct plan_view *v, const struct decision *d, struct text *out);
+/* Why a pod waits: the sentence of its condition, who had to be left for it, and what holds back the pod itself. */
+void waiting_text(const struct plan_view *v, const struct decision *d, struct text *out);
 /* A time, without its day if that is today. */
 void until_text(const struct plan_view *v, int64_t at_ns, struct text *out);
 /* A sentence on lines of its own, safe to print. */

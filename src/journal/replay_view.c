@@ -284,6 +284,8 @@ static void emit_place(struct emit *e, const char *key, const struct journal_dec
 	emit_some(e, "node", d->node);
 	if (!*d->node)
 		emit_some(e, "message", d->message);
+	if (d->why)
+		emit_some(e, "why", d->why);
 	emit_end(e);
 }
 
