@@ -137,6 +137,17 @@ def remedies(t):
     objects = [node("n"), queues] + [of(f"b{i}", "root.p.b", on="n") for i in range(3)] + [of("a0", "root.p.a", on="n"), of("want", "root.p.a")]
     found = [x["change"] for x in data(objects, "ns/want")["whatWouldItTake"] if x["kind"] == "guarantee"]
     t.equal("no guarantee that the reader of queues.yaml would refuse", found, [])
+    optional = pod("own", 1, 0, on="n", **{"yunikorn.apache.org/allow-preemption": "false"})
+    objects = [node("n"), optional, pod("held", 3, 90, on="n"), pod("want", 4, 10)]
+    t.equal("who opted out is not said to be spared where nothing is enough", [(x["pod"], x["rule"]) for x in data(objects, "ns/want")["protected"]], [("ns/held", "priority")])
+    objects = [node("n"), optional, pod("low", 3, 0, on="n"), pod("want", 3, 10)]
+    t.equal("but where others are", [(x["pod"], x["rule"]) for x in data(objects, "ns/want")["protected"]], [("ns/own", "opt-out")])
+    alike = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 10}}
+    wants = [pod(f"want{i}", 2, 10) for i in range(2)]
+    for one in wants:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    found = data([node("n"), optional, pod("held", 3, 90, on="n"), alike, *wants], "ns/g")
+    t.equal("nor of groups", [(x["pod"], x["rule"]) for x in found["protected"]], [("ns/held", "priority")])
     group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
              "spec": {"minMember": 2, "priorityClassName": "train", "queue": "b"}}
     members = [pod(f"g{i}", 2, queue="b", **{"pod-group-name": "g"}) for i in range(2)]
