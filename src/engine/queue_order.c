@@ -51,7 +51,10 @@ struct queue_order {
 	struct bits tried;     /* groups */
 	ARRAY(pod_id) stray;   /* pods without a queue: last */
 	uint32_t next_stray;
-	struct queue_order_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
+	struct queue_order_yunikorn *yunikorn; /* in that profile everybody with a queue is there, */
+	ARRAY(pod_id) nominated;	       /* and these come first */
+	uint32_t next_nominated;
+	struct bits was_first;
 };
 
 static queue_id parent_of(const struct queue_order *t, queue_id q)
@@ -204,8 +207,11 @@ static void add(struct queue_order *t, uint32_t rank)
 		array_push(&t->stray, t->waiting[rank]);
 		return;
 	}
-	if (t->yunikorn)
+	if (t->yunikorn) {
+		if (p->nomination != NOMINATION_NONE)
+			array_push(&t->nominated, t->waiting[rank]);
 		return;
+	}
 	leaf = lane_of(t, p->queue);
 	at = kind_of(t, leaf, p);
 	array_push(&leaf->kinds.v[at].pods, rank);
@@ -259,6 +265,8 @@ void queue_order_free(struct queue_order *t)
 	array_free(&t->group_kinds);
 	map_free(&t->first_kind);
 	bits_free(&t->tried);
+	array_free(&t->nominated);
+	bits_free(&t->was_first);
 	array_free(&t->stray);
 	if (t->yunikorn)
 		queue_order_yunikorn_free(t->yunikorn);
@@ -452,9 +460,25 @@ static pod_id take(struct queue_order *t, struct queue_backlog *leaf, struct hea
 	return pod;
 }
 
+/* As there: whose room is reserved is tried before all others, so that nobody comes in between who is in its way. */
+static pod_id next_of_yunikorn(struct queue_order *t)
+{
+	pod_id pod;
+
+	if (t->next_nominated < t->nominated.n) {
+		pod = t->nominated.v[t->next_nominated++];
+		bits_set(&t->was_first, pod);
+		return pod;
+	}
+	do
+		pod = queue_order_yunikorn_next(t->yunikorn);
+	while (pod != POD_NONE && bits_has(&t->was_first, pod));
+	return pod;
+}
+
 pod_id queue_order_next(struct queue_order *t)
 {
-	pod_id pod = t->yunikorn ? queue_order_yunikorn_next(t->yunikorn) : POD_NONE;
+	pod_id pod = t->yunikorn ? next_of_yunikorn(t) : POD_NONE;
 	struct queue_backlog *leaf;
 
 	if (pod != POD_NONE)
