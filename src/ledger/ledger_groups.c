@@ -186,11 +186,12 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 		e->flag = true;
 		e->pos = is_fresh;
 	}
+	int64_t said = g->obj->started_ns;
 	g->obj = take(o);
 	g->queue = queue;
 	g->priority = priority;
 	g->preemptibility = p;
-	if (g->started_ns == TIME_NONE)
+	if (g->started_ns == TIME_NONE && g->obj->started_ns != said) /* what was not believed is not news */
 		g->started_ns = g->obj->started_ns;
 	describe_podsets(l, id);
 	l->group_generation++;

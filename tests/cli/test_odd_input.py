@@ -337,6 +337,9 @@ def starts(t):
     for name, when, expected in (("MR_14 a stamp of the past", "2026-11-15T10:00:00Z", (1, False)), ("MR_14 a stamp of the future", "2026-11-15T13:00:00Z", (1, True)),
                                  ("MR_14 a stamp of 1700", "1700-01-01T00:00:00Z", (1, True))):
         t.equal(f"{name} protects from nothing where no window is set", moved(when), expected)
+    odd = {**stamp, "metadata": {"name": "g", "namespace": "ns", "annotations": {"kai.scheduler/last-start-timestamp": "1700-01-01T00:00:00Z"}}}
+    found = json.loads(run("show", [NODE, odd, {**pod("a"), "metadata": {"name": "a", "namespace": "ns", "annotations": {"pod-group-name": "g"}}}], "-o", "json").out)
+    t.equal("a group does not run for three centuries", [g.get("started") for g in found["groups"]], [None])
 
 
 def main():
