@@ -4,9 +4,58 @@
 #include "explain/emit_fields.h"
 #include "journal/replay_view.h"
 
+/* ---- one namespace ---- */
+
+static bool is_in(const char *ns, const char *pod)
+{
+	size_t n = strlen(ns);
+
+	return !strncmp(pod, ns, n) && pod[n] == '/';
+}
+
+static bool concerns(const char *ns, const struct eviction *x)
+{
+	return is_in(ns, x->victim->pod) || is_in(ns, x->by->pod);
+}
+
+static void keep_evictions(eviction_list *list, const char *ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (concerns(ns, &list->v[i]))
+			list->v[n++] = list->v[i];
+	list->n = n;
+}
+
+static void keep_namespace(struct run_diff *d, const char *ns)
+{
+	uint32_t n = 0;
+
+	keep_evictions(&d->spared, ns);
+	keep_evictions(&d->added, ns);
+	for (uint32_t i = 0; i < d->shifted_was.n; i++) {
+		if (!concerns(ns, &d->shifted_was.v[i]) && !concerns(ns, &d->shifted_is.v[i]))
+			continue;
+		d->shifted_was.v[n] = d->shifted_was.v[i];
+		d->shifted_is.v[n++] = d->shifted_is.v[i];
+	}
+	d->shifted_was.n = d->shifted_is.n = n;
+	n = 0;
+	for (uint32_t i = 0; i < d->moved_was.n; i++) {
+		if (!is_in(ns, d->moved_was.v[i] ? d->moved_was.v[i]->pod : d->moved_is.v[i]->pod))
+			continue;
+		d->moved_was.v[n] = d->moved_was.v[i];
+		d->moved_is.v[n++] = d->moved_is.v[i];
+	}
+	d->moved_was.n = d->moved_is.n = n;
+}
+
 void plan_difference_init(struct plan_difference *d)
 {
 	run_diff_init(&d->diff, d->was.run, d->is.run);
+	if (d->ns)
+		keep_namespace(&d->diff, d->ns);
 }
 
 void running_pods_init(struct running_pods *r, const struct plan_view *v)
@@ -218,6 +267,8 @@ static void changes_line(const struct plan_difference *d, struct text *out)
 		text_printf(out, "%s%s", i == 0 ? "" : i + 1 == d->n_changes ? " and " : ", ", d->changes[i]);
 	text_add(out, ", at ");
 	timestamp_text(time_floor(d->now_ns, NS_PER_S), out);
+	if (d->ns)
+		text_printf(out, ", namespace %s", d->ns);
 	text_printf(out, ", profile %s", d->is.run->profile);
 	if (!str_eq(d->was.run->profile, d->is.run->profile))
 		text_printf(out, " (today %s)", d->was.run->profile);
@@ -269,11 +320,13 @@ void plan_difference_text(const struct plan_difference *d, const struct look *lo
 
 /* ---- for programs ---- */
 
-static void emit_side(struct emit *e, const char *key, const struct plan_side *s)
+static void emit_side(struct emit *e, const char *key, const struct plan_side *s, const char *ns)
 {
 	eviction_list gone = {0};
 
 	evictions_of(s->run, &gone);
+	if (ns)
+		keep_evictions(&gone, ns);
 	emit_object(e, key);
 	emit_str(e, "profile", s->run->profile);
 	emit_int(e, "placed", s->placed);
@@ -294,8 +347,8 @@ void plan_difference_emit(const struct plan_difference *d, struct emit *e)
 	for (uint32_t i = 0; i < d->n_changes; i++)
 		emit_str(e, NULL, d->changes[i]);
 	emit_end(e);
-	emit_side(e, "today", &d->was);
-	emit_side(e, "then", &d->is);
+	emit_side(e, "today", &d->was, d->ns);
+	emit_side(e, "then", &d->is, d->ns);
 	run_diff_emit(&d->diff, e);
 	emit_end(e);
 }

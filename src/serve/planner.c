@@ -92,7 +92,9 @@ static enum err_code not_found(const struct cluster *c, const char *ns, const ch
 
 	if (is_path)
 		suggest_queue(c, text, &near);
-	else
+	else if (!strchr(text, '/'))
+		suggest_queue_named(c, text, &near);
+	if (!is_path && !near.n)
 		suggest_pod(c, ns, name, &near);
 	if (is_path)
 		rc = err_fail(e, ERR_NOTFOUND, "there is no queue %s in what was read%s", text, text_str(&near));

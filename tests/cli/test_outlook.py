@@ -201,8 +201,10 @@ def queues(t):
     for words, args in (("there is no queue root.d.c in what was read; did you mean root.d.a?", ["root.d.c"]),
                         ("there is no pod and no group ns/wnt in what was read; did you mean ns/want?", ["ns/wnt"]),
                         ("there is no pod and no group ns/wnt, and no such queue in what was read; did you mean ns/want?", ["-n", "ns", "wnt"]),
+                        ("there is no pod and no group default/wnt, and no such queue in what was read; did you mean ns/want?", ["wnt"]),
+                        ("there is no pod and no group default/d, and no such queue in what was read; there is root.x.d", ["d"]),
                         ("there is no pod and no group default/want, and no such queue in what was read; there is ns/want", ["want"])):
-        found = explain(objects, *args)
+        found = explain([x for x in objects if x["kind"] != "Queue"] + [yunikorn({"name": "x", "queues": [{"name": "d"}]})] if args == ["d"] else objects, *args)
         t.true(f"not there: {args[-1]}", found.code == 2 and words in found.err, found.err)
     t.equal("-n names the namespace", data(objects, "-n", "ns", "want")["pod"], "ns/want")
 

@@ -90,6 +90,10 @@ def namespaces(t):
     t.equal("-n: its pods and its victims are counted", data["summary"], {"placed": 1, "nominated": 1, "waiting": 0, "gated": 0, "victims": 1})
     t.true("-n: the sums say of what they are", cede("plan", "-f", EXAMPLE, *NOW, "-n", "web").out.startswith(
         "Plan at 2026-11-15T12:00:00Z, namespace web, profile default: 1 placed, 1 nominated, 0 waiting, 0 gated; 1 pod has to go\n"))
+    t.equal("-n: --strict is about its pods", [cede("plan", "-f", EXAMPLE, *NOW, "-n", ns, "--strict", "-q").code for ns in ("web", "vision")], [0, 1])
+    for command in ("plan", "show"):
+        t.equal(f"-n: nothing is there: {command} says so", cede(command, "-f", EXAMPLE, *NOW, "-n", "vison").err, "cede: note: nothing is in namespace vison; did you mean vision?\n")
+    t.equal("-n: nor is anything near", cede("plan", "-f", EXAMPLE, *NOW, "-n", "xyzzy").err, "cede: note: nothing is in namespace xyzzy\n")
     text = cede("show", "-f", EXAMPLE, *NOW, "-n", "ads", "-o", "wide").out
     listed = {word for word in re.findall(r"^\S+/\S+", text, re.M)}
     t.true("-n: show lists its pods alone", listed and all(word.startswith("ads/") for word in listed), text)
