@@ -120,7 +120,7 @@ static void minimum_clause(const struct group_view *x, struct text *out)
 		if (x->g->n_podsets > 1)
 			text_printf(out, " %s", name_str(names, p->name));
 	}
-	text_add(out, x->n > 1 ? " pods at once; " : " pods; ");
+	text_add(out, x->n > 1 ? " pods at once; " : x->n == 1 ? " pod; " : " pods; ");
 }
 
 static void running_clause(const struct group_view *x, struct text *out)
