@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Input that is odd, large or incomplete, but real: what is read of it, what is said about it, and how long that takes."""
+import itertools
 import json
 import os
 import re
@@ -342,9 +343,31 @@ def starts(t):
     t.equal("a group does not run for three centuries", [g.get("started") for g in found["groups"]], [None])
 
 
+def namesakes(t):
+    """A PodGroup of KAI and one of Kubernetes of one name: pods are in the one of the API by which they name it, in any order of documents."""
+    kai = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 2, "priorityClassName": "train"}}
+    kube = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 3}}, "priority": 7}}
+    pods = [pod(f"p{i}", cpu="1") for i in range(2)] + [pod(f"q{i}", cpu="1", priority=7) for i in range(2)]
+    for one in pods[:2]:
+        one["metadata"]["annotations"] = {"pod-group-name": "g"}
+    for one in pods[2:]:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    found = set()
+    for order in itertools.permutations([kai, kube, *pods[1:3]]):
+        found.add(run("show", [NODE, pods[0], pods[3], *order], "-o", "json").out + run("plan", [NODE, pods[0], pods[3], *order], "-o", "json").out
+                  + run("explain", [NODE, pods[0], pods[3], *order], "ns/g").out)
+    t.equal("two PodGroups of one name: the same answer for any order of documents", len(found), 1)
+    shown = json.loads(run("show", [NODE, kube, kai, *pods], "-o", "json").out)
+    t.equal("they are two groups", [(g["group"], g["api"], g["priority"]) for g in shown["groups"]], [("ns/g", "kai", 50), ("ns/g", "kubernetes", 7)])
+    made = {d["pod"]: d["outcome"] for d in json.loads(run("plan", [NODE, kube, kai, *pods], "-o", "json").out)["decisions"]}
+    t.equal("each with its own minimum", made, {"ns/p0": "placed", "ns/p1": "placed", "ns/q0": "waiting", "ns/q1": "waiting"})
+    whole = run("show", [NODE, kube, kai, *pods], "--manifests", "-o", "json").out
+    t.equal("and both are written back", sorted(o["apiVersion"] for o in json.loads(whole)["items"] if o["kind"] == "PodGroup"), ["scheduling.k8s.io/v1alpha2", "scheduling.run.ai/v2alpha2"])
+
+
 def main():
     t = Suite()
-    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
+    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts, namesakes):
         part(t)
     t.end()
 
