@@ -546,10 +546,18 @@ static void try_known(void)
 		{5000477, PROFILE_DEFAULT},    /* a whole group, of which one pod is inside its window */
 		{5000523, PROFILE_KUBERNETES}, /* spread of a pod of a group */
 		{5001488, PROFILE_YUNIKORN},   /* a search for the best set that is stopped */
+		{202956, PROFILE_KUBERNETES},  /* two of one priority on one node, away from each other's victims */
+		{209047, PROFILE_YUNIKORN},    /* a victim that comes back beside the room it left, and a spread */
+		{212528, PROFILE_KAI},	       /* a group of which a pod of another scheduler runs */
+		{213144, PROFILE_DEFAULT},     /* a nomination given up before others move for the pod */
+		{506901, PROFILE_KAI}, /* moves for one of a group that lost its room again, while another has some */
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		try_cluster(rows[i].seed, rows[i].profile);
+		if (rows[i].profile != PROFILE_KAI)
+			try_to_rest(rows[i].seed, rows[i].profile);
+	}
 }
 
 static int try_all(void **state)
