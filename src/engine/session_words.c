@@ -220,7 +220,7 @@ static void workload_words(struct session_words *w, uint32_t workload, struct te
 		return;
 	session_next_members(s, workload, true);
 	if (s->tasks.n == 0) {
-		text_add(out, "the room that it got in this cycle went to others.");
+		text_add(out, "there was room for it, which others needed who come before it.");
 		return;
 	}
 	first = s->tasks.v[0];

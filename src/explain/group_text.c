@@ -59,7 +59,7 @@ static void look_at(struct group_view *x, const struct decision *d, bool *goes)
 	x->own[position(x, d->pod)] = d;
 	if (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)
 		x->first = x->first ? x->first : d;
-	else
+	else if (d->outcome != OUTCOME_EVICTED) /* that says no more than for whom others went */
 		x->waits = x->waits && (x->waits->n_protected || !d->n_protected) ? x->waits : d;
 }
 
