@@ -146,14 +146,14 @@ static void see_held(struct queue_backlog *backlog)
 		backlog->held[r] = held(backlog->t, backlog->queue, r);
 }
 
-static struct queue_backlog *lane_of(struct queue_order *t, queue_id q)
+static struct queue_backlog *backlog_of(struct queue_order *t, queue_id q)
 {
 	queue_id up = parent_of(t, q);
 	struct queue_backlog *backlog = t->backlogs[q], *parent;
 
 	if (backlog)
 		return backlog;
-	parent = up == QUEUE_NONE ? NULL : lane_of(t, up);
+	parent = up == QUEUE_NONE ? NULL : backlog_of(t, up);
 	backlog = mem_alloc(sizeof(*backlog));
 	*backlog = (struct queue_backlog){.t = t, .queue = q, .share = share_of(t, q)};
 	if (has_guarantee(t, q))
@@ -212,7 +212,7 @@ static void add(struct queue_order *t, uint32_t rank)
 			array_push(&t->nominated, t->waiting[rank]);
 		return;
 	}
-	leaf = lane_of(t, p->queue);
+	leaf = backlog_of(t, p->queue);
 	at = kind_of(t, leaf, p);
 	array_push(&leaf->kinds.v[at].pods, rank);
 	if (leaf->kinds.v[at].pods.n == 1)
@@ -241,7 +241,7 @@ struct queue_order *queue_order_new(const struct engine *en, const pod_id *waiti
 	return t;
 }
 
-static void lane_free(struct queue_backlog *backlog)
+static void backlog_free(struct queue_backlog *backlog)
 {
 	for (uint32_t i = 0; i < backlog->kinds.n; i++)
 		array_free(&backlog->kinds.v[i].pods);
@@ -260,7 +260,7 @@ void queue_order_free(struct queue_order *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->backlogs[i])
-			lane_free(t->backlogs[i]);
+			backlog_free(t->backlogs[i]);
 	mem_free(t->backlogs);
 	array_free(&t->group_kinds);
 	map_free(&t->first_kind);

@@ -29,7 +29,7 @@ static const struct pod *pod_of(const struct group_view *x, pod_id p)
 	return ledger_pod(x->l, p);
 }
 
-static int by_part_and_name(const void *a, const void *b, void *ctx)
+static int by_podset_and_name(const void *a, const void *b, void *ctx)
 {
 	const struct group_view *x = ctx;
 	const struct pod *p = pod_of(x, *(const pod_id *)a), *q = pod_of(x, *(const pod_id *)b);
@@ -90,7 +90,7 @@ static void group_view_init(struct group_view *x, const struct plan_view *v, gro
 		if (pod_of(x, p)->state != POD_FREE && pod_of(x, p)->group == g)
 			x->pods[x->n++] = p;
 	if (x->n > 1)
-		qsort_r(x->pods, x->n, sizeof(*x->pods), by_part_and_name, x);
+		qsort_r(x->pods, x->n, sizeof(*x->pods), by_podset_and_name, x);
 	x->own = mem_alloc((x->n + 1) * sizeof(struct decision *));
 	goes = mem_alloc((x->n + 1) * sizeof(*goes));
 	x->goes = goes;

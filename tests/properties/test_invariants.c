@@ -2,7 +2,7 @@
 /*
  * The promises that hold on any cluster, in every profile, on random clusters of all kinds of objects together:
  *
- *	1 no node is over-committed by placements and promises	5 no preemption for ever with controllers that recreate
+ *	1 no node is over-committed, nominations counted	5 no preemption for ever with controllers that recreate
  *	2 no protected pod is evicted, and who is said to	6 taking a plan back restores every byte
  *	  be protected is
  *	3 no queue is taken below its guarantee by reclaim	7 a replay is the record
