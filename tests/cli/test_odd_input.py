@@ -154,6 +154,15 @@ def budgets(t):
         found = json.loads(run("show", objects, "--manifests", "-o", "json").out)["items"]
         allowed = [o["status"]["disruptionsAllowed"] for o in found if o["kind"] == "PodDisruptionBudget"]
         t.equal(f"and so written: {spec}", allowed, [int(words.split()[-3])])
+    deploy = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ns"}, "spec": {"replicas": 8, "selector": {"matchLabels": {"app": "db"}}}}
+    rs = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "r", "namespace": "ns", "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "controller": True}]},
+          "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "db"}}}}
+    owned = [{**p, "metadata": {**p["metadata"], "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "controller": True}]}} for p in runs]
+    for owners, spec, words in (([deploy, rs], {"maxUnavailable": "50%"}, "3 of 9 run, 4 must stay, so 0 may go"), ([rs], {"maxUnavailable": "50%"}, "3 of 5 run, 2 must stay, so 1 may go"),
+                                ([deploy, rs], {"minAvailable": "30%"}, "3 of 9 run, 3 must stay, so 0 may go"), ([deploy, rs], {"minAvailable": 1}, "3 of 4 run, 1 must stay, so 2 may go"),
+                                ([], {"maxUnavailable": "50%"}, "3 of 4 run, 2 must stay, so 1 may go")):
+        objects = [NODE, *owners, *owned, pod("db-3", "1", labels={"app": "db"}), budget({**spec, "selector": {"matchLabels": {"app": "db"}}})]
+        is_said(t, f"a budget of {spec} and what {len(owners)} controllers are to have", run("show", objects), 0, f"counted from its pods: {words}\n")
     none = run("show", [budget({"minAvailable": 1})])
     is_said(t, "a budget without a status and without pods", none, 0, "0 of 0 run, 1 must stay, so 0 may go")
     t.equal("one with a status is not", run("show", [budget({"minAvailable": 1}, status={"disruptionsAllowed": 0})]).err, "")
