@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Disruption budgets without a status: nobody has counted for them, as in files that never were in a cluster. They are
- * counted here from the pods that were read, as the disruption controller would: what is placed is healthy; expected are
- * as many as the controllers of these pods are to have, where they were read and say so, else the pods that are not
- * finished. A minimum that is a number goes by the pods alone.
+ * counted here from the pods that were read, as the disruption controller would: what is placed is healthy; expected
+ * are as many as the controllers of these pods are to have, where they were read and say so, else the pods that are
+ * not finished. A minimum that is a number goes by the pods alone.
  */
 #include "manifest/collect.h"
 
