@@ -320,7 +320,9 @@ static inline void check_needed(struct trial *t, const struct m_preemption *c)
 		for (uint32_t k = 0; k < c->victims.n; k++)
 			if (!is_one_unit(t, c, c->victims.v[i], c->victims.v[k]))
 				less[rest.n++] = c->victims.v[k];
-		if (all_fit(t, c, &rest, is_kube ? AT_ONCE : SOON, is_kube ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS))
+		/* who is nominated elsewhere takes room there, but does not count for a spread before it runs */
+		if (all_fit(t, c, &rest, is_kube ? AT_ONCE : SOON, is_kube ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS) &&
+		    (is_kube || all_fit(t, c, &rest, SOON, NOMINATIONS_THAT_HOLD)))
 			breaks(t, NEEDED, "%s by %s: %s did not have to go", name_at(t, c->pod), action_text(c->action),
 			       name_at(t, c->victims.v[i]));
 	}
