@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/live.h"
 #include "manifest/fields.h"
+#include "manifest/suggest.h"
 #include "manifest/whatif.h"
 #include "units/timestamp.h"
 
@@ -264,6 +265,9 @@ void cli_input_free(struct cli_input *in)
 {
 	array_free(&in->files);
 	text_free(&in->standard_input);
+	for (uint32_t i = 0; i < in->told.n; i++)
+		mem_free(in->told.v[i]);
+	array_free(&in->told);
 }
 
 /* ---- reading ---- */
@@ -340,14 +344,44 @@ static enum err_code load(struct cli_input *in, const struct whatif *w, struct c
 	return w ? whatif_apply(w, c->manifest, c->cluster, e) : ERR_OK;
 }
 
-void cli_notes(const struct manifest *m)
+/* at: where the last was found; most come in the same order again. */
+static bool was_told(const struct cli_input *in, uint32_t n_before, const char *note, uint32_t *at)
 {
-	uint32_t n = manifest_note_count(m);
+	for (uint32_t i = 0; i < n_before; i++) {
+		uint32_t k = (*at + i) % n_before;
 
-	for (uint32_t i = 0; i < n && i < NOTES_MAX; i++)
-		cli_note(manifest_note(m, i));
+		if (str_eq(in->told.v[k], note)) {
+			*at = k + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+void cli_notes(struct cli_input *in, const struct manifest *m)
+{
+	uint32_t n_before = in->told.n, n = 0, at = 0;
+
+	for (uint32_t i = 0; i < manifest_note_count(m); i++) {
+		if (was_told(in, n_before, manifest_note(m, i), &at))
+			continue;
+		if (n++ < NOTES_MAX)
+			cli_note(manifest_note(m, i));
+		array_push(&in->told, mem_strdup(manifest_note(m, i)));
+	}
 	if (n > NOTES_MAX)
 		fprintf(stderr, "cede: note: and %u more\n", n - NOTES_MAX);
+}
+
+/* A namespace that nothing is in is most often a slip. */
+static void note_namespace(const struct cli_input *in, const struct cluster *c)
+{
+	struct text note = {0};
+
+	text_printf(&note, "nothing is in namespace %s", in->ns);
+	if (suggest_namespace(c, in->ns, &note))
+		cli_note(text_str(&note));
+	text_free(&note);
 }
 
 int cli_load(struct cli_input *in, const char *command, struct cli_cluster *ret)
@@ -377,7 +411,9 @@ int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *c
 	if (load(in, w, ret, &e))
 		return cli_fail(&e);
 	if (!in->is_quiet)
-		cli_notes(ret->manifest);
+		cli_notes(in, ret->manifest);
+	if (!in->is_quiet && in->ns && (w || !in->keeps_standard_input)) /* what is thought of may be in it */
+		note_namespace(in, ret->cluster);
 	return EXIT_FINE;
 }
 

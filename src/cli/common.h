@@ -39,6 +39,7 @@ struct cli_input { /* zero-initialised: nothing given */
 	struct text standard_input;
 	const char *made_name; /* a file that was never written: its name, for messages; NULL: there is none */
 	const struct text *made;
+	ARRAY(char *) told; /* notes: each is told once, however often the input is read */
 };
 
 enum output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML };
@@ -96,7 +97,8 @@ void cli_input_free(struct cli_input *in);
 int cli_fail(const struct err *e);
 /* "cede: note: ...", with control characters made visible. */
 void cli_note(const char *s);
-void cli_notes(const struct manifest *m); /* what was odd in the input; the first twenty */
+/* What was odd in the input and was not told before; the first twenty. */
+void cli_notes(struct cli_input *in, const struct manifest *m);
 
 /* How standard output will be looked at: width and colour of the terminal. COLUMNS, NO_COLOR and TERM=dumb count. */
 struct look cli_look(const struct cli_output *o);

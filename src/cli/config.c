@@ -47,7 +47,7 @@ static int load(struct cli_input *in, struct cli_cluster *c)
 	if (cli_configure(in, c, &e))
 		return cli_fail(&e);
 	if (!in->is_quiet)
-		cli_notes(c->manifest);
+		cli_notes(in, c->manifest);
 	return EXIT_FINE;
 }
 

@@ -111,7 +111,7 @@ static int plan_as_it_is(struct plan_options *o, const char *command)
 			rc = planned_record(&p, &c, o->planning.cycles, o->journal, &o->keep);
 		if (!rc) {
 			print_plan(&p.view, &o->output);
-			rc = o->is_strict && p.plan.waiting ? EXIT_STRICT : EXIT_FINE;
+			rc = o->is_strict && plan_counts(&p.view).waiting ? EXIT_STRICT : EXIT_FINE;
 		}
 		planned_free(&p);
 	}

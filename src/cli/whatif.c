@@ -91,13 +91,15 @@ static int plan_side(struct cli_cluster *c, const struct planning *planning, str
 		     struct journal_run *run, struct plan_side *ret)
 {
 	struct planned p;
+	struct plan_counts n;
 	int rc = planning_run(planning, c, &p);
 
 	if (!rc) {
 		journal_decisions(&p.view, run);
 		if (running)
 			running_pods_init(running, &p.view);
-		*ret = (struct plan_side){run, p.plan.placed, p.plan.nominated, p.plan.waiting, p.plan.gated};
+		n = plan_counts(&p.view);
+		*ret = (struct plan_side){run, n.placed, n.nominated, n.waiting, n.gated};
 	}
 	planned_free(&p);
 	return rc;
@@ -122,17 +124,15 @@ int whatif_plan(struct cli_input *in, const struct whatif *w, const struct plann
 {
 	struct changes changes = changes_of(w);
 	struct running_pods running = {0};
-	struct plan_difference d = {.changes = changes.v.v, .n_changes = changes.v.n, .running = &running};
+	struct plan_difference d = {
+		.changes = changes.v.v, .n_changes = changes.v.n, .running = &running, .ns = in->ns};
 	struct journal_run was = {0}, is = {0};
-	bool is_quiet = in->is_quiet;
 	int rc;
 
 	in->keeps_standard_input = true;
 	rc = load_and_plan(in, NULL, planning, command, &running, &was, &d.was);
-	in->is_quiet = true; /* notes were told once */
 	if (!rc)
 		rc = load_and_plan(in, w, planning, command, NULL, &is, &d.is);
-	in->is_quiet = is_quiet;
 	if (!rc) {
 		d.now_ns = was.now_ns;
 		plan_difference_init(&d);

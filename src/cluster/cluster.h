@@ -70,7 +70,7 @@ void cluster_drop_attachment(struct cluster *c, const char *name);
 
 void cluster_drop_node(struct cluster *c, const char *name);
 void cluster_drop_pod(struct cluster *c, const char *ns, const char *name);
-void cluster_drop_group(struct cluster *c, const char *ns, const char *name);
+void cluster_drop_group(struct cluster *c, const char *ns, const char *name, bool is_k8s);
 void cluster_drop_pdb(struct cluster *c, const char *ns, const char *name);
 void cluster_drop_class(struct cluster *c, const char *name);
 void cluster_drop_namespace(struct cluster *c, const char *name);

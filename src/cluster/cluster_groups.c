@@ -157,6 +157,8 @@ static void detach_group(struct cluster *c, group_id g)
 {
 	for (pod_id id = first_in_group(c, g); id != POD_NONE; id = id_index_next(&c->by_group, id)) {
 		struct pod_entry entry = cluster_entry_of(ledger_pod(c->ledger, id));
+		if (entry.group != g) /* of another of that name, or of none */
+			continue;
 		entry.group = GROUP_NONE;
 		entry.podset = PODSET_NONE;
 		cluster_apply_entry(c, id, &entry);
@@ -210,7 +212,7 @@ enum err_code cluster_put_group(struct cluster *c, struct obj_group *o, struct e
 {
 	(void)e;
 	ledger_mark mark = ledger_get_mark(c->ledger);
-	group_id id = ledger_group_find(c->ledger, o->ns, o->name);
+	group_id id = ledger_group_find(c->ledger, o->ns, o->name, o->is_k8s);
 
 	if (id == GROUP_NONE) {
 		id = ledger_group_add(c->ledger, o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
@@ -316,7 +318,7 @@ static void drop_gang(struct cluster *c, group_id id)
 /* The gang of this name is what the pods say that name it. */
 static void settle_gang(struct cluster *c, name_id ns, name_id name)
 {
-	group_id id = ledger_group_find(c->ledger, ns, name);
+	group_id id = ledger_group_find(c->ledger, ns, name, false);
 	const struct obj_pod *by = definer_of(c, ns, name);
 	struct obj_group o;
 
@@ -344,7 +346,7 @@ static void settle_gang(struct cluster *c, name_id ns, name_id name)
 /* Nothing changes by what it says: most pods say what others said before. */
 static bool is_known(const struct cluster *c, const struct obj_pod *o)
 {
-	group_id id = ledger_group_find(c->ledger, ns_of(c, o->labelset), o->group);
+	group_id id = ledger_group_find(c->ledger, ns_of(c, o->labelset), o->group, false);
 	const struct obj_group *g = id != GROUP_NONE ? ledger_group(c->ledger, id)->obj : NULL;
 
 	if (!cluster_reads_gang(c, o->gang))
@@ -358,7 +360,7 @@ static bool is_known(const struct cluster *c, const struct obj_pod *o)
 static bool is_missed(const struct cluster *c, const struct obj_pod *was)
 {
 	name_id ns = ns_of(c, was->labelset);
-	group_id id = ledger_group_find(c->ledger, ns, was->group);
+	group_id id = ledger_group_find(c->ledger, ns, was->group, false);
 	pod_id next = id_index_first(&c->by_group, group_key(ns, was->group));
 	const struct pod_gang *other = next != POD_NONE ? ledger_pod(c->ledger, next)->obj->gang : NULL;
 
@@ -389,12 +391,13 @@ void cluster_relax_gangs(struct cluster *c, int64_t now_ns)
 	}
 }
 
-void cluster_drop_group(struct cluster *c, const char *ns, const char *name)
+void cluster_drop_group(struct cluster *c, const char *ns, const char *name, bool is_k8s)
 {
 	ledger_mark mark = ledger_get_mark(c->ledger);
 	name_id ns_id, name_id_;
-	group_id id = cluster_find_names(c, ns, name, &ns_id, &name_id_) ? ledger_group_find(c->ledger, ns_id, name_id_)
-									 : GROUP_NONE;
+	group_id id = cluster_find_names(c, ns, name, &ns_id, &name_id_)
+			      ? ledger_group_find(c->ledger, ns_id, name_id_, is_k8s)
+			      : GROUP_NONE;
 
 	if (id == GROUP_NONE)
 		return;

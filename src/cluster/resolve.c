@@ -161,7 +161,7 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	*ret_podset = PODSET_NONE;
 	if (o->group == NAME_NONE)
 		return GROUP_NONE;
-	group_id g = ledger_group_find(c->ledger, labelset_get(c->vocab, o->labelset)->ns, o->group);
+	group_id g = ledger_group_find(c->ledger, labelset_get(c->vocab, o->labelset)->ns, o->group, o->group_is_k8s);
 	if (o->gang != NULL)
 		return resolve_gang(c, o, g, ret_podset, complaints);
 	if (g == GROUP_NONE) {
@@ -172,7 +172,7 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	bool is_k8s = ledger_group(c->ledger, g)->obj->is_k8s;
 	if (ledger_group(c->ledger, g)->obj->is_of_pods)
 		return GROUP_NONE;
-	if (is_k8s != o->group_is_k8s || (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s))
+	if (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s)
 		return GROUP_NONE;
 	bool names_one = !is_k8s && o->subgroup != NAME_NONE;
 	*ret_podset = ledger_podset_find(c->ledger, g, names_one ? o->subgroup : c->default_name);

@@ -25,6 +25,19 @@ void protected_merge(struct protected_list *into, const struct protected_list *f
 		protected_add(into, &from->v.v[i]);
 }
 
+void protected_drop_spared(struct protected_list *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->v.n; i++) {
+		if (l->v.v[i].verdict.answer == IS_SPARED)
+			bits_clear(&l->seen, l->v.v[i].pod);
+		else
+			l->v.v[n++] = l->v.v[i];
+	}
+	l->v.n = n;
+}
+
 void protected_free(struct protected_list *l)
 {
 	array_free(&l->v);

@@ -40,6 +40,8 @@ struct protected_list {
 enum { PROTECTED_MAX = 1000 };						     /* told of one decision */
 void protected_add(struct protected_list *l, const struct protected_pod *x); /* unless it is there already */
 void protected_merge(struct protected_list *into, const struct protected_list *from);
+/* Those whom soft rules spare: they are asked again, and may go this time. */
+void protected_drop_spared(struct protected_list *l);
 void protected_free(struct protected_list *l);
 
 /* How one node fared: why it was refused, or what it would have cost. */

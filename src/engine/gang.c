@@ -559,6 +559,8 @@ static enum err_code try_victims(struct gang_attempt *g, bool *ret_is_done)
 	for (int round = 0; !rc && !*ret_is_done && round < 1 + g->has_last_resort; round++) {
 		if (round == 1 && !has_spared(g))
 			break;
+		if (round == 1)
+			protected_drop_spared(&g->all);
 		if (!g->en->config->reclaim_is_off)
 			rc = try_action(g, ACTION_RECLAIM, round == 1, false, ret_is_done);
 		if (!rc && !*ret_is_done && g->own_action != ACTION_NONE)

@@ -290,12 +290,11 @@ static void tell_open(struct kube_gang *g, const char *post)
 
 		if (!m->is_open)
 			continue;
-		m->d.message = m->words
-				       ? m->words
-				       : arena_printf(g->keep,
-						      "pod group %s needs places for %u pods together and has none for "
-						      "%u of its %u.",
-						      group, g->min, refused, g->n);
+		m->d.message = m->words ? m->words
+					: arena_printf(g->keep,
+						       "pod group %s needs places for %u %s together and has none for "
+						       "%u of its %u.",
+						       group, g->min, g->min == 1 ? "pod" : "pods", refused, g->n);
 		if (post && m->d.outcome == OUTCOME_WAITING)
 			m->d.message = arena_printf(g->keep, "%s preemption: %s", m->d.message, post);
 	}

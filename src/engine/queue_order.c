@@ -51,7 +51,10 @@ struct queue_order {
 	struct bits tried;     /* groups */
 	ARRAY(pod_id) stray;   /* pods without a queue: last */
 	uint32_t next_stray;
-	struct queue_order_yunikorn *yunikorn; /* in that profile everybody with a queue is there */
+	struct queue_order_yunikorn *yunikorn; /* in that profile everybody with a queue is there, */
+	ARRAY(pod_id) nominated;	       /* and these come first */
+	uint32_t next_nominated;
+	struct bits was_first;
 };
 
 static queue_id parent_of(const struct queue_order *t, queue_id q)
@@ -143,14 +146,14 @@ static void see_held(struct queue_backlog *backlog)
 		backlog->held[r] = held(backlog->t, backlog->queue, r);
 }
 
-static struct queue_backlog *lane_of(struct queue_order *t, queue_id q)
+static struct queue_backlog *backlog_of(struct queue_order *t, queue_id q)
 {
 	queue_id up = parent_of(t, q);
 	struct queue_backlog *backlog = t->backlogs[q], *parent;
 
 	if (backlog)
 		return backlog;
-	parent = up == QUEUE_NONE ? NULL : lane_of(t, up);
+	parent = up == QUEUE_NONE ? NULL : backlog_of(t, up);
 	backlog = mem_alloc(sizeof(*backlog));
 	*backlog = (struct queue_backlog){.t = t, .queue = q, .share = share_of(t, q)};
 	if (has_guarantee(t, q))
@@ -204,9 +207,12 @@ static void add(struct queue_order *t, uint32_t rank)
 		array_push(&t->stray, t->waiting[rank]);
 		return;
 	}
-	if (t->yunikorn)
+	if (t->yunikorn) {
+		if (p->nomination != NOMINATION_NONE)
+			array_push(&t->nominated, t->waiting[rank]);
 		return;
-	leaf = lane_of(t, p->queue);
+	}
+	leaf = backlog_of(t, p->queue);
 	at = kind_of(t, leaf, p);
 	array_push(&leaf->kinds.v[at].pods, rank);
 	if (leaf->kinds.v[at].pods.n == 1)
@@ -235,7 +241,7 @@ struct queue_order *queue_order_new(const struct engine *en, const pod_id *waiti
 	return t;
 }
 
-static void lane_free(struct queue_backlog *backlog)
+static void backlog_free(struct queue_backlog *backlog)
 {
 	for (uint32_t i = 0; i < backlog->kinds.n; i++)
 		array_free(&backlog->kinds.v[i].pods);
@@ -254,11 +260,13 @@ void queue_order_free(struct queue_order *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->backlogs[i])
-			lane_free(t->backlogs[i]);
+			backlog_free(t->backlogs[i]);
 	mem_free(t->backlogs);
 	array_free(&t->group_kinds);
 	map_free(&t->first_kind);
 	bits_free(&t->tried);
+	array_free(&t->nominated);
+	bits_free(&t->was_first);
 	array_free(&t->stray);
 	if (t->yunikorn)
 		queue_order_yunikorn_free(t->yunikorn);
@@ -452,9 +460,25 @@ static pod_id take(struct queue_order *t, struct queue_backlog *leaf, struct hea
 	return pod;
 }
 
+/* As there: whose room is reserved is tried before all others, so that nobody comes in between who is in its way. */
+static pod_id next_of_yunikorn(struct queue_order *t)
+{
+	pod_id pod;
+
+	if (t->next_nominated < t->nominated.n) {
+		pod = t->nominated.v[t->next_nominated++];
+		bits_set(&t->was_first, pod);
+		return pod;
+	}
+	do
+		pod = queue_order_yunikorn_next(t->yunikorn);
+	while (pod != POD_NONE && bits_has(&t->was_first, pod));
+	return pod;
+}
+
 pod_id queue_order_next(struct queue_order *t)
 {
-	pod_id pod = t->yunikorn ? queue_order_yunikorn_next(t->yunikorn) : POD_NONE;
+	pod_id pod = t->yunikorn ? next_of_yunikorn(t) : POD_NONE;
 	struct queue_backlog *leaf;
 
 	if (pod != POD_NONE)

@@ -2,7 +2,8 @@
 /*
  * queue_order_yunikorn.h - the order of waiting work in profile yunikorn.
  *
- * Top-down from the root, worked out anew after each decision. Among siblings with untried work: by the highest
+ * Pods with reserved room come before all others (queue_order.c), by priority, age and name; then all others: top-down
+ * from the root, worked out anew after each decision. Among siblings with untried work: by the highest
  * priority that waits there, as the queues pass it up (an offset is added, a priority fence replaces it), then the
  * smallest fair share, then the most pending; with application.sort.priority: disabled on the parent the share comes
  * before the priority. In the leaf among applications, by application.sort.policy: fifo by the time of the first

@@ -326,6 +326,8 @@ static bool victim_search_all(struct victim_search *h)
 	if (is_daemon(h->a))
 		return victim_search(h, ACTION_REQUIRED_NODE, true);
 	for (int round = 0; round < rounds && (round == 0 || has_spared(h)); round++) {
+		if (round == 1)
+			protected_drop_spared(&h->all);
 		if (!h->a->en->config->reclaim_is_off && victim_search(h, ACTION_RECLAIM, round == 1))
 			return true;
 		if (own != ACTION_NONE && victim_search(h, own, round == 1))

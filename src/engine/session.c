@@ -666,6 +666,12 @@ static void workload_names(const struct session *s, const struct workload *u, na
 	}
 }
 
+/* Two APIs may have a group of one name. */
+static bool is_k8s(const struct session *s, const struct workload *u)
+{
+	return u->group != GROUP_NONE && ledger_group(s->ledger, u->group)->obj->is_k8s;
+}
+
 struct ranked {
 	int64_t made_ns;
 	uint32_t workload;
@@ -687,7 +693,7 @@ static int by_creation(const void *a, const void *b, void *ctx)
 		if (d != 0)
 			return d;
 	}
-	return 0;
+	return is_k8s(s, &s->workloads[x->workload]) - is_k8s(s, &s->workloads[y->workload]);
 }
 
 /* By creation, a byte at a time; those made at one moment stay in the order they are in. */

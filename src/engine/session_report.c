@@ -164,15 +164,19 @@ static void tell_room(struct decision_report *r, uint32_t transaction, bool of_w
 	}
 }
 
-/* For whom a transaction was: the first that waited of its workload. POD_NONE: nobody waits. */
+/* For whom a transaction was that gave nobody room: the first of its workload that still waits. POD_NONE: nobody. */
 static pod_id first_waiting(const struct session *s, const struct transaction *st)
 {
 	const struct workload *u = &s->workloads[st->workload];
 	uint32_t first = s->podsets[u->first_podset].first;
 
-	for (uint32_t i = first; st->action != ACTION_STALE_GANG && i < first + u->n_members; i++)
-		if (!s->members[i].was_running && ledger_pod(s->ledger, s->members[i].pod)->state == POD_WAITING)
-			return s->members[i].pod;
+	for (uint32_t i = first; st->action != ACTION_STALE_GANG && i < first + u->n_members; i++) {
+		const struct member *m = &s->members[i];
+
+		if (!m->was_running && m->status != IS_NOMINATED && m->status != IS_BOUND &&
+		    ledger_pod(s->ledger, m->pod)->state == POD_WAITING)
+			return m->pod;
+	}
 	return POD_NONE;
 }
 
@@ -228,8 +232,8 @@ static uint32_t first_for(const struct decision_report *r, const struct transact
 
 /*
  * Victims stand at the first pod that got room by it; if none kept it, at the first of the workload that got some by
- * the same action, else in a decision that says no more than for whom they went: who waits has neither action nor
- * victims.
+ * the same action, else in a decision that says no more than for whom they went: one that still waits, which has
+ * neither action nor victims where that is said. Where nobody waits any more the first that got room has them.
  */
 static void tell_victims(struct decision_report *r, uint32_t i)
 {
@@ -242,6 +246,8 @@ static void tell_victims(struct decision_report *r, uint32_t i)
 		return;
 	if (at == NONE)
 		at = first_for(r, st);
+	if (at == NONE && first_waiting(r->s, st) == POD_NONE) /* all of it have room, by other actions */
+		at = r->first_of_workload[st->workload];
 	d = at != NONE ? &r->ret->v.v[at] : tell_eviction(r, st);
 	if (d->n_victims > 0) { /* it took several times */
 		struct victim *all = arena_n(r->ret->arena, d->n_victims + n, struct victim);

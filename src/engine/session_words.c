@@ -219,8 +219,10 @@ static void workload_words(struct session_words *w, uint32_t workload, struct te
 	if (says_limit(s, workload, workload_request(s, workload), false, out))
 		return;
 	session_next_members(s, workload, true);
-	if (s->tasks.n == 0)
+	if (s->tasks.n == 0) {
+		text_add(out, "there was room for it, which others needed who come before it.");
 		return;
+	}
 	first = s->tasks.v[0];
 	for (uint32_t i = 0; i < s->tasks.n; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)

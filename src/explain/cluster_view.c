@@ -37,7 +37,9 @@ static int group_order(const void *pa, const void *pb, void *ctx)
 	const struct obj_group *a = ledger_group(v->ledger, *(const group_id *)pa)->obj,
 			       *b = ledger_group(v->ledger, *(const group_id *)pb)->obj;
 
-	return by_ns_and_name(v, a->ns, a->name, b->ns, b->name);
+	int d = by_ns_and_name(v, a->ns, a->name, b->ns, b->name);
+
+	return d ? d : a->is_k8s - b->is_k8s;
 }
 
 static int budget_order(const void *pa, const void *pb, void *ctx)

@@ -29,7 +29,7 @@ static const struct pod *pod_of(const struct group_view *x, pod_id p)
 	return ledger_pod(x->l, p);
 }
 
-static int by_part_and_name(const void *a, const void *b, void *ctx)
+static int by_podset_and_name(const void *a, const void *b, void *ctx)
 {
 	const struct group_view *x = ctx;
 	const struct pod *p = pod_of(x, *(const pod_id *)a), *q = pod_of(x, *(const pod_id *)b);
@@ -59,7 +59,7 @@ static void look_at(struct group_view *x, const struct decision *d, bool *goes)
 	x->own[position(x, d->pod)] = d;
 	if (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)
 		x->first = x->first ? x->first : d;
-	else
+	else if (d->outcome != OUTCOME_EVICTED) /* that says no more than for whom others went */
 		x->waits = x->waits && (x->waits->n_protected || !d->n_protected) ? x->waits : d;
 }
 
@@ -90,7 +90,7 @@ static void group_view_init(struct group_view *x, const struct plan_view *v, gro
 		if (pod_of(x, p)->state != POD_FREE && pod_of(x, p)->group == g)
 			x->pods[x->n++] = p;
 	if (x->n > 1)
-		qsort_r(x->pods, x->n, sizeof(*x->pods), by_part_and_name, x);
+		qsort_r(x->pods, x->n, sizeof(*x->pods), by_podset_and_name, x);
 	x->own = mem_alloc((x->n + 1) * sizeof(struct decision *));
 	goes = mem_alloc((x->n + 1) * sizeof(*goes));
 	x->goes = goes;
@@ -120,7 +120,7 @@ static void minimum_clause(const struct group_view *x, struct text *out)
 		if (x->g->n_podsets > 1)
 			text_printf(out, " %s", name_str(names, p->name));
 	}
-	text_add(out, x->n > 1 ? " pods at once; " : " pods; ");
+	text_add(out, x->n > 1 ? " pods at once; " : x->n == 1 ? " pod; " : " pods; ");
 }
 
 static void running_clause(const struct group_view *x, struct text *out)

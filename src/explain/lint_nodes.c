@@ -51,20 +51,33 @@ static void check_shape(const struct look_at *a, const struct pod *p, const stru
 			 "of the nodes that its selector matches (%u) it tolerates the taints of none", n_matching);
 }
 
-/* Once per shape: pods of one template have the same to say. */
+static bool comes_first(const struct look_at *a, const struct pod *p, const struct pod *q)
+{
+	struct vocab *v = ledger_vocab(a->l);
+	int d = name_cmp(a->names, labelset_get(v, p->labelset)->ns, labelset_get(v, q->labelset)->ns);
+
+	return d ? d < 0 : name_cmp(a->names, p->name, q->name) < 0;
+}
+
+/* Once per shape: pods of one template have the same to say. The first by name says it. */
 static void check_shapes(const struct look_at *a)
 {
-	struct map seen = {0};
+	struct map first = {0};
 
 	for (pod_id i = 0; i < ledger_pod_limit(a->l); i++) {
 		const struct pod *p = ledger_pod(a->l, i);
+		uint32_t was = p->state == POD_WAITING ? map_get(&first, p->shape) : MAP_NONE;
 
-		if (p->state != POD_WAITING || map_get(&seen, p->shape) != MAP_NONE)
-			continue;
-		map_put(&seen, p->shape, 1);
-		check_shape(a, p, shape_get(ledger_vocab(a->l), p->shape));
+		if (p->state == POD_WAITING && (was == MAP_NONE || comes_first(a, p, ledger_pod(a->l, was))))
+			map_put(&first, p->shape, i);
 	}
-	map_free(&seen);
+	for (pod_id i = 0; i < ledger_pod_limit(a->l); i++) {
+		const struct pod *p = ledger_pod(a->l, i);
+
+		if (p->state == POD_WAITING && map_get(&first, p->shape) == i)
+			check_shape(a, p, shape_get(ledger_vocab(a->l), p->shape));
+	}
+	map_free(&first);
 }
 
 /* ---- gangs ---- */
@@ -76,7 +89,10 @@ static int by_amount(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* What the smallest of its pods that could make up the minimum ask for together: it cannot start with less. */
+/*
+ * What the smallest of its pods that could make up the minimum ask for together: it cannot start with less. Pods that
+ * are not there yet count as the smallest of those that are.
+ */
 static int64_t least_of(const struct look_at *a, group_id g, podset_id podset, res_id r)
 {
 	uint32_t n = 0, min = (uint32_t)ledger_podset(a->l, podset)->min_member;
@@ -92,8 +108,62 @@ static int64_t least_of(const struct look_at *a, group_id g, podset_id podset, r
 	qsort(amounts, n, sizeof(*amounts), by_amount);
 	for (uint32_t i = 0; i < n && i < min; i++)
 		sum = res_add_sat(sum, amounts[i]);
+	if (n && n < min)
+		sum = amounts[0] > (INT64_MAX - sum) / (min - n) ? INT64_MAX : sum + amounts[0] * (min - n);
 	mem_free(amounts);
 	return sum;
+}
+
+/* How many such pods a node bears if it is empty. */
+static int64_t slots_on(const struct look_at *a, const struct shape *s, node_id n)
+{
+	const int64_t *all = ledger_node_allocatable(a->l, n);
+	int64_t slots = all[RES_PODS];
+
+	for (uint32_t i = 0; i < s->request.n; i++)
+		if (s->request.v[i].amount > 0 && all[s->request.v[i].type] / s->request.v[i].amount < slots)
+			slots = all[s->request.v[i].type] / s->request.v[i].amount;
+	return slots;
+}
+
+/* The one shape of a podset's pods; NULL: they differ, or there are none. */
+static const struct shape *shape_of_all(const struct look_at *a, group_id g, podset_id podset)
+{
+	shape_id shape = SHAPE_NONE;
+
+	for (pod_id i = cluster_group_first(a->cluster, g); i != POD_NONE; i = cluster_group_next(a->cluster, i)) {
+		const struct pod *p = ledger_pod(a->l, i);
+
+		if (p->podset != podset || p->state == POD_FINISHED || p->state == POD_FREE)
+			continue;
+		if (shape != SHAPE_NONE && shape != p->shape)
+			return NULL;
+		shape = p->shape;
+	}
+	return shape == SHAPE_NONE ? NULL : shape_get(ledger_vocab(a->l), shape);
+}
+
+/* Enough in all, but in pieces that are too small, or on nodes that it may not use. */
+static void check_slots(const struct look_at *a, group_id id)
+{
+	const struct group *g = ledger_group(a->l, id);
+
+	for (podset_id k = g->first_podset; k < g->first_podset + g->n_podsets; k++) {
+		const struct shape *s = shape_of_all(a, id, k);
+		int64_t min = ledger_podset(a->l, k)->min_member, slots = 0;
+
+		for (node_id n = 0; s && n < ledger_node_limit(a->l); n++)
+			if (ledger_node(a->l, n)->is_live && matches(a, s, ledger_node(a->l, n)) &&
+			    tolerates(a, s, ledger_node(a->l, n)))
+				slots = res_add_sat(slots, slots_on(a, s, n));
+		if (!s || !slots || slots >= min) /* no slots: that is said of the pod */
+			continue;
+		lint_add(
+			a->out, LINT_WARNING, "never-runs", lint_group(a, g),
+			"its minimum is %d pods at once, and all nodes that they may use, even empty, have room for %d",
+			(int)min, (int)slots);
+		return;
+	}
 }
 
 static void check_gang(const struct look_at *a, group_id id)
@@ -116,6 +186,8 @@ static void check_gang(const struct look_at *a, group_id id)
 			 lint_amount(a, r, asks), res_type_name(a->types, r), lint_amount(a, r, all[r]));
 		return;
 	}
+	if (n_waiting)
+		check_slots(a, id);
 }
 
 /* ---- guarantees ---- */

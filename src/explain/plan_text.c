@@ -303,21 +303,26 @@ static bool waits_alike(const struct plan_view *v, const struct decision *a, con
 	       (!is_wide && has_same_template(v, a->pod, b->pod) && is_protected_alike(v, a, b));
 }
 
-/* The sentence of its condition, and who had to be left for it. */
-static void why_waiting(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
+void waiting_text(const struct plan_view *v, const struct decision *d, struct text *out)
 {
-	struct text why = {0}, visible = {0};
 	size_t n = d->message ? strlen(d->message) : 0;
 
 	if (d->n_protected && n && d->message[n - 1] == '.')
 		n--;
-	text_add_n(&why, n ? d->message : "", n);
+	text_add_n(out, n ? d->message : "", n);
 	if (d->n_protected) {
-		text_add(&why, n ? "; " : "");
-		protection_text(v, d, &why);
-		text_add_char(&why, '.');
+		text_add(out, n ? "; " : "");
+		protection_text(v, d, out);
+		text_add_char(out, '.');
 	}
-	own_rule_text(v, d, &why);
+	own_rule_text(v, d, out);
+}
+
+static void why_waiting(const struct plan_view *v, const struct decision *d, const struct look *look, struct text *out)
+{
+	struct text why = {0}, visible = {0};
+
+	waiting_text(v, d, &why);
 	text_add_visible(&visible, text_str(&why));
 	if (visible.n) {
 		text_add(out, "    ");

@@ -40,28 +40,38 @@ void plan_view_text(const struct plan_view *v, const struct look *look, bool is_
 struct cede_cycle;
 void decision_text(const struct plan_view *v, const struct decision *d, const struct cede_cycle *words,
 		   const struct look *look, bool is_wide, struct text *out);
-/* Who is protected, and why; nothing if there is nobody. Alike ones stand together unless is_wide. */
 /* Are there more than a decision tells of, for all that is known? */
 static inline bool protected_are_cut(const struct decision *d)
 {
 	return d->n_protected >= PROTECTED_MAX;
 }
+/* Who is protected, and why; nothing if there is nobody. Alike ones stand together unless is_wide. */
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
 		     struct text *out);
-/* Pods that one rule keeps for one reason in one queue. */
+/* Which protected pods are told together. */
+enum protected_grain {
+	GRAIN_REASON,	/* those that one rule keeps for one reason in one queue */
+	GRAIN_SENTENCE, /* of these those on one node of which the same is said, word for word */
+	GRAIN_POD,	/* each alone */
+};
 struct protected_kind {
 	const struct protected_pod *first;
+	const char *why; /* GRAIN_SENTENCE, GRAIN_POD */
 	uint32_t n;
 	int64_t until_ns; /* the first end of a verdict among them; TIME_NONE */
 };
 struct protected_kinds {
 	ARRAY(struct protected_kind) v; /* in the order of their first pods */
 	uint32_t *of;			/* by protected pod of the decision */
+	struct arena *arena;
 };
-struct protected_kinds protected_kinds_of(const struct decision *d);
+struct protected_kinds protected_kinds_of(const struct plan_view *v, const struct decision *d,
+					  enum protected_grain grain);
 void protected_kinds_free(struct protected_kinds *k);
 /* In a few words: "4 pods protected by min-runtime, the first until 12:09:00; 2 by guarantee (law 5)"; or nothing. */
 void protection_text(const struct plan_view *v, const struct decision *d, struct text *out);
+/* Why a pod waits: the sentence of its condition, who had to be left for it, and what holds back the pod itself. */
+void waiting_text(const struct plan_view *v, const struct decision *d, struct text *out);
 /* A time, without its day if that is today. */
 void until_text(const struct plan_view *v, int64_t at_ns, struct text *out);
 /* A sentence on lines of its own, safe to print. */

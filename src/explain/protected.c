@@ -19,35 +19,49 @@ static const struct limits in_data = {10, 60};
 
 /* ---- kinds ---- */
 
-static bool is_alike(const struct protected_pod *a, const struct protected_pod *b)
+static bool is_alike(const struct protected_kind *k, const struct protected_pod *x, const char *why)
 {
-	return a->verdict.rule == b->verdict.rule && a->verdict.reason == b->verdict.reason &&
-	       a->verdict.answer == b->verdict.answer && a->verdict.plugin == b->verdict.plugin && a->queue == b->queue;
+	const struct protected_pod *a = k->first;
+
+	return a->verdict.rule == x->verdict.rule && a->verdict.reason == x->verdict.reason &&
+	       a->verdict.answer == x->verdict.answer && a->verdict.plugin == x->verdict.plugin &&
+	       a->queue == x->queue && (!why || (a->node == x->node && str_eq(k->why, why)));
 }
 
-static uint32_t kind_of(struct protected_kinds *k, const struct protected_pod *x)
+/* The latest are looked at first: pods come node by node. */
+static uint32_t kind_of(struct protected_kinds *k, const struct protected_pod *x, const char *why, bool is_alone)
 {
-	for (uint32_t i = k->v.n; i-- > 0;)
-		if (is_alike(k->v.v[i].first, x))
+	for (uint32_t i = is_alone ? 0 : k->v.n; i-- > 0;)
+		if (is_alike(&k->v.v[i], x, why))
 			return i;
-	array_push(&k->v, ((struct protected_kind){.first = x, .until_ns = TIME_NONE}));
+	array_push(&k->v, ((struct protected_kind){.first = x,
+						   .why = why ? arena_strndup(k->arena, why, strlen(why)) : NULL,
+						   .until_ns = TIME_NONE}));
 	return k->v.n - 1;
 }
 
-struct protected_kinds protected_kinds_of(const struct decision *d)
+struct protected_kinds protected_kinds_of(const struct plan_view *v, const struct decision *d,
+					  enum protected_grain grain)
 {
-	struct protected_kinds k = {.of = mem_alloc((d->n_protected + 1) * sizeof(*k.of))};
+	struct protected_kinds k = {.of = mem_alloc((d->n_protected + 1) * sizeof(*k.of)),
+				    .arena = grain == GRAIN_REASON ? NULL : arena_new(1 << 12)};
+	struct text why = {0};
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {
-		int64_t until_ns = d->protected[i].verdict.until_ns;
+		const struct protected_pod *x = &d->protected[i];
+		int64_t until_ns = x->verdict.until_ns;
 		struct protected_kind *one;
 
-		k.of[i] = kind_of(&k, &d->protected[i]);
+		text_reset(&why);
+		if (grain != GRAIN_REASON)
+			rule_verdict_text(v->cluster, &x->verdict, &why);
+		k.of[i] = kind_of(&k, x, grain == GRAIN_REASON ? NULL : text_str(&why), grain == GRAIN_POD);
 		one = &k.v.v[k.of[i]];
 		one->n++;
 		if (until_ns != TIME_NONE && (one->until_ns == TIME_NONE || until_ns < one->until_ns))
 			one->until_ns = until_ns;
 	}
+	text_free(&why);
 	return k;
 }
 
@@ -55,6 +69,8 @@ void protected_kinds_free(struct protected_kinds *k)
 {
 	array_free(&k->v);
 	mem_free(k->of);
+	if (k->arena)
+		arena_free(k->arena);
 }
 
 /* ---- which of them ---- */
@@ -69,7 +85,7 @@ static struct listing listing_of(const struct plan_view *v, const struct decisio
 {
 	struct listing l = {.more = mem_alloc((d->n_protected + 1) * sizeof(*l.more)),
 			    .is_listed = mem_alloc((d->n_protected + 1) * sizeof(*l.is_listed))};
-	struct protected_kinds kinds = protected_kinds_of(d);
+	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON);
 	uint32_t *n = mem_alloc((kinds.v.n + 1) * sizeof(*n)), *last = mem_alloc((kinds.v.n + 1) * sizeof(*last));
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {
@@ -129,5 +145,7 @@ void plan_emit_protected(const struct plan_view *v, struct emit *e, const struct
 	emit_end(e);
 	if (l.n_listed < d->n_protected)
 		emit_int(e, "protectedCount", d->n_protected);
+	if (protected_are_cut(d))
+		emit_bool(e, "protectedMayBeMore", true);
 	listing_free(&l);
 }

@@ -77,7 +77,7 @@ static int by_count(const void *a, const void *b)
 
 static uint32_t list_clauses(const struct plan_view *v, const struct decision *d, struct clause *ret)
 {
-	struct protected_kinds kinds = protected_kinds_of(d);
+	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < kinds.v.n; i++) {
@@ -126,48 +126,7 @@ void protection_text(const struct plan_view *v, const struct decision *d, struct
 
 enum { ROWS_SHOWN = 20 };
 
-struct shown_protection {
-	const struct protected_pod *first;
-	const char *why;
-	uint32_t n;
-};
-
-struct shown_rows {
-	struct arena *arena;
-	ARRAY(struct shown_protection) v;
-};
-
-static bool is_alike(const struct shown_protection *s, const struct protected_pod *x, const char *why)
-{
-	return s->first->queue == x->queue && s->first->node == x->node && str_eq(s->why, why) &&
-	       str_eq(rule_verdict_name(&s->first->verdict), rule_verdict_name(&x->verdict));
-}
-
-static struct shown_rows group_rows(const struct plan_view *v, const struct decision *d, bool is_wide)
-{
-	struct shown_rows rows = {.arena = arena_new(1 << 12)};
-	struct text why = {0};
-
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct protected_pod *x = &d->protected[i];
-		uint32_t k = is_wide ? rows.v.n : 0;
-
-		text_reset(&why);
-		rule_verdict_text(v->cluster, &x->verdict, &why);
-		while (k < rows.v.n && !is_alike(&rows.v.v[k], x, text_str(&why)))
-			k++;
-		if (k < rows.v.n) {
-			rows.v.v[k].n++;
-			continue;
-		}
-		array_push(&rows.v,
-			   ((struct shown_protection){x, arena_strndup(rows.arena, text_str(&why), why.n), 1}));
-	}
-	text_free(&why);
-	return rows;
-}
-
-static void add_row(const struct plan_view *v, struct table *t, const struct shown_protection *s)
+static void add_row(const struct plan_view *v, struct table *t, const struct protected_kind *s)
 {
 	const struct protected_pod *x = s->first;
 	struct text pod = {0};
@@ -187,14 +146,14 @@ static void add_row(const struct plan_view *v, struct table *t, const struct sho
 void protected_table(const struct plan_view *v, const struct decision *d, const struct look *look, bool is_wide,
 		     struct text *out)
 {
-	struct shown_rows rows;
+	struct protected_kinds rows;
 	struct table t = {0};
 	uint32_t n_left = 0;
 
 	if (!d->n_protected)
 		return;
 	is_wide |= v->lists_all;
-	rows = group_rows(v, d, is_wide);
+	rows = protected_kinds_of(v, d, is_wide ? GRAIN_POD : GRAIN_SENTENCE);
 	text_add_heading(out, look, "PROTECTED", d->n_protected);
 	table_column(&t, "POD", COLUMN_LEFT);
 	table_column(&t, "QUEUE", COLUMN_LEFT);
@@ -213,6 +172,5 @@ void protected_table(const struct plan_view *v, const struct decision *d, const 
 	if (protected_are_cut(d))
 		text_printf(out, "There may be others: no more than %u were written down.\n", d->n_protected);
 	table_free(&t);
-	array_free(&rows.v);
-	arena_free(rows.arena);
+	protected_kinds_free(&rows);
 }

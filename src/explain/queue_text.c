@@ -16,6 +16,7 @@ struct hold { /* what one rule keeps from the queue's waiting work */
 	struct res_vec amounts;
 	int64_t first_ns, last_ns;	     /* when it ends; TIME_NONE: not by itself */
 	const struct protected_pod *example; /* NULL for own rules */
+	bool is_cut;			     /* there may be more pods */
 };
 
 struct queue_page {
@@ -101,6 +102,7 @@ static void count_holds(struct queue_page *x, const struct decision *d)
 		h = hold_for(x, rule_verdict_name(&p->verdict), false);
 		h->pods++;
 		h->example = h->example ? h->example : p;
+		h->is_cut |= protected_are_cut(d);
 		res_vec_add_list(&h->amounts, &shape_of(x, p->pod)->usage);
 		add_until(h, p->verdict.until_ns);
 	}
@@ -117,17 +119,34 @@ static void count_victims(struct queue_page *x, const struct decision *d, struct
 	}
 }
 
-/* Guaranteed more than it uses, with what waits asking for it. */
-static uint64_t short_types(const struct queue_page *x)
+/*
+ * What is guaranteed of the types that waiting work asks for. A guarantee without end says nothing beside one that has
+ * an end: a queue that is over its GPUs is not short of CPUs.
+ */
+static uint64_t guaranteed_types(const struct queue_page *x)
 {
-	const int64_t *used = ledger_queue_used(x->l, x->id);
-	uint64_t types = 0;
+	uint64_t types = 0, endless = 0;
 
 	for (uint64_t left = x->asked.mask | x->gets.mask; left; left &= left - 1) {
 		res_id r = (res_id)__builtin_ctzll(left);
 		int64_t g = queue_guarantee(queue_get(x->tree, x->id), r);
 
-		if (g > used[r] && x->asked.v[r] + x->gets.v[r] > 0)
+		if (g > 0 && x->asked.v[r] + x->gets.v[r] > 0)
+			*(g == RES_UNLIMITED ? &endless : &types) |= UINT64_C(1) << r;
+	}
+	return types ? types : endless;
+}
+
+/* Guaranteed more than it uses. */
+static uint64_t short_types(const struct queue_page *x)
+{
+	const int64_t *used = ledger_queue_used(x->l, x->id);
+	uint64_t types = 0;
+
+	for (uint64_t left = guaranteed_types(x); left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+
+		if (queue_guarantee(queue_get(x->tree, x->id), r) > used[r])
 			types |= UINT64_C(1) << r;
 	}
 	return types;
@@ -205,17 +224,12 @@ static void use_text(const struct queue_page *x, uint64_t types, struct text *ou
 	}
 }
 
-static uint64_t guaranteed_types(const struct queue_page *x)
+static bool is_guaranteed_anything(const struct queue_page *x)
 {
-	uint64_t types = 0;
-
-	for (uint64_t left = x->asked.mask | x->gets.mask; left; left &= left - 1) {
-		res_id r = (res_id)__builtin_ctzll(left);
-
-		if (queue_guarantee(queue_get(x->tree, x->id), r) > 0)
-			types |= UINT64_C(1) << r;
-	}
-	return types;
+	for (uint64_t left = queue_get(x->tree, x->id)->spec.guaranteed.mask; left; left &= left - 1)
+		if (queue_guarantee(queue_get(x->tree, x->id), (res_id)__builtin_ctzll(left)) > 0)
+			return true;
+	return false;
 }
 
 static void standing_text(const struct queue_page *x, struct text *out)
@@ -229,6 +243,8 @@ static void standing_text(const struct queue_page *x, struct text *out)
 		text_add(out, "nothing waits in it");
 	else if (types)
 		use_text(x, types, out);
+	else if (!is_guaranteed_anything(x))
+		text_add(out, "nothing is guaranteed to it");
 	else
 		text_add(out, "nothing that waits in it asks for what is guaranteed to it");
 }
@@ -355,7 +371,7 @@ static void holds_table(const struct queue_page *x, const struct look *look, str
 		hold_why(x, h, &why);
 		table_row(&t);
 		table_cell(&t, TONE_PLAIN, "%s", h->rule);
-		table_cell(&t, TONE_PLAIN, "%u", h->pods);
+		table_cell(&t, TONE_PLAIN, "%s%u", h->is_cut ? "at least " : "", h->pods);
 		table_cell(&t, TONE_PLAIN, "%s", text_str(&amounts));
 		table_cell(&t, TONE_PLAIN, "%s", text_str(&until));
 		table_cell(&t, TONE_FAINT, "%s", text_str(&why));
@@ -418,6 +434,8 @@ static void emit_holds(const struct queue_page *x, struct emit *e)
 		emit_object(e, NULL);
 		emit_str(e, "rule", h->rule);
 		emit_int(e, h->is_own ? "waitingPods" : "pods", h->pods);
+		if (h->is_cut)
+			emit_bool(e, "mayBeMore", true);
 		emit_amounts(x, e, "amounts", &h->amounts);
 		emit_time(e, "from", h->first_ns);
 		emit_time(e, "until", h->last_ns);

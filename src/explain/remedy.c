@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/remedy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "explain/emit_fields.h"
@@ -12,6 +13,7 @@ struct remedy_trial {
 	struct trials *trials;
 	struct remedy *found;
 	uint32_t n;
+	struct res_vec asks; /* what has to find room at once */
 };
 
 static void try_change(struct remedy_trial *t, enum trial_change change, struct remedy r)
@@ -27,13 +29,97 @@ static void try_change(struct remedy_trial *t, enum trial_change change, struct 
 	t->found[t->n++] = r;
 }
 
-/* How many pods wait for their start together with it. */
-static uint32_t members_waiting(const struct remedy_trial *t)
+/* ---- what it asks for ---- */
+
+typedef ARRAY(pod_id) members;
+
+static int by_name(const void *a, const void *b, void *ledger)
+{
+	const struct ledger *l = ledger;
+
+	return name_cmp(vocab_names(ledger_vocab(l)), ledger_pod(l, *(const pod_id *)a)->name,
+			ledger_pod(l, *(const pod_id *)b)->name);
+}
+
+/* Pods of its group that wait, by name; a pod that is in no group alone. */
+static members members_waiting(const struct remedy_trial *t)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
-	podset_id s = ledger_pod(l, t->q->waits->pod)->podset;
+	pod_id pod = t->q->waits->pod;
+	group_id group = ledger_pod(l, pod)->group;
+	members found = {0};
 
-	return s == PODSET_NONE || !ledger_podset(l, s)->n_waiting ? 1 : ledger_podset(l, s)->n_waiting;
+	if (group == GROUP_NONE)
+		array_push(&found, pod);
+	else
+		for (pod_id i = cluster_group_first(t->q->cluster, group); i != POD_NONE;
+		     i = cluster_group_next(t->q->cluster, i))
+			if (ledger_pod(l, i)->group == group && ledger_pod(l, i)->state == POD_WAITING)
+				array_push(&found, i);
+	if (found.n > 1)
+		qsort_r(found.v, found.n, sizeof(*found.v), by_name, (void *)(uintptr_t)l);
+	return found;
+}
+
+/* Members that wait and that one podset is short of its minimum. */
+static uint32_t lacking_of(const struct ledger *l, podset_id s)
+{
+	const struct podset *x = ledger_podset(l, s);
+	uint32_t lacking = (uint32_t)x->min_member > x->n_placed ? (uint32_t)x->min_member - x->n_placed : 0;
+
+	return lacking < x->n_waiting ? lacking : x->n_waiting;
+}
+
+static void add_asks(struct res_vec *to, const struct ledger *l, pod_id pod)
+{
+	res_vec_add_list(to, &shape_get(ledger_vocab(l), ledger_pod(l, pod)->shape)->request);
+}
+
+/* Of those that have to start together: up to the minimums of its group, or the pod alone. */
+static struct res_vec asks_of_start(const struct remedy_trial *t, const members *m)
+{
+	const struct ledger *l = cluster_ledger(t->q->cluster);
+	group_id group = ledger_pod(l, t->q->waits->pod)->group;
+	const struct group *g = group == GROUP_NONE ? NULL : ledger_group(l, group);
+	struct res_vec asks = {0};
+
+	for (podset_id s = g ? g->first_podset : 0; g && s < g->first_podset + g->n_podsets; s++) {
+		uint32_t lacking = lacking_of(l, s);
+
+		for (uint32_t i = 0; i < m->n && lacking; i++)
+			if (ledger_pod(l, m->v[i])->podset == s) {
+				add_asks(&asks, l, m->v[i]);
+				lacking--;
+			}
+	}
+	if (res_vec_is_zero(&asks))
+		add_asks(&asks, l, t->q->waits->pod);
+	return asks;
+}
+
+static struct res_vec asks_of_all(const struct remedy_trial *t, const members *m)
+{
+	struct res_vec asks = {0};
+
+	for (uint32_t i = 0; i < m->n; i++)
+		add_asks(&asks, cluster_ledger(t->q->cluster), m->v[i]);
+	return asks;
+}
+
+/* For what has to start; a pod beyond its group's minimum may need room for everybody who waits. */
+static void try_amounts(struct remedy_trial *t, void (*try)(struct remedy_trial *))
+{
+	members m = members_waiting(t);
+	struct res_vec all = asks_of_all(t, &m);
+	uint32_t before = t->n;
+
+	t->asks = asks_of_start(t, &m);
+	try(t);
+	if (t->n == before && !res_vec_equal(&all, &t->asks)) {
+		t->asks = all;
+		try(t);
+	}
+	array_free(&m);
 }
 
 /* ---- without a rule ---- */
@@ -80,17 +166,16 @@ static void try_queues(struct remedy_trial *t)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
 	const struct pod *p = ledger_pod(l, t->q->waits->pod);
-	const struct shape *s = shape_get(ledger_vocab(l), p->shape);
 
 	for (queue_id q = p->queue; q != QUEUE_NONE && q != QUEUE_ROOT; q = queue_get(ledger_queues(l), q)->parent)
-		for (uint32_t i = 0; i < s->request.n; i++) {
+		for (uint64_t left = t->asks.mask; left; left &= left - 1) {
 			const struct queue_spec *spec = &queue_get(ledger_queues(l), q)->spec;
-			res_id r = s->request.v[i].type;
+			res_id r = (res_id)__builtin_ctzll(left);
 			int64_t used = ledger_queue_used(l, q)[r] + ledger_queue_reserved(l, q)[r];
-			int64_t needs = used + s->request.v[i].amount * members_waiting(t);
+			int64_t needs = res_add_sat(used, t->asks.v[r]);
 			struct remedy m = {.queue = q, .type = r, .needs = needs};
 
-			if (s->request.v[i].amount == 0)
+			if (t->asks.v[r] == 0)
 				continue;
 			if (res_has(&spec->max, r) && spec->max.v[r] < needs) {
 				m.kind = REMEDY_MAXIMUM;
@@ -163,20 +248,19 @@ static void try_priority(struct remedy_trial *t)
 
 /* ---- room ---- */
 
-/* In how many types a node lacks room for so many such pods once leaving ones are gone, and how much of the first. */
-static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, uint32_t n_pods, res_id *ret_type,
+/* In how many types a node lacks room for all of it once leaving pods are gone, and how much of the first. */
+static uint32_t lacks(const struct ledger *l, node_id n, const struct res_vec *asks, res_id *ret_type,
 		      int64_t *ret_amount)
 {
 	const int64_t *all = ledger_node_allocatable(l, n), *used = ledger_node_used(l, n);
 	const int64_t *reserved = ledger_node_reserved(l, n), *leaving = ledger_node_leaving(l, n);
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < s->request.n; i++) {
-		res_id r = s->request.v[i].type;
-		int64_t asked = s->request.v[i].amount * n_pods;
-		int64_t lack = asked - (all[r] - used[r] + leaving[r] - reserved[r]);
+	for (uint64_t left = asks->mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t lack = asks->v[r] - (all[r] - used[r] + leaving[r] - reserved[r]);
 
-		if (lack <= 0 || asked == 0)
+		if (lack <= 0 || asks->v[r] == 0)
 			continue;
 		if (count++ == 0) {
 			*ret_type = r;
@@ -190,16 +274,13 @@ static uint32_t lacks(const struct ledger *l, node_id n, const struct shape *s, 
 static bool nearest_node(const struct remedy_trial *t, struct remedy *r)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
-	const struct decision *d = t->q->waits;
-	const struct shape *s = shape_get(ledger_vocab(l), ledger_pod(l, d->pod)->shape);
-	uint32_t n_pods = members_waiting(t);
 	bool is_found = false;
 
 	for (node_id n = 0; n < ledger_node_limit(l); n++) {
 		res_id type = 0;
 		int64_t amount = 0;
 
-		if (!ledger_node(l, n)->is_live || lacks(l, n, s, n_pods, &type, &amount) != 1)
+		if (!ledger_node(l, n)->is_live || lacks(l, n, &t->asks, &type, &amount) != 1)
 			continue;
 		if (is_found && (type != r->type || amount >= r->needs))
 			continue;
@@ -236,8 +317,8 @@ uint32_t remedies_find(const struct trial_question *q, struct remedy ret[REMEDIE
 	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)
 		return 0;
 	trials_init(&trials, q);
-	try_room(&t);
-	try_queues(&t);
+	try_amounts(&t, try_room);
+	try_amounts(&t, try_queues);
 	try_priority(&t);
 	try_rules(&t);
 	trials_free(&trials);

@@ -4,9 +4,58 @@
 #include "explain/emit_fields.h"
 #include "journal/replay_view.h"
 
+/* ---- one namespace ---- */
+
+static bool is_in(const char *ns, const char *pod)
+{
+	size_t n = strlen(ns);
+
+	return !strncmp(pod, ns, n) && pod[n] == '/';
+}
+
+static bool concerns(const char *ns, const struct eviction *x)
+{
+	return is_in(ns, x->victim->pod) || is_in(ns, x->by->pod);
+}
+
+static void keep_evictions(eviction_list *list, const char *ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (concerns(ns, &list->v[i]))
+			list->v[n++] = list->v[i];
+	list->n = n;
+}
+
+static void keep_namespace(struct run_diff *d, const char *ns)
+{
+	uint32_t n = 0;
+
+	keep_evictions(&d->spared, ns);
+	keep_evictions(&d->added, ns);
+	for (uint32_t i = 0; i < d->shifted_was.n; i++) {
+		if (!concerns(ns, &d->shifted_was.v[i]) && !concerns(ns, &d->shifted_is.v[i]))
+			continue;
+		d->shifted_was.v[n] = d->shifted_was.v[i];
+		d->shifted_is.v[n++] = d->shifted_is.v[i];
+	}
+	d->shifted_was.n = d->shifted_is.n = n;
+	n = 0;
+	for (uint32_t i = 0; i < d->moved_was.n; i++) {
+		if (!is_in(ns, d->moved_was.v[i] ? d->moved_was.v[i]->pod : d->moved_is.v[i]->pod))
+			continue;
+		d->moved_was.v[n] = d->moved_was.v[i];
+		d->moved_is.v[n++] = d->moved_is.v[i];
+	}
+	d->moved_was.n = d->moved_is.n = n;
+}
+
 void plan_difference_init(struct plan_difference *d)
 {
 	run_diff_init(&d->diff, d->was.run, d->is.run);
+	if (d->ns)
+		keep_namespace(&d->diff, d->ns);
 }
 
 void running_pods_init(struct running_pods *r, const struct plan_view *v)
@@ -130,10 +179,18 @@ static void cell_today(struct table *t, const struct running_pods *r, const stru
 		cell_place(t, was);
 }
 
+/* Who is protected from a group stands at one of its pods. */
+static bool has_same_group(const struct journal_decision *a, const struct journal_decision *b)
+{
+	return *a->group && str_eq(a->group, b->group);
+}
+
 static bool is_alike(const struct journal_decision *a, const struct journal_decision *b)
 {
-	return a == b || (a && b && str_eq(a->queue, b->queue) && str_eq(a->outcome, b->outcome) &&
-			  str_eq(a->node, b->node) && str_eq(a->action, b->action) && str_eq(a->message, b->message));
+	return a == b ||
+	       (a && b && str_eq(a->queue, b->queue) && str_eq(a->outcome, b->outcome) && str_eq(a->node, b->node) &&
+		str_eq(a->action, b->action) && str_eq(a->message, b->message) &&
+		(has_same_group(a, b) || (!a->why && !b->why) || (a->why && b->why && str_eq(a->why, b->why))));
 }
 
 /* Pods next to each other of which the same is to be said stand in one line. */
@@ -146,10 +203,23 @@ static uint32_t count_alike(const struct plan_difference *x, uint32_t i)
 		const struct journal_decision *was = d->moved_was.v[i + n], *is = d->moved_is.v[i + n];
 
 		if (!is_alike(d->moved_was.v[i], was) || !is_alike(d->moved_is.v[i], is) ||
-		    (!was && (runs_on(x->running, d->moved_is.v[i]->pod) || runs_on(x->running, is->pod))))
+		    (!was && runs_on(x->running, d->moved_is.v[i]->pod) != runs_on(x->running, is->pod)))
 			break;
 	}
 	return n;
+}
+
+/* Of those that stand in one line the one that has most to say. */
+static const char *why_waiting(const struct journal_decision *const *v, uint32_t n)
+{
+	const char *best = "";
+
+	for (uint32_t i = 0; i < n && waits(v[0]); i++) {
+		const char *why = v[i]->why ? v[i]->why : v[i]->message;
+
+		best = strlen(why) > strlen(best) ? why : best;
+	}
+	return best;
 }
 
 static void answer_table(const struct plan_difference *x, const struct look *look, struct text *out)
@@ -174,7 +244,7 @@ static void answer_table(const struct plan_difference *x, const struct look *loo
 		table_cell(&t, TONE_FAINT, "%s", was ? was->queue : is->queue);
 		cell_today(&t, x->running, was, is);
 		cell_place(&t, is);
-		table_cell(&t, TONE_PLAIN, "%s", waits(is) ? is->message : "");
+		table_cell(&t, TONE_PLAIN, "%s", why_waiting(&d->moved_is.v[i], n));
 	}
 	table_print(&t, look, out);
 	table_free(&t);
@@ -187,7 +257,7 @@ static void sides_line(const struct plan_difference *d, struct text *out)
 	text_printf(out, "%u placed (today %u), %u nominated (%u), %u waiting (%u), %u gated (%u); ", d->is.placed,
 		    d->was.placed, d->is.nominated, d->was.nominated, d->is.waiting, d->was.waiting, d->is.gated,
 		    d->was.gated);
-	text_printf(out, "%u more %s to go, %u no longer\n", added, added == 1 ? "pod has" : "pods have", spared);
+	text_printf(out, "%u more %s to go, %u no longer", added, added == 1 ? "pod has" : "pods have", spared);
 }
 
 static void changes_line(const struct plan_difference *d, struct text *out)
@@ -197,25 +267,35 @@ static void changes_line(const struct plan_difference *d, struct text *out)
 		text_printf(out, "%s%s", i == 0 ? "" : i + 1 == d->n_changes ? " and " : ", ", d->changes[i]);
 	text_add(out, ", at ");
 	timestamp_text(time_floor(d->now_ns, NS_PER_S), out);
+	if (d->ns)
+		text_printf(out, ", namespace %s", d->ns);
 	text_printf(out, ", profile %s", d->is.run->profile);
 	if (!str_eq(d->was.run->profile, d->is.run->profile))
 		text_printf(out, " (today %s)", d->was.run->profile);
-	text_add(out, ":\n");
+	text_add_char(out, ':');
+}
+
+static void head_text(const struct plan_difference *d, const struct look *look, struct text *out)
+{
+	struct text head = {0}, visible = {0}, line = {0};
+
+	changes_line(d, &head);
+	text_add_visible(&visible, text_str(&head));
+	text_add_wrapped(&line, text_str(&visible), 0, 0, look->width);
+	text_add_toned(out, look, TONE_STRONG, text_str(&line));
+	text_add_char(out, '\n');
+	text_reset(&head);
+	sides_line(d, &head);
+	text_add_wrapped(out, text_str(&head), 0, 0, look->width);
+	text_add_char(out, '\n');
+	text_free(&head);
+	text_free(&visible);
+	text_free(&line);
 }
 
 void plan_difference_text(const struct plan_difference *d, const struct look *look, struct text *out)
 {
-	struct text head = {0}, visible = {0};
-
-	changes_line(d, &head);
-	head.n--;
-	head.s[head.n] = '\0';
-	text_add_visible(&visible, text_str(&head));
-	text_add_toned(out, look, TONE_STRONG, text_str(&visible));
-	text_add_char(out, '\n');
-	sides_line(d, out);
-	text_free(&head);
-	text_free(&visible);
+	head_text(d, look, out);
 	if (is_same(&d->diff)) {
 		text_add(out, "Nobody gets another place, and nobody else has to go.\n");
 		return;
@@ -240,11 +320,13 @@ void plan_difference_text(const struct plan_difference *d, const struct look *lo
 
 /* ---- for programs ---- */
 
-static void emit_side(struct emit *e, const char *key, const struct plan_side *s)
+static void emit_side(struct emit *e, const char *key, const struct plan_side *s, const char *ns)
 {
 	eviction_list gone = {0};
 
 	evictions_of(s->run, &gone);
+	if (ns)
+		keep_evictions(&gone, ns);
 	emit_object(e, key);
 	emit_str(e, "profile", s->run->profile);
 	emit_int(e, "placed", s->placed);
@@ -265,8 +347,8 @@ void plan_difference_emit(const struct plan_difference *d, struct emit *e)
 	for (uint32_t i = 0; i < d->n_changes; i++)
 		emit_str(e, NULL, d->changes[i]);
 	emit_end(e);
-	emit_side(e, "today", &d->was);
-	emit_side(e, "then", &d->is);
+	emit_side(e, "today", &d->was, d->ns);
+	emit_side(e, "then", &d->is, d->ns);
 	run_diff_emit(&d->diff, e);
 	emit_end(e);
 }

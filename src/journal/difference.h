@@ -29,6 +29,7 @@ struct plan_difference {
 	const struct running_pods *running; /* today */
 	const char *const *changes;	    /* in words, "add job.yaml": what was thought of */
 	uint32_t n_changes;
+	const char *ns; /* only what its pods get and lose is told; NULL: all */
 	int64_t now_ns;
 };
 

@@ -72,6 +72,7 @@ struct journal_decision {
 	uint32_t cycle;
 	const char *pod, *uid, *group, *queue, *outcome, *action, *node, *rule, *until, *message;
 	const char *json; /* as cede plan prints it, on one line */
+	const char *why;  /* it waits, as cede plan tells people; NULL: of journal_decisions alone */
 	uint32_t n_victims;
 	struct journal_victim *victims;
 	/* Of a daemon's decisions: when, and what came of the place they give. */

@@ -110,6 +110,14 @@ static const char *json_words(struct recorder *r, const struct decision *d)
 	return keep(r->a, &r->t);
 }
 
+static const char *waiting_words(struct recorder *r, const struct decision *d)
+{
+	if (d->outcome != OUTCOME_WAITING && d->outcome != OUTCOME_GATED)
+		return NULL;
+	waiting_text(r->v, d, &r->t);
+	return keep(r->a, &r->t);
+}
+
 static void take_decision(struct recorder *r, const struct decision *d, struct journal_decision *out)
 {
 	*out = (struct journal_decision){
@@ -189,6 +197,8 @@ void journal_decisions(const struct plan_view *v, struct journal_run *ret)
 				    .version = CEDE_VERSION,
 				    .cycles = 1};
 	take_decisions(&r, ret);
+	for (uint32_t i = 0; i < ret->n_decisions; i++)
+		ret->decisions[i].why = waiting_words(&r, &v->plan->v.v[i]);
 	text_free(&r.t);
 }
 

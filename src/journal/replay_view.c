@@ -180,8 +180,8 @@ static void head_line(const struct replay_view *v, struct text *out)
 			    d->spared.n == 1 ? "eviction" : "evictions", d->added.n, d->moved_was.n,
 			    d->moved_was.n == 1 ? "answer changes" : "answers change");
 	else
-		text_printf(out, "%u decisions recorded, %u now; %u not the same\n", d->was->n_decisions,
-			    d->is->n_decisions, d->n_differ);
+		text_printf(out, "%u %s recorded, %u now; %u not the same\n", d->was->n_decisions,
+			    d->was->n_decisions == 1 ? "decision" : "decisions", d->is->n_decisions, d->n_differ);
 }
 
 void replay_view_text(const struct replay_view *v, const struct look *look, bool is_wide, struct text *out)
@@ -284,6 +284,8 @@ static void emit_place(struct emit *e, const char *key, const struct journal_dec
 	emit_some(e, "node", d->node);
 	if (!*d->node)
 		emit_some(e, "message", d->message);
+	if (d->why)
+		emit_some(e, "why", d->why);
 	emit_end(e);
 }
 

@@ -138,9 +138,9 @@ void shadow_text(const struct shadow *s, const struct look *look, bool is_wide, 
 {
 	struct table t = {0};
 
-	text_printf(out, "%u pods on the same node, %u on another, %u placed only there, %u only here.\n",
-		    s->counts[SHADOW_SAME], s->counts[SHADOW_OTHER], s->counts[SHADOW_ONLY_THERE],
-		    s->counts[SHADOW_ONLY_HERE]);
+	text_printf(out, "%u %s on the same node, %u on another, %u placed only there, %u only here.\n",
+		    s->counts[SHADOW_SAME], s->counts[SHADOW_SAME] == 1 ? "pod" : "pods", s->counts[SHADOW_OTHER],
+		    s->counts[SHADOW_ONLY_THERE], s->counts[SHADOW_ONLY_HERE]);
 	table_column(&t, "WHEN", COLUMN_LEFT);
 	table_column(&t, "POD", COLUMN_LEFT);
 	table_column(&t, "RESULT", COLUMN_LEFT);

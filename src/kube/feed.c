@@ -200,7 +200,7 @@ static void drop_owner(struct kube_feed *f, const struct kube_object *o)
 static void drop_group(struct kube_feed *f, const struct kube_object *o)
 {
 	tell_other(f, o, true);
-	cluster_drop_group(f->cluster, o->ns, o->name);
+	cluster_drop_group(f->cluster, o->ns, o->name, kube_object_is_k8s_group(o));
 }
 
 /* ---- queues, as a set ---- */

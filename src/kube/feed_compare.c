@@ -79,7 +79,7 @@ static bool is_started(const struct cluster *c, const struct compared_document *
 	const char *at = d->who + strlen("PodGroup "), *slash = strchr(at, '/');
 	name_id ns = slash ? names_find(names, at, (size_t)(slash - at)) : NAME_NONE;
 	name_id name = slash ? names_find(names, slash + 1, strlen(slash + 1)) : NAME_NONE;
-	group_id id = ns && name ? ledger_group_find(l, ns, name) : GROUP_NONE;
+	group_id id = ns && name ? ledger_group_find(l, ns, name, false) : GROUP_NONE; /* others have no stamp */
 
 	return id != GROUP_NONE && ledger_group(l, id)->started_ns != ledger_group(l, id)->obj->started_ns;
 }

@@ -42,6 +42,12 @@ struct kube_object {
 	const struct tree *tree;	       /* as the server wrote it; NULL: gone, and nobody said how it was */
 };
 
+/* Of a PodGroup: the one of Kubernetes itself? */
+static inline bool kube_object_is_k8s_group(const struct kube_object *o)
+{
+	return str_eq(o->kind->group, "scheduling.k8s.io");
+}
+
 struct reflector_sink {
 	void *ctx;
 	void (*put)(void *ctx, const struct kube_object *o);  /* new or changed */

@@ -327,7 +327,8 @@ group_id ledger_group_add(struct ledger *l, struct obj_group *o, queue_id queue,
 void ledger_group_set(struct ledger *l, group_id g, struct obj_group *o, queue_id queue, int32_t priority,
 		      enum preemptibility p);
 void ledger_group_drop(struct ledger *l, group_id g); /* asserts: no pods */
-group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name);
+/* is_k8s: the one of scheduling.k8s.io; else KAI's, or a gang that pods make. GROUP_NONE. */
+group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name, bool is_k8s);
 podset_id ledger_podset_find(const struct ledger *l, group_id g, name_id name); /* PODSET_NONE */
 
 pdb_id ledger_pdb_add(struct ledger *l, struct obj_pdb *o);

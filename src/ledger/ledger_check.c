@@ -356,7 +356,8 @@ static enum err_code check_groups(const struct recount *c)
 			continue;
 		n++;
 		n_podsets += g->n_podsets;
-		if (g->obj == NULL || ledger_group_find(l, g->obj->ns, g->obj->name) != id || g->n_podsets == 0)
+		if (g->obj == NULL || ledger_group_find(l, g->obj->ns, g->obj->name, g->obj->is_k8s) != id ||
+		    g->n_podsets == 0)
 			return err_fail(c->e, ERR_INTERNAL, "group %u: is not found by its name", id);
 		for (uint32_t i = 0; i < g->n_podsets; i++) {
 			enum err_code code = check_podset(c, id, g->first_podset + i);

@@ -122,9 +122,15 @@ static uint32_t group_pods(const struct ledger *l, const struct group *g)
 	return n;
 }
 
+/* Two APIs have PodGroups: those of one name are two groups. */
+static uint64_t key_of(name_id ns, name_id name, bool is_k8s)
+{
+	return map_key2(ns | (uint32_t)is_k8s << 31, name);
+}
+
 static uint64_t name_key(const struct obj_group *o)
 {
-	return map_key2(o->ns, o->name);
+	return key_of(o->ns, o->name, o->is_k8s);
 }
 
 /* The id and the run are either both new ids, both used ones, or mixed: flag says it of the id, pos of the run. */
@@ -186,11 +192,12 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 		e->flag = true;
 		e->pos = is_fresh;
 	}
+	int64_t said = g->obj->started_ns;
 	g->obj = take(o);
 	g->queue = queue;
 	g->priority = priority;
 	g->preemptibility = p;
-	if (g->started_ns == TIME_NONE)
+	if (g->started_ns == TIME_NONE && g->obj->started_ns != said) /* what was not believed is not news */
 		g->started_ns = g->obj->started_ns;
 	describe_podsets(l, id);
 	l->group_generation++;
@@ -254,9 +261,9 @@ uint64_t ledger_group_generation(const struct ledger *l)
 	return l->group_generation;
 }
 
-group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name)
+group_id ledger_group_find(const struct ledger *l, name_id ns, name_id name, bool is_k8s)
 {
-	return map_get(&l->group_by_name, map_key2(ns, name));
+	return map_get(&l->group_by_name, key_of(ns, name, is_k8s));
 }
 
 podset_id ledger_podset_find(const struct ledger *l, group_id id, name_id name)

@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Disruption budgets without a status: nobody has counted for them, as in files that never were in a cluster. They are
- * counted here from the pods that were read, as the disruption controller would: what is placed is healthy, what is not
- * finished is expected.
+ * counted here from the pods that were read, as the disruption controller would: what is placed is healthy; expected
+ * are as many as the controllers of these pods are to have, where they were read and say so, else the pods that are
+ * not finished. A minimum that is a number goes by the pods alone.
  */
 #include "manifest/collect.h"
 
 struct budget_tally {
 	int64_t expected, healthy;
+	struct map scaled; /* controllers that were counted */
 };
 
-static struct budget_tally count_covered(const struct ledger *l, pdb_id id)
+static bool has_scale(const struct obj_owner *o)
 {
+	return o && o->replicas >= 0 &&
+	       (o->kind == OWNER_DEPLOYMENT || o->kind == OWNER_REPLICASET || o->kind == OWNER_STATEFULSET ||
+		o->kind == OWNER_RC);
+}
+
+/* Each pod as one; with by_scale all of one controller as many as it is to have. */
+static void expect(struct budget_tally *n, const struct cluster *c, const struct pod *p, bool by_scale)
+{
+	const struct obj_owner *o = by_scale ? cluster_top_owner(c, p->obj) : NULL;
+
+	if (!has_scale(o)) {
+		n->expected++;
+	} else if (map_get(&n->scaled, (uintptr_t)o) == MAP_NONE) {
+		map_put(&n->scaled, (uintptr_t)o, 1);
+		n->expected += o->replicas;
+	}
+}
+
+static struct budget_tally count_covered(const struct cluster *cluster, pdb_id id)
+{
+	const struct ledger *l = cluster_ledger(cluster);
+	const struct obj_pdb *o = ledger_pdb(l, id)->obj;
 	struct budget_tally c = {0};
 
 	for (pod_id p = 0; p < ledger_pod_limit(l); p++) {
@@ -23,10 +47,13 @@ static struct budget_tally count_covered(const struct ledger *l, pdb_id id)
 			continue;
 		v = ledger_labelset_pdbs(l, pod->labelset, &n);
 		for (uint32_t i = 0; i < n; i++) {
-			c.expected += v[i] == id;
-			c.healthy += v[i] == id && pod->state == POD_PLACED;
+			if (v[i] != id)
+				continue;
+			expect(&c, cluster, pod, o->is_percent || o->limit_kind == PDB_MAX_UNAVAILABLE);
+			c.healthy += pod->state == POD_PLACED;
 		}
 	}
+	map_free(&c.scaled);
 	return c;
 }
 
@@ -68,7 +95,7 @@ void budgets_count(struct manifest *m, struct cluster *c)
 
 		if (!o || o->has_status)
 			continue;
-		n = count_covered(l, id);
+		n = count_covered(c, id);
 		stays = must_stay(o, n.expected);
 		allowed = n.healthy > stays ? n.healthy - stays : 0;
 		ledger_pdb_lower(l, id, (int32_t)-allowed);

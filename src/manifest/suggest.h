@@ -7,7 +7,11 @@
 
 #include "cluster/cluster.h"
 
-/* Pods and groups: first those of the same name in other namespaces, else the nearest name. */
+/* Pods and groups: those of the same name in other namespaces, else the nearest name, else that in any namespace. */
 void suggest_pod(const struct cluster *c, const char *ns, const char *name, struct text *out);
 void suggest_node(const struct cluster *c, const char *name, struct text *out);
 void suggest_queue(const struct cluster *c, const char *path, struct text *out);
+/* Queues whose path ends in this name; nothing if there are none. */
+void suggest_queue_named(const struct cluster *c, const char *name, struct text *out);
+/* False: there is one of that name, or something is in it. */
+bool suggest_namespace(const struct cluster *c, const char *name, struct text *out);

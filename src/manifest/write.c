@@ -387,15 +387,18 @@ static void write_storage(struct writer *w, sorted_list *list)
 	}
 }
 
+/* KAI's first: two APIs may have one of the same name. */
 static void write_groups(struct writer *w, sorted_list *list)
 {
-	for (group_id id = 0; id < ledger_group_limit(w->l); id++) {
-		const struct group *g = ledger_group(w->l, id);
+	for (int is_k8s = 0; is_k8s < 2; is_k8s++) {
+		for (group_id id = 0; id < ledger_group_limit(w->l); id++) {
+			const struct group *g = ledger_group(w->l, id);
 
-		if (g->is_live && !g->obj->is_of_pods)
-			array_push(list, ((struct sorted){g->obj->ns, g->obj->name, id}));
+			if (g->is_live && !g->obj->is_of_pods && g->obj->is_k8s == (bool)is_k8s)
+				array_push(list, ((struct sorted){g->obj->ns, g->obj->name, id}));
+		}
+		write_sorted(w, list, write_group);
 	}
-	write_sorted(w, list, write_group);
 }
 
 static void write_pdbs(struct writer *w, sorted_list *list)

@@ -121,7 +121,8 @@ static struct rule_verdict inside_any(struct judge *j, const struct pod *v)
 /* Kubernetes and YuniKorn know no minimum runtime; a gang that is broken anyway has nothing to finish. */
 static bool is_off(const struct judge *j)
 {
-	return !profile_has_rule(j->settings.profile, RULE_MIN_RUNTIME) || j->action == ACTION_STALE_GANG;
+	return !profile_has_rule(j->settings.profile, RULE_MIN_RUNTIME) || j->action == ACTION_STALE_GANG ||
+	       (j->settings.rules_off >> RULE_MIN_RUNTIME & 1);
 }
 
 struct rule_verdict judge_window(struct judge *j, const struct pod *v)

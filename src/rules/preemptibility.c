@@ -153,7 +153,8 @@ static void text(const struct cluster *c, const struct rule_verdict *v, struct t
 		text_add(out, "core of ");
 		words_podset(c, v->podset, out);
 		if (v->num[0] < v->num[1])
-			text_printf(out, ": %" PRId64 " of its %" PRId64 " pods stay", v->num[0], v->num[1]);
+			text_printf(out, ": %" PRId64 " of its %" PRId64 " pods %s", v->num[0], v->num[1],
+				    v->num[0] == 1 ? "stays" : "stay");
 		else
 			text_printf(out, ": all of it stays, with a minimum of %" PRId64, v->num[0]);
 		break;

@@ -87,7 +87,7 @@ bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v)
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)
 {
 	(void)c;
-	text_printf(out, "it was evicted %" PRId64 " times within ", v->num[0]);
+	text_printf(out, "it was evicted %" PRId64 " %s within ", v->num[0], v->num[0] == 1 ? "time" : "times");
 	duration_text_short(v->num[1], out);
 	if (v->reason != PROTECTED)
 		return;

@@ -74,7 +74,7 @@ const int64_t *victim_set_loss(struct victim_set *s, queue_id q)
 void victim_set_init(struct victim_set *s, struct judge *j, struct victim_set_memory *m)
 {
 	*s = (struct victim_set){.j = j, .m = m, .node = NODE_NONE, .most = UINT32_MAX};
-	s->keeps_law_2 = j->action == ACTION_RECLAIM;
+	s->keeps_law_2 = j->action == ACTION_RECLAIM && !(j->settings.rules_off >> RULE_GUARANTEE & 1);
 	s->keeps_all_types = s->keeps_law_2 && j->settings.guarantee_all_types;
 	s->has_budgets = (j->on >> RULE_BUDGET & 1) && ledger_pdb_limit(j->ledger) > 0;
 	fit_queues(m, j->tree->q.n + 1);

@@ -457,7 +457,7 @@ static void group_changed(struct scheduler *s, const struct kube_object *o)
 {
 	struct names *names = s->names;
 	name_id ns = names_find(names, o->ns, strlen(o->ns)), name = names_find(names, o->name, strlen(o->name));
-	group_id group = ns && name ? ledger_group_find(s->ledger, ns, name) : GROUP_NONE;
+	group_id group = ns && name ? ledger_group_find(s->ledger, ns, name, kube_object_is_k8s_group(o)) : GROUP_NONE;
 
 	s->groups_changed = s->gangs_changed = true;
 	wake_group(s, group, POD_NONE);

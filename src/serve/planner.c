@@ -63,13 +63,22 @@ void world_plan_free(struct world_plan *p)
 
 /* ---- one thing that is asked about ---- */
 
+/* Of two of one name KAI's, where its groups count. */
 static group_id find_group(const struct cluster *c, const char *ns, const char *name)
 {
 	const struct ledger *l = cluster_ledger(c);
 	const struct names *names = vocab_names(ledger_vocab(l));
 	name_id ns_id = names_find(names, ns, strlen(ns)), id = names_find(names, name, strlen(name));
+	group_id kai, kubernetes;
 
-	return ns_id == NAME_NONE || id == NAME_NONE ? GROUP_NONE : ledger_group_find(l, ns_id, id);
+	if (ns_id == NAME_NONE || id == NAME_NONE)
+		return GROUP_NONE;
+	kai = ledger_group_find(l, ns_id, id, false);
+	kubernetes = ledger_group_find(l, ns_id, id, true);
+	return kai == GROUP_NONE || (kubernetes != GROUP_NONE &&
+				     profile_get(cluster_get_options(c)->profile)->ignores_kai_groups)
+		       ? kubernetes
+		       : kai;
 }
 
 /* A path, or the name of a KAI Queue. */
@@ -92,7 +101,9 @@ static enum err_code not_found(const struct cluster *c, const char *ns, const ch
 
 	if (is_path)
 		suggest_queue(c, text, &near);
-	else
+	else if (!strchr(text, '/'))
+		suggest_queue_named(c, text, &near);
+	if (!is_path && !near.n)
 		suggest_pod(c, ns, name, &near);
 	if (is_path)
 		rc = err_fail(e, ERR_NOTFOUND, "there is no queue %s in what was read%s", text, text_str(&near));

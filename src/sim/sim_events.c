@@ -74,8 +74,8 @@ void sim_restart_gang(struct sim *s, group_id group)
 	     i = cluster_group_next(s->cluster, i)) {
 		uint32_t slot = sim_incarnation(s, i)->slot;
 
-		if (ledger_pod(s->ledger, i)->state == POD_PLACED && slot != SLOT_NONE &&
-		    s->works.v[s->pods.v[slot].job].controller == SIM_OPERATOR)
+		if (ledger_pod(s->ledger, i)->state == POD_PLACED && ledger_pod(s->ledger, i)->group == group &&
+		    slot != SLOT_NONE && s->works.v[s->pods.v[slot].job].controller == SIM_OPERATOR)
 			array_push(&rest, i);
 	}
 	for (uint32_t i = 0; i < rest.n; i++)

@@ -138,20 +138,23 @@ static void use_text(const struct sim_outcome *o, struct text *out)
 
 static void left_text(const struct sim_outcome *o, struct text *out)
 {
+	const char *run = o->totals.running == 1 ? "pod runs" : "pods run";
+	const char *wait = o->totals.waiting == 1 ? "waits" : "wait";
+
 	if (o->has_own_end)
-		text_printf(out, "The scenario ends here: %" PRIu64 " pods run, %" PRIu64 " wait.\n", o->totals.running,
-			    o->totals.waiting);
+		text_printf(out, "The scenario ends here: %" PRIu64 " %s, %" PRIu64 " %s.\n", o->totals.running, run,
+			    o->totals.waiting, wait);
 	else if (!o->is_complete)
-		text_printf(out, "Stopped (%s): %" PRIu64 " pods run, %" PRIu64 " wait.\n",
-			    o->stopped_by ? o->stopped_by : "before the end", o->totals.running, o->totals.waiting);
+		text_printf(out, "Stopped (%s): %" PRIu64 " %s, %" PRIu64 " %s.\n",
+			    o->stopped_by ? o->stopped_by : "before the end", o->totals.running, run, o->totals.waiting,
+			    wait);
 	else if (o->totals.waiting || o->totals.running)
-		text_printf(out,
-			    "At the end %" PRIu64 " pods run, and %" PRIu64 " wait for a place that never comes.\n",
-			    o->totals.running, o->totals.waiting);
+		text_printf(out, "At the end %" PRIu64 " %s, and %" PRIu64 " %s for a place that never comes.\n",
+			    o->totals.running, run, o->totals.waiting, wait);
 	for (uint32_t i = 0; i < o->n_queues; i++)
 		if (!*o->queues[i].path && o->queues[i].counts.waiting)
-			text_printf(out, "%" PRIu64 " of them ask for a queue that is not in the cluster.\n",
-				    o->queues[i].counts.waiting);
+			text_printf(out, "%" PRIu64 " of them %s for a queue that is not in the cluster.\n",
+				    o->queues[i].counts.waiting, o->queues[i].counts.waiting == 1 ? "asks" : "ask");
 }
 
 static void simulation_text(const struct simulation_view *v, bool is_wide, const struct look *look, struct text *out)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Input that is odd, large or incomplete, but real: what is read of it, what is said about it, and how long that takes."""
+import itertools
 import json
 import os
 import re
@@ -153,6 +154,15 @@ def budgets(t):
         found = json.loads(run("show", objects, "--manifests", "-o", "json").out)["items"]
         allowed = [o["status"]["disruptionsAllowed"] for o in found if o["kind"] == "PodDisruptionBudget"]
         t.equal(f"and so written: {spec}", allowed, [int(words.split()[-3])])
+    deploy = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ns"}, "spec": {"replicas": 8, "selector": {"matchLabels": {"app": "db"}}}}
+    rs = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "r", "namespace": "ns", "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "controller": True}]},
+          "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "db"}}}}
+    owned = [{**p, "metadata": {**p["metadata"], "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "controller": True}]}} for p in runs]
+    for owners, spec, words in (([deploy, rs], {"maxUnavailable": "50%"}, "3 of 9 run, 4 must stay, so 0 may go"), ([rs], {"maxUnavailable": "50%"}, "3 of 5 run, 2 must stay, so 1 may go"),
+                                ([deploy, rs], {"minAvailable": "30%"}, "3 of 9 run, 3 must stay, so 0 may go"), ([deploy, rs], {"minAvailable": 1}, "3 of 4 run, 1 must stay, so 2 may go"),
+                                ([], {"maxUnavailable": "50%"}, "3 of 4 run, 2 must stay, so 1 may go")):
+        objects = [NODE, *owners, *owned, pod("db-3", "1", labels={"app": "db"}), budget({**spec, "selector": {"matchLabels": {"app": "db"}}})]
+        is_said(t, f"a budget of {spec} and what {len(owners)} controllers are to have", run("show", objects), 0, f"counted from its pods: {words}\n")
     none = run("show", [budget({"minAvailable": 1})])
     is_said(t, "a budget without a status and without pods", none, 0, "0 of 0 run, 1 must stay, so 0 may go")
     t.equal("one with a status is not", run("show", [budget({"minAvailable": 1}, status={"disruptionsAllowed": 0})]).err, "")
@@ -337,11 +347,36 @@ def starts(t):
     for name, when, expected in (("MR_14 a stamp of the past", "2026-11-15T10:00:00Z", (1, False)), ("MR_14 a stamp of the future", "2026-11-15T13:00:00Z", (1, True)),
                                  ("MR_14 a stamp of 1700", "1700-01-01T00:00:00Z", (1, True))):
         t.equal(f"{name} protects from nothing where no window is set", moved(when), expected)
+    odd = {**stamp, "metadata": {"name": "g", "namespace": "ns", "annotations": {"kai.scheduler/last-start-timestamp": "1700-01-01T00:00:00Z"}}}
+    found = json.loads(run("show", [NODE, odd, {**pod("a"), "metadata": {"name": "a", "namespace": "ns", "annotations": {"pod-group-name": "g"}}}], "-o", "json").out)
+    t.equal("a group does not run for three centuries", [g.get("started") for g in found["groups"]], [None])
+
+
+def namesakes(t):
+    """A PodGroup of KAI and one of Kubernetes of one name: pods are in the one of the API by which they name it, in any order of documents."""
+    kai = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 2, "priorityClassName": "train"}}
+    kube = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 3}}, "priority": 7}}
+    pods = [pod(f"p{i}", cpu="1") for i in range(2)] + [pod(f"q{i}", cpu="1", priority=7) for i in range(2)]
+    for one in pods[:2]:
+        one["metadata"]["annotations"] = {"pod-group-name": "g"}
+    for one in pods[2:]:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    found = set()
+    for order in itertools.permutations([kai, kube, *pods[1:3]]):
+        found.add(run("show", [NODE, pods[0], pods[3], *order], "-o", "json").out + run("plan", [NODE, pods[0], pods[3], *order], "-o", "json").out
+                  + run("explain", [NODE, pods[0], pods[3], *order], "ns/g").out)
+    t.equal("two PodGroups of one name: the same answer for any order of documents", len(found), 1)
+    shown = json.loads(run("show", [NODE, kube, kai, *pods], "-o", "json").out)
+    t.equal("they are two groups", [(g["group"], g["api"], g["priority"]) for g in shown["groups"]], [("ns/g", "kai", 50), ("ns/g", "kubernetes", 7)])
+    made = {d["pod"]: d["outcome"] for d in json.loads(run("plan", [NODE, kube, kai, *pods], "-o", "json").out)["decisions"]}
+    t.equal("each with its own minimum", made, {"ns/p0": "placed", "ns/p1": "placed", "ns/q0": "waiting", "ns/q1": "waiting"})
+    whole = run("show", [NODE, kube, kai, *pods], "--manifests", "-o", "json").out
+    t.equal("and both are written back", sorted(o["apiVersion"] for o in json.loads(whole)["items"] if o["kind"] == "PodGroup"), ["scheduling.k8s.io/v1alpha2", "scheduling.run.ai/v2alpha2"])
 
 
 def main():
     t = Suite()
-    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts):
+    for part in (files, sizes, documents, streams, numbers, budgets, places, namespaces, words, unread, looked_past, starts, namesakes):
         part(t)
     t.end()
 

@@ -59,12 +59,18 @@ def more_than_are_told(t):
     found = explain(cluster, "ns/want").out
     t.true("who is protected: there may be others", "PROTECTED (1000)" in found and "There may be others: no more than 1000 were written down." in found, found)
     t.true("when it starts: it may be earlier", "It starts at 12:07:00" in found and "It may be earlier: of 1000 protected pods alone" in found, found)
-    t.equal("the same for programs", data(cluster, "ns/want")["forecast"].get("mayBeEarlier"), True)
+    t.equal("the same for programs", (data(cluster, "ns/want")["forecast"].get("mayBeEarlier"), data(cluster, "ns/want").get("protectedMayBeMore")), (True, True))
+    found = explain(cluster, "root.d.b").out
+    t.true("of a queue: at least so many are held back", "min-runtime  at least 1000  1000 cpu" in found, found)
+    t.equal("also for programs", [(x["pods"], x.get("mayBeMore")) for x in data(cluster, "root.d.b")["heldBackBy"]], [(1000, True)])
     whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster})
+    plan = json.loads(cede("plan", "-f", "-", "-q", "-o", "json", *NOW, stdin=whole.encode()).out)["decisions"][0]
+    t.equal("a plan for programs", (plan["protectedCount"], plan.get("protectedMayBeMore")), (1000, True))
     plan = cede("plan", "-f", "-", "-q", *NOW, stdin=whole.encode()).out
     t.true("plan: at least so many", "at least 1000 pods protected by min-runtime, the first of these until 12:07:00" in plan, plan)
     few = machines + queues + running[:998] + [pod("want", 3, queue="b"), pod("rest", 101, on="n10", queue="b")]
     found = explain(few, "ns/want").out
+    t.equal("nor for programs", {x.get("mayBeMore") for x in data(few, "root.d.b")["heldBackBy"]}, {None})
     t.true("of fewer that is not said", "PROTECTED (999)" in found and "There may be others" not in found and "It may be earlier" not in found, found)
 
 
@@ -80,6 +86,8 @@ def forecasts(t):
     t.golden("the chain in words", "explain-forecast.txt", text)
     found = data(windows() + running + [pod("want", 4, queue="b")], "ns/want")
     t.equal("what is guaranteed to the others never comes free by time", (found.get("startsAt"), found["forecast"]["starts"]), (None, False))
+    found = data(windows("0s") + running + [pod("want", 4, queue="b")], "ns/want")
+    t.equal("without guarantees it would, several together too", [x["victims"] for x in found["whatWouldItTake"] if x.get("rule") == "guarantee"], [4])
     late = pod("want", 2, created="2026-11-15T11:59:50Z")
     late["metadata"]["labels"].update(queue="root.p", applicationId="want")
     held = pod("held", 4, on="n")
@@ -129,6 +137,17 @@ def remedies(t):
     objects = [node("n"), queues] + [of(f"b{i}", "root.p.b", on="n") for i in range(3)] + [of("a0", "root.p.a", on="n"), of("want", "root.p.a")]
     found = [x["change"] for x in data(objects, "ns/want")["whatWouldItTake"] if x["kind"] == "guarantee"]
     t.equal("no guarantee that the reader of queues.yaml would refuse", found, [])
+    optional = pod("own", 1, 0, on="n", **{"yunikorn.apache.org/allow-preemption": "false"})
+    objects = [node("n"), optional, pod("held", 3, 90, on="n"), pod("want", 4, 10)]
+    t.equal("who opted out is not said to be spared where nothing is enough", [(x["pod"], x["rule"]) for x in data(objects, "ns/want")["protected"]], [("ns/held", "priority")])
+    objects = [node("n"), optional, pod("low", 3, 0, on="n"), pod("want", 3, 10)]
+    t.equal("but where others are", [(x["pod"], x["rule"]) for x in data(objects, "ns/want")["protected"]], [("ns/own", "opt-out")])
+    alike = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 10}}
+    wants = [pod(f"want{i}", 2, 10) for i in range(2)]
+    for one in wants:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    found = data([node("n"), optional, pod("held", 3, 90, on="n"), alike, *wants], "ns/g")
+    t.equal("nor of groups", [(x["pod"], x["rule"]) for x in found["protected"]], [("ns/held", "priority")])
     group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
              "spec": {"minMember": 2, "priorityClassName": "train", "queue": "b"}}
     members = [pod(f"g{i}", 2, queue="b", **{"pod-group-name": "g"}) for i in range(2)]
@@ -137,6 +156,25 @@ def remedies(t):
     t.equal("and a forecast", found["forecast"]["starts"], False)
     found = cede("explain", "-f", "examples/kai-cluster", *NOW, "--profile", "default", "ml/chat")
     t.golden("a gang's reasons have the numbers that show has, and it tells whom it had to leave", "explain-kai-default-chat.txt", found.out)
+
+
+def elastic(t):
+    """Of a group that starts with fewer than all of its pods, and of one whose pods differ."""
+    def group(name, n, **more):
+        return {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": name, "namespace": "ns"}, "spec": {"minMember": n, **more}}
+    def members(name, sizes, **more):
+        return [pod(f"{name}{i}", cpu, queue="b", **{"pod-group-name": name}, **more) for i, cpu in enumerate(sizes)]
+    held = pod("held", 3, 90, on="n", queue="b")
+    def room(name, *objects):
+        return [x["change"] for x in data([*windows(), held, *objects], name)["whatWouldItTake"] if x["kind"] == "room"]
+    t.equal("room for those that start together, not for all", room("ns/g", group("g", 2), *members("g", [2, 2, 2])), ["3 more cpu on n"])
+    t.equal("a pod beyond the minimum: room for everybody", room("ns/g2", group("g", 2), *members("g", [2, 2, 2])), ["5 more cpu on n"])
+    t.equal("each member with what it asks for itself", room("ns/g", group("g", 2), *members("g", [1, 4])), ["4 more cpu on n"])
+    t.equal("a group that runs: one pod more", room("ns/g1", group("g", 1), pod("g0", 1, on="n", queue="b", **{"pod-group-name": "g"}), pod("g1", 2, queue="b", **{"pod-group-name": "g"})),
+            ["2 more cpu on n"])
+    runs = [{**pod(f"e{i}", 2, on="n", queue="a", **{"pod-group-name": "e"})} for i in range(2)]
+    found = data([node("n"), kai("d", "", 4000), kai("a", "d", 0, reclaimMinRuntime="10m"), kai("b", "d", 4000), group("e", 1, queue="a"), *runs, pod("want", 4, queue="b")], "ns/want")
+    t.equal("without the window an elastic group goes below its minimum", [x["victims"] for x in found["whatWouldItTake"] if x.get("rule") == "min-runtime"], [2])
 
 
 def queues(t):
@@ -148,13 +186,25 @@ def queues(t):
                 (x["rule"], x["pods"], x["amounts"]["cpu"], x["from"][11:16], x["until"][11:16]) for x in found["heldBackBy"]], found["startsAt"][11:16]),
             ("QueueExplanation", True, {}, {"cpu": "3"}, {"cpu": "3"}, [("min-runtime", 4, "4", "12:05", "12:08")], "12:07"))
     t.golden("a queue in words", "explain-queue.txt", explain(objects, "root.d.b").out)
+    endless = {"resources": {"cpu": {"quota": 1000, "limit": -1, "overQuotaWeight": 1}, "memory": {"quota": -1, "limit": -1, "overQuotaWeight": 1},
+                             "gpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}}}
+    want = pod("want", 1, queue="a")
+    want["spec"]["containers"][0]["resources"]["requests"]["memory"] = "1Gi"
+    over = [node("n"), kai("d", "", 4000), kai("a", "d", 1000, **endless), kai("free", "d", 0)] + [pod(f"a{i}", on="n", queue="a") for i in range(4)] + [want]
+    found = data(over, "root.d.a")
+    t.equal("a guarantee without end makes nobody short who is over another", (found["short"], found["sentence"]),
+            (False, "Queue root.d.a is not short: it uses 4 of 1 guaranteed cpu. 1 keeps waiting."))
+    found = data(over + [pod("want2", queue="free")], "root.d.free")
+    t.equal("a queue without a guarantee", found["sentence"], "Queue root.d.free is not short: nothing is guaranteed to it. 1 keeps waiting.")
     t.equal("a KAI Queue by its name", data(objects, "b")["queue"], "root.d.b")
     t.true("a queue above its guarantee", "Queue root.d.a is not short: nothing waits in it." in explain(objects, "a").out, explain(objects, "a").out)
     for words, args in (("there is no queue root.d.c in what was read; did you mean root.d.a?", ["root.d.c"]),
                         ("there is no pod and no group ns/wnt in what was read; did you mean ns/want?", ["ns/wnt"]),
                         ("there is no pod and no group ns/wnt, and no such queue in what was read; did you mean ns/want?", ["-n", "ns", "wnt"]),
+                        ("there is no pod and no group default/wnt, and no such queue in what was read; did you mean ns/want?", ["wnt"]),
+                        ("there is no pod and no group default/d, and no such queue in what was read; there is root.x.d", ["d"]),
                         ("there is no pod and no group default/want, and no such queue in what was read; there is ns/want", ["want"])):
-        found = explain(objects, *args)
+        found = explain([x for x in objects if x["kind"] != "Queue"] + [yunikorn({"name": "x", "queues": [{"name": "d"}]})] if args == ["d"] else objects, *args)
         t.true(f"not there: {args[-1]}", found.code == 2 and words in found.err, found.err)
     t.equal("-n names the namespace", data(objects, "-n", "ns", "want")["pod"], "ns/want")
 
@@ -164,6 +214,7 @@ def main():
     forecasts(t)
     more_than_are_told(t)
     remedies(t)
+    elastic(t)
     queues(t)
     t.end()
 

@@ -90,6 +90,10 @@ def namespaces(t):
     t.equal("-n: its pods and its victims are counted", data["summary"], {"placed": 1, "nominated": 1, "waiting": 0, "gated": 0, "victims": 1})
     t.true("-n: the sums say of what they are", cede("plan", "-f", EXAMPLE, *NOW, "-n", "web").out.startswith(
         "Plan at 2026-11-15T12:00:00Z, namespace web, profile default: 1 placed, 1 nominated, 0 waiting, 0 gated; 1 pod has to go\n"))
+    t.equal("-n: --strict is about its pods", [cede("plan", "-f", EXAMPLE, *NOW, "-n", ns, "--strict", "-q").code for ns in ("web", "vision")], [0, 1])
+    for command in ("plan", "show"):
+        t.equal(f"-n: nothing is there: {command} says so", cede(command, "-f", EXAMPLE, *NOW, "-n", "vison").err, "cede: note: nothing is in namespace vison; did you mean vision?\n")
+    t.equal("-n: nor is anything near", cede("plan", "-f", EXAMPLE, *NOW, "-n", "xyzzy").err, "cede: note: nothing is in namespace xyzzy\n")
     text = cede("show", "-f", EXAMPLE, *NOW, "-n", "ads", "-o", "wide").out
     listed = {word for word in re.findall(r"^\S+/\S+", text, re.M)}
     t.true("-n: show lists its pods alone", listed and all(word.startswith("ads/") for word in listed), text)
@@ -223,26 +227,26 @@ def of(queue, name, *args):
 
 def queues(t):
     objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
-    with Folder({"promised.json": tree(guaranteed(2), guaranteed(2)), "free.json": tree()}) as folder:
-        promised, free = ["-f", os.path.join(folder, "promised.json")], ["-f", os.path.join(folder, "free.json")]
-        found = decision(objects, "mine", *promised)
+    with Folder({"guaranteed.json": tree(guaranteed(2), guaranteed(2)), "free.json": tree()}) as folder:
+        guaranteeing, free = ["-f", os.path.join(folder, "guaranteed.json")], ["-f", os.path.join(folder, "free.json")]
+        found = decision(objects, "mine", *guaranteeing)
         t.equal("a queue below its guarantee takes room from one above its own",
                 (found["queue"], found["outcome"], found["action"], [(v["pod"], v["queue"]) for v in found["victims"]]),
                 ("root.a", "nominated", "reclaim", [("ns/b-1", "root.b")]))
-        text = run("plan", objects, *promised).out
+        text = run("plan", objects, *guaranteeing).out
         t.true("text names the law", "reclaim: root.a uses 0 of 2 guaranteed cpu, root.b 4 of 2\n" in text, text)
         found = decision(objects, "mine", *free)
         t.equal("without a guarantee it takes nothing from other queues", (found["outcome"], {x["rule"] for x in found["protected"]}),
                 ("waiting", {"guarantee"}))
         t.true("explain: who goes", " ns/mine needs its room: root.a uses 0 of 2 guaranteed cpu, root.b 4 of 2. " in
-               run("explain", objects, *promised, "ns/b-1").out)
+               run("explain", objects, *guaranteeing, "ns/b-1").out)
         spared = run("explain", objects, *free, "ns/b-1")
         t.true("explain: who is spared, from whom and why", re.match(
             r"ns/b-1 stays on n1, where it has been running for 1h: 1 waiting pod may not take its room\.\n\n"
             r"SPARED FROM \(1\)\nWAITING POD  QUEUE   RULE       BECAUSE\nns/mine      root\.a  guarantee  .+\n$", spared.out), spared.out)
         data = json.loads(run("explain", objects, *free, "ns/b-1", "-o", "json").out)["sparedFrom"]
         t.equal("the same as data", [list(x) for x in data], [["pod", "rule", "reason"]])
-        found = decision(objects, "mine", *promised, *KUBERNETES)
+        found = decision(objects, "mine", *guaranteeing, *KUBERNETES)
         t.equal("in profile kubernetes queues do not count", (found["queue"], found["outcome"]), ("root.default", "waiting"))
 
 
@@ -251,8 +255,8 @@ def soft_rules(t):
     objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
     late = tree({**guaranteed(2), "properties": {"preemption.delay": "3h"}}, guaranteed(2))
     lowered = tree(None, {**guaranteed(1, max={"vcore": 2}), "properties": {"quota.preemption.delay": "1m"}}, preemption={"quotapreemptionenabled": True})
-    with Folder({"late.json": late, "lowered.json": lowered, "promised.json": tree(guaranteed(2), guaranteed(2))}) as folder:
-        files = {name: ["-f", os.path.join(folder, f"{name}.json")] for name in ("late", "lowered", "promised")}
+    with Folder({"late.json": late, "lowered.json": lowered, "guaranteed.json": tree(guaranteed(2), guaranteed(2))}) as folder:
+        files = {name: ["-f", os.path.join(folder, f"{name}.json")] for name in ("late", "lowered", "guaranteed")}
         found = decision(objects, "mine", *files["late"])
         t.equal("a pod whose queue has it wait: the rule, and until when", (found["outcome"], found.get("rule"), found.get("until")),
                 ("waiting", "delay", "2026-11-15T13:00:00Z"))
@@ -261,9 +265,9 @@ def soft_rules(t):
                    run(command[0], objects, *files["late"], *command[1:]).out)
         for one in objects[1:3]:
             one["metadata"]["annotations"] = {"yunikorn.apache.org/allow-preemption": "false"}
-        found = decision(objects, "mine", *files["promised"])
+        found = decision(objects, "mine", *files["guaranteed"])
         t.equal("who opted out goes if nothing else works, and the rule is named", [v.get("rule") for v in found["victims"]], ["opt-out"])
-        t.true("text says so", ", though it opted out\n" in run("plan", objects, *files["promised"]).out)
+        t.true("text says so", ", though it opted out\n" in run("plan", objects, *files["guaranteed"]).out)
         found = plan(objects[:3], *files["lowered"])
         t.equal("a queue above a lowered maximum gives back for nobody", [{k: v for k, v in d.items() if k != "victims"} for d in found["decisions"]],
                 [{"queue": "root.b", "outcome": "evicted", "action": "quota"}])
@@ -528,7 +532,7 @@ def gangs(t):
            and found[1]["message"].endswith(" preemption: the pod group would not fit with all pods of lower priority gone"), found[1]["message"])
     objects[-1]["spec"]["priority"] = 2
     found = plan(objects, *KUBERNETES)["decisions"]
-    t.equal("with victims of lower priority it is promised its places together",
+    t.equal("with victims of lower priority it is nominated to its places together",
             [(d["pod"], d["node"], [v["pod"] for v in d["victims"]]) for d in found], [("ns/a", "n1", ["ns/y", "ns/x"]), ("ns/b", "n2", ["ns/y", "ns/x"])])
     t.equal("shape and counts are right", shape_faults(plan(objects, *KUBERNETES, "--cycles", "2")), [])
     t.equal("in the next cycle it has them", plan(objects, *KUBERNETES, "--cycles", "2")["summary"],

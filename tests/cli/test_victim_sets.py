@@ -170,6 +170,19 @@ def given_up():
 EARLY = "The search for the best set of victims ended early on 1 node."
 
 
+def reserved_first(t):
+    """Room is reserved for x/a once x/v is gone, but its spread would not bear x/b beside it, who comes first in the order of queues."""
+    def zone(name, zone, cpu):
+        return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"zone": zone}}, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "9"}}}
+    wants = pod("a", "root.a", {"cpu": "1"}, labels={"team": "t", "applicationId": "a"})
+    wants["spec"]["topologySpreadConstraints"] = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"team": "t"}}}]
+    tree = queues(("a", {"vcore": "1"}), ("v", {}))
+    docs = [tree, zone("n1", "z1", "4"), zone("n2", "z2", "0"), wants, pod("b", None, {"cpu": "2"}, priority=9, labels={"team": "t"}), pod("v", "root.v", {"cpu": "4"}, runs=30, labels={"applicationId": "v"})]
+    made = plan(docs, "--profile", "yunikorn", "--cycles", "4")
+    t.equal("yunikorn: whose room is reserved is tried first, and nobody comes in between", [(d["pod"], d["outcome"]) for d in made if d["outcome"] != "waiting"],
+            [("x/a", "nominated"), ("x/a", "placed"), ("x/b", "placed")])
+
+
 def main():
     s = Suite()
     for sentence, docs, expected in CHOICES:
@@ -187,6 +200,7 @@ def main():
     many = [(docs, plan(docs)[0]) for docs in [make(n, seed) for make in (crowded, idle_ones) for n in (20, 31, 110) for seed in range(10, 20)]]
     s.equal("every victim of a search that ends early is needed", [needless(docs, d) for docs, d in many if needless(docs, d)], [])
     s.true("and some of these searches end early", any(EARLY in d["message"] for _, d in many))
+    reserved_first(s)
     sys.exit(s.failed > 0)
 
 

@@ -7,7 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import NOW, Folder, Suite, cede  # noqa: E402
+from harness import NOW, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = "examples/gpu-cluster"
 JOB = "examples/what-if/retrain.yaml"
@@ -172,6 +172,32 @@ def tells_differences(t):
     t.equal("what if: an added object takes the place of one of its name", [(x["pod"], x["now"]["outcome"]) for x in d["otherAnswers"]], [("ns/b", "placed")])
     found = run([node("n"), pod("a")], [], "--set", "rules.opt-out.mode=hard")
     t.true("what if: no difference is said", "Nobody gets another place" in found.out and found.code == 0, found.out + found.err)
+    kept = [node("n"), node("m"), *[pod(f"p{i}", 2, 9, on="n") for i in range(2)], pod("q", 4, 9, on="m")]
+    d = difference(kept, [pod("b", 4, 1)])
+    t.equal("what if: why it waits, and who is protected", d["otherAnswers"][0]["now"].get("why"),
+            "0/2 nodes are available: 2 Insufficient cpu; 3 pods protected by priority.")
+    found = run(kept, [], "--drain", "n").out
+    t.true("what if: pods of one node of which the same is said stand together", "ns/p0 and 1 more  root.default  runs on n  waiting" in found
+           and "protected by priority" in found, found)
+    with Folder({"base.json": listed(kept)}) as path:
+        found = cede("plan", "-f", os.path.join(path, "base.json"), *NOW, "--drain", "n", "--remove", "ns/p0", env=environment(COLUMNS="60")).out
+        t.true("what if: on a narrow terminal nothing is wider", max(map(len, found.splitlines())) <= 60 and "1 waiting" in found, found)
+    def elsewhere(one):
+        return {**one, "metadata": {**one["metadata"], "namespace": "other"}}
+    both = [pod("b", 4, 10), elsewhere(pod("c", 4, 1))]
+    d = difference(kept, both, "-n", "other")
+    t.equal("what if: of one namespace alone", ([x["pod"] for x in d["otherAnswers"]], d["newlyEvicted"], d["then"]["waiting"], d["then"]["nominated"], d["then"]["victims"]),
+            (["other/c"], [], 1, 0, 0))
+    d = difference(kept, both, "-n", "ns")
+    t.equal("what if: and of the other", ([x["pod"] for x in d["otherAnswers"]], [x["pod"] for x in d["newlyEvicted"]], d["then"]["waiting"], d["then"]["victims"]), (["ns/b"], ["ns/q"], 0, 1))
+    t.true("what if: which one is said", "namespace other, profile" in run(kept, both, "-n", "other").out)
+    found = run(kept, [{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "j", "namespace": "ns"}, "spec": {}}, pod("b")])
+    t.true("what if: what is odd in added files is said", "CronJob is not a kind cede reads; 1 skipped" in found.err, found.err)
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "ns"}, "spec": {"selector": {}, "minAvailable": 1}}
+    found = run(kept + [budget], [pod("b")])
+    t.equal("what if: a note is told once, unless it says something else then", [line.split("pods: ")[1] for line in found.err.splitlines()],
+            ["3 of 3 run, 1 must stay, so 2 may go", "3 of 4 run, 1 must stay, so 2 may go"])
+    t.equal("what if: and not twice", len(run(kept + [budget], [elsewhere(pod("b"))]).err.splitlines()), 1)
     whole = listed([node("n"), pod("a", 4, on="n"), pod("b", 4)]).encode()
     found = cede("plan", "-f", "-", *NOW, "--remove", "ns/a", "-o", "json", stdin=whole)
     t.equal("what if: standard input is read once and used twice", found.code and found.err or len(json.loads(found.out)["otherAnswers"]), 1)

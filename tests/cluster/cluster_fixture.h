@@ -234,7 +234,8 @@ static inline group_id put_group(struct fix *f, struct group_is g)
 	struct obj_group o = group_object(f, &g);
 
 	assert_int_equal(cluster_put_group(f->c, &o, NULL), ERR_OK);
-	return ledger_group_find(f->l, names_find(f->names, "ns", 2), names_find(f->names, g.name, strlen(g.name)));
+	return ledger_group_find(f->l, names_find(f->names, "ns", 2), names_find(f->names, g.name, strlen(g.name)),
+				 g.is_k8s);
 }
 
 /* ---- the rest ---- */

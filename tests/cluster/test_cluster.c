@@ -194,8 +194,8 @@ static void members_follow_their_group(void **state)
 	assert_string_equal(queue_path(&f, "q"), "root.b");
 	assert_int_equal(pod_of(&f, "q")->priority, 50);
 	assert_int_equal(ledger_podset(f.l, pod_of(&f, "q")->podset)->min_member, 1);
-	cluster_drop_group(f.c, "ns", "g");
-	cluster_drop_group(f.c, "ns", "g");
+	cluster_drop_group(f.c, "ns", "g", false);
+	cluster_drop_group(f.c, "ns", "g", false);
 	assert_int_equal(pod_of(&f, "q")->group, GROUP_NONE);
 	assert_string_equal(queue_path(&f, "q"), "root.default");
 	assert_string_equal(queue_path(&f, "p"), "root.b");
@@ -226,7 +226,7 @@ static void sub_groups_may_come_late_and_change(void **state)
 	fix_free(&f);
 }
 
-static void a_group_is_of_one_kind(void **state)
+static void groups_of_two_apis_are_two(void **state)
 {
 	(void)state;
 	struct fix f;
@@ -236,11 +236,15 @@ static void a_group_is_of_one_kind(void **state)
 	put_pod(&f, (struct pod_is){.name = "k8s", .k8s_group = "g", .subgroup = "unheard of there"});
 	assert_int_equal(pod_of(&f, "kai")->group, GROUP_NONE);
 	assert_int_equal(pod_of(&f, "k8s")->group, g);
-	put_group(&f, (struct group_is){.name = "g"});
-	assert_int_equal(pod_of(&f, "kai")->group, g);
-	assert_int_equal(pod_of(&f, "k8s")->group, GROUP_NONE);
+	group_id kai = put_group(&f, (struct group_is){.name = "g"});
+	assert_int_not_equal(kai, g);
+	assert_int_equal(pod_of(&f, "kai")->group, kai);
+	assert_int_equal(pod_of(&f, "k8s")->group, g);
 	assert_true(cluster_is_kai_world(f.c, cluster_find_pod(f.c, "ns", "kai")));
 	assert_false(cluster_is_kai_world(f.c, cluster_find_pod(f.c, "ns", "k8s")));
+	cluster_drop_group(f.c, "ns", "g", true);
+	assert_int_equal(pod_of(&f, "kai")->group, kai);
+	assert_int_equal(pod_of(&f, "k8s")->group, GROUP_NONE);
 	fix_free(&f);
 }
 
@@ -431,7 +435,7 @@ int main(void)
 		cmocka_unit_test(MR_8_the_engines_stamp_is_finer_than_the_annotation),
 		cmocka_unit_test(members_follow_their_group),
 		cmocka_unit_test(sub_groups_may_come_late_and_change),
-		cmocka_unit_test(a_group_is_of_one_kind),
+		cmocka_unit_test(groups_of_two_apis_are_two),
 		cmocka_unit_test(the_first_by_name_speaks_for_a_silent_group),
 		cmocka_unit_test(the_speakers_owner_speaks_for_the_group),
 		cmocka_unit_test(registries_are_in_order),

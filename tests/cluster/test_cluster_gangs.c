@@ -31,7 +31,7 @@ static void put_task(struct fix *f, const char *name, const char *task_group, bo
 
 static group_id group_of(const struct fix *f, const char *name)
 {
-	return ledger_group_find(f->l, names_find(f->names, "ns", 2), names_find(f->names, name, strlen(name)));
+	return ledger_group_find(f->l, names_find(f->names, "ns", 2), names_find(f->names, name, strlen(name)), false);
 }
 
 /* What the podset at i of a group needs and has: "a 1/2"; "" if there is no such group. */
@@ -79,7 +79,7 @@ static void a_pod_group_of_that_name_takes_its_place(void **state)
 	assert_string_equal(podset_text(&f, "g", 0), "default 0/5");
 	put_pod(&f, (struct pod_is){.name = "named", .group = "g"});
 	assert_string_equal(podset_text(&f, "g", 0), "default 1/5");
-	cluster_drop_group(f.c, "ns", "g");
+	cluster_drop_group(f.c, "ns", "g", false);
 	assert_string_equal(podset_text(&f, "g", 0), "default 1/2");
 	assert_int_equal(pod_of(&f, "named")->group, GROUP_NONE);
 	fix_free(&f);

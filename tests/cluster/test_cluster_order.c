@@ -13,7 +13,7 @@
 enum kind { NODE, CLASS, NAMESPACE, OWNER, GROUP, POD, BUDGET, YUNIKORN, KAI, RULES, PROFILE, KINDS };
 
 static const uint32_t n_of_kind[KINDS] = {
-	[NODE] = 3,   [CLASS] = 3,    [NAMESPACE] = 2, [OWNER] = 4, [GROUP] = 3,  [POD] = 10,
+	[NODE] = 3,   [CLASS] = 3,    [NAMESPACE] = 2, [OWNER] = 4, [GROUP] = 5,  [POD] = 10,
 	[BUDGET] = 1, [YUNIKORN] = 1, [KAI] = 1,       [RULES] = 1, [PROFILE] = 1};
 
 #define SLOTS_MAX 32
@@ -94,10 +94,16 @@ static void put_random_owner(struct fix *f, uint32_t i, struct rng *r)
 	put_owner(f, o);
 }
 
+/* The last ones are Kubernetes', of the same names as some of KAI's. */
+static bool is_k8s_group(uint32_t i)
+{
+	return i >= N_OF(group_names);
+}
+
 static void put_random_group(struct fix *f, uint32_t i, struct rng *r)
 {
-	put_group(f, (struct group_is){.name = group_names[i],
-				       .is_k8s = rng_below(r, 4) == 0,
+	put_group(f, (struct group_is){.name = group_names[i % N_OF(group_names)],
+				       .is_k8s = is_k8s_group(i),
 				       .queue = random_queue(r),
 				       .class = PICK(r, NULL, "c0", "c1", "build", "train", "unknown"),
 				       .subgroups = PICK(r, NULL, NULL, "w:2", "w:1,m:1", "m:1"),
@@ -329,7 +335,7 @@ static void drop_slot(struct fix *f, enum kind kind, uint32_t i)
 		cluster_drop_owner(f->c, owners[i].kind_name, "ns", owners[i].name);
 		break;
 	case GROUP:
-		cluster_drop_group(f->c, "ns", group_names[i]);
+		cluster_drop_group(f->c, "ns", group_names[i % N_OF(group_names)], is_k8s_group(i));
 		break;
 	case POD:
 		cluster_drop_pod(f->c, ns_of_pod(i), pod_names[i]);
@@ -443,15 +449,16 @@ static void dump_pod(const struct fix *f, const char *ns, const char *name, stru
 		    node_name(f, p->node), p->nomination, queue_path_in(f, ns, name), p->priority,
 		    preemptibility_text(p->preemptibility), (long long)p->started_ns, cluster_is_kai_world(f->c, id));
 	if (p->group != GROUP_NONE)
-		text_printf(out, " group %s/%s", name_str(f->names, ledger_group(f->l, p->group)->obj->name),
+		text_printf(out, " group %s%s/%s", ledger_group(f->l, p->group)->obj->is_k8s ? "k8s " : "",
+			    name_str(f->names, ledger_group(f->l, p->group)->obj->name),
 			    name_str(f->names, ledger_podset(f->l, p->podset)->name));
 	text_add(out, "\n");
 }
 
-static void dump_group(const struct fix *f, const char *name, struct text *out)
+static void dump_group(const struct fix *f, const char *name, bool is_k8s, struct text *out)
 {
 	name_id ns = names_find(f->names, "ns", 2), id = names_find(f->names, name, strlen(name));
-	group_id g = id != NAME_NONE ? ledger_group_find(f->l, ns, id) : GROUP_NONE;
+	group_id g = id != NAME_NONE ? ledger_group_find(f->l, ns, id, is_k8s) : GROUP_NONE;
 
 	if (g == GROUP_NONE)
 		return;
@@ -522,8 +529,8 @@ static void dump(struct fix *f, struct text *out)
 {
 	for (uint32_t i = 0; i < N_OF(pod_names); i++)
 		dump_pod(f, ns_of_pod(i), pod_names[i], out);
-	for (uint32_t i = 0; i < N_OF(group_names); i++)
-		dump_group(f, group_names[i], out);
+	for (uint32_t i = 0; i < n_of_kind[GROUP]; i++)
+		dump_group(f, group_names[i % N_OF(group_names)], is_k8s_group(i), out);
 	dump_queue(f, QUEUE_ROOT, out);
 	for (uint32_t i = 0; i < N_OF(node_names); i++) {
 		name_id id = names_find(f->names, node_names[i], strlen(node_names[i]));

@@ -295,7 +295,7 @@ static void GQ_14_a_group_holds_its_queue(void **state)
 	tree_is(&f, "root y\nroot.ann t\n");
 	cluster_drop_pod(f.c, "ns", "m1");
 	tree_is(&f, "root y\nroot.bob t\n");
-	cluster_drop_group(f.c, "ns", "g");
+	cluster_drop_group(f.c, "ns", "g", false);
 	tree_is(&f, "root y\n");
 	put_group(&f, (struct group_is){.name = "g", .min = 2, .queue = "root.bob"}); /* names what is not defined */
 	put_pod(&f, (struct pod_is){.name = "m2", .group = "g", .user = "bob"});
@@ -345,7 +345,7 @@ static void GQ_14_a_path_is_a_parent_whoever_came_first(void **state)
 		tree_is(&f, "root y\nroot.x t 2\n");
 		/* The pod in the way is the one that asks for more. */
 		cluster_drop_pod(f.c, "ns", "member");
-		cluster_drop_group(f.c, "ns", "g");
+		cluster_drop_group(f.c, "ns", "g", false);
 		put_pod(&f, (struct pod_is){.name = "leaf", .yunikorn_queue = "root.x.y.z", .node = "n"});
 		tree_is(&f, "root y\nroot.x t\nroot.x.y t\nroot.x.y.z t 1\n");
 		fix_free(&f);

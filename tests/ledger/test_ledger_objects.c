@@ -273,7 +273,7 @@ static void add_group(struct world *w)
 
 static void added_group(const struct world *w)
 {
-	group_id g = ledger_group_find(w->f.l, fix_known(&w->f, "ns"), fix_known(&w->f, "new"));
+	group_id g = ledger_group_find(w->f.l, fix_known(&w->f, "ns"), fix_known(&w->f, "new"), false);
 	assert_int_equal(ledger_group(w->f.l, g)->n_podsets, 3);
 	podset_id b = ledger_podset_find(w->f.l, g, fix_known(&w->f, "b"));
 	assert_int_equal(ledger_podset(w->f.l, b)->min_member, 1);
@@ -337,7 +337,7 @@ static void drop_group(struct world *w)
 static void dropped_group(const struct world *w)
 {
 	assert_false(ledger_group(w->f.l, w->empty)->is_live);
-	group_id g = ledger_group_find(w->f.l, fix_known(&w->f, "ns"), fix_known(&w->f, "empty"));
+	group_id g = ledger_group_find(w->f.l, fix_known(&w->f, "ns"), fix_known(&w->f, "empty"), false);
 	assert_true(g != w->empty);
 }
 

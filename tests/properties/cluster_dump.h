@@ -110,7 +110,7 @@ static inline void dump_pod(struct dump *d, pod_id id)
 		cluster_wanted_queue(d->c, id), p->priority, p->preemptibility, p->created_ns);
 	if (is_sure_of_start && (p->state == POD_PLACED || p->state == POD_LEAVING))
 		text_printf(&t, " since=%" PRId64, p->started_ns);
-	text_printf(&t, " in=%s/%s kai=%d shape=%u kin=%u",
+	text_printf(&t, " in=%s/%s kai=%d shape=%u labelset=%u",
 		    p->group != GROUP_NONE ? dump_name(d, ledger_group(d->l, p->group)->obj->name) : "none",
 		    p->podset != PODSET_NONE ? dump_name(d, ledger_podset(d->l, p->podset)->name) : "none",
 		    cluster_is_kai_world(d->c, id), p->shape, p->labelset);
@@ -133,8 +133,8 @@ static inline void dump_node(struct dump *d, node_id id)
 	if (n->is_live) {
 		const struct obj_node *o = n->obj;
 
-		text_printf(&t, " uid=%s kin=%u flags=%d%d", dump_name(d, o->uid), o->labelset, o->is_unschedulable,
-			    o->is_not_ready);
+		text_printf(&t, " uid=%s labelset=%u flags=%d%d", dump_name(d, o->uid), o->labelset,
+			    o->is_unschedulable, o->is_not_ready);
 		dump_vector(d, "allocatable", &o->allocatable, &t);
 		for (uint32_t i = 0; i < o->n_taints; i++)
 			text_printf(&t, " taint=%s:%s:%d", dump_name(d, o->taints[i].key),
@@ -254,7 +254,7 @@ static inline void dump_namespace(struct dump *d, const struct obj_namespace *o)
 {
 	struct text t = {0};
 
-	text_printf(&t, "namespace %s kin=%u parent=%s apps=%" PRIu64 " %d%d", dump_name(d, o->name), o->labelset,
+	text_printf(&t, "namespace %s labelset=%u parent=%s apps=%" PRIu64 " %d%d", dump_name(d, o->name), o->labelset,
 		    dump_name(d, o->parent_queue), o->max_apps, o->has_quota, o->has_guaranteed);
 	dump_vector(d, "quota", &o->quota, &t);
 	dump_vector(d, "guaranteed", &o->guaranteed, &t);
@@ -265,7 +265,7 @@ static inline void dump_owner(struct dump *d, const struct obj_owner *o)
 {
 	struct text t = {0};
 
-	text_printf(&t, "owner %s %s kin=%u uid=%s kind=%d/%d parent=%s/%s/%s replicas=%d selects=%d",
+	text_printf(&t, "owner %s %s labelset=%u uid=%s kind=%d/%d parent=%s/%s/%s replicas=%d selects=%d",
 		    dump_name(d, o->kind_name), dump_name(d, o->name), o->labelset, dump_name(d, o->uid), o->kind,
 		    o->is_service, dump_name(d, o->parent_kind), dump_name(d, o->parent_name),
 		    dump_name(d, o->parent_uid), o->replicas, o->has_selector);

@@ -120,7 +120,7 @@ static node_id node_of(const struct run *t, int i)
 
 static group_id group_of(const struct run *t, int i)
 {
-	return ledger_group_find(t->f.l, known(t, "ns"), known(t, text("group", i)));
+	return ledger_group_find(t->f.l, known(t, "ns"), known(t, text("group", i)), false);
 }
 
 static pdb_id pdb_of(const struct run *t, int i)

@@ -93,10 +93,12 @@ static inline void send_away(struct trial *t, int pod)
 	p->was_ours = true;
 }
 
+/* KAI knows nothing of pods that are another scheduler's. */
 static inline bool group_runs(const struct trial *t, int group)
 {
 	for (uint32_t i = 0; i < t->m.p.n; i++)
-		if (t->m.p.v[i].state == M_RUNS && t->m.p.v[i].has_group && t->m.p.v[i].group == group)
+		if (t->m.p.v[i].state == M_RUNS && t->m.p.v[i].has_group && t->m.p.v[i].group == group &&
+		    (t->m.profile != PROFILE_KAI || is_ours(&t->m, &t->m.p.v[i])))
 			return true;
 	return false;
 }
@@ -274,15 +276,42 @@ static inline bool is_miscounted(const struct trial *t, const struct m_preemptio
 	return false;
 }
 
+/*
+ * The same where those for whom others move at the end of the cycle hold no room: they were tried before in vain, which
+ * is not told, and may have given up a nomination then.
+ */
+static inline bool all_fit_without_moves(struct trial *t, const struct m_preemption *c, enum m_when when)
+{
+	const struct decisions *plan = &t->l.plan;
+	int was[64], pods[64], n = 0;
+	bool fits;
+
+	for (uint32_t i = 0; i < plan->v.n && n < 64; i++) {
+		const struct decision *d = &plan->v.v[i];
+		int pod = d->pod == POD_NONE ? -1 : live_index(&t->l, d->pod);
+
+		if (pod < 0 || d->action != ACTION_CONSOLIDATE || m_at(&t->m, pod)->nomination == NOWHERE)
+			continue;
+		pods[n] = pod;
+		was[n++] = m_at(&t->m, pod)->nomination;
+		m_at(&t->m, pod)->nomination = NOWHERE;
+	}
+	fits = n && all_fit(t, c, &c->victims, when, nominations_seen(t));
+	while (n-- > 0)
+		m_at(&t->m, pods[n])->nomination = was[n];
+	return fits;
+}
+
 /* Of a gang, who may not preempt waits for pods that are stuck where nothing else is left: they go at last. */
 static inline void check_needed(struct trial *t, const struct m_preemption *c)
 {
 	bool is_kube = t->m.profile == PROFILE_KUBERNETES;
+	enum m_when when = is_kube ? AT_ONCE : c->pods.n > 1 ? AT_LAST : SOON;
 
 	if (is_miscounted(t, c))
 		return;
 	tally_of(t)->checked[NEEDED]++;
-	if (!all_fit(t, c, &c->victims, is_kube ? AT_ONCE : c->pods.n > 1 ? AT_LAST : SOON, nominations_seen(t)))
+	if (!all_fit(t, c, &c->victims, when, nominations_seen(t)) && !all_fit_without_moves(t, c, when))
 		breaks(t, OVERCOMMIT, "%s does not fit with its %u victims gone", name_at(t, c->pod), c->victims.n);
 	for (uint32_t i = 0; i < c->victims.n; i++) {
 		int less[256];
@@ -291,7 +320,9 @@ static inline void check_needed(struct trial *t, const struct m_preemption *c)
 		for (uint32_t k = 0; k < c->victims.n; k++)
 			if (!is_one_unit(t, c, c->victims.v[i], c->victims.v[k]))
 				less[rest.n++] = c->victims.v[k];
-		if (all_fit(t, c, &rest, is_kube ? AT_ONCE : SOON, is_kube ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS))
+		/* who is nominated elsewhere takes room there, but does not count for a spread before it runs */
+		if (all_fit(t, c, &rest, is_kube ? AT_ONCE : SOON, is_kube ? NOMINATIONS_AS_HIGH : ALL_NOMINATIONS) &&
+		    (is_kube || all_fit(t, c, &rest, SOON, NOMINATIONS_THAT_HOLD)))
 			breaks(t, NEEDED, "%s by %s: %s did not have to go", name_at(t, c->pod), action_text(c->action),
 			       name_at(t, c->victims.v[i]));
 	}

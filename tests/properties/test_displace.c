@@ -457,7 +457,7 @@ static void check_state(void)
 	}
 }
 
-/* Victims are gone, placed pods run, promises are written down; or nothing of it. */
+/* Victims are gone, placed pods run, nominations are written down; or nothing of it. */
 static void carry_out(const struct model *before, bool is_done)
 {
 	struct model after = m;

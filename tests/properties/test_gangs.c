@@ -529,7 +529,7 @@ static void a_nomination_is_kept_for_all_or_given_up_for_all(void **state)
 	story_pod(&s, "g-0", NULL, 4, NULL, "group g nominated n1");
 	story_pod(&s, "g-1", NULL, 4, NULL, "group g nominated n2");
 	story_pod(&s, "other", "root.prod", 4, NULL, "age 10");
-	expect(&s, "the promise broke, and the room of the other one is free again",
+	expect(&s, "the nomination broke, and the room of the other one is free again",
 	       "g-0 waiting; g-1 waiting; other placed n2");
 }
 

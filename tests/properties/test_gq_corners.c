@@ -364,7 +364,7 @@ static void GQ_13_is_for_daemonset_pods_that_must_run_on_one_node(void **state)
 static void GQ_16_too_many_promises_come_to_rest_over_cycles_and_below_maximums(void **state)
 {
 	static const struct row rows[] = {
-		{.sentence = "over three cycles both stay below what they were promised, and nobody goes",
+		{.sentence = "over three cycles both stay below their guarantee, and nobody goes",
 		 .queues = {{"root.a", "guaranteed 4"}, {"root.b", "guaranteed 4"}},
 		 .pods = {{"b0", "root.b", 2, "n1", NULL},
 			  {"a0", "root.a", 2, "n1", NULL},
@@ -381,7 +381,7 @@ static void GQ_16_too_many_promises_come_to_rest_over_cycles_and_below_maximums(
 			  {"a1", "root.a", 2, NULL, "age 60"}},
 		 .line = "a0 reclaim n1 [b1]; a1 waiting; a0 placed n1; a1 waiting; a1 waiting",
 		 .cycles = 3},
-		{.sentence = "a parent's maximum keeps two children from what they were promised: nobody goes for it",
+		{.sentence = "a parent's maximum keeps two children from their guarantees: nobody goes for it",
 		 .queues = {{"root.t", "max 3"}, {"root.t.a", "guaranteed 2"}, {"root.t.b", "guaranteed 1"}},
 		 .pods = {{"b0", "root.t.b", 1, "n1", NULL},
 			  {"a0", "root.t.a", 1, "n1", NULL},

@@ -2,7 +2,7 @@
 /*
  * The promises that hold on any cluster, in every profile, on random clusters of all kinds of objects together:
  *
- *	1 no node is over-committed by placements and promises	5 no preemption for ever with controllers that recreate
+ *	1 no node is over-committed, nominations counted	5 no preemption for ever with controllers that recreate
  *	2 no protected pod is evicted, and who is said to	6 taking a plan back restores every byte
  *	  be protected is
  *	3 no queue is taken below its guarantee by reclaim	7 a replay is the record
@@ -424,16 +424,17 @@ static uint32_t make_it_happen(struct trial *t)
 	return n;
 }
 
-/* The most important pod below a priority that is nominated; POD_NONE. */
-static pod_id next_nominated(const struct trial *t, int64_t below_rank)
+/* The most important pod after another that is nominated; of equals the first by id; POD_NONE. */
+static pod_id next_nominated(const struct trial *t, int64_t rank, pod_id after)
 {
 	const struct ledger *l = cluster_ledger(t->l.cluster);
 	pod_id best = POD_NONE;
 
 	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
 		const struct pod *p = ledger_pod(l, i);
+		bool comes_later = p->priority < rank || (p->priority == rank && i > after);
 
-		if (p->state == POD_WAITING && p->nomination != NOMINATION_NONE && p->priority < below_rank &&
+		if (p->state == POD_WAITING && p->nomination != NOMINATION_NONE && comes_later &&
 		    (best == POD_NONE || p->priority > ledger_pod(l, best)->priority))
 			best = i;
 	}
@@ -448,10 +449,11 @@ static uint32_t try_nominated(struct trial *t)
 {
 	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = 1, .report = POD_NONE};
 	int64_t rank = INT64_MAX;
+	pod_id pod = 0;
 	struct err e = {0};
 	uint32_t n = 0;
 
-	for (pod_id pod; (pod = next_nominated(t, rank)) != POD_NONE;) {
+	while ((pod = next_nominated(t, rank, pod)) != POD_NONE) {
 		rank = ledger_pod(cluster_ledger(t->l.cluster), pod)->priority;
 		live_forget_plan(&t->l);
 		t->l.plan.arena = arena_new(1 << 14);
@@ -461,10 +463,14 @@ static uint32_t try_nominated(struct trial *t)
 	return n;
 }
 
+/* Who took somebody away again waits for that alone, and is woken again before others. */
 static uint32_t live_one_cycle(struct trial *t)
 {
-	uint32_t n = t->m.profile == PROFILE_KUBERNETES ? try_nominated(t) : 0;
+	enum { ROUNDS = 80 };
+	uint32_t n = 0, more = t->m.profile == PROFILE_KUBERNETES;
 
+	for (int i = 0; more && i < ROUNDS; i++, n += more)
+		more = try_nominated(t);
 	live_plan(&t->l, &t->m, 1);
 	return n + make_it_happen(t);
 }
@@ -540,10 +546,19 @@ static void try_known(void)
 		{5000477, PROFILE_DEFAULT},    /* a whole group, of which one pod is inside its window */
 		{5000523, PROFILE_KUBERNETES}, /* spread of a pod of a group */
 		{5001488, PROFILE_YUNIKORN},   /* a search for the best set that is stopped */
+		{202956, PROFILE_KUBERNETES},  /* two of one priority on one node, away from each other's victims */
+		{209047, PROFILE_YUNIKORN},    /* a victim that comes back beside the room it left, and a spread */
+		{212528, PROFILE_KAI},	       /* a group of which a pod of another scheduler runs */
+		{213144, PROFILE_DEFAULT},     /* a nomination given up before others move for the pod */
+		{709856, PROFILE_YUNIKORN},    /* a spread that would hold if a nominated pod were there already */
+		{506901, PROFILE_KAI}, /* moves for one of a group that lost its room again, while another has some */
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		try_cluster(rows[i].seed, rows[i].profile);
+		if (rows[i].profile != PROFILE_KAI)
+			try_to_rest(rows[i].seed, rows[i].profile);
+	}
 }
 
 static int try_all(void **state)

@@ -327,7 +327,7 @@ static void KF_a_search_that_skips_says_the_same(void **state)
 	recorded_begin(&recorded, "kai_search");
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
 		try_crowd(from + i);
-	printf("survey: %" PRIu64 " clusters, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
+	printf("kai search: %" PRIu64 " clusters, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
 	       " with scenarios that failed, 0 differences\n",
 	       tally.clusters, tally.decisions, tally.evictions, tally.scenarios);
 	assert_true(tally.evictions > 0 && tally.scenarios > 0);

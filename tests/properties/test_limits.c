@@ -194,7 +194,7 @@ static void GQ_14_over_a_limit_nobody_has_to_go(void **state)
 	pod(&w, "t", "root.b", 96, "n1", "bob", "y");
 	pod(&w, "want", "root.a", 1, NULL, "ann", "x");
 	w.cycles = 2;
-	expect(&w, "within the limit it reclaims, and its own promise is not in its way", "want", "placed");
+	expect(&w, "within the limit it reclaims, and its own nomination is not in its way", "want", "placed");
 }
 
 int main(void)

@@ -412,7 +412,7 @@ static void an_engine_that_remembers_says_the_same(void **state)
 					try_cluster(from + i, profile, true);
 			}
 	for (enum profile i = 0; i < PROFILE_COUNT; i++)
-		printf("survey: %s: %" PRIu64 " clusters, %" PRIu64 " decisions made twice, %" PRIu64
+		printf("memory: %s: %" PRIu64 " clusters, %" PRIu64 " decisions made twice, %" PRIu64
 		       " evictions, 0 differences\n",
 		       profile_text(i), tally[i].clusters, tally[i].decisions, tally[i].evictions);
 	recorded_end(&recorded);

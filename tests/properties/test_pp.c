@@ -350,7 +350,7 @@ static void PP_8_who_comes_later_is_behind_the_core(void **state)
 	kai_pod(&s, "big", "new", 3, NULL, "age 60");
 	s.cycles = 2;
 	expect_line(&s, "placed a moment ago", "big waiting; a placed n1; big waiting");
-	expect_why(&s, 2, "z", "preemptibility: core of d/train: 1 of its 2 pods stay");
+	expect_why(&s, 2, "z", "preemptibility: core of d/train: 1 of its 2 pods stays");
 	expect_why(&s, 2, "a", "");
 	story_end(&s);
 }
@@ -412,7 +412,7 @@ static void PP_8_each_sub_group_has_its_core(void **state)
 	want(&s, "want", 3);
 	expect_line(&s, "two workers are surplus", stays);
 	expect_why(&s, 0, "head-0", "preemptibility: core of d/train (head): all of it stays, with a minimum of 1");
-	expect_why(&s, 0, "work-0", "preemptibility: core of d/train (work): 1 of its 3 pods stay");
+	expect_why(&s, 0, "work-0", "preemptibility: core of d/train (work): 1 of its 3 pods stays");
 	story_end(&s);
 }
 

@@ -86,12 +86,12 @@ class Model:
     def free(self, node, without=()):
         return ROOM["gpu"] - sum(p.job.gpus for p in self.nodes[node] if p not in without)
 
-    def promised(self, node, pod):
+    def reserved(self, node, pod):
         """To nominated pods that this one has to respect."""
         return sum(p.job.gpus for p in self.waiting if p is not pod and p.nominated == node and p.job.priority >= pod.job.priority)
 
     def fits(self, pod, node, without=()):
-        return self.free(node, without) - self.promised(node, pod) >= pod.job.gpus
+        return self.free(node, without) - self.reserved(node, pod) >= pod.job.gpus
 
     def score(self, node):
         n = len(self.nodes[node]) + 1
