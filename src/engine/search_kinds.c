@@ -99,8 +99,8 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 }
 
 /*
- * The last rule of all goes by the work a pod belongs to: it protects who may go by the others, also who opted out where
- * nothing else works.
+ * The last rule of all goes by the work a pod belongs to: it protects who may go by the others, also who opted out
+ * where nothing else works.
  */
 static void leave_to_history(const struct search_bounds *b, struct kind_answer *a)
 {

@@ -504,9 +504,8 @@ static int64_t sum_at_most(const struct sim *s, const struct group_room *x)
 
 void helps_group_room(const struct sim *s, const struct wait_need *k, struct group_room_sums *ret)
 {
-	struct group_room x = {.k = k,
-			       .reclaims = helps_may_reclaim(s, k),
-			       .is_simple = asks_for_one_type(request_of(s, k))};
+	struct group_room x = {
+		.k = k, .reclaims = helps_may_reclaim(s, k), .is_simple = asks_for_one_type(request_of(s, k))};
 
 	for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
 		if (ledger_node(s->ledger, i)->is_live)
