@@ -112,8 +112,8 @@ static void add_group(struct crowd *w, uint32_t n, uint32_t running, const char 
 	static const char *const some_parts[] = {
 		", subGroups: [{name: head, minMember: 1}, {name: work, minMember: 1}]",
 		", subGroups: [{name: work, minMember: 1}, {name: in}, {name: head, parent: in, minMember: 1}]",
-		", subGroups: [{name: a}, {name: b}, {name: work, parent: b, minMember: 1}, {name: head, parent: a, "
-		"minMember: 1}]"};
+		(", subGroups: [{name: a}, {name: b}, {name: work, parent: b, minMember: 1}, {name: head, parent: a, "
+		 "minMember: 1}]")};
 	uint32_t group = w->n_groups++, min = below(w, 3) ? n : 1 + below(w, n);
 	const char *const *parts = n > 1 && below(w, 4) == 0 ? some_parts : NULL;
 	const char *other = parts ? some_request(w) : NULL;
