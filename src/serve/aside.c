@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/array.h"
 #include "base/clock.h"
 
 #define PATIENCE_NS (120 * NS_PER_S)
-enum { MOST_AT_ONCE = 2, LOW_PRIORITY = 5, CHUNK = 1 << 16 };
+enum { MOST_AT_ONCE = 2, MOST_WAITING = 30, LOW_PRIORITY = 5, CHUNK = 1 << 16 };
 
 struct helper { /* a process at work, and the thread that waits for its answer */
 	struct aside *a;
@@ -28,8 +28,9 @@ struct helper { /* a process at work, and the thread that waits for its answer *
 };
 
 struct aside {
-	pthread_mutex_t lock; /* of the numbers of processes */
+	pthread_mutex_t lock; /* of the numbers of processes, and of who waits */
 	_Atomic bool is_ending;
+	ARRAY(struct serve_request *) waiting; /* for one to end */
 	int64_t patience_ns;
 	struct helper helpers[MOST_AT_ONCE];
 };
@@ -150,6 +151,21 @@ static void tell_failure(struct helper *c, int status)
 		serve_reply_error(c->r, 500, "who looked for the answer ended without one");
 }
 
+/* The next may be asked: on the cluster's thread, of the cluster as it is then. */
+static void ask_next(struct aside *a)
+{
+	struct serve_request *next = NULL;
+
+	pthread_mutex_lock(&a->lock);
+	if (a->waiting.n && !a->is_ending) {
+		next = a->waiting.v[0];
+		array_remove(&a->waiting, 0);
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (next)
+		serve_ask_again(next);
+}
+
 static void *await(void *ctx)
 {
 	struct helper *c = ctx;
@@ -169,6 +185,7 @@ static void *await(void *ctx)
 		serve_reply(c->r, header.status, header.type, &body);
 	}
 	text_free(&all);
+	ask_next(c->a);
 	return NULL;
 }
 
@@ -223,17 +240,30 @@ static int start(struct helper *c, void (*make)(void *ctx, struct answer *ret), 
 	return why;
 }
 
+static void wait_for_one(struct aside *a, struct serve_request *r)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&a->lock);
+	has_room = a->waiting.n < MOST_WAITING;
+	if (has_room)
+		array_push(&a->waiting, r);
+	pthread_mutex_unlock(&a->lock);
+	if (!has_room)
+		serve_reply_error(r, 503, "%d questions wait for an answer already", MOST_WAITING);
+}
+
 void aside_answer(struct aside *a, struct serve_request *r, void (*make)(void *ctx, struct answer *ret), void *ctx)
 {
 	struct helper *c = free_helper(a);
 	int why;
 
+	serve_wait_longer(r, a->patience_ns);
 	if (!c) {
-		serve_reply_error(r, 503, "%d questions are being answered already", MOST_AT_ONCE);
+		wait_for_one(a, r);
 		return;
 	}
 	*c = (struct helper){.a = a, .r = r};
-	serve_wait_longer(r, a->patience_ns);
 	why = start(c, make, ctx);
 	if (why)
 		serve_reply_error(r, 503, "no process to look for the answer could be started: %s", strerror(why));
@@ -251,6 +281,9 @@ void aside_free(struct aside *a)
 	pthread_mutex_unlock(&a->lock);
 	for (int i = 0; i < MOST_AT_ONCE; i++)
 		forget(&a->helpers[i]);
+	for (uint32_t i = 0; i < a->waiting.n; i++)
+		serve_reply_error(a->waiting.v[i], 503, "the server is stopping");
+	array_free(&a->waiting);
 	pthread_mutex_destroy(&a->lock);
 	mem_free(a);
 }

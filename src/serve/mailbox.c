@@ -204,6 +204,21 @@ const char *serve_query(const struct serve_request *r, const char *key)
 	return NULL;
 }
 
+void serve_ask_again(struct serve_request *r)
+{
+	static const uint64_t one = 1;
+	struct serve *s = r->s;
+	int fd = s->fd;
+
+	pthread_mutex_lock(&s->lock);
+	if (r->state == REQUEST_TAKEN)
+		r->state = REQUEST_QUEUED;
+	queue_put(&s->queue, r);
+	pthread_mutex_unlock(&s->lock);
+	if (write(fd, &one, sizeof(one)) < 0)
+		return; /* it is readable already */
+}
+
 void serve_wait_longer(struct serve_request *r, int64_t for_ns)
 {
 	pthread_mutex_lock(&r->s->lock);

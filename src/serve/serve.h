@@ -90,6 +90,8 @@ void serve_reply(struct serve_request *r, int status, const char *type, struct t
 /* {"kind": "Error", "code": 404, "message": …} */
 void serve_reply_error(struct serve_request *r, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void serve_error_text(struct text *out, int status, const char *words);
+/* It is not answered yet: options.handle is called with it once more. From any thread. */
+void serve_ask_again(struct serve_request *r);
 void serve_wait_longer(struct serve_request *r, int64_t for_ns); /* from now on, instead of what options say */
 
 /* ---- what happened, for /api/v1/decisions and /api/v1/events ---- */

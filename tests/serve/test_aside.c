@@ -42,6 +42,8 @@ static void make(void *ctx, struct answer *ret)
 		sleep(60);
 	else if (str_eq(what, "waits"))
 		usleep(1500000) /* longer than others may take */;
+	else if (str_eq(what, "soon"))
+		usleep(20000);
 	else if (str_eq(what, "dies"))
 		raise(SIGKILL);
 	else if (str_eq(what, "exits"))
@@ -167,10 +169,27 @@ static void CL_10_others_are_answered_meanwhile(void **state)
 	while (w->n_moves < 2)
 		usleep(1000);
 	check(w, "/api/v1/pods", 200, "at once");
-	check(w, "/api/v1/plan", 503, "2 questions are being answered already");
 	for (int i = 0; i < 2; i++)
 		pthread_join(askers[i], NULL);
-	check(w, "/api/v1/plan", 200, "moves 3");
+	end(w);
+}
+
+static void *ask_soon(void *w)
+{
+	check(w, "/api/v1/plan?what=soon", 200, "");
+	return NULL;
+}
+
+/* Two at a time, the others after them. */
+static void whoever_comes_then_waits(void **state)
+{
+	struct world *w = begin();
+	pthread_t askers[20];
+
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(pthread_create(&askers[i], NULL, ask_soon, w), 0);
+	for (int i = 0; i < 20; i++)
+		pthread_join(askers[i], NULL);
 	end(w);
 }
 
@@ -204,6 +223,7 @@ int main(void)
 		cmocka_unit_test(connections_of_the_process_are_not_held_open),
 		cmocka_unit_test(one_that_ends_without_an_answer_is_told_of),
 		cmocka_unit_test(CL_10_others_are_answered_meanwhile),
+		cmocka_unit_test(whoever_comes_then_waits),
 		cmocka_unit_test(one_at_work_is_ended_with_the_server),
 	};
 
