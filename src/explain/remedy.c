@@ -57,7 +57,7 @@ static members members_waiting(const struct remedy_trial *t)
 			if (ledger_pod(l, i)->group == group && ledger_pod(l, i)->state == POD_WAITING)
 				array_push(&found, i);
 	if (found.n > 1)
-		qsort_r(found.v, found.n, sizeof(*found.v), by_name, (void *)(uintptr_t)l);
+		qsort_r(found.v, found.n, sizeof(*found.v), by_name, (void *)l);
 	return found;
 }
 

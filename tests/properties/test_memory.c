@@ -349,7 +349,6 @@ static void compare_with_recorded(struct pair *p)
 	snprintf(cluster, sizeof(cluster), "%s-%" PRIu64, profile_text(p->m.profile), p->seed);
 	if (!recorded_is_same(&recorded, cluster, &p->said))
 		fail_msg("%s: it is decided otherwise than it was (properties/recorded.h)", cluster);
-	text_free(&p->said);
 }
 
 static struct engine *start(struct pair *p, const struct engine_config *c)
@@ -383,6 +382,7 @@ static void try_cluster(uint64_t seed, enum profile profile, bool has_history)
 	if (!has_history)
 		compare_with_recorded(&p);
 	tally[profile].clusters++;
+	text_free(&p.said);
 	engine_free(p.forgetful);
 	eviction_history_free(&p.history);
 	live_end(&p.l);
