@@ -418,9 +418,25 @@ static void an_engine_that_remembers_says_the_same(void **state)
 	recorded_end(&recorded);
 }
 
+/* Clusters in which something was remembered too long once. */
+static void so_it_does_where_it_did_not(void **state)
+{
+	static const uint64_t seeds[] = {53, 151, 5081, 8240, 11161};
+
+	(void)state;
+	recorded = (struct recorded){.name = "memory"}; /* nothing is compared with what was said before */
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++) {
+		try_cluster(seeds[i], PROFILE_DEFAULT, false);
+		try_cluster(seeds[i], PROFILE_DEFAULT, true);
+	}
+	array_free(&recorded.known);
+	array_free(&recorded.seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(so_it_does_where_it_did_not),
 		cmocka_unit_test(an_engine_that_remembers_says_the_same),
 	};
 
