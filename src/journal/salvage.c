@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "journal/wal.h"
 #include "journal/write.h"
 #include "manifest/fields.h"
@@ -38,21 +39,6 @@ static enum err_code system_error(const char *path, struct err *e)
 	return err_fail(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-static bool write_all(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		p += done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 static enum err_code copy_bytes(int from, int to, const char *from_name, const char *to_name, struct err *e)
 {
 	enum { BLOCK = 1 << 16 };
@@ -64,7 +50,7 @@ static enum err_code copy_bytes(int from, int to, const char *from_name, const c
 			continue;
 		if (n < 0)
 			return system_error(from_name, e);
-		if (!write_all(to, block, (size_t)n))
+		if (!fd_write(to, block, (size_t)n))
 			return system_error(to_name, e);
 	}
 	return ERR_OK;
@@ -121,7 +107,7 @@ static enum err_code replace_first_page(struct salvage *s, struct err *e)
 		put_number(page + FREE_AT, 0);
 		put_number(page + FREE_COUNT_AT, 0);
 		memcpy(page + VALID_FOR_AT, page + CHANGES_AT, 4);
-		is_fine = write_all(to, (char *)page, PAGE);
+		is_fine = fd_write(to, (char *)page, PAGE);
 	}
 	if (from >= 0)
 		close(from);

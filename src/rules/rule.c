@@ -2,15 +2,15 @@
 /* The columns of the table of rules that are words and sets; its functions are asked by judge.c. */
 #include "rules/rule.h"
 
-struct row {
+struct rule_row {
 	const char *name, *settings, *overridden;
 	uint32_t actions;
 };
 
 #define X(id, table, text, hard, soft, by, fields, against) \
 	[RULE_##id] = {.name = (text), .settings = (fields), .overridden = (against), .actions = (by)},
-static const struct row rows[RULE_COUNT] = {[RULE_NONE] = {.name = "", .settings = "", .overridden = ""},
-					    RULE_TABLE(X)};
+static const struct rule_row rows[RULE_COUNT] = {[RULE_NONE] = {.name = "", .settings = "", .overridden = ""},
+						 RULE_TABLE(X)};
 #undef X
 
 #define X(id, table, text, ...) (text),

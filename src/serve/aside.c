@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/fd.h"
 
 #define PATIENCE_NS (120 * NS_PER_S)
 enum { MOST_AT_ONCE = 2, MOST_WAITING = 30, LOW_PRIORITY = 5, CHUNK = 1 << 16 };
@@ -51,23 +52,6 @@ struct aside *aside_new(int64_t patience_ns)
 
 /* ---- the copy ---- */
 
-static bool write_all(int fd, const void *bytes, size_t n)
-{
-	const char *at = bytes;
-
-	while (n) {
-		ssize_t done = write(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		at += done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 /* Where memory runs out, it goes before the one that decides. */
 static void go_first(void)
 {
@@ -75,7 +59,7 @@ static void go_first(void)
 
 	if (fd < 0)
 		return;
-	write_all(fd, "1000", 4);
+	fd_write(fd, "1000", 4);
 	close(fd);
 }
 
@@ -106,7 +90,7 @@ __attribute__((noreturn)) static void be_helper(int fd, pid_t parent, void (*mak
 		errno = 0; /* then at the usual one */
 	make(ctx, &answer);
 	header = (struct answer_header){answer.status, answer.type};
-	if (!write_all(fd, &header, sizeof(header)) || !write_all(fd, text_str(&answer.body), answer.body.n))
+	if (!fd_write(fd, &header, sizeof(header)) || !fd_write(fd, text_str(&answer.body), answer.body.n))
 		_exit(EXIT_FAILURE);
 	_exit(EXIT_SUCCESS);
 }

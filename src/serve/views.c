@@ -352,7 +352,7 @@ static void answer_whatif(struct asking *a)
 		refuse(a, e.code == ERR_INTERNAL ? 500 : 400, "%s", e.msg);
 }
 
-static const struct view {
+static const struct served_view {
 	const char *path;
 	void (*answer)(struct asking *a);
 	bool is_costly; /* it makes plans */
@@ -375,7 +375,7 @@ static const struct view {
 	{REPORT, answer_report, false},
 };
 
-static const struct view *view_of(const char *path)
+static const struct served_view *view_of(const char *path)
 {
 	for (size_t i = 0; i < sizeof(all_views) / sizeof(*all_views); i++) {
 		const char *at = all_views[i].path;
@@ -399,7 +399,7 @@ static void answer_aside(void *ctx, struct answer *ret)
 
 void views_answer(struct views *v, const struct serve_world *w, struct serve_request *r)
 {
-	const struct view *view = view_of(serve_path(r));
+	const struct served_view *view = view_of(serve_path(r));
 	struct asking a = {.v = v, .w = w, .r = r, .view = view, .status = 200, .type = JSON_TYPE};
 
 	if (!view) {

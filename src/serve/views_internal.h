@@ -16,7 +16,7 @@ struct asking {
 	struct views *v;
 	const struct serve_world *w;
 	struct serve_request *r;
-	const struct view *view;
+	const struct served_view *view;
 	int status;	  /* 200 unless it is refused */
 	const char *type; /* JSON unless said otherwise */
 	struct text out;

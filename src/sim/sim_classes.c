@@ -11,7 +11,7 @@ struct held { /* by pods of a queue and a priority */
 
 typedef ARRAY(struct held) held_list;
 
-struct node_sums {
+struct node_holds {
 	uint64_t generation; /* of the node; 0: nothing is counted */
 	int64_t room;	     /* once whoever is leaving has left; may be below 0 */
 	int64_t free;	     /* of it, what is reserved for nobody */
@@ -22,11 +22,11 @@ struct type_sums { /* of one resource type, all live nodes */
 	res_id type;
 	uint64_t look;	    /* when it was brought up to date */
 	int64_t room, free; /* where anything is */
-	ARRAY(struct node_sums) nodes;
+	ARRAY(struct node_holds) nodes;
 	ARRAY(held_list) queues; /* by queue id */
 };
 
-struct answer {
+struct class_answer {
 	uint64_t look; /* when it was given */
 	bool is_yes;
 };
@@ -37,7 +37,7 @@ struct wait_class {
 	int32_t priority;
 	uint32_t n_kinds; /* 0: not in use */
 	bool is_shared;	  /* found by its key */
-	struct answer reclaims, reclaims_type, any_node, on_node;
+	struct class_answer reclaims, reclaims_type, any_node, on_node;
 	node_id node; /* of on_node */
 	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
@@ -127,7 +127,7 @@ static void add_held(held_list *l, queue_id queue, int32_t priority, int64_t amo
 		l->v[i] = array_pop(l);
 }
 
-static void count(struct type_sums *t, const struct node_sums *n, int sign)
+static void count(struct type_sums *t, const struct node_holds *n, int sign)
 {
 	t->room += n->room > 0 ? sign * n->room : 0;
 	t->free += n->free > 0 ? sign * n->free : 0;
@@ -136,7 +136,7 @@ static void count(struct type_sums *t, const struct node_sums *n, int sign)
 			 sign * n->held.v[i].amount);
 }
 
-static void sum_up(const struct sim *s, res_id r, node_id node, struct node_sums *ret)
+static void sum_up(const struct sim *s, res_id r, node_id node, struct node_holds *ret)
 {
 	const struct ledger_node *n = ledger_node(s->ledger, node);
 
@@ -173,7 +173,7 @@ static void bring_up_to_date(const struct sim *s, struct wait_classes *x, struct
 	while (t->queues.n < ledger_queues(s->ledger)->q.n)
 		array_push(&t->queues, (held_list){0});
 	while (t->nodes.n < ledger_node_limit(s->ledger))
-		array_push(&t->nodes, (struct node_sums){0});
+		array_push(&t->nodes, (struct node_holds){0});
 	for (node_id n = 0; n < t->nodes.n; n++) {
 		if (t->nodes.v[n].generation == ledger_node(s->ledger, n)->generation)
 			continue;
@@ -236,7 +236,7 @@ static struct wait_class *class_of(struct sim *s, const struct wait_need *k)
 }
 
 /* Is there anything to be said now? If not, it is to be worked out. */
-static bool is_known(const struct wait_classes *x, struct answer *a)
+static bool is_known(const struct wait_classes *x, struct class_answer *a)
 {
 	bool is = a->look == x->look;
 
@@ -292,7 +292,7 @@ static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct w
 {
 	int64_t amount = 0, room;
 	const struct type_sums *t = own_sums(s, k, &amount);
-	const struct node_sums *n = t ? &t->nodes.v[node] : NULL;
+	const struct node_holds *n = t ? &t->nodes.v[node] : NULL;
 	bool reclaims;
 
 	if (!t || n->free >= amount)
@@ -366,7 +366,7 @@ static int64_t sum_for(struct sim *s, struct wait_class *c, const struct wait_ne
 	return c->sum;
 }
 
-static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_sums *n,
+static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n,
 			 int64_t amount)
 {
 	int64_t room = n->free;
