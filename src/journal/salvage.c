@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "journal/fd.h"
 #include "journal/wal.h"
 #include "journal/write.h"
 #include "manifest/fields.h"

@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/fd.h"
+#include "journal/fd.h"
 
 #define PATIENCE_NS (120 * NS_PER_S)
 enum { MOST_AT_ONCE = 2, MOST_WAITING = 30, LOW_PRIORITY = 5, CHUNK = 1 << 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/fd.h"
+#include "journal/fd.h"
 
 #include <errno.h>
 #include <unistd.h>
