@@ -79,7 +79,8 @@ bool rows_look(struct search_bounds *b, node_id node)
 	if (!answers)
 		return false;
 	fit_candidates(b, rows->n);
-	for (const struct pod_row *row = rows->v, *end = row + rows->n; row < end; row++) {
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct pod_row *row = &rows->v[i];
 		bool is_beyond = b->enough != UINT32_MAX && row->priority > b->candidates[b->enough].row->priority;
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
