@@ -10,13 +10,18 @@
  * Two things are as in kube-scheduler, though nobody would want them so. In profile kubernetes, a pod that was leaving
  * before the attempt began does not count; taking it away in a dry run lowers its domain's count all the same. And an
  * empty selector, which counts nobody, counts pods that come and go during the attempt.
+ *
+ * One thing is cede's own: a pod that holds reserved room, which Kubernetes does not know, is not robbed of it by one
+ * that its own hard constraint counts. Otherwise the pod that gave way comes back in the same domain, and has to give
+ * way again, for ever.
  */
 #include "filters/pod_topology_spread.h"
 
-enum spread_reason { NO_KEY, TOO_MANY };
+enum spread_reason { NO_KEY, TOO_MANY, TOO_MANY_FOR_HOLDER };
 static const char *const reasons[] = {
 	[NO_KEY] = "node(s) didn't match pod topology spread constraints (missing required label)",
 	[TOO_MANY] = "node(s) didn't match pod topology spread constraints",
+	[TOO_MANY_FOR_HOLDER] = "node(s) didn't satisfy topology spread constraints of pods that hold reserved room",
 };
 
 enum { SLACK = 16 };
@@ -45,6 +50,13 @@ struct spread_filter {
 	uint32_t n_nodes, n_pods;
 	uint8_t *nodes;	  /* enum spread_node, by node id */
 	uint8_t *leavers; /* enum leaver, by pod id; NULL while none was heard of */
+};
+
+struct spread_holder {
+	struct cede_cycle as; /* the cycle, as if it were the holder's: who counts is asked for it */
+	struct spread_filter *filter;
+	bool *counts_us; /* per rule: the waiting pod matches */
+	struct spread_holder *next;
 };
 
 /* ---- counts ---- */
@@ -137,15 +149,10 @@ static void count_domains(const struct cede_cycle *c, struct arena *a, struct sp
 	tally_all(a, d);
 }
 
-/* NULL: the pod has no hard constraints. */
-static struct spread_filter *filter_state(const struct cede_cycle *c, struct arena *a)
+static struct spread_filter *filter_of(const struct cede_cycle *c, struct arena *a, struct spread_rules rules)
 {
-	struct spread_rules rules = spread_rules(c, a, true);
-	struct spread_filter *s;
+	struct spread_filter *s = arena_type(a, struct spread_filter);
 
-	if (!rules.n)
-		return NULL;
-	s = arena_type(a, struct spread_filter);
 	s->rules = rules;
 	s->domains = arena_n(a, rules.n, struct domains);
 	s->n_nodes = ledger_node_limit(c->ledger);
@@ -157,34 +164,113 @@ static struct spread_filter *filter_state(const struct cede_cycle *c, struct are
 	return s;
 }
 
-static struct spread_filter *state_of(const struct cede_cycle *c)
-{
-	const struct spread_state *s = cede_get_state(c, &pod_topology_spread_plugin);
+/* ---- who holds reserved room ---- */
 
-	return s ? s->filter : NULL;
+static bool counts_us(const struct cede_cycle *c, struct spread_holder *h, const struct spread_rules *rules,
+		      struct arena *a)
+{
+	bool is_any = false;
+
+	h->counts_us = arena_n(a, rules->n + 1, bool);
+	for (uint32_t i = 0; i < rules->n; i++) {
+		h->counts_us[i] = !selector_is_empty(&rules->v[i].selector) &&
+				  spread_rule_matches(&h->as, &rules->v[i], c->p->labelset);
+		is_any |= h->counts_us[i];
+	}
+	return is_any;
+}
+
+static struct spread_holder *holder_of(const struct cede_cycle *c, struct arena *a, pod_id pod)
+{
+	struct spread_holder *h = arena_type(a, struct spread_holder);
+	struct spread_rules rules;
+
+	h->as = *c;
+	h->as.pod = pod;
+	h->as.p = ledger_pod(c->ledger, pod);
+	h->as.shape = shape_get(c->vocab, h->as.p->shape);
+	h->as.labelset = labelset_get(c->vocab, h->as.p->labelset);
+	rules = spread_rules(&h->as, a, true);
+	if (!counts_us(c, h, &rules, a))
+		return NULL;
+	h->filter = filter_of(&h->as, a, rules);
+	return h;
+}
+
+/* Those with a hard constraint that counts the waiting pod. */
+static struct spread_holder *holders_of(const struct cede_cycle *c, struct arena *a)
+{
+	struct spread_holder *first = NULL;
+
+	for (pod_id q = ledger_next_wary(c->ledger, 0); q != POD_NONE; q = ledger_next_wary(c->ledger, q + 1)) {
+		const struct pod *p = ledger_pod(c->ledger, q);
+		struct spread_holder *h;
+
+		if (q == c->pod || !shape_get(c->vocab, p->shape)->n_spreads ||
+		    labelset_get(c->vocab, p->labelset)->ns != c->labelset->ns)
+			continue;
+		h = holder_of(c, a, q);
+		if (!h)
+			continue;
+		h->next = first;
+		first = h;
+	}
+	return first;
+}
+
+/* The holder may have its room now, and might not beside the waiting pod. */
+static bool is_robbed(const struct spread_holder *h, uint32_t rule, node_id node)
+{
+	const struct spread_rule *r = &h->filter->rules.v[rule];
+	const struct domains *d = &h->filter->domains[rule];
+	uint32_t domain = topology_domain(r->topology, node);
+	int64_t there, fewest, fewest_then;
+
+	if (!h->counts_us[rule] || !counts(h->filter, r, node) || domain != topology_domain(r->topology, h->as.p->node))
+		return false;
+	there = d->v[domain].n_pods;
+	fewest = fewest_then = d->n_there < r->min_domains ? 0 : d->fewest;
+	if (d->n_there >= r->min_domains && there == fewest && d->tallies[fewest - d->lowest] == 1)
+		fewest_then++;
+	return there + r->counts_self - fewest <= r->max_skew && there + 1 + r->counts_self - fewest_then > r->max_skew;
+}
+
+static bool robs_holder(const struct spread_holder *first, node_id node)
+{
+	for (const struct spread_holder *h = first; h; h = h->next)
+		for (uint32_t i = 0; i < h->filter->rules.n; i++)
+			if (is_robbed(h, i, node))
+				return true;
+	return false;
 }
 
 /* ---- the points ---- */
 
+/* Returns false where neither the pod nor a holder has hard constraints that matter. */
+static bool state_init(struct spread_state *s, const struct cede_cycle *c, struct arena *a)
+{
+	struct spread_rules rules = spread_rules(c, a, true);
+
+	s->filter = rules.n ? filter_of(c, a, rules) : NULL;
+	s->holders = holders_of(c, a);
+	return s->filter || s->holders;
+}
+
 static struct cede_verdict pre_filter(void *self, struct cede_cycle *c)
 {
-	struct spread_filter *s = filter_state(c, c->arena);
-	struct spread_state *state;
+	struct spread_state *state = cede_alloc(c, sizeof(*state));
 
-	if (!s)
+	if (!state_init(state, c, c->arena))
 		return cede_answer(CEDE_SKIP, 0, 0);
-	state = cede_alloc(c, sizeof(*state));
-	state->filter = s;
 	cede_set_state(c, &pod_topology_spread_plugin, state);
 	return cede_ok();
 }
 
-static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
+static void count_in(const struct cede_cycle *c, struct spread_filter *s, pod_id pod, node_id node, int by)
 {
-	struct spread_filter *s = state_of(c);
 	labelset_id labelset = ledger_pod(c->ledger, pod)->labelset;
 
-	if (!s || labelset_get(c->vocab, labelset)->ns != c->labelset->ns)
+	if (labelset_get(c->vocab, labelset)->ns != c->labelset->ns)
 		return;
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct spread_rule *r = &s->rules.v[i];
@@ -195,14 +281,34 @@ static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
 	}
 }
 
+static void count_change(struct cede_cycle *c, const struct spread_state *s, pod_id pod, node_id node, int by)
+{
+	if (s->filter)
+		count_in(c, s->filter, pod, node, by);
+	for (struct spread_holder *h = s->holders; h; h = h->next)
+		if (h->as.pod != pod)
+			count_in(&h->as, h->filter, pod, node, by);
+}
+
+static const struct spread_state *state_of(const struct cede_cycle *c)
+{
+	return cede_get_state(c, &pod_topology_spread_plugin);
+}
+
 static void add_pod(void *self, struct cede_cycle *c, cede_pod pod, cede_node node)
 {
-	count_change(c, pod, node, 1);
+	const struct spread_state *s = state_of(c);
+
+	if (s)
+		count_change(c, s, pod, node, 1);
 }
 
 static void remove_pod(void *self, struct cede_cycle *c, cede_pod pod, cede_node node)
 {
-	count_change(c, pod, node, -1);
+	const struct spread_state *s = state_of(c);
+
+	if (s)
+		count_change(c, s, pod, node, -1);
 }
 
 /*
@@ -211,14 +317,13 @@ static void remove_pod(void *self, struct cede_cycle *c, cede_pod pod, cede_node
  */
 static void pod_leaving(void *self, struct cede_cycle *c, cede_pod pod, cede_node node, bool is_leaving)
 {
-	struct spread_filter *s = state_of(c);
+	const struct spread_state *state = state_of(c);
+	struct spread_filter *s = state ? state->filter : NULL;
 
-	if (!s)
+	if (state && c->leaving_make_room)
+		count_change(c, state, pod, node, is_leaving ? -1 : 1);
+	if (!s || c->leaving_make_room)
 		return;
-	if (c->leaving_make_room) {
-		count_change(c, pod, node, is_leaving ? -1 : 1);
-		return;
-	}
 	if (!s->leavers) {
 		s->n_pods = ledger_pod_limit(c->ledger);
 		s->leavers = cede_alloc(c, s->n_pods);
@@ -230,7 +335,7 @@ static void pod_leaving(void *self, struct cede_cycle *c, cede_pod pod, cede_nod
 		return;
 	}
 	s->leavers[pod] = is_leaving ? LEFT_IN_CYCLE : UNHEARD;
-	count_change(c, pod, node, is_leaving ? -1 : 1);
+	count_in(c, s, pod, node, is_leaving ? -1 : 1);
 }
 
 static struct cede_verdict judge(const struct cede_cycle *c, const struct spread_filter *s, node_id node)
@@ -250,18 +355,27 @@ static struct cede_verdict judge(const struct cede_cycle *c, const struct spread
 	return cede_ok();
 }
 
+static struct cede_verdict judge_all(const struct cede_cycle *c, const struct spread_state *s, node_id node)
+{
+	struct cede_verdict v = s->filter ? judge(c, s->filter, node) : cede_ok();
+
+	if (v.code == CEDE_SUCCESS && robs_holder(s->holders, node))
+		return cede_answer(CEDE_UNSCHEDULABLE, TOO_MANY_FOR_HOLDER, 0);
+	return v;
+}
+
 /* detail: which of the hard constraints. */
 static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_node node)
 {
-	const struct spread_filter *s = state_of(c);
+	const struct spread_state *s = state_of(c);
+	struct spread_state own = {0};
 	struct cede_verdict v;
 	struct arena *a;
 
 	if (s)
-		return judge(c, s, node);
+		return judge_all(c, s, node);
 	a = arena_new(1 << 14);
-	s = filter_state(c, a);
-	v = s ? judge(c, s, node) : cede_ok();
+	v = state_init(&own, c, a) ? judge_all(c, &own, node) : cede_ok();
 	arena_free(a);
 	return v;
 }

@@ -168,8 +168,8 @@ const struct queue_tree *ledger_queues(const struct ledger *l);
  */
 bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
 /*
- * Waiting pods that hold reserved room and have required anti-affinity or volumes, ascending: the first from id on;
- * POD_NONE.
+ * Waiting pods that hold reserved room and have required anti-affinity, topology spread or volumes, ascending: the
+ * first from id on; POD_NONE.
  */
 pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /*

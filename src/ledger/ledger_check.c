@@ -160,7 +160,8 @@ static enum err_code check_fields(struct recount *c, pod_id id)
 	if (p->is_evicted != bits_has(&l->evicted, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the evicted is wrong about it",
 				pod_text(c, id));
-	bool has_say = shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || o->volumes != NULL;
+	const struct shape *s = shape_get(l->vocab, p->shape);
+	bool has_say = s->anti_affinity.n > 0 || s->n_spreads > 0 || o->volumes != NULL;
 	if ((p->nomination == NOMINATION_RESERVED && has_say) != bits_has(&l->wary, id))
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: the set of the wary is wrong about it", pod_text(c, id));
 	if (ledger_pod_find(l, labelset_get(l->vocab, p->labelset)->ns, p->name) != id)

@@ -129,7 +129,7 @@ struct ledger {
 	struct map pod_by_name;
 	struct id_index by_app; /* pods that name an application: namespace and application */
 	struct bits evicted;	/* pods that are is_evicted */
-	struct bits wary;	/* pods that hold reserved room and stay away from others, or have volumes */
+	struct bits wary;	/* pods that hold reserved room and mind who comes: ledger_next_wary */
 	uint32_t n_wary;
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 

@@ -221,8 +221,9 @@ static void stay(struct ledger *l, pod_id id)
 
 static bool is_wary(const struct ledger *l, const struct pod *p)
 {
-	return p->nomination == NOMINATION_RESERVED &&
-	       (shape_get(l->vocab, p->shape)->anti_affinity.n > 0 || p->has_volumes);
+	const struct shape *s = shape_get(l->vocab, p->shape);
+
+	return p->nomination == NOMINATION_RESERVED && (s->anti_affinity.n > 0 || s->n_spreads > 0 || p->has_volumes);
 }
 
 static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)

@@ -182,6 +182,65 @@ static void KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kub
 
 /* ---- scores ---- */
 
+/* Room is held in a; its holder spreads app=w. */
+static void GQ_15_nobody_comes_where_the_spread_of_reserved_room_would_break(void **state)
+{
+	static const struct {
+		const char *says, *pods, *labels, *spreads, *answers;
+	} rows[] = {
+		{"who is not counted may come", "", "app=v", "zone 1 app=w", "SKIP"},
+		{"nor who is in another namespace", "", "other/app=w", "zone 1 app=w", "SKIP"},
+		{"soft constraints bind nobody", "", "app=w", "zone 1 soft app=w", "SKIP"},
+		{"not into its zone, where two would be one too many", "", "app=w", "zone 1 app=w",
+		 "a=no b=no x=yes y=yes"},
+		{"not onto its host", "", "app=w", "host 1 app=w", "a=no b=yes x=yes y=yes"},
+		{"a larger skew has room for both", "", "app=w", "zone 2 app=w", "a=yes b=yes x=yes y=yes"},
+		{"the other zone is fuller", "x:app=w", "app=w", "zone 1 app=w", "a=yes b=yes x=yes y=yes"},
+		{"it cannot have its room anyhow", "b:app=w", "app=w", "zone 1 app=w", "a=yes b=yes x=yes y=yes"},
+		{"too few domains", "x:app=w", "app=w", "zone 1 min=3 app=w", "a=no b=no x=yes y=yes"},
+		{"one of two constraints is enough", "x:app=w", "app=w", "zone 1 app=w | host 1 app=w",
+		 "a=no b=yes x=yes y=yes"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct shape s;
+
+		fixture_reset();
+		put_nodes(FOUR);
+		put_pods(rows[i].pods);
+		s = spreads_of(rows[i].spreads);
+		pod_id holder = put_pod((struct pod_text){.name = "holder", .labels = "app=w", .shape = &s});
+		pod_id p = put_one("p", arena_printf(f.arena, ":%s", rows[i].labels), NULL);
+
+		ledger_nominate(f.ledger, holder, node_of("a"));
+		expect_text("Kubernetes overlooks it", answers(PLUGIN, p), "SKIP");
+		ledger_reserve(f.ledger, node_of("a"), holder);
+		expect_text(rows[i].says, answers(PLUGIN, p), rows[i].answers);
+	}
+}
+
+/* What comes and goes during the attempt counts for the holder, too; where its own room is tried, it counts once. */
+static void GQ_15_the_spread_of_reserved_room_follows_who_goes(void **state)
+{
+	struct shape s;
+
+	put_nodes(FOUR);
+	put_pods("b:app=w x:app=w");
+	s = spreads_of("zone 1 app=w");
+	pod_id holder = put_pod((struct pod_text){.name = "holder", .labels = "app=w", .shape = &s});
+	pod_id p = put_one("p", ":app=w", NULL);
+
+	ledger_reserve(f.ledger, node_of("a"), holder);
+	expect_text("one each", answers(PLUGIN, p), "a=no b=no x=yes y=yes");
+	ledger_mark mark = ledger_get_mark(f.ledger);
+	ledger_vacate(f.ledger, pod_named("p0"));
+	expect_text("one went", answers_in(&f.cycle, PLUGIN), "a=yes b=yes x=yes y=yes");
+	ledger_place(f.ledger, holder, node_of("a"));
+	expect_text("it came", answers_in(&f.cycle, PLUGIN), "a=yes b=yes x=yes y=yes");
+	ledger_rollback(f.ledger, mark);
+	expect_text("all as before", answers_in(&f.cycle, PLUGIN), "a=no b=no x=yes y=yes");
+}
+
 static void KF_4_soft_constraints_score(void **state)
 {
 	/* weights: ln 4 = 1.386 for two domains, ln 5 = 1.609 for three, ln 6 = 1.792 for four */
@@ -371,6 +430,8 @@ int main(void)
 		FIXTURE_TEST(KF_2_pods_that_begin_to_leave_no_longer_count),
 		FIXTURE_TEST(KF_7_taking_away_a_pod_that_was_leaving_counts_as_in_kubernetes),
 		FIXTURE_TEST(KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kubernetes),
+		FIXTURE_TEST(GQ_15_nobody_comes_where_the_spread_of_reserved_room_would_break),
+		FIXTURE_TEST(GQ_15_the_spread_of_reserved_room_follows_who_goes),
 		FIXTURE_TEST(KF_4_soft_constraints_score),
 		FIXTURE_TEST(KF_4_default_constraints),
 		FIXTURE_TEST(KF_4_system_defaults_and_nodes_the_pod_cannot_use),

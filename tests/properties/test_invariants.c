@@ -551,6 +551,7 @@ static void try_known(void)
 		{212528, PROFILE_KAI},	       /* a group of which a pod of another scheduler runs */
 		{213144, PROFILE_DEFAULT},     /* a nomination given up before others move for the pod */
 		{709856, PROFILE_YUNIKORN},    /* a spread that would hold if a nominated pod were there already */
+		{910890, PROFILE_DEFAULT},     /* a victim that comes back where the preemptor's spread counts it */
 		{506901, PROFILE_KAI}, /* moves for one of a group that lost its room again, while another has some */
 	};
 
