@@ -33,7 +33,7 @@ static inline int64_t window_of(const struct mixed *m, int p, int v, bool is_sam
 {
 	if (is_same)
 		return window_upward(m, v, false);
-	if (!m->by_leaf)
+	if (!m->by_leaf && p != v) /* below themselves there is no step down */
 		while (v >= 0 && m->q[v].parent != queue_meet(m, p, v))
 			v = m->q[v].parent;
 	return window_upward(m, v, true);
