@@ -147,6 +147,7 @@ static const struct bound_entry *find_known(struct search_bounds *b, node_id nod
 static bool bound_known(const struct search_bounds *b, const struct bound_entry *e, struct node_bound *ret)
 {
 	*ret = (struct node_bound){.opted_out = e->opted_out,
+				   .is_below = e->is_below,
 				   .highest = e->highest,
 				   .lost = e->lost,
 				   .at = ret->at,
@@ -272,6 +273,8 @@ int node_bound_cmp(const struct node_bound *a, const struct node_bound *b)
 {
 	if (a->opted_out != b->opted_out)
 		return a->opted_out < b->opted_out ? -1 : 1;
+	if (a->is_below != b->is_below)
+		return a->is_below ? 1 : -1;
 	if (a->highest != b->highest)
 		return a->highest < b->highest ? -1 : 1;
 	if (a->lost != b->lost)
@@ -286,6 +289,7 @@ bool node_bound_is_beaten(const struct node_bound *b, const struct set_cost *cos
 	int d;
 
 	least.v[COST_OPTED_OUT] = b->opted_out;
+	least.v[COST_BELOW] = b->is_below;
 	least.v[COST_HIGHEST] = b->highest;
 	least.v[COST_LOST] = b->lost;
 	least.v[COST_COUNT] = 1;

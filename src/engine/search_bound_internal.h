@@ -31,6 +31,7 @@ struct kind_answer {
 	bool is_untold;		 /* and nobody wants to be told of it */
 	bool is_open_by_history; /* OPEN for that alone: it may go unless its work was evicted before */
 	int64_t inside_from;	 /* who started after this is inside its minimum runtime */
+	uint64_t below;		 /* whoever of the kind goes and holds one of these takes a queue below its guarantee */
 	struct rule_verdict why; /* KEPT, LAST */
 };
 
@@ -71,11 +72,12 @@ struct class_node {
 	uint64_t generation; /* of the node; 0: nothing known */
 	int64_t until_ns;    /* a minimum runtime ends */
 	uint8_t n_levels;
-	uint8_t n_listed;	  /* more than LISTED: too many to be kept here */
-	bool has_groups;	  /* who goes with whom is not told by rows */
-	bool is_sorted;		  /* those listed, by name */
-	uint32_t listed[LISTED];  /* rows of pods that are protected, or have to be asked */
-	int64_t all[CLASS_TYPES]; /* what everybody frees, with those who opted out */
+	uint8_t n_listed;	    /* more than LISTED: too many to be kept here */
+	bool has_groups;	    /* who goes with whom is not told by rows */
+	bool is_sorted;		    /* those listed, by name */
+	uint32_t listed[LISTED];    /* rows of pods that are protected, or have to be asked */
+	int64_t all[CLASS_TYPES];   /* what everybody frees, with those who opted out */
+	int64_t clear[CLASS_TYPES]; /* who did not opt out, and takes no queue below its guarantee for sure */
 	struct class_level levels[LEVELS];
 };
 
@@ -84,6 +86,7 @@ struct known_answer { /* of a kind of pod */
 	uint8_t says;
 	bool is_of_group, is_untold;
 	bool is_untold_inside; /* also of those inside their minimum runtime, because another rule speaks first */
+	uint64_t below;
 };
 
 struct search_class {
@@ -115,6 +118,7 @@ struct bound_entry {
 	int32_t highest;
 	uint16_t class_at;
 	bool is_out; /* no set is enough */
+	bool is_below;
 };
 
 struct bound_memory { /* what nodes were bounded by for a shape */
@@ -168,6 +172,7 @@ struct search_bounds { /* memory used by one search after the other */
 	int64_t lacks[WANTED];
 	uint32_t n, n_listed;
 	uint32_t enough; /* with those before it and itself, and without who opted out, it is enough; UINT32_MAX */
+	bool is_clear;	 /* it is enough without those who take a queue below its guarantee for sure */
 	bool is_listing; /* more may be told of */
 	bool has_groups;
 	int64_t until_ns; /* the first minimum runtime ends */

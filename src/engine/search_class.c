@@ -50,7 +50,8 @@ static bool same_answer(const struct search_bounds *b, const struct kind_answer 
 	if (was->says == UNKNOWN || a->stamp != b->stamp)
 		return true;
 	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
-	       is_untold_inside(a) == was->is_untold_inside && kind_window(b, a) == was->window_ns;
+	       is_untold_inside(a) == was->is_untold_inside && a->below == was->below &&
+	       kind_window(b, a) == was->window_ns;
 }
 
 /* A class that is over most often differs where it differed last: that is looked at first. */
@@ -97,7 +98,8 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 							      .says = s->v[k].says,
 							      .is_of_group = s->v[k].is_of_group,
 							      .is_untold = s->v[k].is_untold,
-							      .is_untold_inside = is_untold_inside(&s->v[k])};
+							      .is_untold_inside = is_untold_inside(&s->v[k]),
+							      .below = s->v[k].below};
 	fit_nodes(c, ledger_node_limit(b->g->s->c->ledger));
 	c->now_ns = b->g->s->j->now_ns;
 	c->checked = b->stamp;
@@ -247,7 +249,7 @@ static struct class_level *level_for(struct summary *s, int32_t priority)
 }
 
 static void add_candidate(struct search_bounds *b, struct summary *s, const struct pod_row *row,
-			  const struct shape_answer *shape, bool is_last)
+			  const struct shape_answer *shape, bool is_last, bool is_below)
 {
 	struct class_level *level = is_last ? NULL : level_for(s, row->priority);
 
@@ -258,6 +260,7 @@ static void add_candidate(struct search_bounds *b, struct summary *s, const stru
 		if (!level)
 			continue;
 		level->frees[t] += frees;
+		s->x->clear[t] += is_below ? 0 : frees;
 		level->most[t] = frees > level->most[t] ? frees : level->most[t];
 	}
 	if (level)
@@ -316,7 +319,7 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	if (is_kept)
 		return;
 	s->x->has_groups |= a->is_of_group;
-	add_candidate(b, s, row, shape, says == LAST);
+	add_candidate(b, s, row, shape, says == LAST, shape->types & a->below);
 }
 
 static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
@@ -329,6 +332,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 	s.x->n_levels = s.x->n_listed = 0;
 	s.x->has_groups = false;
 	memset(s.x->all, 0, sizeof(s.x->all));
+	memset(s.x->clear, 0, sizeof(s.x->clear));
 	wanted_types(b, c->short_types, &s);
 	b->until_ns = INT64_MAX;
 	for (uint32_t i = 0; i < rows->n; i++)
@@ -386,6 +390,7 @@ bool class_bound(const struct search_bounds *b, const struct search_class *c, co
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
 		return is_covered(x->all, lacks, s.n_types);
+	ret->is_below = !is_covered(x->clear, lacks, s.n_types);
 	ret->highest = x->levels[i].priority;
 	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, s.n_types) - 1];
 	return true;

@@ -65,6 +65,25 @@ static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, 
 	a->says = a->why.answer == IS_PROTECTED ? KEPT : a->why.rule == RULE_OPT_OUT ? LAST : MAY;
 }
 
+/* A group that goes as a whole is counted with the queue of one of its pods. */
+static bool is_of_one_queue(const struct search_bounds *b, const struct pod *p)
+{
+	const struct judge *j = b->g->s->j;
+	pod_id i = p->group == GROUP_NONE ? POD_NONE : cluster_group_first(j->cluster, p->group);
+
+	while (i != POD_NONE && ledger_pod(j->ledger, i)->queue == p->queue)
+		i = cluster_group_next(j->cluster, i);
+	return i == POD_NONE;
+}
+
+/* Where law 2 is judged in such a type, nobody who holds it goes at all. */
+static uint64_t types_below(const struct search_bounds *b, const struct pod *p)
+{
+	uint64_t below = judge_types_below(b->g->s->j, p->queue);
+
+	return below && is_of_one_queue(b, p) ? below : 0;
+}
+
 static void ask_once(struct search_bounds *b, pod_id pod, const struct pod *p, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
@@ -77,6 +96,7 @@ static void ask_once(struct search_bounds *b, pod_id pod, const struct pod *p, s
 	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
 	a->is_of_group = p->podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
+	a->below = a->says == KEPT ? 0 : types_below(b, p);
 }
 
 static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct kind_answer *a)

@@ -85,5 +85,6 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.highest = (int32_t)bound->highest,
 							.lost = bound->lost,
 							.refined_ns = TIME_NONE,
-							.is_out = !is_found};
+							.is_out = !is_found,
+							.is_below = bound->is_below};
 }

@@ -38,6 +38,14 @@ static bool is_covered(const struct search_bounds *b, const int64_t *frees)
 	return true;
 }
 
+/* Is it enough with this one? */
+static inline bool add_frees(const struct search_bounds *b, int64_t *frees, const struct shape_answer *shape)
+{
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		frees[k] += shape->frees[k];
+	return is_covered(b, frees);
+}
+
 /* Returns false where the pod is no candidate. */
 static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, const struct pod_row *row, bool *ret_last)
 {
@@ -68,12 +76,12 @@ bool rows_look(struct search_bounds *b, node_id node)
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	struct kind_answers *answers = kinds_for(b, b->types);
 	uint64_t types = b->g->is_fast ? b->types : ~UINT64_C(0);
-	int64_t frees[WANTED] = {0};
-	uint32_t n_wanted = b->g->want.n;
+	int64_t frees[WANTED] = {0}, clear[WANTED] = {0};
 	bool is_last;
 
 	b->n = b->n_listed = 0;
 	b->enough = UINT32_MAX;
+	b->is_clear = false;
 	b->has_groups = false;
 	b->until_ns = INT64_MAX;
 	if (!answers)
@@ -85,7 +93,7 @@ bool rows_look(struct search_bounds *b, node_id node)
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
 
-		if (is_beyond && !b->is_listing)
+		if (is_beyond && !b->is_listing && b->is_clear)
 			break;
 		shape = shape_of(b, row->shape);
 		if (!(shape->types & types))
@@ -97,14 +105,12 @@ bool rows_look(struct search_bounds *b, node_id node)
 		if (!row_may_go(b, a, row, &is_last))
 			continue;
 		b->has_groups |= a->is_of_group;
+		if (!b->is_clear && !is_last && !(shape->types & a->below))
+			b->is_clear = add_frees(b, clear, shape);
 		if (is_beyond)
 			continue;
 		b->candidates[b->n++] = (struct row_candidate){.row = row, .shape = shape, .is_last = is_last};
-		if (is_last || b->enough != UINT32_MAX)
-			continue;
-		for (uint32_t k = 0; k < n_wanted; k++)
-			frees[k] += shape->frees[k];
-		if (is_covered(b, frees))
+		if (!is_last && b->enough == UINT32_MAX && add_frees(b, frees, shape))
 			b->enough = b->n - 1;
 	}
 	return true;
@@ -172,6 +178,7 @@ bool rows_bound(const struct search_bounds *b, struct node_bound *ret)
 	ret->lost = 0;
 	if (ret->opted_out)
 		return rows_are_enough(b);
+	ret->is_below = !b->is_clear;
 	ret->highest = b->candidates[b->enough].row->priority;
 	ret->lost = least_lost(b, least_victims(b));
 	return true;

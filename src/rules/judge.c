@@ -265,13 +265,41 @@ struct victim_queue *judge_queue(struct judge *j, queue_id q)
 	o->ancestor = j->p && j->p->queue != QUEUE_NONE ? queue_lca(j->tree, j->p->queue, q) : QUEUE_ROOT;
 	o->distance = j->p && j->p->queue != QUEUE_NONE ? queue_distance(j->tree, j->p->queue, q) : 0;
 	adjust(j->tree, q, o->ancestor, &o->is_fenced, &o->priority_shift);
-	o->has_window[0] = o->has_window[1] = false;
+	o->has_window[0] = o->has_window[1] = o->has_below = false;
 	o->judged = o->kept = 0;
 	o->n_guards = 0;
 	for (; q != o->ancestor; q = queue_get(j->tree, q)->parent)
 		if (queue_get(j->tree, q)->spec.guaranteed.mask)
 			o->guards[o->n_guards++] = q;
 	return o;
+}
+
+static uint64_t types_below(const struct judge *j, queue_id q)
+{
+	const struct res_vec *has = &queue_get(j->tree, q)->spec.guaranteed;
+	const int64_t *used = ledger_queue_used(j->ledger, q);
+	uint64_t below = 0;
+
+	for (uint64_t left = has->mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+
+		if (has->v[r] > 0 && used[r] <= has->v[r])
+			below |= UINT64_C(1) << r;
+	}
+	return below;
+}
+
+uint64_t judge_types_below(struct judge *j, queue_id q)
+{
+	struct victim_queue *o = judge_queue(j, q);
+
+	if (o->has_below)
+		return o->below;
+	o->has_below = true;
+	o->below = 0;
+	for (uint32_t i = 0; i < o->n_guards; i++)
+		o->below |= types_below(j, o->guards[i]);
+	return o->below;
 }
 
 /* ---- words ---- */

@@ -62,6 +62,8 @@ struct victim_queue {
 	uint32_t distance;
 	uint32_t n_guards; /* queues of the victim's branch that guarantee anything, from the leaf up */
 	queue_id guards[QUEUE_DEPTH_MAX];
+	bool has_below;
+	uint64_t below;	    /* known once judge_types_below was asked */
 	bool has_window[2]; /* known once the min-runtime rule was asked: preempt, reclaim */
 	struct min_runtime window[2];
 };
@@ -160,6 +162,11 @@ static inline const int64_t *judge_reserved_before(const struct judge *j, queue_
 struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v);
 /* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
 int64_t judge_window_ns(struct judge *j, const struct pod *v);
+/*
+ * Types of which some queue of the branch has no more than it is guaranteed: whoever goes and holds one of them takes it
+ * below that.
+ */
+uint64_t judge_types_below(struct judge *j, queue_id victim_queue);
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */
 bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judged, struct rule_verdict *ret_why);
 /* What a queue guarantees of a type: 0 for nothing, RES_UNLIMITED without end. */
