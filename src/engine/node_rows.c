@@ -17,7 +17,13 @@ void node_rows_free(struct node_rows *r)
 	*r = (struct node_rows){0};
 }
 
-static void forget(struct node_rows *r)
+void node_rows_forget(struct node_rows *r, node_id node)
+{
+	if (node < r->n)
+		r->v[node].generation = 0;
+}
+
+void node_rows_forget_all(struct node_rows *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		r->v[i].generation = 0;
@@ -38,7 +44,7 @@ void node_rows_begin(struct node_rows *r, const struct ledger *l)
 		r->n = n;
 	}
 	if (r->budgets != ledger_budget_generation(l) || r->kinds.n > KINDS_MAX)
-		forget(r);
+		node_rows_forget_all(r);
 	r->budgets = ledger_budget_generation(l);
 	if (r->reuses != vocab_reuses(ledger_vocab(l)))
 		memset(r->seen, 0, sizeof(r->seen));
@@ -78,13 +84,21 @@ static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
 	return r->kinds.n - 1;
 }
 
-static uint32_t kind_anew(struct node_rows *r, const struct ledger *l, const struct pod *p)
+/* Its group has no say: it is alone, and neither is it the group's core nor does it count with its priority. */
+static bool is_plain(const struct ledger *l, const struct pod *p)
+{
+	return pod_is_lone(l, p) && p->preemptibility != SEMI_PREEMPTIBLE &&
+	       !ledger_group(l, p->group)->obj->goes_whole;
+}
+
+static uint32_t kind_anew(struct node_rows *r, const struct ledger *l, const struct pod *p, group_id group,
+			  podset_id podset)
 {
 	const struct vocab *v = ledger_vocab(l);
 	struct row_kind new = {.queue = p->queue,
 			       .priority = p->priority,
-			       .group = p->group,
-			       .podset = p->podset,
+			       .group = group,
+			       .podset = podset,
 			       .ns = labelset_get(v, p->labelset)->ns,
 			       .scheduler = shape_get(v, p->shape)->scheduler_name,
 			       .class = p->obj->priority_class,
@@ -117,25 +131,26 @@ static uint32_t rest_of(const struct pod *p)
 	       (p->obj->owner_kind == OWNER_DAEMONSET);
 }
 
-static void learn(struct node_rows *r, const struct ledger *l, const struct pod *p, struct seen_kind *ret)
+static void learn(struct node_rows *r, const struct ledger *l, const struct pod *p, group_id group, podset_id podset,
+		  struct seen_kind *ret)
 {
 	note_size(r, l, p->shape);
 	*ret = (struct seen_kind){.epoch = r->epoch + 1,
 				  .queue = p->queue,
 				  .priority = p->priority,
-				  .group = p->group,
-				  .podset = p->podset,
+				  .group = group,
+				  .podset = podset,
 				  .labelset = p->labelset,
 				  .shape = p->shape,
 				  .class = p->obj->priority_class,
 				  .rest = rest_of(p),
-				  .kind = kind_anew(r, l, p)};
+				  .kind = kind_anew(r, l, p, group, podset)};
 }
 
-static inline bool is_alike(const struct seen_kind *k, const struct pod *p)
+static inline bool is_alike(const struct seen_kind *k, const struct pod *p, group_id group, podset_id podset)
 {
 	return k->shape == p->shape && k->labelset == p->labelset && k->queue == p->queue &&
-	       k->priority == p->priority && k->group == p->group && k->podset == p->podset &&
+	       k->priority == p->priority && k->group == group && k->podset == podset &&
 	       k->class == p->obj->priority_class && k->rest == rest_of(p);
 }
 
@@ -146,9 +161,12 @@ static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, cons
 			(uint64_t)(uint32_t)p->priority << 40) *
 		       UINT64_C(0x9E3779B97F4A7C15);
 	struct seen_kind *k = &r->seen[mix >> (64 - SEEN_BITS)];
+	bool is_grouped = p->group != GROUP_NONE && !is_plain(l, p);
+	group_id group = is_grouped ? p->group : GROUP_NONE;
+	podset_id podset = is_grouped ? p->podset : PODSET_NONE;
 
-	if (k->epoch != r->epoch + 1 || !is_alike(k, p))
-		learn(r, l, p, k);
+	if (k->epoch != r->epoch + 1 || !is_alike(k, p, group, podset))
+		learn(r, l, p, group, podset, k);
 	return k->kind;
 }
 

@@ -33,22 +33,27 @@ void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p,
 		array_push(&l->v, x);
 }
 
-bool node_search_concerns(const struct node_search *g, const struct pod *p)
+bool node_search_concerns_queue(const struct node_search *g, queue_id q)
 {
 	queue_id own = g->s->j->p->queue;
-	group_id group = g->s->j->p->group;
 
-	if (p->state != POD_PLACED || p->queue == QUEUE_NONE || (group != GROUP_NONE && p->group == group))
-		return false;
 	switch (g->s->j->action) {
 	case ACTION_RECLAIM:
-		return p->queue != own;
+		return q != own;
 	case ACTION_PREEMPT:
 	case ACTION_DISPLACE:
-		return p->queue == own;
+		return q == own;
 	default:
 		return true;
 	}
+}
+
+bool node_search_concerns(const struct node_search *g, const struct pod *p)
+{
+	group_id group = g->s->j->p->group;
+
+	return p->state == POD_PLACED && p->queue != QUEUE_NONE && (group == GROUP_NONE || p->group != group) &&
+	       node_search_concerns_queue(g, p->queue);
 }
 
 static bool is_last_resort(const struct rule_verdict *says)

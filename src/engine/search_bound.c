@@ -189,6 +189,40 @@ static void begin_shapes(struct search_bounds *b)
 	b->n_shapes = n;
 }
 
+static void forget_node(struct search_bounds *b, node_id node)
+{
+	node_rows_forget(&b->rows, node);
+	for (int i = 0; i < CLASSES; i++)
+		if (node < b->classes[i].n_nodes)
+			b->classes[i].nodes[node].generation = 0;
+	for (int i = 0; i < MEMORIES; i++)
+		if (node < b->memories[i].n)
+			b->memories[i].entries[node].generation = 0;
+}
+
+/* Who is alone in its group counts as one without: nodes where that changed are looked at anew. */
+static void follow_lone(struct search_bounds *b, const struct ledger *l)
+{
+	uint64_t n = ledger_lone_changes(l);
+
+	if (b->lone_changes < n && ledger_lone_change(l, b->lone_changes) == NODE_NONE)
+		node_rows_forget_all(&b->rows);
+	else
+		for (uint64_t i = b->lone_changes; i < n; i++)
+			forget_node(b, ledger_lone_change(l, i));
+	b->lone_changes = n;
+}
+
+/* The only one of the waiting pod's group that is on a node. */
+static pod_id own_of(const struct node_search *g)
+{
+	const struct ledger *l = g->s->c->ledger;
+	const struct pod *p = g->s->j->p;
+	const struct group *own = p->podset == PODSET_NONE ? NULL : ledger_group(l, p->group);
+
+	return own && own->n_on_nodes == 1 ? own->mix : POD_NONE;
+}
+
 static struct search_bounds *begin(struct node_search *g)
 {
 	struct search_bounds *b = bounds_of(g);
@@ -198,6 +232,8 @@ static struct search_bounds *begin(struct node_search *g)
 	b->stamp++;
 	b->n_sets = 0;
 	b->cycle = ledger_cycle(l);
+	b->own = own_of(g);
+	follow_lone(b, l);
 	node_rows_begin(&b->rows, l);
 	begin_shapes(b);
 	for (uint32_t k = 0; k < g->want.n; k++)
@@ -233,7 +269,7 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	enum kinds_say says;
 
 	make_rows(b, nodes, n);
-	b->has_own = has_own(g);
+	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);
 	memory_begin(b);
 	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);

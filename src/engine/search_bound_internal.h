@@ -164,7 +164,9 @@ struct search_bounds { /* memory used by one search after the other */
 	/* of the present search */
 	struct node_search *g;
 	struct bound_memory *memory; /* NULL: none */
-	bool has_own;		     /* pods of the own application run */
+	bool has_own;		     /* pods of the own application run, or own is there */
+	pod_id own;		     /* of the waiting pod's group, and a row like those without one; POD_NONE */
+	uint64_t lone_changes;	     /* that were seen */
 	int64_t path_lacks[WANTED];
 	uint32_t cycle;
 	/* of the present node */

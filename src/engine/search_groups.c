@@ -9,24 +9,12 @@
 #include "engine/gang.h"
 #include "engine/search_internal.h"
 
-/* Only this pod of it runs, and none is leaving: there is nobody to go with. */
-static bool is_alone(const struct ledger *l, const struct group *g)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < g->n_podsets; i++) {
-		const struct podset *s = ledger_podset(l, g->first_podset + i);
-
-		n += s->n_placed + s->n_leaving;
-	}
-	return n == 1;
-}
-
+/* Of a lone one there is nobody to go with. */
 static bool is_of_gang(const struct node_search *g, const struct candidate *m)
 {
 	const struct ledger *l = g->s->c->ledger;
 
-	return m->v.p->podset != PODSET_NONE && !is_alone(l, ledger_group(l, m->v.p->group)) &&
+	return m->v.p->podset != PODSET_NONE && !pod_is_lone(l, m->v.p) &&
 	       (ledger_group(l, m->v.p->group)->obj->goes_whole || gang_minimum(l, m->v.p->podset) > 0);
 }
 

@@ -86,6 +86,7 @@ static inline bool verdict_is_timed(const struct rule_verdict *says)
 
 /* Does the action look at this pod at all? */
 bool node_search_concerns(const struct node_search *g, const struct pod *p);
+bool node_search_concerns_queue(const struct node_search *g, queue_id q); /* does the action look at its pods? */
 /* The room of the present node, and the types the pod lacks there. */
 void node_search_measure_room(struct node_search *g);
 uint64_t node_search_short(const struct node_search *g);

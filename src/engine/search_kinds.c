@@ -69,7 +69,7 @@ static void ask_rules(struct search_bounds *b, pod_id pod, const struct pod *p, 
 static bool is_of_one_queue(const struct search_bounds *b, const struct pod *p)
 {
 	const struct judge *j = b->g->s->j;
-	pod_id i = p->group == GROUP_NONE ? POD_NONE : cluster_group_first(j->cluster, p->group);
+	pod_id i = cluster_group_first(j->cluster, p->group);
 
 	while (i != POD_NONE && ledger_pod(j->ledger, i)->queue == p->queue)
 		i = cluster_group_next(j->cluster, i);
@@ -77,26 +77,34 @@ static bool is_of_one_queue(const struct search_bounds *b, const struct pod *p)
 }
 
 /* Where law 2 is judged in such a type, nobody who holds it goes at all. */
-static uint64_t types_below(const struct search_bounds *b, const struct pod *p)
+static uint64_t types_below(const struct search_bounds *b, const struct pod *p, bool is_grouped)
 {
 	uint64_t below = judge_types_below(b->g->s->j, p->queue);
 
-	return below && is_of_one_queue(b, p) ? below : 0;
+	return below && (!is_grouped || is_of_one_queue(b, p)) ? below : 0;
 }
 
-static void ask_once(struct search_bounds *b, pod_id pod, const struct pod *p, struct kind_answer *a)
+/* For pods without a group, and those whose group has no say, one of the own group may speak. */
+static bool is_looked_at(const struct search_bounds *b, pod_id pod, const struct pod *p)
+{
+	return pod == b->own ? node_search_concerns_queue(b->g, p->queue) : node_search_concerns(b->g, p);
+}
+
+static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
+	const struct pod *p = ledger_pod(j->ledger, pod);
+	podset_id podset = b->rows.kinds.v[kind].podset;
 	int64_t window_ns;
 
 	*a = (struct kind_answer){.stamp = b->stamp};
-	if (!node_search_concerns(b->g, p))
+	if (!is_looked_at(b, pod, p))
 		return;
 	ask_rules(b, pod, p, a);
 	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
-	a->is_of_group = p->podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
+	a->is_of_group = podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
-	a->below = a->says == KEPT ? 0 : types_below(b, p);
+	a->below = a->says == KEPT ? 0 : types_below(b, p, podset != PODSET_NONE);
 }
 
 static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct kind_answer *a)
@@ -150,7 +158,7 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 	fit_answers(&b->once, kind + 1);
 	once = &b->once.v[kind];
 	if (once->stamp != b->stamp)
-		ask_once(b, pod, p, once);
+		ask_once(b, kind, pod, once);
 	*a = *once;
 	if (a->says != NOT_ASKED && a->says != OPEN)
 		ask_guarantee(b, p, a);
@@ -223,7 +231,7 @@ enum kinds_say kinds_say(struct search_bounds *b)
 		if (pod == POD_NONE)
 			continue;
 		if (b->once.v[k].stamp != b->stamp)
-			ask_once(b, pod, ledger_pod(l, pod), &b->once.v[k]);
+			ask_once(b, k, pod, &b->once.v[k]);
 		says = say_of(b, &b->once.v[k]);
 		most = says > most ? says : most;
 	}

@@ -96,7 +96,7 @@ bool rows_look(struct search_bounds *b, node_id node)
 		if (is_beyond && !b->is_listing && b->is_clear)
 			break;
 		shape = shape_of(b, row->shape);
-		if (!(shape->types & types))
+		if (!(shape->types & types) || row->pod == b->own)
 			continue;
 		if (a->stamp != b->stamp) {
 			b->rows.kinds.v[row->kind].at = node;

@@ -100,7 +100,9 @@ struct group {
 	enum preemptibility preemptibility;
 	int64_t started_ns;
 	podset_id first_podset;
-	uint32_t n_podsets; /* ids are consecutive */
+	uint32_t n_podsets;  /* ids are consecutive */
+	uint32_t n_on_nodes; /* placed or leaving, of all podsets */
+	pod_id mix;	     /* of the ids of those on nodes, so that of one alone it is known which */
 };
 
 struct pdb {
@@ -172,6 +174,14 @@ bool pod_is_stuck(const struct pod *p, int64_t now_ns, int64_t patience_ns);
  * first from id on; POD_NONE.
  */
 pod_id ledger_next_wary(const struct ledger *l, pod_id from);
+/* Is it the only pod of its group that is on a node? */
+bool pod_is_lone(const struct ledger *l, const struct pod *p);
+/*
+ * Nodes of pods that began or ceased to be lone by what happened elsewhere, one after the other: how many there were,
+ * and number i. NODE_NONE: that is forgotten.
+ */
+uint64_t ledger_lone_changes(const struct ledger *l);
+node_id ledger_lone_change(const struct ledger *l, uint64_t i);
 /*
  * Budgets whose selector matches pods of a label set, ascending ids. An empty selector matches all pods of its
  * namespace; a missing one none. For label sets of pods that are in the ledger; for others the list is empty.

@@ -11,6 +11,7 @@ struct recount {
 	struct rows node_used, node_leaving, node_reserved, queue_used, queue_leaving, queue_reserved, queue_core;
 	ARRAY(uint32_t) node_pods, node_nominated, queue_pods, queue_waiting, labelset_pods;
 	ARRAY(struct podset) podsets;
+	ARRAY(pod_id) mixes; /* of groups */
 	ARRAY(int32_t) spent;
 	wide totals[RES_MAX];
 	uint32_t n_pods, n_evicted;
@@ -36,6 +37,7 @@ static void recount_init(struct recount *c)
 	array_cover(&c->queue_waiting, l->queues.n);
 	array_cover(&c->labelset_pods, l->labelsets.n);
 	array_cover(&c->podsets, l->podsets.n);
+	array_cover(&c->mixes, l->groups.n);
 	array_cover(&c->spent, l->pdb_ids.limit);
 }
 
@@ -51,6 +53,7 @@ static void recount_free(struct recount *c)
 	array_free(&c->queue_waiting);
 	array_free(&c->labelset_pods);
 	array_free(&c->podsets);
+	array_free(&c->mixes);
 	array_free(&c->spent);
 }
 
@@ -120,7 +123,7 @@ static enum err_code count_queue_list(struct recount *c, pod_id id)
 	return ERR_OK;
 }
 
-static void count_podset(struct recount *c, const struct pod *p)
+static void count_podset(struct recount *c, pod_id id, const struct pod *p)
 {
 	if (p->podset == PODSET_NONE)
 		return;
@@ -131,6 +134,8 @@ static void count_podset(struct recount *c, const struct pod *p)
 	s->n_leaving += p->state == POD_LEAVING;
 	s->n_finished += p->state == POD_FINISHED;
 	s->n_nominated += p->nomination != NOMINATION_NONE;
+	if (p->state == POD_PLACED || p->state == POD_LEAVING)
+		c->mixes.v[p->group] ^= id;
 }
 
 static void count_budgets(struct recount *c, const struct pod *p)
@@ -187,7 +192,7 @@ static enum err_code count_pod(struct recount *c, pod_id id)
 	if (code != ERR_OK)
 		return code;
 	count_queue(c, p, s);
-	count_podset(c, p);
+	count_podset(c, id, p);
 	if (p->is_evicted) {
 		count_budgets(c, p);
 		c->n_evicted++;
@@ -347,6 +352,19 @@ static uint32_t idle_podsets(const struct ledger *l)
 	return n;
 }
 
+static enum err_code check_on_nodes(const struct recount *c, group_id id)
+{
+	const struct group *g = &c->l->groups.v[id];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_podsets; i++)
+		n += c->l->podsets.v[g->first_podset + i].n_placed + c->l->podsets.v[g->first_podset + i].n_leaving;
+	if (n != g->n_on_nodes || g->mix != c->mixes.v[id])
+		return err_fail(c->e, ERR_INTERNAL, "group %s: %u pods on nodes, counted %u, or others",
+				name_str(c->l->names, g->obj->name), g->n_on_nodes, n);
+	return ERR_OK;
+}
+
 static enum err_code check_groups(const struct recount *c)
 {
 	const struct ledger *l = c->l;
@@ -365,6 +383,8 @@ static enum err_code check_groups(const struct recount *c)
 			if (code != ERR_OK)
 				return code;
 		}
+		if (check_on_nodes(c, id) != ERR_OK)
+			return ERR_INTERNAL;
 	}
 	if (n_podsets != l->podsets.n)
 		return err_fail(c->e, ERR_INTERNAL, "podsets: kept %u, counted %u", l->podsets.n, n_podsets);

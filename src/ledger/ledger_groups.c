@@ -193,7 +193,10 @@ void ledger_group_set(struct ledger *l, group_id id, struct obj_group *o, queue_
 		e->pos = is_fresh;
 	}
 	int64_t said = g->obj->started_ns;
+	bool went_whole = g->obj->goes_whole;
 	g->obj = take(o);
+	if (g->n_on_nodes == 1 && g->obj->goes_whole != went_whole)
+		ledger_note_lone(l, g->mix);
 	g->queue = queue;
 	g->priority = priority;
 	g->preemptibility = p;
@@ -209,6 +212,8 @@ void undo_group_swap(struct ledger *l, const struct journal_entry *e)
 	struct group *g = &l->groups.v[e->id];
 	if (e->flag)
 		run_untake(l, g->first_podset, g->n_podsets, e->pos);
+	if (g->n_on_nodes == 1)
+		ledger_note_lone(l, g->mix);
 	let_go(l, g->obj);
 	*g = *(struct group *)e->held;
 	mem_free(e->held);
@@ -254,6 +259,27 @@ void settle_group_gone(struct ledger *l, const struct journal_entry *e)
 	*g = (struct group){0};
 	ids_give(&l->group_ids, e->id);
 	let_go(l, e->held);
+}
+
+bool pod_is_lone(const struct ledger *l, const struct pod *p)
+{
+	return p->podset != PODSET_NONE && l->groups.v[p->group].n_on_nodes == 1;
+}
+
+void ledger_note_lone(struct ledger *l, pod_id pod)
+{
+	l->lone_changes[l->n_lone_changes++ % LONE_CHANGES] = l->pods.v[pod].node;
+}
+
+uint64_t ledger_lone_changes(const struct ledger *l)
+{
+	return l->n_lone_changes;
+}
+
+node_id ledger_lone_change(const struct ledger *l, uint64_t i)
+{
+	return i < l->n_lone_changes && l->n_lone_changes - i <= LONE_CHANGES ? l->lone_changes[i % LONE_CHANGES]
+									      : NODE_NONE;
 }
 
 uint64_t ledger_group_generation(const struct ledger *l)

@@ -104,6 +104,8 @@ struct ids { /* ids in use are below limit; freed ones are taken again last in, 
 
 typedef __int128 wide;
 
+enum { LONE_CHANGES = 64 }; /* of them are remembered; a power of two */
+
 /* At least want elements, the new ones zeroed. */
 #define array_cover(a, want)                                                          \
 	do {                                                                          \
@@ -156,6 +158,8 @@ struct ledger {
 	bool has_unlisted;	/* some that did may be missing there */
 
 	ARRAY(struct group) groups;
+	uint64_t n_lone_changes; /* only grows, also by what is taken back */
+	node_id lone_changes[LONE_CHANGES];
 	struct ids group_ids;
 	struct map group_by_name;
 	ARRAY(struct podset) podsets;
@@ -280,6 +284,7 @@ void settle_node_swap(struct ledger *l, const struct journal_entry *e);
 void nodes_drop_ghosts(struct ledger *l); /* empty ghosts go */
 void nodes_free(struct ledger *l);
 
+void ledger_note_lone(struct ledger *l, pod_id pod); /* it began or ceased to be so */
 void undo_group_new(struct ledger *l, const struct journal_entry *e);
 void undo_group_gone(struct ledger *l, const struct journal_entry *e);
 void settle_group_gone(struct ledger *l, const struct journal_entry *e);

@@ -126,6 +126,22 @@ static struct podset *podset_of(struct ledger *l, const struct pod *p)
 	return p->podset == PODSET_NONE ? NULL : &l->podsets.v[p->podset];
 }
 
+/* Somebody of the group came or went: another one of it may be alone now, or no more. */
+static void group_count(struct ledger *l, const struct pod *p, pod_id id, int by)
+{
+	struct group *g;
+	pod_id other;
+
+	if (p->podset == PODSET_NONE)
+		return;
+	g = &l->groups.v[p->group];
+	other = by > 0 ? g->mix : g->mix ^ id;
+	g->n_on_nodes += (uint32_t)by;
+	g->mix ^= id;
+	if (g->n_on_nodes == (by > 0 ? 2 : 1))
+		ledger_note_lone(l, other);
+}
+
 static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
@@ -145,6 +161,7 @@ static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 		s->n_waiting--;
 		s->n_placed++;
 	}
+	group_count(l, p, id, 1);
 }
 
 static void lift_off(struct ledger *l, pod_id id)
@@ -164,6 +181,7 @@ static void lift_off(struct ledger *l, pod_id id)
 		s->n_waiting++;
 		s->n_placed--;
 	}
+	group_count(l, p, id, -1);
 	node_note_ghost(l, p->node);
 	p->state = POD_WAITING;
 	p->node = NODE_NONE;

@@ -703,6 +703,21 @@ static inline void give_up_together(struct trial *t, uint32_t at)
 	}
 }
 
+/* Of a group that gets room those who get none have given up what they were nominated to, before the others are tried. */
+static inline void give_up_before(struct trial *t, uint32_t at)
+{
+	const struct decision *d = &t->l.plan.v.v[at];
+
+	for (uint32_t i = at + 1; t->m.profile == PROFILE_DEFAULT && d->group != GROUP_NONE && i < t->l.plan.v.n; i++) {
+		const struct decision *o = &t->l.plan.v.v[i];
+
+		if (o->group != d->group || o->cycle != d->cycle)
+			return;
+		if (gets_room(d) && !gets_room(o))
+			m_at(&t->m, live_index(&t->l, o->pod))->nomination = NOWHERE;
+	}
+}
+
 static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 {
 	bool placed[M_GROUPS] = {false};
@@ -715,6 +730,7 @@ static inline uint32_t walk_cycle(struct trial *t, uint32_t at)
 	for (uint32_t i = at; i < to; i++) {
 		const struct decision *d = &t->l.plan.v.v[i];
 
+		give_up_before(t, i);
 		judged_from(t, i, &j);
 		check_spared(t, d);
 		if (d->n_victims && !is_of_gang_before(t, i))

@@ -322,6 +322,28 @@ static void resize_node(struct pair *p)
 	ledger_commit(ledger_of(p));
 }
 
+static bool is_second(const struct ledger *l, pod_id pod)
+{
+	const struct pod *p = ledger_pod(l, pod);
+
+	return p->podset != PODSET_NONE && p->obj->node_name == NAME_NONE && ledger_group(l, p->group)->n_on_nodes == 1;
+}
+
+/* Another of its group is the only one on a node until now: it is alone no more, though nothing happened there. */
+static void join_somebody(struct pair *p)
+{
+	const struct ledger *l = ledger_of(p);
+	node_id node = upto(p, ledger_node_limit(l));
+	pod_id pod = some(p, POD_WAITING);
+
+	for (uint32_t i = 0; i < 8 && pod != POD_NONE && !is_second(l, pod); i++)
+		pod = some(p, POD_WAITING);
+	if (pod == POD_NONE || !is_second(l, pod) || !ledger_node(l, node)->is_live)
+		return;
+	ledger_place(ledger_of(p), pod, node);
+	ledger_commit(ledger_of(p));
+}
+
 static void step(struct pair *p)
 {
 	static const int64_t later_s[] = {0, 1, 10, 61, 299, 7201};
@@ -337,6 +359,7 @@ static void step(struct pair *p)
 		resize_somebody(p);
 	if (upto(p, 4) == 0)
 		resize_node(p);
+	join_somebody(p);
 	for (uint32_t i = p->has_history ? upto(p, 3) : 0; i > 0; i--)
 		remember_somebody(p);
 	p->l.later_ns += later_s[upto(p, 6)] * NS_PER_S;

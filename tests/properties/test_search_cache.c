@@ -360,9 +360,58 @@ static void a_cluster_that_grew_has_other_shares(void **state)
 	story_end(&p.s);
 }
 
+/*
+ * One pod of a group that runs its minimum is kept by its window. When another pod of it comes, on another node, it is
+ * surplus and may go; when that one has gone, it stays again.
+ */
+static void who_is_alone_in_its_group_depends_on_other_nodes(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct ledger *l;
+	pod_id want, other;
+	struct err e;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.prod", "guaranteed 9");
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n1", 2);
+	story_node(&p.s, "n2", 1);
+	text_printf(&p.s.objects,
+		    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+		    "metadata: {name: g, namespace: d}\nspec: {minMember: 1, preemptibility: preemptible}\n");
+	story_pod(&p.s, "one", "root.test", 2, "n1", "group g age 10");
+	story_pod(&p.s, "other", "root.test", 1, "n2", "group g age 10");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, "priority 60");
+	story_load(&p.s);
+	p.s.settings->min_runtime.reclaim_ns = 600 * NS_PER_S;
+	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	search_cache_keep_nothing(p.forgetful->search_cache);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	other = cluster_find_pod(p.s.cluster, "d", "other");
+	for (int i = 0; i < 200; i++) {
+		ledger_mark mark = ledger_get_mark(l);
+
+		ledger_vacate(l, other);
+		decide_alike(&p, want, 0);
+		assert_int_equal(p.evictions, i);
+		ledger_rollback(l, mark);
+		decide_alike(&p, want, 0);
+		assert_int_equal(p.evictions, i + 1);
+		ledger_rollback(l, mark);
+		for (int k = 0; k < i; k++) { /* more and more happens in between */
+			ledger_vacate(l, other);
+			ledger_rollback(l, mark);
+		}
+	}
+	end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_alone_in_its_group_depends_on_other_nodes),
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
 		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
