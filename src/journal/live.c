@@ -18,7 +18,7 @@
 #include "journal/live_write.h"
 #include "manifest/fields.h"
 
-enum { GATHER_MS = 20, RETRY_MS = 1000, CLOSE_MS = 8000, BATCH_MAX = 100000 };
+enum { GATHER_MS = 20, RETRY_MS = 1000, CLOSE_MS = 8000, BATCH_MAX = 100000, CLUSTERS_MAX = 2 };
 #define BATCH_BYTES_MAX (UINT64_C(64) << 20)
 
 struct journal_live {
@@ -30,7 +30,8 @@ struct journal_live {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t has_work, has_done;
 	struct live_batch filling;
-	struct live_cluster cluster; /* to be written */
+	ARRAY(struct live_cluster) clusters; /* to be written */
+	uint64_t n_clusters_done;
 	uint64_t last_ticket, durable, n_lost;
 	bool is_closing, is_gone; /* gone: the thread has ended */
 	char problem[sizeof((struct err){0}.msg)], cluster_problem[sizeof((struct err){0}.msg)];
@@ -69,10 +70,10 @@ static bool wait_for_work(struct journal_live *l)
 {
 	struct timespec until;
 
-	while (!l->filling.v.n && !l->cluster.arena && !l->is_closing)
+	while (!l->filling.v.n && !l->clusters.n && !l->is_closing)
 		pthread_cond_wait(&l->has_work, &l->lock);
 	if (!l->filling.v.n)
-		return l->cluster.arena;
+		return l->clusters.n;
 	until = in_ms(GATHER_MS);
 	while (!l->is_closing && l->filling.v.n < BATCH_MAX / 2 &&
 	       pthread_cond_timedwait(&l->has_work, &l->lock, &until) != ETIMEDOUT)
@@ -136,22 +137,30 @@ static bool write_batch(struct journal_live *l)
 	return is_written;
 }
 
+/* With the lock. */
+static void cluster_done(struct journal_live *l, const char *problem)
+{
+	snprintf(l->cluster_problem, sizeof(l->cluster_problem), "%s", problem);
+	l->n_clusters_done++;
+	wake_caller(l);
+}
+
 /* With the lock, which is let go while it is written. */
 static void write_cluster(struct journal_live *l)
 {
-	struct live_cluster cluster = l->cluster;
+	struct live_cluster cluster;
 	enum err_code rc;
 	struct err e = {0};
 
-	if (!cluster.arena)
+	if (!l->clusters.n)
 		return;
-	l->cluster = (struct live_cluster){0};
+	cluster = l->clusters.v[0];
+	array_remove(&l->clusters, 0);
 	pthread_mutex_unlock(&l->lock);
 	rc = live_write_cluster(&l->writer, &cluster, &e);
 	live_cluster_free(&cluster);
 	pthread_mutex_lock(&l->lock);
-	snprintf(l->cluster_problem, sizeof(l->cluster_problem), "%s", rc ? e.msg : "");
-	wake_caller(l);
+	cluster_done(l, rc ? e.msg : "");
 }
 
 static void *run_writer(void *arg)
@@ -232,18 +241,26 @@ void journal_live_cluster(struct journal_live *l, const struct journal_cluster *
 	live_cluster_copy(&cluster, c);
 	pthread_mutex_lock(&l->lock);
 	start_writer(l);
-	live_cluster_free(&l->cluster);
-	l->cluster = cluster;
-	pthread_cond_signal(&l->has_work);
+	if (l->clusters.n < CLUSTERS_MAX) {
+		array_push(&l->clusters, cluster);
+		pthread_cond_signal(&l->has_work);
+	} else {
+		live_cluster_free(&cluster);
+		cluster_done(l, "those before it are not written yet");
+	}
 	pthread_mutex_unlock(&l->lock);
 }
 
-void journal_live_cluster_problem(struct journal_live *l, struct text *out)
+uint64_t journal_live_clusters_done(struct journal_live *l, struct text *ret_problem)
 {
+	uint64_t n;
+
 	pthread_mutex_lock(&l->lock);
-	text_add(out, l->cluster_problem);
+	n = l->n_clusters_done;
+	text_add(ret_problem, l->cluster_problem);
 	l->cluster_problem[0] = '\0';
 	pthread_mutex_unlock(&l->lock);
+	return n;
 }
 
 uint64_t journal_live_durable(struct journal_live *l)
@@ -323,7 +340,9 @@ enum err_code journal_live_close(struct journal_live *l, struct err *e)
 		rc = err_fail(e, ERR_IO, "%s: %llu decisions and outcomes were not recorded: %s", l->writer.path,
 			      (unsigned long long)(l->last_ticket - l->durable), l->problem);
 	live_batch_free(&l->filling);
-	live_cluster_free(&l->cluster);
+	for (uint32_t i = 0; i < l->clusters.n; i++)
+		live_cluster_free(&l->clusters.v[i]);
+	array_free(&l->clusters);
 	live_writer_close(&l->writer);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->has_work);

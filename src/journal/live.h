@@ -64,8 +64,8 @@ uint64_t journal_live_outcome(struct journal_live *live, const struct journal_ou
  * The cluster as it was at a time, with the settings of then. It is in a file: the manifests, and who was gone since the
  * one before (journal_run), each with a NUL behind it, so that one that is not whole is known. The file is taken over
  * and closed; the rest is copied. It is written in a transaction of its own; what is decided until then belongs to the
- * run before. One that cannot be written is given up at once: decisions do not wait for it, and another comes. One that
- * is still to be written is given up for the next.
+ * run before. One that cannot be written is given up at once: decisions do not wait for it. So is one for which two
+ * others wait already.
  */
 struct journal_cluster {
 	int64_t at_ns;
@@ -76,8 +76,8 @@ struct journal_cluster {
 	int fd;
 };
 void journal_live_cluster(struct journal_live *live, const struct journal_cluster *c);
-/* Why the last one was given up, told once; "" if it was not. */
-void journal_live_cluster_problem(struct journal_live *live, struct text *out);
+/* How many were written or given up so far. Why the last of them was given up is told once; "" if it was not. */
+uint64_t journal_live_clusters_done(struct journal_live *live, struct text *ret_problem);
 
 uint64_t journal_live_durable(struct journal_live *live); /* everything up to this ticket is on the disk */
 int journal_live_fd(const struct journal_live *live);	  /* an eventfd; reading it makes it quiet again */

@@ -22,14 +22,16 @@ struct line_flow { /* lines of one kind: so many at once, and so many a second i
 	uint64_t n_left_out;
 };
 
-struct kept_cluster {	  /* what the journal has of the cluster */
-	bool has_one;	  /* from this life */
-	int64_t due_ns;	  /* steady: of the next */
-	pid_t pid;	  /* who writes one; 0: nobody */
-	int fd;		  /* where to, as long as somebody does */
-	int64_t at_ns;	  /* wall: of which time it is */
-	struct text gone; /* pods that ran and are gone since the last: manifests, a line each */
-	size_t n_gone;	  /* how much of it is in the one that is being written */
+struct kept_cluster {	   /* what the journal has of the cluster */
+	bool has_one;	   /* from this life; it may be on its way */
+	int64_t due_ns;	   /* steady: of the next */
+	pid_t pid;	   /* who writes one; 0: nobody */
+	int fd;		   /* where to, as long as somebody does */
+	int64_t at_ns;	   /* wall: of which time it is */
+	uint64_t n_handed; /* over to the journal, so far */
+	bool is_handed;	   /* the last of them is not written yet */
+	struct text gone;  /* pods that ran and are gone since the last: manifests, a line each */
+	size_t n_gone;	   /* how much of it is in the one that is on its way */
 };
 
 struct daemon {

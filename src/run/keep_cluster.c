@@ -28,6 +28,11 @@ static bool may_keep(const struct daemon *d)
 	return d->journal && d->o->cluster_every_ns && scheduler_is_synced(d->scheduler) && (d->leads || d->o->is_dry);
 }
 
+static bool may_begin(const struct daemon *d)
+{
+	return may_keep(d) && !d->kept.is_handed && !d->is_ending;
+}
+
 static void say_not_kept(struct daemon *d, const char *why)
 {
 	struct text t = {0};
@@ -61,6 +66,14 @@ void keep_gone(struct daemon *d, pod_id pod, const struct moment *now)
 
 /* ---- the copy ---- */
 
+/* But for those in one that is on its way; with the NUL. */
+static bool write_gone(const struct kept_cluster *k, int fd)
+{
+	size_t from = k->is_handed ? k->n_gone : 0;
+
+	return fd_write(fd, text_str(&k->gone) + from, k->gone.n - from + 1);
+}
+
 static bool write_cluster(void *ctx, int fd)
 {
 	const struct daemon *d = ctx;
@@ -70,7 +83,7 @@ static bool write_cluster(void *ctx, int fd)
 
 	emit_init(&e, &t, EMIT_JSON_LINE);
 	manifest_write(scheduler_world(d->scheduler)->cluster, &e);
-	is_written = fd_write(fd, text_str(&t), t.n + 1) && fd_write(fd, text_str(&d->kept.gone), d->kept.gone.n + 1);
+	is_written = fd_write(fd, text_str(&t), t.n + 1) && write_gone(&d->kept, fd);
 	text_free(&t);
 	return is_written;
 }
@@ -101,8 +114,8 @@ static void begin(struct daemon *d, const struct moment *now)
 		return;
 	}
 	k->at_ns = now->wall_ns;
-	k->n_gone = k->gone.n;
 	why = process_copy(&k->pid, k->fd, PATIENCE_S, write_cluster, d);
+	k->n_gone = k->gone.n;
 	if (!why)
 		return;
 	k->pid = 0;
@@ -141,11 +154,29 @@ static void hand_over(struct daemon *d)
 	} else {
 		c.settings = settings;
 		journal_live_cluster(d->journal, &c);
-		forget_gone(k);
-		k->has_one = true;
+		k->n_handed++;
+		k->has_one = k->is_handed = true;
 		k->due_ns = time_add(clock_now(&d->steady), d->o->cluster_every_ns);
 	}
 	arena_free(a);
+}
+
+/* Who was gone is forgotten when it is written. */
+static void hear_of_it(struct daemon *d)
+{
+	struct kept_cluster *k = &d->kept;
+	struct text problem = {0};
+
+	if (!k->is_handed)
+		return;
+	k->is_handed = journal_live_clusters_done(d->journal, &problem) < k->n_handed;
+	if (problem.n) {
+		say_not_kept(d, text_str(&problem));
+		k->due_ns = time_add(clock_now(&d->steady), AGAIN_NS);
+	} else if (!k->is_handed) {
+		forget_gone(k);
+	}
+	text_free(&problem);
 }
 
 static void tell_failure(struct daemon *d, int status)
@@ -196,17 +227,11 @@ static void end_copy(struct kept_cluster *k)
 void keep_cluster_tick(struct daemon *d)
 {
 	struct moment now = daemon_now(d);
-	struct text problem = {0};
 
-	if (!d->journal)
-		return;
-	journal_live_cluster_problem(d->journal, &problem);
-	if (problem.n)
-		say_not_kept(d, text_str(&problem));
-	text_free(&problem);
+	hear_of_it(d);
 	if (d->kept.pid)
 		look_at_copy(d);
-	else if (may_keep(d) && !d->is_ending && now.steady_ns >= d->kept.due_ns)
+	else if (may_begin(d) && now.steady_ns >= d->kept.due_ns)
 		begin(d, &now);
 }
 
@@ -214,7 +239,7 @@ int64_t keep_cluster_next_ns(const struct daemon *d)
 {
 	if (d->kept.pid)
 		return time_add(clock_now(&d->steady), LOOK_NS);
-	return may_keep(d) && !d->is_ending ? d->kept.due_ns : INT64_MAX;
+	return may_begin(d) ? d->kept.due_ns : INT64_MAX;
 }
 
 void keep_cluster_anew(struct daemon *d)
@@ -231,7 +256,6 @@ void keep_cluster_last(struct daemon *d)
 	end_copy(k);
 	if (may_keep(d) && (k->fd = open_file(d)) >= 0) {
 		k->at_ns = clock_now(&d->wall);
-		k->n_gone = k->gone.n;
 		if (write_cluster(d, k->fd))
 			hand_over(d);
 		else

@@ -163,12 +163,12 @@ static void expect_problem(struct journal_live *live, const char *part)
 
 	while (!t.n) {
 		wait_event(live);
-		journal_live_cluster_problem(live, &t);
+		journal_live_clusters_done(live, &t);
 	}
 	if (!strstr(text_str(&t), part))
 		fail_msg("%s", text_str(&t));
 	text_reset(&t);
-	journal_live_cluster_problem(live, &t); /* told once */
+	journal_live_clusters_done(live, &t); /* told once */
 	assert_int_equal(t.n, 0);
 	text_free(&t);
 }
