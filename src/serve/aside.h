@@ -2,9 +2,9 @@
 /*
  * aside.h - answers that take long, made aside: by a process that is a copy of this one.
  *
- * An explanation may plan a large cluster dozens of times. The copy (journal/process.h) has the cluster as it was when
- * it was asked, and whoever decides goes on meanwhile. One that has no answer in time is ended. Two are at work at once;
- * whoever comes then waits for one to end, or is told to come again where many wait.
+ * An explanation may plan a large cluster dozens of times. The copy (journal/process.h) has the cluster as it was
+ * when it was asked, and whoever decides goes on meanwhile. One that has no answer in time is ended. Two are at work
+ * at once; whoever comes then waits for one to end, or is told to come again where many wait.
  */
 #pragma once
 
