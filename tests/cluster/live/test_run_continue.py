@@ -24,6 +24,23 @@ def simulate(path, *options):
     return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr}
 
 
+def guaranteed(a, b):
+    text = f"""partitions:
+- name: default
+  queues:
+  - name: root
+    submitacl: "*"
+    queues:
+    - {{name: a, resources: {{guaranteed: {{vcore: {a}}}}}}}
+    - {{name: b, resources: {{guaranteed: {{vcore: {b}}}}}}}
+"""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "yunikorn-configs", "namespace": "kube-system"}, "data": {"queues.yaml": text}}
+
+
+def queued(name, queue, cpu):
+    return pod(name, cpu=cpu, labels={"queue": f"root.{queue}", "applicationId": f"app-{queue}"})
+
+
 def gone(lab, name):
     lab.wait(f"{name} gone", lambda: not get(lab, name), 40)
 
@@ -86,4 +103,25 @@ def killed(lab, suite):
     clear(lab)
 
 
-run(continued, killed)
+def queues(lab, suite):
+    path = lab.path("queues.db")
+    lab.apply(guaranteed(1, 3))
+    with Daemon(lab, "--journal", path) as d:
+        lab.create(queued("b-0", "b", 4))
+        bound(lab, "b-0")
+        time.sleep(1)
+        lab.apply(guaranteed(4, 0))  # the next cluster is kept with these
+        lab.wait("new settings", lambda: "new settings are in force" in d.said())
+        time.sleep(3)
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        lab.create(queued("a-0", "a", 4))
+        bound(lab, "a-0")
+        suite.equal("SIGTERM: exit 0", d.end(), 0)
+    first, then = simulate(path), simulate(path, "--now", at)
+    suite.equal("SI_5 the queues of then: b keeps what it is guaranteed", [first.get("profile")] + [first.get("totals", {}).get(k) for k in ("submitted", "evictions")],
+                ["default", 2, 0])
+    suite.equal("SI_5 from the cluster with the new settings on, a gets what it is guaranteed", [then.get("totals", {}).get(k) for k in ("submitted", "evictions")], [2, 1])
+    clear(lab)
+
+
+run(continued, killed, queues)
