@@ -258,12 +258,34 @@ static void print_run(const struct journal_options *o, const struct journal_run 
 		text_printf(out, "%s\n", run->decisions[i].json);
 }
 
-static enum err_code show_run(const struct journal_options *o, struct journal *j, struct text *out, struct err *e)
+/* The last; of a daemon's, which have one thing or the other, the last that has what is asked for. */
+static enum err_code last_run(const struct journal_options *o, struct journal *j, int64_t *ret, struct err *e)
 {
 	uint32_t n = journal_run_count(j);
-	int64_t id = o->run || !n ? o->run : journal_run_id(j, n - 1);
+
+	*ret = n ? journal_run_id(j, n - 1) : 0;
+	for (uint32_t i = n; i-- > 0 && !o->with_settings;) {
+		struct journal_run run;
+		bool is_it;
+
+		TRY(journal_read(j, journal_run_id(j, i), false, &run, e));
+		is_it = run.source == JOURNAL_PLAN || (o->with_state ? run.has_state : run.n_decisions > 0);
+		journal_run_free(&run);
+		if (!is_it)
+			continue;
+		*ret = journal_run_id(j, i);
+		break;
+	}
+	return ERR_OK;
+}
+
+static enum err_code show_run(const struct journal_options *o, struct journal *j, struct text *out, struct err *e)
+{
+	int64_t id = o->run;
 	struct journal_run run;
 
+	if (!id)
+		TRY(last_run(o, j, &id, e));
 	TRY(journal_read(j, id, o->with_state || o->with_settings, &run, e));
 	if (o->with_state && !run.state) {
 		journal_run_free(&run);

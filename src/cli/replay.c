@@ -133,13 +133,22 @@ static void report_run(struct replay_report *r, const struct run_diff *d)
 		text_add_char(&r->out, '\n');
 }
 
+/* A daemon decides as things come, and keeps its cluster only from time to time. */
+static const char *why_skipped(const struct journal_run *was)
+{
+	return was->source == JOURNAL_PLAN || !was->state
+		       ? "its cluster is not recorded, so that nothing can be decided again"
+		       : "it is of a daemon, whose cluster changed from one decision to the next: nothing can be "
+			 "decided "
+			 "again, but cede simulate goes on from it";
+}
+
 /* Of a daemon, or saved from a damaged journal. If it was asked for, that is an error. */
 static int skip_run(struct replay_report *r, struct journal_run *was)
 {
 	struct err e;
 
-	err_set(&e, ERR_INPUT, "%s: run %lld: its cluster is not recorded, so that nothing can be decided again",
-		r->o->file, (long long)was->id);
+	err_set(&e, ERR_INPUT, "%s: run %lld: %s", r->o->file, (long long)was->id, why_skipped(was));
 	journal_run_free(was);
 	if (r->o->run)
 		return cli_fail(&e);
@@ -156,7 +165,7 @@ static int replay_run(struct replay_report *r, struct journal *j, int64_t id)
 
 	if (journal_read(j, id, true, &was, &e))
 		return cli_fail(&e);
-	if (!was.state)
+	if (!was.state || was.source != JOURNAL_PLAN)
 		return skip_run(r, &was);
 	rc = decide_again(r->o, &was, &is);
 	if (!rc) {

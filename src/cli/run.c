@@ -4,12 +4,14 @@
 
 #include "cli/common.h"
 #include "run/daemon.h"
+#include "units/duration.h"
 
 struct run_options {
 	struct daemon_options d;
 	ARRAY(const char *) configs;
 	ARRAY(const char *) shadow;
 	char *lease, *shadow_text;
+	bool has_journal_options;
 };
 
 enum {
@@ -24,6 +26,8 @@ enum {
 	KEY_IDENTITY,
 	KEY_SHADOW,
 	KEY_JOURNAL,
+	KEY_JOURNAL_CLUSTER,
+	KEY_JOURNAL_KEEP,
 	KEY_LISTEN,
 	KEY_TLS_CERT,
 	KEY_TLS_KEY,
@@ -59,6 +63,28 @@ static void read_shadow(struct run_options *o, const char *arg, struct argp_stat
 	if (!o->shadow.n)
 		argp_error(state, "--shadow: which scheduler's pods?");
 	o->d.is_dry = true;
+}
+
+static void read_keep(struct run_options *o, const char *arg, struct argp_state *state)
+{
+	struct err e;
+
+	if (journal_keep_parse(arg, &o->d.journal_keep, &e))
+		argp_error(state, "--journal-keep: %s", e.msg);
+	o->has_journal_options = true;
+}
+
+static void read_cluster(struct run_options *o, const char *arg, struct argp_state *state)
+{
+	int64_t ns = 0;
+
+	if (!str_eq(arg, "none") && (duration_parse(arg, strlen(arg), true, &ns, NULL) || ns < NS_PER_S))
+		argp_error(
+			state,
+			"--journal-cluster: expected a duration of at least a second such as 1h, or none, found '%s'",
+			arg);
+	o->d.cluster_every_ns = ns;
+	o->has_journal_options = true;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -110,6 +136,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JOURNAL:
 		o->d.journal = arg;
 		return 0;
+	case KEY_JOURNAL_CLUSTER:
+		read_cluster(o, arg, state);
+		return 0;
+	case KEY_JOURNAL_KEEP:
+		read_keep(o, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (o->has_journal_options && !o->d.journal)
+			argp_error(state, "--journal-cluster, --journal-keep: of which journal? --journal FILE is "
+					  "missing");
+		return 0;
 	case 'v':
 		o->d.verbose++;
 		return 0;
@@ -143,6 +180,12 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
 	{"journal", KEY_JOURNAL, "FILE", 0, "Keep what is decided and what came of it in this file", 0},
+	{"journal-cluster", KEY_JOURNAL_CLUSTER, "DURATION", 0,
+	 "Keep the whole cluster in the journal this often (default 1h), for cede simulate; none: never", 0},
+	{"journal-keep", KEY_JOURNAL_KEEP, "AGE|SIZE", 0,
+	 "Remove the oldest of the journal: what is older than an age (30d), what is too much for a size (2GiB), or "
+	 "both (30d,2GiB)",
+	 0},
 	{"log", KEY_LOG, "FORMAT", 0, "Lines as text (default) or json", 0},
 	{"verbose", 'v', NULL, 0, "Tell each decision", 0},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
@@ -158,7 +201,10 @@ static const char doc[] =
 int command_run(int argc, char **argv)
 {
 	const struct argp argp = {.options = argp_options, .parser = parse, .doc = doc};
-	struct run_options o = {.d = {.lease_ns = "kube-system", .lease_name = "cede", .listen = "127.0.0.1:10269"}};
+	struct run_options o = {.d = {.lease_ns = "kube-system",
+				      .lease_name = "cede",
+				      .listen = "127.0.0.1:10269",
+				      .cluster_every_ns = 3600 * NS_PER_S}};
 	int rc;
 
 	cli_parse(&argp, argc, argv, &o);

@@ -117,7 +117,7 @@ static const struct argp_option argp_options[] = {
 	 "A cluster, what arrives, what happens and what is expected, in one file (kind: Scenario)", 0},
 	{"trace", KEY_TRACE, "FILE", 0, "Jobs from a recorded trace; without -f a cluster is made for them", 0},
 	{"format", KEY_FORMAT, "FORMAT", 0,
-	 "Of the trace: philly, openb, swf (Standard Workload Format) or journal (of cede plan)", 0},
+	 "Of the trace: philly, openb, swf (Standard Workload Format) or journal (of cede plan or cede run)", 0},
 	{"nodes", KEY_NODES, "N", 0, "Nodes of the cluster that is made (default: a quarter more than the mean demand)",
 	 0},
 	{"compress", KEY_COMPRESS, "N", 0, "Let the trace's jobs arrive N times faster", 0},
@@ -179,7 +179,7 @@ static int open_trace(const struct simulating *o, const struct variant *v, struc
 	return EXIT_FINE;
 }
 
-/* The cluster of its first run, under the settings of then if there are no others. */
+/* The cluster of its first run, or that of --now, under the settings of then if there are no others. */
 static int open_journal(const struct simulating *o, const struct variant *v, struct simulated *r, struct cli_input *in)
 {
 	struct err e;
@@ -189,17 +189,15 @@ static int open_journal(const struct simulating *o, const struct variant *v, str
 			"--trace with --format journal brings its cluster: -f and --kubeconfig are for others");
 		return cli_fail(&e);
 	}
-	if (trace_journal_open(o->trace, &r->journal, &e))
+	if (trace_journal_open(o->trace, in->has_now ? in->now_ns : TIME_NONE, &r->journal, &e))
 		return cli_fail(&e);
 	trace_journal_cluster(r->journal, !in->config && !v->config, &r->made);
 	in->made = &r->made;
 	in->made_name = o->trace;
 	if (!in->has_profile && !in->config && !v->config)
 		in->has_profile = profile_parse(trace_journal_profile(r->journal), &in->profile);
-	if (!in->has_now) {
-		in->now_ns = trace_journal_from(r->journal);
-		in->has_now = true;
-	}
+	in->now_ns = trace_journal_from(r->journal);
+	in->has_now = true;
 	return EXIT_FINE;
 }
 

@@ -3,11 +3,11 @@
  * journal.h - decisions kept in a file: what was decided, about which cluster, with which settings, and what came of
  * it.
  *
- * The file is an SQLite database (WAL, synchronous FULL). A run is one plan, or one day of a daemon (live.h). A plan is
- * written in one transaction: whoever is killed while writing leaves all of it or nothing. It holds, beside the
- * decisions, everything they depend on, so that they can be made again: the cluster as manifests, the settings as they
- * were read, the time. These texts are kept in chunks, each once, so that a run costs what changed since the one before
- * (chunks.h).
+ * The file is an SQLite database (WAL, synchronous FULL). A run is one plan, or a stretch of a daemon (live.h). A
+ * plan is written in one transaction: whoever is killed while writing leaves all of it or nothing. It holds, beside
+ * the decisions, everything they depend on, so that they can be made again: the cluster as manifests, the settings as
+ * they were read, the time. These texts are kept in chunks, each once, so that a run costs what changed since the one
+ * before (chunks.h).
  *
  * Who had to go stands in a table of its own, evictions, which is all that the history needs:
  *
@@ -106,11 +106,16 @@ struct journal_run {
 	const char *profile, *version; /* the version of cede that decided */
 	uint32_t cycles;
 	bool reclaim_is_off, quota_is_on; /* a partition's switches, which are not in its manifests */
-	bool has_state;	 /* it can be decided again: not of a daemon's run, nor of one whose state could not be saved */
+	bool has_state;	 /* its cluster is kept: of plans, unless it could not be saved; of some runs of a daemon */
 	uint32_t n_lost; /* decisions of a daemon that could not be written */
 	uint32_t n_settings, n_decisions, n_evictions;
 	struct journal_setting *settings;
 	const char *state; /* the cluster before the decisions: a List of manifests; NULL: not read */
+	/*
+	 * Of a daemon's run with a state: the pods that ran and were gone since the state before, as manifests, a line
+	 * each, whose cede.dev/run-time says how long it ran. "": nobody; NULL: not read.
+	 */
+	const char *gone;
 	struct journal_decision *decisions;
 	struct journal_eviction *evictions; /* of journal_read_evictions */
 };

@@ -18,7 +18,7 @@
 #include "journal/live_write.h"
 #include "manifest/fields.h"
 
-enum { GATHER_MS = 20, RETRY_MS = 1000, CLOSE_MS = 8000, BATCH_MAX = 100000 };
+enum { GATHER_MS = 20, RETRY_MS = 1000, CLOSE_MS = 8000, BATCH_MAX = 100000, CLUSTERS_MAX = 2 };
 #define BATCH_BYTES_MAX (UINT64_C(64) << 20)
 
 struct journal_live {
@@ -30,9 +30,11 @@ struct journal_live {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t has_work, has_done;
 	struct live_batch filling;
+	ARRAY(struct live_cluster) clusters; /* to be written */
+	uint64_t n_clusters_done;
 	uint64_t last_ticket, durable, n_lost;
 	bool is_closing, is_gone; /* gone: the thread has ended */
-	char problem[sizeof((struct err){0}.msg)];
+	char problem[sizeof((struct err){0}.msg)], cluster_problem[sizeof((struct err){0}.msg)];
 };
 
 /* ---- time ---- */
@@ -68,10 +70,10 @@ static bool wait_for_work(struct journal_live *l)
 {
 	struct timespec until;
 
-	while (!l->filling.v.n && !l->is_closing)
+	while (!l->filling.v.n && !l->clusters.n && !l->is_closing)
 		pthread_cond_wait(&l->has_work, &l->lock);
 	if (!l->filling.v.n)
-		return false;
+		return l->clusters.n;
 	until = in_ms(GATHER_MS);
 	while (!l->is_closing && l->filling.v.n < BATCH_MAX / 2 &&
 	       pthread_cond_timedwait(&l->has_work, &l->lock, &until) != ETIMEDOUT)
@@ -123,23 +125,58 @@ static bool write_out(struct journal_live *l, struct live_batch *batch)
 	}
 }
 
+/* With the lock. Decisions that were there before it are written before it. */
+static bool write_batch(struct journal_live *l)
+{
+	struct live_batch batch = l->filling;
+	bool is_written;
+
+	l->filling = (struct live_batch){0};
+	is_written = !batch.v.n || write_out(l, &batch);
+	live_batch_free(&batch);
+	return is_written;
+}
+
+/* With the lock. */
+static void cluster_done(struct journal_live *l, const char *problem)
+{
+	snprintf(l->cluster_problem, sizeof(l->cluster_problem), "%s", problem);
+	l->n_clusters_done++;
+	wake_caller(l);
+}
+
+/* With the lock, which is let go while it is written. */
+static void write_cluster(struct journal_live *l)
+{
+	struct live_cluster cluster;
+	enum err_code rc;
+	struct err e = {0};
+
+	if (!l->clusters.n)
+		return;
+	cluster = l->clusters.v[0];
+	array_remove(&l->clusters, 0);
+	pthread_mutex_unlock(&l->lock);
+	rc = live_write_cluster(&l->writer, &cluster, &e);
+	live_cluster_free(&cluster);
+	pthread_mutex_lock(&l->lock);
+	cluster_done(l, rc ? e.msg : "");
+}
+
 static void *run_writer(void *arg)
 {
 	struct journal_live *l = arg;
-	struct live_batch batch = {0};
 	bool goes_on = true;
 
 	pthread_mutex_lock(&l->lock);
 	while (goes_on && wait_for_work(l)) {
-		live_batch_free(&batch);
-		batch = l->filling;
-		l->filling = (struct live_batch){0};
-		goes_on = write_out(l, &batch);
+		goes_on = write_batch(l);
+		if (goes_on)
+			write_cluster(l);
 	}
 	l->is_gone = true;
 	wake_caller(l);
 	pthread_mutex_unlock(&l->lock);
-	live_batch_free(&batch);
 	return NULL;
 }
 
@@ -195,6 +232,35 @@ uint64_t journal_live_outcome(struct journal_live *l, const struct journal_outco
 	pthread_cond_signal(&l->has_work);
 	pthread_mutex_unlock(&l->lock);
 	return ticket;
+}
+
+void journal_live_cluster(struct journal_live *l, const struct journal_cluster *c)
+{
+	struct live_cluster cluster;
+
+	live_cluster_copy(&cluster, c);
+	pthread_mutex_lock(&l->lock);
+	start_writer(l);
+	if (l->clusters.n < CLUSTERS_MAX) {
+		array_push(&l->clusters, cluster);
+		pthread_cond_signal(&l->has_work);
+	} else {
+		live_cluster_free(&cluster);
+		cluster_done(l, "those before it are not written yet");
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+uint64_t journal_live_clusters_done(struct journal_live *l, struct text *ret_problem)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = l->n_clusters_done;
+	text_add(ret_problem, l->cluster_problem);
+	l->cluster_problem[0] = '\0';
+	pthread_mutex_unlock(&l->lock);
+	return n;
 }
 
 uint64_t journal_live_durable(struct journal_live *l)
@@ -274,6 +340,9 @@ enum err_code journal_live_close(struct journal_live *l, struct err *e)
 		rc = err_fail(e, ERR_IO, "%s: %llu decisions and outcomes were not recorded: %s", l->writer.path,
 			      (unsigned long long)(l->last_ticket - l->durable), l->problem);
 	live_batch_free(&l->filling);
+	for (uint32_t i = 0; i < l->clusters.n; i++)
+		live_cluster_free(&l->clusters.v[i]);
+	array_free(&l->clusters);
 	live_writer_close(&l->writer);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->has_work);

@@ -14,10 +14,10 @@
  * journal_live_problem says so; what no longer fits into memory meanwhile is counted as lost, and the number is written
  * as soon as something can be. Scheduling never stops for the journal.
  *
- * A run is a day: with the first decision after 24 hours a new one begins, and what is kept too long or too large goes
- * (journal_keep). A decision is open from when it was decided until it was observed or has failed, also over restarts:
- * journal_live_open_writes lists what a daemon that was killed left open, so that the next one can look into the
- * cluster and say what came of it.
+ * A run begins with a cluster (journal_live_cluster), from which cede simulate goes on, or with the first decision
+ * when there was none for 24 hours; then what is kept too long or too large goes (journal_keep). A decision is open
+ * from when it was decided until it was observed or has failed, also over restarts: journal_live_open_writes lists
+ * what a daemon that was killed left open, so that the next one can look into the cluster and say what came of it.
  *
  * All functions are for the thread that opened it, but for those of the struct's own thread.
  */
@@ -30,6 +30,7 @@ struct journal_session {
 	enum journal_source source; /* JOURNAL_LIVE, JOURNAL_DRY_RUN or JOURNAL_SHADOW */
 	int64_t now_ns;
 	const char *profile, *version;
+	bool reclaim_is_off, quota_is_on; /* as in journal_run */
 	uint32_t n_settings;
 	const struct journal_setting *settings;
 	struct journal_keep keep;
@@ -58,6 +59,25 @@ struct journal_outcome {
 };
 /* Of what is open under this uid; if nothing is, nothing happens. */
 uint64_t journal_live_outcome(struct journal_live *live, const struct journal_outcome *o);
+
+/*
+ * The cluster as it was at a time, with the settings of then. It is in a file: the manifests, and who was gone since
+ * the one before (journal_run), each with a NUL behind it, so that one that is not whole is known. The file is taken
+ * over and closed; the rest is copied. It is written in a transaction of its own; what is decided until then belongs
+ * to the run before. One that cannot be written is given up at once: decisions do not wait for it. So is one for
+ * which two others wait already.
+ */
+struct journal_cluster {
+	int64_t at_ns;
+	const char *profile;
+	bool reclaim_is_off, quota_is_on;
+	uint32_t n_settings;
+	const struct journal_setting *settings;
+	int fd;
+};
+void journal_live_cluster(struct journal_live *live, const struct journal_cluster *c);
+/* How many were written or given up so far. Why the last of them was given up is told once; "" if it was not. */
+uint64_t journal_live_clusters_done(struct journal_live *live, struct text *ret_problem);
 
 uint64_t journal_live_durable(struct journal_live *live); /* everything up to this ticket is on the disk */
 int journal_live_fd(const struct journal_live *live);	  /* an eventfd; reading it makes it quiet again */

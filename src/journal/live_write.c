@@ -92,16 +92,21 @@ static const char *hold(struct live_writer *w, const char *s)
 	return arena_strndup(w->arena, s, strlen(s));
 }
 
-static void hold_session(struct live_writer *w, const struct journal_session *s)
+/* What was held before is given back when all of it has been copied. */
+void live_hold_session(struct live_writer *w, const struct journal_session *s)
 {
-	struct journal_setting *v = arena_n(w->arena, s->n_settings + 1, struct journal_setting);
+	struct arena *before = w->arena;
+	struct journal_session held = *s;
+	struct journal_setting *v;
 
-	w->session = *s;
-	w->session.profile = hold(w, s->profile);
-	w->session.version = hold(w, s->version);
+	w->arena = arena_new(4096);
+	held.profile = hold(w, s->profile);
+	held.version = hold(w, s->version);
+	held.settings = v = arena_n(w->arena, s->n_settings + 1, struct journal_setting);
 	for (uint32_t i = 0; i < s->n_settings; i++)
 		v[i] = (struct journal_setting){hold(w, s->settings[i].file), hold(w, s->settings[i].document)};
-	w->session.settings = v;
+	w->session = held;
+	arena_free(before);
 }
 
 /* What history refuses is refused here, before the first decision is made. */
@@ -112,8 +117,7 @@ enum err_code live_writer_open(struct live_writer *w, const char *path, const st
 	*w = (struct live_writer){0};
 	TRY(journal_open(path, JOURNAL_WRITE, &w->j, e));
 	w->path = mem_strdup(path);
-	w->arena = arena_new(4096);
-	hold_session(w, s);
+	live_hold_session(w, s);
 	rc = store_begin(w->j, e);
 	if (!rc)
 		rc = store_end(w->j, ERR_OK, e);
@@ -132,23 +136,7 @@ void live_writer_close(struct live_writer *w)
 
 /* ---- runs ---- */
 
-static enum err_code write_settings(struct live_writer *w, struct journal_run *run, struct chunk_ref *ret,
-				    struct err *e)
-{
-	struct text t = {0};
-	struct chunks *chunks;
-	enum err_code rc = store_chunks(w->j, &chunks, e);
-
-	run->n_settings = w->session.n_settings;
-	run->settings = (struct journal_setting *)w->session.settings;
-	code_settings(run, &t);
-	if (!rc)
-		rc = chunks_write(chunks, t.s, t.n, NULL, 0, ret, e);
-	text_free(&t);
-	return rc;
-}
-
-static enum err_code begin_run(struct live_writer *w, int64_t at_ns, struct err *e)
+enum err_code live_begin_run(struct live_writer *w, int64_t at_ns, const char *state, const char *gone, struct err *e)
 {
 	struct journal_run run = {.id = next_run_id(w->j),
 				  .source = w->session.source,
@@ -156,10 +144,16 @@ static enum err_code begin_run(struct live_writer *w, int64_t at_ns, struct err 
 				  .end_ns = at_ns,
 				  .profile = w->session.profile,
 				  .version = w->session.version,
-				  .cycles = 1};
-	struct run_texts texts = {0};
+				  .cycles = 1,
+				  .reclaim_is_off = w->session.reclaim_is_off,
+				  .quota_is_on = w->session.quota_is_on,
+				  .n_settings = w->session.n_settings,
+				  .settings = (struct journal_setting *)w->session.settings,
+				  .state = state,
+				  .gone = gone};
+	struct run_texts texts;
 
-	TRY(write_settings(w, &run, &texts.settings, e));
+	TRY(write_texts(w->j, &run, &texts, e));
 	TRY(write_run_row(w->j, &run, &texts, e));
 	w->run = run.id;
 	w->run_began_ns = w->last_ns = at_ns;
@@ -189,7 +183,7 @@ static enum err_code need_run(struct live_writer *w, int64_t at_ns, struct err *
 	if (w->run && !is_over && store_find_run(w->j, w->run))
 		return ERR_OK;
 	TRY(settle_run(w, e));
-	return begin_run(w, at_ns, e);
+	return live_begin_run(w, at_ns, NULL, NULL, e);
 }
 
 /* ---- decisions ---- */
@@ -350,7 +344,7 @@ enum err_code live_write(struct live_writer *w, const struct live_batch *b, uint
 		return rc;
 	}
 	w->lost_written = n_lost;
-	if (w->run != before.run) /* a new day; what cannot be removed today can tomorrow */
+	if (w->run != before.run) /* a new run; what cannot be removed now can with the next */
 		journal_trim(w->j, &w->session.keep, w->run_began_ns, &ignored);
 	return ERR_OK;
 }

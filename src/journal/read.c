@@ -222,7 +222,12 @@ static enum err_code read_state(struct journal *j, const struct run_texts *texts
 	if (!texts->state.id)
 		return ERR_OK;
 	TRY(chunks_read(chunks, texts->state, run->arena, &run->state, &n, e));
-	return strlen(run->state) == n ? ERR_OK : unlike(j, run->id, "its cluster is no text", e);
+	if (strlen(run->state) != n)
+		return unlike(j, run->id, "its cluster is no text", e);
+	if (run->source == JOURNAL_PLAN)
+		return ERR_OK;
+	TRY(chunks_read(chunks, texts->plan, run->arena, &run->gone, &n, e));
+	return strlen(run->gone) == n ? ERR_OK : unlike(j, run->id, "who was gone is no text", e);
 }
 
 /* ---- decisions of a daemon ---- */

@@ -157,16 +157,30 @@ static const char *whole_path(struct recorder *r, const char *file)
 	return keep_str(r->a, realpath(file, path) ? path : file);
 }
 
-static enum err_code take_settings(struct recorder *r, const struct manifest *m, struct journal_run *run, struct err *e)
+static enum err_code take_settings(struct recorder *r, const struct manifest *m, struct journal_setting **ret,
+				   uint32_t *ret_n, struct err *e)
 {
-	run->n_settings = manifest_setting_count(m);
-	run->settings = arena_n(r->a, run->n_settings + 1, struct journal_setting);
-	for (uint32_t i = 0; i < run->n_settings; i++) {
+	uint32_t n = manifest_setting_count(m);
+	struct journal_setting *v = arena_n(r->a, n + 1, struct journal_setting);
+
+	for (uint32_t i = 0; i < n; i++) {
 		TRY(manifest_write_setting(m, i, &r->t, e));
-		run->settings[i].document = keep(r->a, &r->t);
-		run->settings[i].file = whole_path(r, manifest_setting_file(m, i));
+		v[i].document = keep(r->a, &r->t);
+		v[i].file = whole_path(r, manifest_setting_file(m, i));
 	}
+	*ret = v;
+	*ret_n = n;
 	return ERR_OK;
+}
+
+enum err_code journal_settings_of(const struct manifest *m, struct arena *a, struct journal_setting **ret,
+				  uint32_t *ret_n, struct err *e)
+{
+	struct recorder r = {.a = a};
+	enum err_code rc = take_settings(&r, m, ret, ret_n, e);
+
+	text_free(&r.t);
+	return rc;
 }
 
 static void take_decisions(struct recorder *r, struct journal_run *run)
@@ -221,7 +235,7 @@ enum err_code journal_record(const struct plan_view *v, const struct record_sour
 	enum err_code rc;
 
 	as_printed.lists_all = false;
-	rc = take_settings(&r, src->manifest, &run, e);
+	rc = take_settings(&r, src->manifest, &run.settings, &run.n_settings, e);
 
 	if (!rc) {
 		take_state(&r, &run);

@@ -20,6 +20,9 @@ struct record_source {
 /* On success to be freed. Settings that cannot be written are an error. */
 enum err_code journal_record(const struct plan_view *v, const struct record_source *src, struct journal_run *ret,
 			     struct err *e);
+/* The documents that were read, in the arena. Those that cannot be written are an error. */
+enum err_code journal_settings_of(const struct manifest *m, struct arena *a, struct journal_setting **ret,
+				  uint32_t *ret_n, struct err *e);
 /* One decision of the view's plan; its words live in the arena. */
 void journal_decision_of(const struct plan_view *v, const struct decision *d, struct arena *a,
 			 struct journal_decision *ret);

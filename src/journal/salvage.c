@@ -252,12 +252,14 @@ static enum err_code save_daemon_rows(struct salvage *s, const struct journal_ru
 	return rc ? rc : store_add_rows(s->new, run->id, ROWS_DECISIONS, sum, e);
 }
 
-/* The row, and what there is in tables; no texts. */
+/* The row, what there is in tables, and those texts that could be read. */
 static enum err_code save_tables(struct salvage *s, const struct journal_run *run, struct err *e)
 {
-	struct run_texts none = {0};
+	struct run_texts texts = {0};
 
-	TRY(write_run_row(s->new, run, &none, e));
+	if (run->source != JOURNAL_PLAN)
+		TRY(write_texts(s->new, run, &texts, e));
+	TRY(write_run_row(s->new, run, &texts, e));
 	TRY(save_rows(s, run, e));
 	TRY(save_daemon_rows(s, run, e));
 	return store_seal_run(s->new, run->id, e);

@@ -46,7 +46,19 @@ static enum err_code write_text(struct journal *j, const char *sql, const char *
 
 #define LAST(text) "SELECT " text ", " text "_hash FROM runs ORDER BY run DESC LIMIT ?"
 
-static enum err_code write_texts(struct journal *j, const struct journal_run *run, struct run_texts *ret, struct err *e)
+/* Decisions of a daemon are rows of their own: their place is that of the pods that were gone. */
+static enum err_code write_plan(struct journal *j, const struct journal_run *run, struct text *t, struct chunk_ref *ret,
+				struct err *e)
+{
+	text_reset(t);
+	if (run->source == JOURNAL_PLAN)
+		code_decisions(run, t);
+	else if (run->gone)
+		text_add(t, run->gone);
+	return write_text(j, LAST("plan"), t->s, t->n, ret, e);
+}
+
+enum err_code write_texts(struct journal *j, const struct journal_run *run, struct run_texts *ret, struct err *e)
 {
 	struct text t = {0};
 	enum err_code rc;
@@ -54,10 +66,8 @@ static enum err_code write_texts(struct journal *j, const struct journal_run *ru
 	*ret = (struct run_texts){0};
 	code_settings(run, &t);
 	rc = write_text(j, LAST("settings"), t.s, t.n, &ret->settings, e);
-	text_reset(&t);
-	code_decisions(run, &t);
 	if (!rc)
-		rc = write_text(j, LAST("plan"), t.s, t.n, &ret->plan, e);
+		rc = write_plan(j, run, &t, &ret->plan, e);
 	text_free(&t);
 	if (!rc && run->state)
 		rc = write_text(j, LAST("state"), run->state, strlen(run->state), &ret->state, e);

@@ -20,6 +20,8 @@ enum err_code read_run_texts(struct journal *j, int64_t id, struct run_texts *re
 int64_t next_run_id(const struct journal *j);
 /* A run with its id, in an open transaction: texts, row and evictions. */
 enum err_code write_run(struct journal *j, struct journal_run *run, struct err *e);
+/* Settings, state, and the decisions of a plan or whom a daemon saw go. */
+enum err_code write_texts(struct journal *j, const struct journal_run *run, struct run_texts *ret, struct err *e);
 /* The row alone, without evictions and decisions. */
 enum err_code write_run_row(struct journal *j, const struct journal_run *run, const struct run_texts *texts,
 			    struct err *e);

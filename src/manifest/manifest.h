@@ -172,5 +172,7 @@ enum err_code manifest_kai_shard(const struct object_source *src, const struct t
  */
 struct emit;
 void manifest_write(const struct cluster *c, struct emit *out);
+/* One pod that is over, as JSON: with annotation cede.dev/run-time for how long it ran, unless it says one itself. */
+void manifest_write_pod(const struct cluster *c, pod_id pod, int64_t run_ns, struct emit *out);
 /* The queues alone, as documents in YAML; nothing if there are none but those that are always there. */
 void manifest_write_queues(const struct cluster *c, struct emit *out);

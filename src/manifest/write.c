@@ -502,6 +502,16 @@ void manifest_write(const struct cluster *c, struct emit *out)
 	writer_free(&w);
 }
 
+void manifest_write_pod(const struct cluster *c, pod_id pod, int64_t run_ns, struct emit *out)
+{
+	struct writer w = writer_of(c, out);
+
+	w.is_list = false;
+	w.run_ns = run_ns;
+	write_pod(&w, pod);
+	writer_free(&w);
+}
+
 void manifest_write_queues(const struct cluster *c, struct emit *out)
 {
 	struct writer w = writer_of(c, out);

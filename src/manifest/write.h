@@ -35,6 +35,7 @@ struct writer {
 	bool is_list;		  /* one List instead of documents */
 	struct write_part items;  /* of the List */
 	uint32_t n_objects;
+	int64_t run_ns; /* of a pod that does not say itself how long it runs; 0: not known */
 };
 
 /* What is written in the order of its names: its id in the ledger, or its slot. */

@@ -180,11 +180,12 @@ static void gang(struct writer *w, const struct obj_pod *o, struct write_part *a
 
 static void run_time(struct writer *w, const struct obj_pod *o, struct write_part *p)
 {
+	int64_t run_ns = o->run_ns > 0 ? o->run_ns : w->run_ns;
 	struct text t = {0};
 
-	if (o->run_ns <= 0)
+	if (run_ns <= 0)
 		return;
-	duration_text(o->run_ns, &t);
+	duration_text(run_ns, &t);
 	emit_str(part_open(w, p), "cede.dev/run-time", text_str(&t));
 	text_free(&t);
 }

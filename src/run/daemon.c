@@ -77,6 +77,11 @@ static void on_observed(void *ctx, const char *uid, bool is_eviction, const stru
 	keep_outcome(ctx, is_eviction, uid, JOURNAL_OBSERVED, "", now);
 }
 
+static void on_gone(void *ctx, pod_id pod, const struct moment *now)
+{
+	keep_gone(ctx, pod, now);
+}
+
 static void on_theirs(void *ctx, const struct their_placement *p, const struct moment *now)
 {
 	keep_theirs(ctx, p, now);
@@ -120,6 +125,7 @@ void daemon_follow(struct daemon *d, struct world *w)
 	else if (keep_history(d, w, &history, &e))
 		lines_said(d, true, e.msg);
 	self_check_end(d); /* of a cluster with other settings */
+	keep_cluster_anew(d);
 	scheduler_free(d->scheduler);
 	o.transport = kube_client_transport(d->client);
 	o.ns = d->ns;
@@ -135,6 +141,7 @@ void daemon_follow(struct daemon *d, struct world *w)
 					   .bound = on_bound,
 					   .evicted = on_evicted,
 					   .observed = on_observed,
+					   .gone = on_gone,
 					   .theirs = on_theirs,
 					   .undone = on_undone,
 					   .gang = on_gang,
@@ -220,6 +227,8 @@ static int next_ms(const struct daemon *d)
 		next = leader_next_ns(d);
 	if (self_check_next_ns(d) < next)
 		next = self_check_next_ns(d);
+	if (keep_cluster_next_ns(d) < next)
+		next = keep_cluster_next_ns(d);
 	if (d->is_ending && d->end_ns < next)
 		next = d->end_ns;
 	if (next <= now.steady_ns)

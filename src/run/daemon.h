@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "journal/journal.h"
 #include "kube/lease.h"
 #include "run/scheduler.h"
 
@@ -22,7 +23,9 @@ struct daemon_options {
 	bool is_dry;			   /* writes nothing */
 	const char *const *shadow;	   /* takes these schedulers' pods as its own, and writes nothing */
 	uint32_t n_shadow;
-	const char *journal;		/* a file; NULL: none */
+	const char *journal; /* a file; NULL: none */
+	struct journal_keep journal_keep;
+	int64_t cluster_every_ns;	/* the journal keeps the whole cluster this often; 0: never */
 	const char *listen;		/* "none": nobody can ask it */
 	const char *tls_cert, *tls_key; /* files; NULL: one is made where one is needed */
 	bool is_json;			/* of lines */

@@ -2,6 +2,8 @@
 /* daemon_internal.h - what the files of run/ share that make up the daemon; for them alone. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "run/daemon.h"
 
 enum { DEFAULT_QUEUES, QUEUES, SETTINGS, MAP_COUNT }; /* of kube_config_maps */
@@ -18,6 +20,18 @@ struct line_flow { /* lines of one kind: so many at once, and so many a second i
 	double spent;
 	int64_t at_ns; /* steady: when that was so */
 	uint64_t n_left_out;
+};
+
+struct kept_cluster {	   /* what the journal has of the cluster */
+	bool has_one;	   /* from this life; it may be on its way */
+	int64_t due_ns;	   /* steady: of the next */
+	pid_t pid;	   /* who writes one; 0: nobody */
+	int fd;		   /* where to, as long as somebody does */
+	int64_t at_ns;	   /* wall: of which time it is */
+	uint64_t n_handed; /* over to the journal, so far */
+	bool is_handed;	   /* the last of them is not written yet */
+	struct text gone;  /* pods that ran and are gone since the last: manifests, a line each */
+	size_t n_gone;	   /* how much of it is in the one that is on its way */
 };
 
 struct daemon {
@@ -40,6 +54,7 @@ struct daemon {
 	struct journal_live *journal; /* NULL: none */
 	bool is_journal_settled, has_journal_problem;
 	uint64_t n_journal_lost;
+	struct kept_cluster kept;
 	struct self_check *check; /* NULL: none is made */
 	struct map told;	  /* hash of a pod's name -> hash of what was said of it last */
 	struct line_flow decision_lines, warning_lines;

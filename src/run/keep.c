@@ -34,7 +34,8 @@ enum err_code keep_start(struct daemon *d, struct err *e)
 	struct journal_session session = {.source = source_of(d),
 					  .now_ns = clock_now(&d->wall),
 					  .profile = profile_text(scheduler_world(d->scheduler)->config->profile),
-					  .version = CEDE_VERSION};
+					  .version = CEDE_VERSION,
+					  .keep = d->o->journal_keep};
 
 	return d->o->journal ? journal_live_open(d->o->journal, &session, &d->journal, e) : ERR_OK;
 }
@@ -159,6 +160,7 @@ void keep_tick(struct daemon *d)
 	now = daemon_now(d);
 	scheduler_kept(d->scheduler, d->has_journal_problem ? UINT64_MAX : journal_live_durable(d->journal), &now);
 	text_free(&problem);
+	keep_cluster_tick(d);
 }
 
 int keep_fd(const struct daemon *d)
@@ -190,6 +192,8 @@ void keep_stop(struct daemon *d)
 {
 	struct err e = {0};
 
+	if (d->journal)
+		keep_cluster_last(d);
 	if (d->journal && journal_live_close(d->journal, &e))
 		lines_said(d, true, e.msg);
 	d->journal = NULL;

@@ -23,5 +23,11 @@ void keep_theirs(struct daemon *d, const struct their_placement *p, const struct
 /* Is the record on the disk? Where the journal cannot be written nobody waits for it. */
 bool keep_has(const struct daemon *d, uint64_t ticket);
 void keep_heard(struct daemon *d); /* its descriptor is readable */
+/* The cluster in the journal (keep_cluster.c). */
+void keep_gone(struct daemon *d, pod_id pod, const struct moment *now); /* it is about to go, or to be over */
+void keep_cluster_tick(struct daemon *d);
+int64_t keep_cluster_next_ns(const struct daemon *d); /* steady */
+void keep_cluster_anew(struct daemon *d);	      /* with the next settings, or the next time it leads: at once */
+void keep_cluster_last(struct daemon *d);	      /* it ends */
 /* Once the lists are complete: what a daemon before us left open is looked up in the cluster. */
 void keep_tick(struct daemon *d);

@@ -7,6 +7,7 @@
 
 #include "run/daemon_internal.h"
 #include "run/face.h"
+#include "run/keep.h"
 
 enum err_code leader_start(struct daemon *d, struct err *e)
 {
@@ -31,6 +32,7 @@ static void begin_to_lead(struct daemon *d)
 	struct moment now = daemon_now(d);
 
 	d->leads = true;
+	keep_cluster_anew(d);
 	scheduler_lead(d->scheduler, &now);
 	lines_said(d, false, "it leads");
 	face_leads(d->face);

@@ -350,6 +350,12 @@ static void on_pod(void *ctx, pod_id pod, const struct obj_pod *before)
 	evict_observed(s, pod);
 }
 
+static void tell_gone(struct scheduler *s, pod_id pod)
+{
+	if (s->o.hooks.gone)
+		s->o.hooks.gone(s->o.hooks.ctx, pod, &s->now);
+}
+
 static void freed(struct scheduler *s, pod_id pod)
 {
 	const struct pod *p = ledger_pod(s->ledger, pod);
@@ -367,6 +373,7 @@ static void on_pod_going(void *ctx, pod_id pod)
 	struct pod_note *note;
 
 	note_group(s, ledger_pod(s->ledger, pod));
+	tell_gone(s, pod);
 	freed(s, pod);
 	waiting_remove(s->waiting, pod);
 	forget_until(s, pod);
@@ -383,6 +390,7 @@ static void on_pod_going(void *ctx, pod_id pod)
 
 static void on_pod_finishing(void *ctx, pod_id pod)
 {
+	tell_gone(ctx, pod);
 	freed(ctx, pod);
 }
 

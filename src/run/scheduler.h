@@ -50,6 +50,8 @@ struct scheduler_hooks {
 	void (*bound)(void *ctx, const char *uid, const char *error, const struct moment *now);
 	void (*evicted)(void *ctx, const char *uid, const char *error, const struct moment *now);
 	void (*observed)(void *ctx, const char *uid, bool is_eviction, const struct moment *now);
+	/* A pod is about to go, or to be over; it is still there. */
+	void (*gone)(void *ctx, pod_id pod, const struct moment *now);
 	void (*undone)(void *ctx, const char *reason);
 	void (*gang)(void *ctx, const char *outcome); /* "bound", "completed", "undone" */
 	/* Somebody else gave a pod a node that we look at without writing. */

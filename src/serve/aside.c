@@ -7,16 +7,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "journal/fd.h"
+#include "journal/process.h"
 
 #define PATIENCE_NS (120 * NS_PER_S)
-enum { MOST_AT_ONCE = 2, MOST_WAITING = 30, LOW_PRIORITY = 5, CHUNK = 1 << 16 };
+enum { MOST_AT_ONCE = 2, MOST_WAITING = 30, CHUNK = 1 << 16 };
 
 struct helper { /* a process at work, and the thread that waits for its answer */
 	struct aside *a;
@@ -52,47 +52,20 @@ struct aside *aside_new(int64_t patience_ns)
 
 /* ---- the copy ---- */
 
-/* Where memory runs out, it goes before the one that decides. */
-static void go_first(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+struct question {
+	void (*make)(void *ctx, struct answer *ret);
+	void *ctx;
+};
 
-	if (fd < 0)
-		return;
-	fd_write(fd, "1000", 4);
-	close(fd);
-}
-
-/* Connections that the other process ends are to end, and not to stay open here. */
-static void keep_only(int fd)
+static bool answer_to(void *ctx, int fd)
 {
-	if (fd > 3)
-		close_range(3, (unsigned)fd - 1, 0);
-	close_range((unsigned)fd + 1, ~0U, 0);
-}
-
-__attribute__((noreturn)) static void be_helper(int fd, pid_t parent, void (*make)(void *ctx, struct answer *ret),
-						void *ctx)
-{
+	const struct question *q = ctx;
 	struct answer answer = {0};
 	struct answer_header header;
-	sigset_t none;
 
-	sigemptyset(&none);
-	signal(SIGALRM, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-	keep_only(fd);
-	go_first();
-	if (nice(LOW_PRIORITY) < 0)
-		errno = 0; /* then at the usual one */
-	make(ctx, &answer);
+	q->make(q->ctx, &answer);
 	header = (struct answer_header){answer.status, answer.type};
-	if (!fd_write(fd, &header, sizeof(header)) || !fd_write(fd, text_str(&answer.body), answer.body.n))
-		_exit(EXIT_FAILURE);
-	_exit(EXIT_SUCCESS);
+	return fd_write(fd, &header, sizeof(header)) && fd_write(fd, text_str(&answer.body), answer.body.n);
 }
 
 /* ---- who waits for it ---- */
@@ -198,17 +171,12 @@ static struct helper *free_helper(struct aside *a)
 /* 0, or why not. */
 static int start(struct helper *c, void (*make)(void *ctx, struct answer *ret), void *ctx)
 {
-	pid_t parent = getpid();
+	struct question q = {make, ctx};
 	int fds[2], why;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return errno;
-	c->pid = fork();
-	if (c->pid == 0) {
-		alarm((unsigned)(c->a->patience_ns / NS_PER_S) + 1);
-		be_helper(fds[1], parent, make, ctx);
-	}
-	why = c->pid < 0 ? errno : 0;
+	why = process_copy(&c->pid, fds[1], (unsigned)(c->a->patience_ns / NS_PER_S) + 1, answer_to, &q);
 	close(fds[1]);
 	c->fd = fds[0];
 	if (!why)

@@ -2,13 +2,9 @@
 /*
  * aside.h - answers that take long, made aside: by a process that is a copy of this one.
  *
- * An explanation may plan a large cluster dozens of times. The copy has the cluster as it was when it was asked, and
- * whoever decides goes on meanwhile. It works at a low priority and is the first to be ended where memory runs out; one
- * that has no answer in time is ended too. Two are at work at once; whoever comes then waits for one to end, or is told
- * to come again where many wait.
- *
- * The copy has one thread: what it calls must neither start others nor take a lock that others may have held, so it
- * logs nothing and answers nobody itself. It has no open file but the one its answer goes to.
+ * An explanation may plan a large cluster dozens of times. The copy (journal/process.h) has the cluster as it was
+ * when it was asked, and whoever decides goes on meanwhile. One that has no answer in time is ended. Two are at work
+ * at once; whoever comes then waits for one to end, or is told to come again where many wait.
  */
 #pragma once
 

@@ -5,31 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "journal/journal.h"
 #include "manifest/fields.h"
 #include "manifest/manifest.h"
+#include "units/timestamp.h"
 
-struct seen {		       /* a pod, under whatever names it was made again */
-	char *first_key, *key; /* NS/NAME of the first, and of the latest */
-	char *owner;	       /* "NS KIND/NAME", "" if nobody makes it again */
-	bool is_first;	       /* it was there in the first run */
+struct seen {			/* a pod, under whatever names it was made again */
+	name_id first_key, key; /* NS/NAME of the first, and of the latest */
+	name_id owner;		/* "NS KIND/NAME"; none: nobody makes it again */
+	name_id uid;		/* of the latest; none: not known */
+	bool is_first;		/* it was there in the first run */
 	bool is_here, had_to_go;
 	int64_t arrives_ns, started_ns; /* TIME_NONE: it never ran */
 	int64_t ended_ns;		/* TIME_NONE: not as far as anybody knows */
+	int64_t ran_ns;			/* to its end, as a daemon saw it; 0: nobody did */
 	int64_t longest_ns;		/* of the runs that were cut short */
+	uint32_t next_away;		/* of the same owner, that had to go after it */
 	struct obj_pod template;	/* of those that arrive */
 	bool has_template;
+};
+
+struct eviction_seen { /* that a daemon carried out */
+	name_id uid;
+	int64_t at_ns;
 };
 
 struct trace_journal {
 	char *path;
 	struct journal *journal;
 	struct journal_run first;
-	uint32_t first_at, n_passed_over; /* number of the first run; runs without a cluster */
+	uint32_t first_at, n_passed_over; /* number of the first run; later ones that say nothing */
 	int64_t last_ns;		  /* of the run read last */
 	struct vocab *vocab;
+	struct names *names; /* of keys, owners and uids */
 	ARRAY(struct seen) pods;
-	ARRAY(uint32_t) order; /* arrivals, by time */
+	struct map by_key, firsts; /* key -> the latest pod of that name; pods of the first run */
+	struct map away;	   /* owner -> the first of its pods that had to go and has not come back */
+	struct map evicted;	   /* uid -> its place in evictions */
+	ARRAY(struct eviction_seen) evictions;
+	struct map uids, decided;    /* uid -> anything: of pods that were seen; of those that were decided upon */
+	ARRAY(name_id) decided_uids; /* in order */
+	ARRAY(uint32_t) order;	     /* arrivals, by time */
 	uint32_t n_given;
 	char *name; /* of the job given last */
 	struct text note;
@@ -37,35 +54,60 @@ struct trace_journal {
 
 /* ---- the first run ---- */
 
-static enum err_code find_first(struct trace_journal *t, struct err *e)
+static enum err_code no_cluster(const struct trace_journal *t, int64_t at_ns, bool has_later, struct err *e)
 {
-	for (uint32_t i = 0; i < journal_run_count(t->journal); i++) {
-		struct journal_run run;
+	struct text at = {0};
+	enum err_code rc;
 
-		TRY(journal_read(t->journal, journal_run_id(t->journal, i), true, &run, e));
-		if (run.has_state) {
-			t->first = run;
-			t->first_at = i;
-			return ERR_OK;
-		}
-		t->n_passed_over++;
-		journal_run_free(&run);
+	if (has_later) {
+		timestamp_text(at_ns, &at);
+		rc = err_fail(e, ERR_INPUT, "%s: --now: none of its clusters is of %s or before", t->path,
+			      text_str(&at));
+		text_free(&at);
+		return rc;
 	}
 	return err_fail(e, ERR_INPUT,
-			"%s: none of its %" PRIu32 " runs kept its cluster; those of cede plan --journal do, those of "
-			"a daemon do not",
+			"%s: none of its %" PRIu32 " runs kept its cluster; those of cede plan --journal do, and those "
+			"of cede run --journal, unless it is told not to (--journal-cluster none) or was older",
 			t->path, journal_run_count(t->journal));
 }
 
-enum err_code trace_journal_open(const char *path, struct trace_journal **ret, struct err *e)
+/* The first run that kept its cluster; with a time the last one up to then. */
+static enum err_code find_first(struct trace_journal *t, int64_t at_ns, struct err *e)
+{
+	bool has_any = false, has_one = false;
+
+	for (uint32_t i = 0; i < journal_run_count(t->journal); i++) {
+		struct journal_run run;
+		bool is_good, is_later;
+
+		TRY(journal_read_evictions(t->journal, journal_run_id(t->journal, i), &run, e));
+		is_later = at_ns != TIME_NONE && run.now_ns > at_ns;
+		is_good = run.has_state && !is_later;
+		has_any |= run.has_state;
+		journal_run_free(&run);
+		if (is_good) {
+			t->first_at = i;
+			has_one = true;
+		}
+		if (has_one && at_ns == TIME_NONE)
+			break;
+	}
+	if (!has_one)
+		return no_cluster(t, at_ns, has_any, e);
+	return journal_read(t->journal, journal_run_id(t->journal, t->first_at), true, &t->first, e);
+}
+
+enum err_code trace_journal_open(const char *path, int64_t at_ns, struct trace_journal **ret, struct err *e)
 {
 	struct trace_journal *t = mem_alloc(sizeof(*t));
 	enum err_code rc;
 
 	t->path = mem_strdup(path);
+	t->names = names_new();
 	rc = journal_open(path, JOURNAL_READ, &t->journal, e);
 	if (!rc)
-		rc = find_first(t, e);
+		rc = find_first(t, at_ns, e);
 	if (rc)
 		trace_journal_free(t);
 	else
@@ -92,121 +134,306 @@ void trace_journal_cluster(const struct trace_journal *t, bool with_settings, st
 
 /* ---- who was there ---- */
 
-static char *taken(struct text *t)
+static name_id held(struct trace_journal *t, struct text *words)
 {
-	char *s = mem_strdup(text_str(t));
+	name_id id = words->n ? names_hold(t->names, words->s, words->n) : NAME_NONE;
 
-	text_free(t);
-	return s;
+	text_free(words);
+	return id;
 }
 
-static char *key_of(struct vocab *v, const struct obj_pod *o)
+static name_id key_of(struct trace_journal *t, const struct obj_pod *o)
 {
-	struct text t = {0};
+	const struct names *names = vocab_names(t->vocab);
+	struct text words = {0};
 
-	text_printf(&t, "%s/%s", name_str(vocab_names(v), labelset_get(v, o->labelset)->ns),
-		    name_str(vocab_names(v), o->name));
-	return taken(&t);
+	text_printf(&words, "%s/%s", name_str(names, labelset_get(t->vocab, o->labelset)->ns),
+		    name_str(names, o->name));
+	return held(t, &words);
 }
 
-static char *owner_of(struct vocab *v, const struct obj_pod *o)
+static name_id owner_of(struct trace_journal *t, const struct obj_pod *o)
 {
-	struct text t = {0};
+	const struct names *names = vocab_names(t->vocab);
+	struct text words = {0};
 
 	if (o->owner_kind != OWNER_NONE && o->owner_name != NAME_NONE)
-		text_printf(&t, "%s %d/%s", name_str(vocab_names(v), labelset_get(v, o->labelset)->ns),
-			    (int)o->owner_kind, name_str(vocab_names(v), o->owner_name));
-	return taken(&t);
+		text_printf(&words, "%s %d/%s", name_str(names, labelset_get(t->vocab, o->labelset)->ns),
+			    (int)o->owner_kind, name_str(names, o->owner_name));
+	return held(t, &words);
 }
 
-static struct seen *find(struct trace_journal *t, const char *key)
+static name_id uid_of(struct trace_journal *t, const struct obj_pod *o)
 {
-	for (uint32_t i = t->pods.n; i-- > 0;)
-		if (str_eq(t->pods.v[i].key, key))
-			return &t->pods.v[i];
-	return NULL;
+	return names_hold_str(t->names, name_str(vocab_names(t->vocab), o->uid));
+}
+
+static struct seen *find(struct trace_journal *t, name_id key)
+{
+	uint32_t i = map_get(&t->by_key, key);
+
+	return i == MAP_NONE ? NULL : &t->pods.v[i];
+}
+
+/* One of the same name that had its end is another. */
+static bool is_another(const struct seen *x, name_id uid)
+{
+	return x->ended_ns != TIME_NONE && x->uid && uid && x->uid != uid;
+}
+
+/* Behind those of its owner that wait longer. */
+static void go_away(struct trace_journal *t, struct seen *x)
+{
+	uint32_t at = (uint32_t)(x - t->pods.v), i = x->owner ? map_get(&t->away, x->owner) : MAP_NONE;
+
+	if (x->had_to_go)
+		return;
+	x->had_to_go = true;
+	x->next_away = MAP_NONE;
+	if (!x->owner)
+		return;
+	if (i == MAP_NONE) {
+		map_put(&t->away, x->owner, at);
+		return;
+	}
+	while (t->pods.v[i].next_away != MAP_NONE)
+		i = t->pods.v[i].next_away;
+	t->pods.v[i].next_away = at;
+}
+
+/* It is back: under the same name, or another one of its owner for it. */
+static void come_back(struct trace_journal *t, struct seen *x)
+{
+	uint32_t at = (uint32_t)(x - t->pods.v), i = x->owner ? map_get(&t->away, x->owner) : MAP_NONE;
+
+	x->had_to_go = false;
+	if (i == at && x->next_away == MAP_NONE)
+		map_del(&t->away, x->owner);
+	else if (i == at)
+		map_put(&t->away, x->owner, x->next_away);
+	else
+		for (; i != MAP_NONE; i = t->pods.v[i].next_away)
+			if (t->pods.v[i].next_away == at)
+				t->pods.v[i].next_away = x->next_away;
+	x->next_away = MAP_NONE;
 }
 
 /* The work of the same owner that had to go and has not come back yet. */
-static struct seen *find_predecessor(struct trace_journal *t, const char *owner)
+static struct seen *find_predecessor(struct trace_journal *t, name_id owner)
 {
-	for (uint32_t i = 0; *owner && i < t->pods.n; i++)
-		if (t->pods.v[i].had_to_go && !t->pods.v[i].is_here && str_eq(t->pods.v[i].owner, owner))
-			return &t->pods.v[i];
-	return NULL;
+	uint32_t i = owner ? map_get(&t->away, owner) : MAP_NONE;
+
+	return i == MAP_NONE ? NULL : &t->pods.v[i];
 }
 
-static struct seen *new_pod(struct trace_journal *t, const struct pod *p, bool is_first, const char *key,
-			    const char *owner)
+static struct seen *new_pod(struct trace_journal *t, const struct obj_pod *o, bool is_first, name_id key)
 {
-	struct seen x = {.first_key = mem_strdup(key),
-			 .key = mem_strdup(key),
-			 .owner = mem_strdup(owner),
+	struct seen x = {.first_key = key,
+			 .key = key,
+			 .owner = owner_of(t, o),
 			 .is_first = is_first,
-			 .arrives_ns = p->created_ns == TIME_NONE ? t->last_ns : p->created_ns,
+			 .arrives_ns = o->created_ns == TIME_NONE ? t->last_ns : o->created_ns,
 			 .started_ns = TIME_NONE,
-			 .ended_ns = TIME_NONE};
+			 .ended_ns = TIME_NONE,
+			 .next_away = MAP_NONE};
 
-	if (!is_first) {
+	if (is_first) {
+		map_put(&t->firsts, key, t->pods.n);
+	} else {
 		x.arrives_ns = x.arrives_ns < t->last_ns ? t->last_ns : x.arrives_ns;
-		x.template = obj_pod_copy(t->vocab, p->obj);
+		x.template = obj_pod_copy(t->vocab, o);
 		x.has_template = true;
 	}
+	map_put(&t->by_key, key, t->pods.n);
 	array_push(&t->pods, x);
 	return &array_last(&t->pods);
 }
 
-static void see_pod(struct trace_journal *t, const struct pod *p, bool is_first)
+static void made_again(struct trace_journal *t, struct seen *x)
 {
-	char *key = key_of(t->vocab, p->obj), *owner = owner_of(t->vocab, p->obj);
+	come_back(t, x);
+	x->started_ns = TIME_NONE;
+}
+
+/* The pod as it is known: for the first time, again, or instead of one that had to go. */
+static struct seen *know(struct trace_journal *t, const struct obj_pod *o, bool is_first)
+{
+	name_id key = key_of(t, o), uid = uid_of(t, o);
 	struct seen *x = find(t, key);
 
-	if (!x) {
-		x = find_predecessor(t, owner);
-		if (x) { /* made again */
-			mem_free(x->key);
-			x->key = mem_strdup(key);
-			x->had_to_go = false;
-			x->started_ns = TIME_NONE;
-		}
-	}
+	if (x && is_another(x, uid))
+		x = NULL;
+	if (x && x->had_to_go && x->uid != uid)
+		made_again(t, x);
+	if (!x && (x = find_predecessor(t, owner_of(t, o))))
+		made_again(t, x);
 	if (!x)
-		x = new_pod(t, p, is_first, key, owner);
+		x = new_pod(t, o, is_first, key);
+	x->key = key;
+	x->uid = uid;
+	map_put(&t->by_key, key, (uint32_t)(x - t->pods.v));
+	if (uid)
+		map_put(&t->uids, uid, 0);
+	return x;
+}
+
+static void see_pod(struct trace_journal *t, const struct pod *p, bool is_first)
+{
+	struct seen *x = know(t, p->obj, is_first);
+
 	x->is_here = true;
+	if (x->had_to_go && !x->uid && p->state == POD_WAITING) /* files need no uids */
+		made_again(t, x);
 	if (p->state != POD_WAITING && p->started_ns != TIME_NONE)
 		x->started_ns = p->started_ns;
-	mem_free(key);
-	mem_free(owner);
+}
+
+/* ---- who is gone ---- */
+
+static void cut_short(struct trace_journal *t, struct seen *x, int64_t ran_ns)
+{
+	go_away(t, x);
+	x->longest_ns = ran_ns > x->longest_ns ? ran_ns : x->longest_ns;
+}
+
+static const struct eviction_seen *eviction_of(const struct trace_journal *t, name_id uid)
+{
+	uint32_t i = uid ? map_get(&t->evicted, uid) : MAP_NONE;
+
+	return i == MAP_NONE ? NULL : &t->evictions.v[i];
+}
+
+static int64_t ran_until(const struct seen *x, int64_t now_ns)
+{
+	return x->started_ns == TIME_NONE || now_ns < x->started_ns ? 0 : time_since(now_ns, x->started_ns);
 }
 
 static void end_those_who_left(struct trace_journal *t, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < t->pods.n; i++) {
 		struct seen *x = &t->pods.v[i];
+		const struct eviction_seen *ev;
 
 		if (x->is_here || x->had_to_go || x->ended_ns != TIME_NONE)
 			continue;
-		x->ended_ns = now_ns;
+		ev = eviction_of(t, x->uid);
+		if (ev)
+			cut_short(t, x, ran_until(x, ev->at_ns));
+		else
+			x->ended_ns = now_ns;
 	}
 }
 
-static void cut_short(struct seen *x, int64_t now_ns)
-{
-	int64_t ran = x->started_ns == TIME_NONE ? 0 : time_since(now_ns, x->started_ns);
-
-	x->had_to_go = true;
-	x->longest_ns = ran > x->longest_ns ? ran : x->longest_ns;
-}
-
+/* What is planned from files happens at once. */
 static void mark_victims(struct trace_journal *t, const struct journal_run *run)
 {
-	for (uint32_t i = 0; i < run->n_decisions; i++)
+	for (uint32_t i = 0; run->source == JOURNAL_PLAN && i < run->n_decisions; i++)
 		for (uint32_t k = 0; k < run->decisions[i].n_victims; k++) {
-			struct seen *x = find(t, run->decisions[i].victims[k].pod);
+			const char *pod = run->decisions[i].victims[k].pod;
+			struct seen *x = find(t, names_find(t->names, pod, strlen(pod)));
 
 			if (x)
-				cut_short(x, run->now_ns);
+				cut_short(t, x, ran_until(x, run->now_ns));
 		}
+}
+
+/* A pod that a daemon saw go, with how long it ran. */
+static void see_gone(struct trace_journal *t, struct obj_pod *o, int64_t now_ns)
+{
+	int64_t ran_ns = o->run_ns;
+	struct seen *x;
+
+	o->run_ns = 0; /* what it ran is not what it will, if it had to go */
+	x = know(t, o, false);
+	if (eviction_of(t, x->uid)) {
+		cut_short(t, x, ran_ns);
+	} else {
+		x->ended_ns = now_ns;
+		x->ran_ns = ran_ns;
+	}
+}
+
+static enum err_code see_gone_one(struct trace_journal *t, const struct tree *root, struct arena *a, int64_t now_ns,
+				  struct err *e)
+{
+	struct object_source src = {.name = t->path, .scratch = a, .is_lenient = true};
+	struct obj_pod o = {0};
+
+	TRY(manifest_pod(t->vocab, &src, root, &o, e));
+	see_gone(t, &o, now_ns);
+	obj_pod_drop(t->vocab, &o);
+	return ERR_OK;
+}
+
+static enum err_code see_those_gone(struct trace_journal *t, const struct journal_run *run, struct err *e)
+{
+	struct tree_reader *r;
+	struct arena *a, *scratch;
+	enum err_code rc = ERR_OK;
+
+	if (!run->gone || !*run->gone)
+		return ERR_OK;
+	r = tree_reader_new(t->path, run->gone, strlen(run->gone));
+	a = arena_new(1 << 14);
+	scratch = arena_new(1 << 14);
+	while (!rc) {
+		struct tree_doc doc;
+
+		arena_reset(a);
+		rc = tree_next(r, a, &doc, e);
+		if (rc || !doc.root)
+			break;
+		rc = see_gone_one(t, doc.root, scratch, run->now_ns, e);
+	}
+	arena_free(a);
+	arena_free(scratch);
+	tree_reader_free(r);
+	return rc;
+}
+
+/* ---- runs ---- */
+
+/* A daemon's evictions, but those that failed or were never meant; and whom it decided upon since the first cluster. */
+static void take_rows(struct trace_journal *t, const struct journal_run *run)
+{
+	for (uint32_t i = 0; i < run->n_evictions; i++) {
+		const struct journal_eviction *x = &run->evictions[i];
+		struct eviction_seen seen = {.at_ns = x->at_ns};
+
+		if (x->state == JOURNAL_PLANNED || x->state == JOURNAL_FAILED || !*x->victim.uid)
+			continue;
+		seen.uid = names_hold_str(t->names, x->victim.uid);
+		map_put(&t->evicted, seen.uid, t->evictions.n);
+		array_push(&t->evictions, seen);
+	}
+	for (uint32_t i = 0; run->source != JOURNAL_PLAN && i < run->n_decisions; i++) {
+		name_id uid = names_hold_str(t->names, run->decisions[i].uid);
+
+		if (!uid || run->decisions[i].at_ns < t->first.now_ns || map_get(&t->decided, uid) != MAP_NONE)
+			continue;
+		map_put(&t->decided, uid, 0);
+		array_push(&t->decided_uids, uid);
+	}
+}
+
+static enum err_code read_rows(struct trace_journal *t, struct err *e)
+{
+	for (uint32_t i = 0; i < journal_run_count(t->journal); i++) {
+		struct journal_run run, evictions;
+		int64_t id = journal_run_id(t->journal, i);
+
+		TRY(journal_read(t->journal, id, false, &run, e));
+		if (journal_read_evictions(t->journal, id, &evictions, e)) {
+			journal_run_free(&run);
+			return ERR_INPUT;
+		}
+		run.n_evictions = evictions.n_evictions;
+		run.evictions = evictions.evictions;
+		take_rows(t, &run);
+		journal_run_free(&run);
+		journal_run_free(&evictions);
+	}
+	return ERR_OK;
 }
 
 static void see_cluster(struct trace_journal *t, const struct cluster *c, bool is_first)
@@ -229,8 +456,10 @@ static enum err_code see_run(struct trace_journal *t, const struct journal_run *
 	struct engine_config *config = engine_config_new();
 	struct cluster *c = NULL;
 	struct cluster_options o;
-	enum err_code rc = manifest_read_bytes(m, t->path, run->state, strlen(run->state), e);
+	enum err_code rc = is_first ? ERR_OK : see_those_gone(t, run, e);
 
+	if (!rc)
+		rc = manifest_read_bytes(m, t->path, run->state, strlen(run->state), e);
 	if (!rc)
 		rc = manifest_configure(m, config, e);
 	o = engine_config_cluster_options(config, run->now_ns);
@@ -258,10 +487,10 @@ static enum err_code see_others(struct trace_journal *t, struct err *e)
 		rc = journal_read(t->journal, journal_run_id(t->journal, i), true, &run, e);
 		if (rc)
 			break;
-		if (!run.has_state || run.now_ns < t->last_ns)
-			t->n_passed_over++;
-		else
+		if (run.has_state && run.now_ns >= t->last_ns)
 			rc = see_run(t, &run, false, e);
+		else
+			t->n_passed_over += run.has_state || run.source == JOURNAL_PLAN; /* a daemon has few */
 		journal_run_free(&run);
 	}
 	return rc;
@@ -282,11 +511,12 @@ static int by_arrival(const void *a, const void *b, void *ctx)
 /* From its last start to its end. If it had run longer before, it went on from there. */
 static int64_t run_of(const struct seen *x)
 {
-	int64_t last;
+	int64_t last = x->ran_ns;
 
-	if (x->ended_ns == TIME_NONE || x->started_ns == TIME_NONE)
+	if (!last && (x->ended_ns == TIME_NONE || x->started_ns == TIME_NONE))
 		return SIM_ENDLESS;
-	last = x->ended_ns > x->started_ns ? time_since(x->ended_ns, x->started_ns) : NS_PER_S;
+	if (!last)
+		last = x->ended_ns > x->started_ns ? time_since(x->ended_ns, x->started_ns) : NS_PER_S;
 	return last > x->longest_ns ? last : time_add(last, x->longest_ns);
 }
 
@@ -301,7 +531,7 @@ static enum err_code next_job(void *ctx, struct sim_job *ret, bool *ret_has, str
 		return ERR_OK;
 	x = &t->pods.v[t->order.v[t->n_given++]];
 	mem_free(t->name);
-	t->name = mem_strdup(strchr(x->first_key, '/') + 1);
+	t->name = mem_strdup(strchr(name_str(t->names, x->first_key), '/') + 1);
 	*ret = (struct sim_job){.arrives_ns = x->arrives_ns,
 				.name = t->name,
 				.template = &x->template,
@@ -309,7 +539,7 @@ static enum err_code next_job(void *ctx, struct sim_job *ret, bool *ret_has, str
 				.run_ns = x->template.run_ns > 0 ? x->template.run_ns : run_of(x),
 				.grace_ns = SIM_GRACE_NS,
 				.lingers_ns = SIM_GRACE_NS,
-				.controller = *x->owner ? SIM_JOB : SIM_BARE};
+				.controller = x->owner ? SIM_JOB : SIM_BARE};
 	return ERR_OK;
 }
 
@@ -331,32 +561,50 @@ static void as_new(struct vocab *v, struct obj_pod *o)
 static void free_jobs(void *ctx)
 {
 	struct trace_journal *t = ctx;
+	struct map *maps[] = {&t->by_key, &t->firsts, &t->away, &t->evicted, &t->uids, &t->decided};
 
-	for (uint32_t i = 0; i < t->pods.n; i++) {
-		mem_free(t->pods.v[i].first_key);
-		mem_free(t->pods.v[i].key);
-		mem_free(t->pods.v[i].owner);
+	for (uint32_t i = 0; i < t->pods.n; i++)
 		if (t->pods.v[i].has_template)
 			obj_pod_drop(t->vocab, &t->pods.v[i].template);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+		map_free(maps[i]);
+		*maps[i] = (struct map){0};
 	}
 	array_free(&t->pods);
+	array_free(&t->evictions);
+	array_free(&t->decided_uids);
 	array_free(&t->order);
 	t->n_given = 0;
 }
 
+/* Decided upon, and in no cluster: they came after the last one, or went while nobody looked. */
+static uint32_t count_unknown(const struct trace_journal *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->decided_uids.n; i++)
+		n += map_get(&t->uids, t->decided_uids.v[i]) == MAP_NONE;
+	return n;
+}
+
 static void write_note(struct trace_journal *t)
 {
-	uint32_t n_known = 0;
+	uint32_t n_known = 0, n_seen = 0, n_unknown = count_unknown(t);
 
-	for (uint32_t i = 0; i < t->pods.n; i++)
-		n_known += t->pods.v[i].ended_ns != TIME_NONE;
+	for (uint32_t i = 0; i < t->pods.n; i++) {
+		n_known += run_of(&t->pods.v[i]) != SIM_ENDLESS;
+		n_seen += t->pods.v[i].ran_ns != 0;
+	}
 	text_reset(&t->note);
-	text_printf(&t->note,
-		    "run time: of %" PRIu32 " of %" PRIu32 " pods from their start to the run in which they were gone; "
-		    "the others run to the end",
-		    n_known, t->pods.n);
+	text_printf(&t->note, "run time: of %" PRIu32 " of %" PRIu32 " pods ", n_known, t->pods.n);
+	if (n_seen)
+		text_printf(&t->note, "is known, of %" PRIu32 " as the daemon saw them go, of the rest ", n_seen);
+	text_add(&t->note, "from their start to the run in which they were gone; the others run to the end");
 	if (t->n_passed_over)
 		text_printf(&t->note, "; passed over: %" PRIu32 " runs without a cluster", t->n_passed_over);
+	if (n_unknown)
+		text_printf(&t->note, "; left out: %" PRIu32 " pods that were decided upon and are in no cluster",
+			    n_unknown);
 }
 
 enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struct sim_load *ret, struct err *e)
@@ -366,7 +614,10 @@ enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struc
 	free_jobs(t);
 	t->vocab = v;
 	t->last_ns = t->first.now_ns;
-	rc = see_run(t, &t->first, true, e);
+	t->n_passed_over = 0;
+	rc = read_rows(t, e);
+	if (!rc)
+		rc = see_run(t, &t->first, true, e);
 	if (!rc)
 		rc = see_others(t, e);
 	for (uint32_t i = 0; !rc && i < t->pods.n; i++)
@@ -385,12 +636,10 @@ enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struc
 void trace_journal_describe(void *trace_journal, const struct obj_pod *o, struct sim_job *job)
 {
 	struct trace_journal *t = trace_journal;
-	char *key = key_of(t->vocab, o);
+	uint32_t i = map_get(&t->firsts, key_of(t, o));
 
-	for (uint32_t i = 0; i < t->pods.n && o->run_ns <= 0; i++)
-		if (t->pods.v[i].is_first && str_eq(t->pods.v[i].first_key, key))
-			job->run_ns = run_of(&t->pods.v[i]);
-	mem_free(key);
+	if (i != MAP_NONE && o->run_ns <= 0)
+		job->run_ns = run_of(&t->pods.v[i]);
 }
 
 uint32_t trace_journal_count(const struct trace_journal *t)
@@ -410,6 +659,7 @@ void trace_journal_free(struct trace_journal *t)
 	free_jobs(t);
 	journal_run_free(&t->first);
 	journal_close(t->journal);
+	names_free(t->names);
 	text_free(&t->note);
 	mem_free(t->name);
 	mem_free(t->path);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_journal.h - the journal of cede plan as a load: what really happened, continued under other settings.
+ * trace_journal.h - a journal of cede plan or cede run as a load: what really happened, continued under other settings.
  *
- * The cluster is that of the first run that kept one, with all that ran and waited then. A pod that is first seen in a
- * later run arrives when it was made, at the earliest after the run before. A pod that is no longer there in a later
- * run ended then, and ran as long as that says; one that had to go is not taken for ended, and the pod that its
- * controller made instead is taken for the same work. Who is still there in the last run runs to the end, unless its
- * annotation cede.dev/run-time says how long. Runs of a daemon keep no cluster and are passed over.
+ * The cluster is that of the first run that kept one, with all that ran and waited then; or, with a time, the last
+ * one up to then. A pod that is first seen in a later run arrives when it was made, at the earliest after the run
+ * before. A pod that is no longer there in a later run ended then, and ran as long as that says; of pods that a
+ * daemon saw go it is known how long they ran, also of those that came and went between two clusters. One that had to
+ * go is not taken for ended, and the pod that its controller made instead is taken for the same work. Who is still
+ * there in the last run runs to the end, unless its annotation cede.dev/run-time says how long. Runs that kept no
+ * cluster are passed over, and pods that were decided upon and are in no cluster are counted in the note.
  */
 #pragma once
 
@@ -15,8 +17,8 @@
 
 struct trace_journal;
 
-/* Reads the first run; ERR_INPUT if none kept its cluster. */
-enum err_code trace_journal_open(const char *path, struct trace_journal **ret, struct err *e);
+/* Reads the run it begins with. at_ns: TIME_NONE, or see above. ERR_INPUT if there is none with a cluster. */
+enum err_code trace_journal_open(const char *path, int64_t at_ns, struct trace_journal **ret, struct err *e);
 void trace_journal_free(struct trace_journal *t); /* NULL is fine */
 
 int64_t trace_journal_from(const struct trace_journal *t); /* when the first run was decided */

@@ -27,6 +27,7 @@ SYNOPSIS = re.compile(r"\.\.\.|…|\[")
 # Not run, and why; without "build/". What is here and nowhere shown is a mistake.
 LIVE = "it needs a cluster; tests/cluster has one"
 SHADOW = "it needs a cluster; tests/cluster/live/test_tutorial.py runs it"
+CONTINUED = "it needs a cluster; tests/cluster/live/test_run_continue.py runs it"
 METRIC = re.compile(r"(?:cede|scheduler|rest_client|leader_election|process)_")  # tests/serve/test_operations.py knows them
 SERVED = "it serves until it is told to end; tests/serve runs it"
 NOT_RUN = {
@@ -34,6 +35,8 @@ NOT_RUN = {
     "cede run --shadow default-scheduler": LIVE,
     "cede run --shadow default-scheduler --lease none --kubeconfig ~/.kube/config": LIVE,
     "cede run --shadow default-scheduler --lease none --journal shadow.db --kubeconfig ~/.kube/config": SHADOW, "cede history shadow.db --shadow": SHADOW,
+    "cede run --journal run.db --kubeconfig ~/.kube/config": CONTINUED,
+    "cede simulate --trace run.db --format journal --config examples/settings/default.yaml": CONTINUED,
     "cede history shadow.db": SHADOW, "cede replay shadow.db": SHADOW,
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
     "cede serve --simulation examples/scenario/day.yaml": SERVED, "cede serve -f examples/gpu-cluster --now 2026-11-15T12:00:00Z": SERVED,

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "journal/history.h"
 #include "journal/live.h"
+#include "journal/salvage.h"
 #include "journal/store.h"
 
 #define NOW_NS (INT64_C(1800000000) * NS_PER_S)
@@ -122,17 +123,54 @@ static uint64_t tell(struct journal_live *live, enum journal_write_kind kind, co
 	return journal_live_outcome(live, &(struct journal_outcome){kind, uid, state, NOW_NS + NS_PER_S, reason});
 }
 
-static void wait_durable(struct journal_live *live, uint64_t ticket)
+static void wait_event(struct journal_live *live)
 {
 	struct pollfd p = {.fd = journal_live_fd(live), .events = POLLIN};
+	uint64_t n;
 
-	while (journal_live_durable(live) < ticket) {
-		uint64_t n;
+	assert_int_equal(poll(&p, 1, 60000), 1);
+	if (read(p.fd, &n, sizeof(n)) != sizeof(n))
+		fail_msg("the event was not there");
+}
 
-		assert_int_equal(poll(&p, 1, 60000), 1);
-		if (read(p.fd, &n, sizeof(n)) != sizeof(n))
-			fail_msg("the event was not there");
+static void wait_durable(struct journal_live *live, uint64_t ticket)
+{
+	while (journal_live_durable(live) < ticket)
+		wait_event(live);
+}
+
+/* ---- a cluster ---- */
+
+/* Of a run with other settings; the bytes are those of its file. */
+static void hand_over(struct journal_live *live, const char *bytes, size_t n, int64_t at_ns)
+{
+	struct journal_setting settings[] = {{"a.yaml", "a: 1"}, {"b.yaml", "b: 2"}};
+	struct journal_cluster c = {.at_ns = at_ns, .profile = "kai", .n_settings = 2, .settings = settings};
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s/cluster-XXXXXX", folder);
+	c.fd = mkstemp(name);
+	assert_true(c.fd >= 0);
+	unlink(name);
+	assert_int_equal(write(c.fd, bytes, n), n);
+	journal_live_cluster(live, &c);
+}
+
+/* What is said of it is waited for. */
+static void expect_problem(struct journal_live *live, const char *part)
+{
+	struct text t = {0};
+
+	while (!t.n) {
+		wait_event(live);
+		journal_live_clusters_done(live, &t);
 	}
+	if (!strstr(text_str(&t), part))
+		fail_msg("%s", text_str(&t));
+	text_reset(&t);
+	journal_live_clusters_done(live, &t); /* told once */
+	assert_int_equal(t.n, 0);
+	text_free(&t);
 }
 
 /* ---- what is in the file ---- */
@@ -152,8 +190,10 @@ static void dump(struct text *t)
 		if (journal_read(j, journal_run_id(j, i), true, &run, &e) ||
 		    journal_read_evictions(j, journal_run_id(j, i), &rows, &e))
 			fail_msg("%s", e.msg);
-		text_printf(t, "run %lld %s %u settings%s", (long long)run.id, journal_source_text(run.source),
-			    run.n_settings, run.has_state ? " state" : "");
+		text_printf(t, "run %lld %s %u settings", (long long)run.id, journal_source_text(run.source),
+			    run.n_settings);
+		if (run.has_state)
+			text_printf(t, " %s %s [%s|%s]", run.profile, run.settings[0].document, run.state, run.gone);
 		for (uint32_t k = 0; k < run.n_decisions; k++)
 			text_printf(t, " %s:%s(%u)", run.decisions[k].pod, journal_state_text(run.decisions[k].state),
 				    run.decisions[k].n_victims);
@@ -316,6 +356,115 @@ static void old_days_go(void **state)
 	expect("run 4 run 0 settings a3:decided(1) b3:decided\nrun 5 run 0 settings a4:decided(1) b4:decided\n");
 }
 
+#define WHOLE "{\"a\":1}\0{\"b\":2}" /* and the NUL of the literal */
+
+static void a_cluster_begins_a_run(void **state)
+{
+	struct journal_live *live = start(JOURNAL_LIVE);
+
+	(void)state;
+	wait_durable(live, evict(live, 1, NOW_NS));
+	hand_over(live, WHOLE, sizeof(WHOLE), NOW_NS + 5);
+	stop(live); /* it is written before the end */
+	live = start(JOURNAL_LIVE);
+	hand_over(live, "{}\0", 4, NOW_NS + 6);
+	wait_event(live); /* until then decisions belong to the run before */
+	evict(live, 2, NOW_NS + 7);
+	tell(live, JOURNAL_EVICTION, "b1", JOURNAL_OBSERVED, "");
+	stop(live);
+	expect("run 1 run 1 settings a1:decided(1) b1:observed\n"
+	       "run 2 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}]\n"
+	       "run 3 run 2 settings kai a: 1 [{}|] a2:decided(1) b2:decided\n");
+}
+
+static void salvage_keeps_clusters(void **state)
+{
+	struct journal_live *live = start(JOURNAL_LIVE);
+	struct text words = {0};
+	struct salvage_report r = {.words = &words};
+	char saved[128];
+	struct err e = {0};
+
+	(void)state;
+	hand_over(live, WHOLE, sizeof(WHOLE), NOW_NS);
+	wait_event(live);
+	evict(live, 1, NOW_NS);
+	stop(live);
+	snprintf(saved, sizeof(saved), "%s.saved", path);
+	if (journal_salvage(path, saved, &r, &e) || rename(saved, path))
+		fail_msg("%s", e.msg);
+	assert_int_equal(r.n_whole, 1);
+	expect("run 1 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}] a1:decided(1) b1:decided\n");
+	text_free(&words);
+}
+
+static void a_cluster_that_is_not_whole_is_not_kept(void **state)
+{
+	static const struct {
+		const char *sentence, *bytes;
+		size_t n;
+		const char *problem;
+	} rows[] = {
+		{"nothing", "", 0, "there is nothing"},
+		{"no end", "{\"a\":1}", 7, "is not whole"},
+		{"only the first text", "{\"a\":1}\0", 8, "is not whole"},
+		{"the second text has no end", WHOLE, sizeof(WHOLE) - 1, "is not whole"},
+		{"no cluster", "\0x", 3, "is not whole"},
+		{"something behind it", "a\0b\0c", 6, "is not whole"},
+	};
+	struct journal_live *live = start(JOURNAL_LIVE);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		hand_over(live, rows[i].bytes, rows[i].n, NOW_NS);
+		expect_problem(live, rows[i].problem);
+	}
+	wait_durable(live, evict(live, 1, NOW_NS));
+	stop(live);
+	expect("run 1 run 1 settings a1:decided(1) b1:decided\n");
+}
+
+static void old_clusters_go(void **state)
+{
+	struct journal_session s = {.source = JOURNAL_LIVE,
+				    .now_ns = NOW_NS,
+				    .profile = "default",
+				    .version = "1",
+				    .keep = {.age_ns = 3 * HOUR_NS}};
+	struct journal_live *live;
+	struct err e = {0};
+
+	(void)state;
+	for (int64_t hour = 0; hour < 8; hour++) {
+		assert_int_equal(journal_live_open(path, &s, &live, &e), ERR_OK);
+		hand_over(live, WHOLE, sizeof(WHOLE), NOW_NS + hour * HOUR_NS);
+		stop(live);
+	}
+	expect("run 5 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}]\n"
+	       "run 6 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}]\n"
+	       "run 7 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}]\n"
+	       "run 8 run 2 settings kai a: 1 [{\"a\":1}|{\"b\":2}]\n");
+}
+
+/* Decisions go on: what is too large for the file holds nobody up. */
+static void a_cluster_that_cannot_be_written_is_given_up(void **state)
+{
+	struct journal_live *live = start(JOURNAL_LIVE);
+	sqlite3 *db;
+
+	(void)state;
+	wait_durable(live, evict(live, 1, NOW_NS));
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	hand_over(live, WHOLE, sizeof(WHOLE), NOW_NS);
+	expect_problem(live, "somebody else has been writing to it");
+	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_close(db);
+	wait_durable(live, evict(live, 2, NOW_NS));
+	stop(live);
+	expect("run 1 run 1 settings a1:decided(1) a2:decided(1) b1:decided b2:decided\n");
+}
+
 /* Somebody else has the file: nothing is waited for, everything is there afterwards. */
 static void a_locked_journal_stops_nobody(void **state)
 {
@@ -414,6 +563,8 @@ static void decide_until_killed(int to)
 		tell(live, JOURNAL_EVICTION, uid, JOURNAL_OBSERVED, "");
 		if (i % 50 == 0)
 			poll(NULL, 0, 2);
+		if (i % 200 == 0)
+			hand_over(live, WHOLE, sizeof(WHOLE), NOW_NS);
 		durable = journal_live_durable(live);
 		if (write(to, &durable, sizeof(durable)) != sizeof(durable))
 			_exit(1);
@@ -447,8 +598,10 @@ static uint32_t count_decisions(void)
 	for (uint32_t i = 0; i < journal_run_count(j); i++) {
 		struct journal_run run;
 
-		assert_int_equal(journal_read(j, journal_run_id(j, i), false, &run, &e), ERR_OK);
+		assert_int_equal(journal_read(j, journal_run_id(j, i), true, &run, &e), ERR_OK);
 		n += run.n_decisions;
+		if (run.has_state)
+			assert_string_equal(run.gone, "{\"b\":2}");
 		journal_run_free(&run);
 	}
 	journal_close(j);
@@ -510,6 +663,11 @@ int main(void)
 		cmocka_unit_test_teardown(what_was_left_open_is_closed_by_the_next, forget),
 		cmocka_unit_test_teardown(MR_evictions_are_known_again_after_a_restart, forget),
 		cmocka_unit_test_teardown(old_days_go, forget),
+		cmocka_unit_test_teardown(a_cluster_begins_a_run, forget),
+		cmocka_unit_test_teardown(a_cluster_that_is_not_whole_is_not_kept, forget),
+		cmocka_unit_test_teardown(old_clusters_go, forget),
+		cmocka_unit_test_teardown(salvage_keeps_clusters, forget),
+		cmocka_unit_test_teardown(a_cluster_that_cannot_be_written_is_given_up, forget),
 		cmocka_unit_test_teardown(a_locked_journal_stops_nobody, forget),
 		cmocka_unit_test_teardown(a_full_disk_is_said_and_what_is_lost_is_counted, forget),
 		cmocka_unit_test_teardown(CL_3_killed_at_any_moment_nothing_that_was_safe_is_lost, forget),

@@ -33,6 +33,7 @@ struct fake_api {
 	struct text events; /* their reasons */
 	uint64_t ticket, kept;
 	uint32_t n_victims; /* of decisions, that were not leaving already */
+	void (*gone)(struct fake_api *f, pod_id pod, const struct moment *now); /* may be NULL */
 };
 
 static inline const char *fake_field(const char *body, const char *key, char *out, size_t size)
@@ -276,6 +277,14 @@ static inline void fake_said(void *ctx, bool is_warning, const char *words)
 }
 
 /* It stands by. */
+static inline void fake_gone(void *ctx, pod_id pod, const struct moment *now)
+{
+	struct fake_api *f = ctx;
+
+	if (f->gone)
+		f->gone(f, pod, now);
+}
+
 static inline struct fake_api *fake_follow(const char *settings)
 {
 	struct fake_api *f = mem_alloc(sizeof(*f));
@@ -290,8 +299,8 @@ static inline struct fake_api *fake_follow(const char *settings)
 		fail_msg("%s", e.msg);
 	o.transport = (struct kube_transport){fake_send, fake_cancel, f};
 	o.reflector.may_stream = false;
-	o.hooks =
-		(struct scheduler_hooks){.ctx = f, .said = fake_said, .decided = fake_decided, .is_kept = fake_is_kept};
+	o.hooks = (struct scheduler_hooks){
+		.ctx = f, .said = fake_said, .decided = fake_decided, .is_kept = fake_is_kept, .gone = fake_gone};
 	f->kept = UINT64_MAX;
 	o.steady = clock_fixed(&f->now.steady_ns);
 	f->s = scheduler_new(w, &o, &f->now);
