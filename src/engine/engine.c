@@ -363,24 +363,24 @@ static void let_go(struct engine *en, int64_t now_ns)
 }
 
 /* A pod counts once in the summary: by its last decision if it waited, and as a victim however many asked for it. */
-static void recount(const struct engine *en, struct decisions *d)
+static void recount(struct decisions *d)
 {
-	uint32_t *last = mem_alloc((ledger_pod_limit(en->ledger) + 1) * sizeof(*last));
-	struct bits gone = {0};
+	struct bits told = {0}, gone = {0};
 
-	for (uint32_t i = 0; i < d->v.n; i++) {
-		if (d->v.v[i].pod != POD_NONE)
-			last[d->v.v[i].pod] = i + 1;
-		for (uint32_t k = 0; k < d->v.v[i].n_victims; k++)
-			bits_set(&gone, d->v.v[i].victims[k].pod);
-	}
 	d->placed = d->nominated = d->waiting = d->gated = 0;
-	for (uint32_t i = 0; i < d->v.n; i++)
-		if (d->v.v[i].pod != POD_NONE && last[d->v.v[i].pod] == i + 1)
-			decisions_count(d, &d->v.v[i]);
+	for (uint32_t i = d->v.n; i-- > 0;) {
+		const struct decision *x = &d->v.v[i];
+
+		if (x->pod != POD_NONE && !bits_has(&told, x->pod)) {
+			bits_set(&told, x->pod);
+			decisions_count(d, x);
+		}
+		for (uint32_t k = 0; k < x->n_victims; k++)
+			bits_set(&gone, x->victims[k].pod);
+	}
 	d->victims = bits_count(&gone);
+	bits_free(&told);
 	bits_free(&gone);
-	mem_free(last);
 }
 
 /* Profile kai: all waiting work together. */
@@ -436,7 +436,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		array_free(&waiting);
 	}
 	if (!rc)
-		recount(en, ret);
+		recount(ret);
 	return rc;
 }
 

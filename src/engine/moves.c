@@ -33,11 +33,20 @@ static bool is_needed(const struct engine *en, uint32_t cycle, const struct deci
 
 /* ---- can anything come of it? ---- */
 
-struct free_room { /* of all nodes together, when whoever is leaving has left */
+struct free_room { /* when whoever is leaving has left */
 	const struct ledger *l;
+	bool without_reserved; /* as the session counts it: that is room for nobody else */
 	uint64_t known;
-	int64_t v[RES_MAX];
+	int64_t v[RES_MAX]; /* of all nodes together */
 };
+
+static int64_t room_of(const struct free_room *f, node_id node, res_id r)
+{
+	int64_t room = ledger_node_allocatable(f->l, node)[r] - ledger_node_used(f->l, node)[r] +
+		       ledger_node_leaving(f->l, node)[r];
+
+	return f->without_reserved ? room - ledger_node_reserved(f->l, node)[r] : room;
+}
 
 static int64_t free_of(struct free_room *f, res_id r)
 {
@@ -52,8 +61,7 @@ static int64_t free_of(struct free_room *f, res_id r)
 
 		if (!ledger_node(f->l, n)->is_live)
 			continue;
-		room = ledger_node_allocatable(f->l, n)[r] - ledger_node_used(f->l, n)[r] +
-		       ledger_node_leaving(f->l, n)[r];
+		room = room_of(f, n, r);
 		f->v[r] += room > 0 ? room : 0; /* a node that holds too much takes no room from others */
 	}
 	return f->v[r];
@@ -118,15 +126,12 @@ static bool group_has_room(const struct engine *en, struct free_room *f, group_i
 /* ---- or would too many have to move? ---- */
 
 /* Places for pods with this request, in room that is free in the end. */
-static uint32_t places(const struct ledger *l, node_id node, const struct res_list *request)
+static uint32_t places(const struct free_room *f, node_id node, const struct res_list *request)
 {
-	const int64_t *has = ledger_node_allocatable(l, node), *used = ledger_node_used(l, node),
-		      *leaving = ledger_node_leaving(l, node);
-	int64_t least = has[RES_PODS] - used[RES_PODS] + leaving[RES_PODS];
+	int64_t least = room_of(f, node, RES_PODS);
 
 	for (uint32_t i = 0; i < request->n; i++) {
-		res_id r = request->v[i].type;
-		int64_t room = has[r] - used[r] + leaving[r];
+		int64_t room = room_of(f, node, request->v[i].type);
 
 		if (request->v[i].amount > 0 && room / request->v[i].amount < least)
 			least = room / request->v[i].amount;
@@ -134,40 +139,53 @@ static uint32_t places(const struct ledger *l, node_id node, const struct res_li
 	return least < 0 ? 0 : (uint32_t)least;
 }
 
-/* At least so many workloads have to move for the first place there; groups may move for others anyway. */
-static uint32_t moves_for_type(const struct ledger *l, node_id node, res_id r, int64_t lacks)
+struct movers {	       /* who takes room of a type on a node, there or reserved */
+	int64_t lacks; /* when all groups have moved: those may move for others anyway */
+	int64_t most;  /* that one of the others takes */
+};
+
+static void may_move(struct movers *m, const struct pod *p, int64_t takes)
 {
+	if (p->group != GROUP_NONE)
+		m->lacks -= takes;
+	else if (takes > m->most)
+		m->most = takes;
+}
+
+/* At least so many workloads have to move for the first place there. */
+static uint32_t moves_for_type(const struct free_room *f, node_id node, res_id r, int64_t lacks)
+{
+	const struct ledger *l = f->l;
 	const struct ledger_node *n = ledger_node(l, node);
-	int64_t most = 1;
+	struct movers m = {.lacks = lacks, .most = 1};
 
 	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *v = ledger_pod(l, n->pods.v[i]);
-		int64_t takes = r == RES_PODS ? 1 : res_list_get(&shape_get(ledger_vocab(l), v->shape)->usage, r);
+		const struct pod *p = ledger_pod(l, n->pods.v[i]);
 
-		if (v->state == POD_PLACED && v->group != GROUP_NONE)
-			lacks -= takes;
-		else if (v->state == POD_PLACED && takes > most)
-			most = takes;
+		if (p->state == POD_PLACED)
+			may_move(&m, p,
+				 r == RES_PODS ? 1 : res_list_get(&shape_get(ledger_vocab(l), p->shape)->usage, r));
 	}
-	return lacks <= 0 ? 0 : (uint32_t)((lacks + most - 1) / most);
+	for (uint32_t i = 0; f->without_reserved && i < n->nominated.n; i++)
+		may_move(&m, ledger_pod(l, n->nominated.v[i]),
+			 r == RES_PODS ? 1 : res_list_get(request_of(l, n->nominated.v[i]), r));
+	return m.lacks <= 0 ? 0 : (uint32_t)((m.lacks + m.most - 1) / m.most);
 }
 
 /* UINT32_MAX: never. */
-static uint32_t moves_on(const struct ledger *l, node_id node, const struct res_list *request)
+static uint32_t moves_on(const struct free_room *f, node_id node, const struct res_list *request)
 {
-	const int64_t *has = ledger_node_allocatable(l, node), *used = ledger_node_used(l, node),
-		      *leaving = ledger_node_leaving(l, node);
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i <= request->n; i++) {
 		res_id r = i < request->n ? request->v[i].type : RES_PODS;
 		int64_t amount = i < request->n ? request->v[i].amount : 1;
-		int64_t lacks = amount - (has[r] - used[r] + leaving[r]);
+		int64_t lacks = amount - room_of(f, node, r);
 		uint32_t n;
 
-		if (amount > has[r])
+		if (amount > ledger_node_allocatable(f->l, node)[r])
 			return UINT32_MAX;
-		n = lacks > 0 ? moves_for_type(l, node, r, lacks) : 0;
+		n = lacks > 0 ? moves_for_type(f, node, r, lacks) : 0;
 		most = n > most ? n : most;
 	}
 	return most;
@@ -193,20 +211,20 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The fewest workloads that have to move for n places, if each node gave as many as it could ever have. */
-static bool needs_few_moves(const struct ledger *l, const struct res_list *request, uint32_t n, uint32_t most)
+static bool needs_few_moves(const struct free_room *f, const struct res_list *request, uint32_t n, uint32_t most)
 {
 	ARRAY(uint32_t) moves = {0};
 	uint32_t widest = 1;
 	uint64_t found = 0, sum = 0;
 
-	for (node_id i = 0; i < ledger_node_limit(l); i++) {
+	for (node_id i = 0; i < ledger_node_limit(f->l); i++) {
 		uint32_t here, all;
 
-		if (!ledger_node(l, i)->is_live || (here = moves_on(l, i, request)) == UINT32_MAX)
+		if (!ledger_node(f->l, i)->is_live || (here = moves_on(f, i, request)) == UINT32_MAX)
 			continue;
-		found += places(l, i, request);
+		found += places(f, i, request);
 		array_push(&moves, here);
-		all = places_at_most(l, i, request);
+		all = places_at_most(f->l, i, request);
 		widest = all > widest ? all : widest;
 	}
 	if (moves.n)
@@ -236,30 +254,32 @@ static bool may_help(const struct engine *en, struct free_room *f, group_id id)
 	if (!n || !group_has_room(en, f, id, n))
 		return false;
 	return most < 0 || !are_alike(en, id) ||
-	       needs_few_moves(f->l, request_of(f->l, next_waiting(en, id, POD_NONE)), n, (uint32_t)most);
+	       needs_few_moves(f, request_of(f->l, next_waiting(en, id, POD_NONE)), n, (uint32_t)most);
+}
+
+static bool may_help_any(const struct engine *en, struct free_room *f)
+{
+	for (group_id i = 0; i < ledger_group_limit(f->l); i++)
+		if (may_help(en, f, i))
+			return true;
+	return false;
 }
 
 bool moves_may_help(const struct engine *en, group_id group)
 {
 	struct free_room f = {.l = en->ledger};
 
-	if (!is_on(en))
-		return false;
-	if (group != GROUP_NONE)
-		return may_help(en, &f, group);
-	for (group_id i = 0; i < ledger_group_limit(f.l); i++)
-		if (may_help(en, &f, i))
-			return true;
-	return false;
+	return is_on(en) && (group == GROUP_NONE ? may_help_any(en, &f) : may_help(en, &f, group));
 }
 
 void moves_run(struct engine *en, const struct engine_run *run, uint32_t cycle, struct decisions *ret)
 {
 	ledger_mark mark = ledger_get_mark(en->ledger);
+	struct free_room f = {.l = en->ledger, .without_reserved = true};
 	struct session *s;
 
 	if (!is_on(en) || !((run->groups_wait && run->groups_wait(run->driver)) || is_needed(en, cycle, ret)) ||
-	    !(en->config->looks_at_all || moves_may_help(en, GROUP_NONE)))
+	    !(en->config->looks_at_all || may_help_any(en, &f)))
 		return;
 	s = session_new(en, run->now_ns, true);
 	session_run_moves(s);

@@ -191,7 +191,7 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* What rules say of all kinds that have pods, whatever is short: asked up to the first that may go. */
 enum kinds_say { ALL_NOT_ASKED, ALL_KEPT, SOME_MAY_GO };
 enum kinds_say kinds_say(struct search_bounds *b);
-/* Left open because of evictions before, but of this one's work there are none: it may go. */
+/* Left open because of evictions before, but of this one's work there are too few: it may go. */
 bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);

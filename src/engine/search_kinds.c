@@ -244,8 +244,7 @@ bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, 
 {
 	const struct judge *j = b->g->s->j;
 
-	return a->is_open_by_history &&
-	       !eviction_history_may_know(j->settings.eviction_history, j->ledger, ledger_pod(j->ledger, row->pod));
+	return a->is_open_by_history && !judge_may_thrash(j, ledger_pod(j->ledger, row->pod));
 }
 
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)

@@ -14,7 +14,7 @@ void eviction_history_free(struct eviction_history *h)
 	array_free(&h->v);
 	map_free(&h->by_workload);
 	map_free(&h->by_queue);
-	map_free(&h->own_names);
+	map_free(&h->by_own_name);
 }
 
 static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
@@ -26,12 +26,13 @@ static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
 	return before == MAP_NONE ? UINT32_MAX : (uint32_t)before;
 }
 
-static void note_own_name(struct eviction_history *h, const char *workload)
+static name_id own_name_of(struct eviction_history *h, const struct eviction_record *e, const char *workload)
 {
 	const char *slash = strrchr(workload, '/');
-	name_id own = name_bag_add_str(&h->bag, slash ? slash + 1 : workload);
 
-	map_put(&h->own_names, own, 1);
+	if (e->next_of_workload != UINT32_MAX)
+		return h->v.v[e->next_of_workload].own_name;
+	return name_bag_add_str(&h->bag, slash ? slash + 1 : workload);
 }
 
 void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char *workload, const char *queue)
@@ -43,9 +44,9 @@ void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char 
 	assert(h->v.n == 0 || array_last(&h->v).at_ns <= at_ns);
 	e.next_of_workload = chain(&h->by_workload, e.workload, h->v.n);
 	e.next_of_queue = chain(&h->by_queue, e.queue, h->v.n);
+	e.own_name = own_name_of(h, &e, workload);
+	e.next_of_name = chain(&h->by_own_name, e.own_name, h->v.n);
 	array_push(&h->v, e);
-	if (e.next_of_workload == UINT32_MAX)
-		note_own_name(h, workload);
 }
 
 void eviction_history_copy(struct eviction_history *to, const struct eviction_history *from)
@@ -111,9 +112,15 @@ static name_id own_name(const struct ledger *l, const struct pod *p)
 	return p->obj->owner_kind != OWNER_NONE && p->obj->owner_name != NAME_NONE ? p->obj->owner_name : p->name;
 }
 
-bool eviction_history_may_know(const struct eviction_history *h, const struct ledger *l, const struct pod *p)
+bool eviction_history_may_have(const struct eviction_history *h, const struct ledger *l, const struct pod *p,
+			       int64_t since_ns, uint32_t n)
 {
-	return map_get(&h->own_names, own_name(l, p)) != MAP_NONE;
+	uint64_t at = map_get(&h->by_own_name, own_name(l, p));
+
+	for (uint32_t i = at == MAP_NONE ? UINT32_MAX : (uint32_t)at;
+	     n && i != UINT32_MAX && h->v.v[i].at_ns > since_ns; i = h->v.v[i].next_of_name)
+		n--;
+	return !n;
 }
 
 void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out)

@@ -15,14 +15,16 @@
 struct eviction_record {
 	int64_t at_ns;
 	name_id workload, queue;		  /* queue: its path; NAME_NONE if it had none */
+	name_id own_name;			  /* what the workload is called, without namespace and kind */
 	uint32_t next_of_workload, next_of_queue; /* the one before in time; UINT32_MAX */
+	uint32_t next_of_name;
 };
 
 struct eviction_history {
 	struct name_bag bag;
 	ARRAY(struct eviction_record) v;  /* in order of time */
 	struct map by_workload, by_queue; /* name -> the last */
-	struct map own_names;		  /* what workloads are called, without namespace and kind */
+	struct map by_own_name;
 };
 
 void eviction_history_init(struct eviction_history *h, struct names *names);
@@ -45,8 +47,9 @@ const struct eviction_record *eviction_history_last(const struct eviction_histor
 const struct eviction_record *eviction_history_before(const struct eviction_history *h,
 						      const struct eviction_record *e);
 
-/* No: nothing is known of the pod's workload, which is found out without its name being put together. */
-bool eviction_history_may_know(const struct eviction_history *h, const struct ledger *l, const struct pod *p);
+/* No: the pod's workload has fewer than n after since_ns, which is found out without its name being put together. */
+bool eviction_history_may_have(const struct eviction_history *h, const struct ledger *l, const struct pod *p,
+			       int64_t since_ns, uint32_t n);
 
 /* "ml/train" of a group, "web/ReplicaSet/front" of a controller's pods, "web/db-0" of others. */
 void eviction_history_workload(const struct cluster *c, const struct pod *p, struct text *out);

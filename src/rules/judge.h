@@ -200,6 +200,8 @@ struct rule_verdict budget_refuses(const struct pdb *b, pdb_id id, int64_t spent
 /* Law 2 for a set: q uses before, and all victims together take so much; is_alone: one of them takes all of it. */
 struct rule_verdict guarantee_refuses_set(const struct judge *j, queue_id q, res_id r, int64_t before,
 					  int64_t guaranteed, int64_t takes, bool is_alone);
+/* No: the rule thrash has nothing to say of it. */
+bool judge_may_thrash(const struct judge *j, const struct pod *v);
 /* Spared because it was evicted again and again? */
 bool judge_is_thrashing(struct judge *j, pod_id victim, const struct pod *v);
 

@@ -53,6 +53,15 @@ static name_id workload_name(const struct judge *j, const struct pod *v)
 	return id;
 }
 
+bool judge_may_thrash(const struct judge *j, const struct pod *v)
+{
+	const struct thrash_settings *s = &j->settings.thrash;
+	const struct eviction_history *h = j->settings.eviction_history;
+
+	return h != NULL && h->v.n > 0 && s->soft > 0 &&
+	       eviction_history_may_have(h, j->ledger, v, time_since(j->now_ns, s->window_ns), s->soft);
+}
+
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
 	const struct thrash_settings *s = &j->settings.thrash;
@@ -61,8 +70,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	name_id workload;
 
 	(void)victim;
-	if (j->settings.eviction_history == NULL || j->settings.eviction_history->v.n == 0 || s->soft == 0 ||
-	    !eviction_history_may_know(j->settings.eviction_history, j->ledger, v))
+	if (!judge_may_thrash(j, v))
 		return rule_may_go();
 	workload = workload_name(j, v);
 	c = eviction_history_of_workload(j->settings.eviction_history, workload, time_since(j->now_ns, s->window_ns));

@@ -364,6 +364,22 @@ static bool can_lose_more(const struct sim *s, const struct wait_need *k, queue_
 	return false;
 }
 
+bool helps_growth_of(const struct sim *s, queue_id leaf)
+{
+	const struct res_vec *g;
+
+	if (leaf == QUEUE_NONE || !goes_by_guarantees(s) || !grows_alone(s, leaf))
+		return true;
+	g = &queue_get(ledger_queues(s->ledger), leaf)->spec.guaranteed;
+	for (uint64_t left = g->mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+
+		if (g->v[r] > 0 && ledger_queue_used(s->ledger, leaf)[r] > g->v[r])
+			return true;
+	}
+	return false;
+}
+
 bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf)
 {
 	if (leaf == k->queue || !helps_reclaim(s, k))

@@ -37,6 +37,8 @@ bool helps_room_is_enough(const struct sim *s, const struct wait_need *k, const 
 uint32_t helps_needed(const struct sim *s, const struct wait_need *k);
 /* A queue grew: may more go for the kind than before, besides who came; and are such on the node? */
 bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf);
+/* No: such growth helps nobody at all. */
+bool helps_growth_of(const struct sim *s, queue_id leaf);
 bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
 /* Is its queue below its guarantee, in something that it asks for? */
 bool helps_reclaim(const struct sim *s, const struct wait_need *k);

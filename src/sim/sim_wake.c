@@ -11,7 +11,8 @@ enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked i
 
 struct wait_kind {
 	bool is_live, is_awake;
-	bool must_ask; /* awake for more than room on some nodes */
+	bool is_listed; /* among those that are awake */
+	bool must_ask;	/* awake for more than room on some nodes */
 	uint32_t n_nodes;
 	node_id nodes[WAKING_NODES]; /* that got room since it was refused */
 	bool is_wary;		     /* filters look at other pods, or at volumes: anything may help it */
@@ -28,6 +29,7 @@ struct wait_kind {
 	uint32_t timer;
 	bool was_decided;	    /* in the present pass: refused, gated or nominated */
 	ledger_mark refused_at;	    /* in the present pass */
+	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
 	uint32_t n_tried, n_placed; /* of the pass */
 	ARRAY(pod_id) pods;	    /* oldest first, from head on; POD_NONE: left */
 	uint32_t head, n_waiting;
@@ -42,6 +44,11 @@ struct waiter {
 struct asleep {
 	ARRAY(struct wait_kind) kinds;
 	ARRAY(uint32_t) free_kinds, live;
+	ARRAY(uint32_t) awake;	   /* those that are, and some that fell asleep since the last pass */
+	ARRAY(uint32_t) nominated; /* kinds of one pod with reserved room */
+	uint32_t n_wary;
+	uint64_t seen_tree; /* its generation and 1, when shares_limits was found out */
+	bool shares_limits; /* a queue that is no leaf guarantees or limits something */
 	ARRAY(struct waiter) waiters;
 	struct map by_hash;
 	ARRAY(pod_id) tried;
@@ -58,6 +65,16 @@ static struct asleep *of(struct sim *s)
 	if (!s->asleep)
 		s->asleep = mem_alloc(sizeof(*s->asleep));
 	return s->asleep;
+}
+
+static void remove_from(uint32_t *v, uint32_t *n, uint32_t what)
+{
+	uint32_t i = 0;
+
+	while (i < *n && v[i] != what)
+		i++;
+	if (i < *n)
+		v[i] = v[--*n];
 }
 
 static struct waiter *waiter_of(struct asleep *a, pod_id pod)
@@ -83,7 +100,7 @@ static bool is_wary(const struct sim *s, const struct pod *p)
 
 static struct wait_kind kind_like(const struct sim *s, const struct pod *p, bool is_nominated)
 {
-	struct wait_kind k = {.is_live = true, .is_awake = true, .must_ask = true, .timer = SLOT_NONE};
+	struct wait_kind k = {.is_live = true, .must_ask = true, .timer = SLOT_NONE};
 
 	k.need = (struct wait_need){.queue = p->queue,
 				    .shape = p->shape,
@@ -125,6 +142,14 @@ static uint32_t find_kind(const struct asleep *a, const struct wait_kind *like)
 	return at;
 }
 
+static void rouse(struct asleep *a, struct wait_kind *k)
+{
+	k->is_awake = true;
+	if (!k->is_listed)
+		array_push(&a->awake, (uint32_t)(k - a->kinds.v));
+	k->is_listed = true;
+}
+
 static uint32_t add_kind(struct sim *s, struct wait_kind *k)
 {
 	struct asleep *a = s->asleep;
@@ -141,6 +166,10 @@ static uint32_t add_kind(struct sim *s, struct wait_kind *k)
 	k->at = a->live.n;
 	array_push(&a->live, at);
 	a->kinds.v[at] = *k;
+	a->n_wary += k->is_wary;
+	if (k->is_nominated)
+		array_push(&a->nominated, at);
+	rouse(a, &a->kinds.v[at]);
 	return at;
 }
 
@@ -175,6 +204,11 @@ static void drop_kind(struct sim *s, uint32_t at)
 	a->live.v[k->at] = last;
 	a->kinds.v[last].at = k->at;
 	a->live.n--;
+	a->n_wary -= k->is_wary;
+	if (k->is_nominated)
+		remove_from(a->nominated.v, &a->nominated.n, at);
+	if (k->is_listed)
+		remove_from(a->awake.v, &a->awake.n, at);
 	array_free(&k->pods);
 	*k = (struct wait_kind){0};
 	array_push(&a->free_kinds, at);
@@ -213,7 +247,8 @@ static void put_in_order(struct sim *s, uint32_t at, pod_id pod)
 /* Who asks everybody keeps the times at which somebody would have been woken: those are moments too. */
 static void wake(struct sim *s, struct wait_kind *k)
 {
-	k->is_awake = k->must_ask = true;
+	rouse(s->asleep, k);
+	k->must_ask = true;
 	if (!s->o.is_exhaustive)
 		timer_cancel(s, &k->timer);
 }
@@ -225,10 +260,12 @@ static void enter(struct sim *s, pod_id pod, node_id nominated)
 	struct wait_kind like = kind_like(s, p, nominated != NODE_NONE);
 	uint32_t at = like.is_nominated ? MAP_NONE : find_kind(a, &like);
 
-	if (at == MAP_NONE)
+	if (at == MAP_NONE) {
 		at = add_kind(s, &like);
-	else
-		a->kinds.v[at].is_wary |= a->kinds.v[at].need.shape != p->shape; /* a mixed group */
+	} else if (!a->kinds.v[at].is_wary && a->kinds.v[at].need.shape != p->shape) { /* a mixed group */
+		a->kinds.v[at].is_wary = true;
+		a->n_wary++;
+	}
 	*waiter_of(a, pod) = (struct waiter){.kind = at, .nominated = nominated};
 	put_in_order(s, at, pod);
 }
@@ -299,7 +336,8 @@ void sim_wake_time(struct sim *s, uint32_t what)
 	struct wait_kind *k = &s->asleep->kinds.v[what];
 
 	k->timer = SLOT_NONE;
-	k->is_awake = k->must_ask = true;
+	k->must_ask = true;
+	rouse(s->asleep, k);
 }
 
 static bool is_unclear(const struct sim *s)
@@ -336,7 +374,7 @@ static void wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
 		wake(s, k);
 		return;
 	}
-	k->is_awake = true;
+	rouse(s->asleep, k);
 	for (uint32_t i = 0; i < k->n_nodes; i++)
 		if (k->nodes[i] == node)
 			return;
@@ -399,12 +437,29 @@ void wake_node_taken(struct sim *s, node_id node)
 		if (at != SLOT_NONE)
 			wake(s, &a->kinds.v[at]);
 	}
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->nominated.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->nominated.v[i]];
 
-		if (!k->must_ask && k->is_nominated && is_nominated_to(a, k, node))
+		if (!k->must_ask && is_nominated_to(a, k, node))
 			wake(s, k);
 	}
+}
+
+/* Only below such a queue do leaves share anything that one may lose for the other. */
+static bool any_shares_limits(struct sim *s)
+{
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	uint64_t generation = ledger_tree_generation(s->ledger);
+	struct asleep *a = s->asleep;
+
+	if (a->seen_tree == generation + 1)
+		return a->shares_limits;
+	a->seen_tree = generation + 1;
+	a->shares_limits = false;
+	for (queue_id q = 0; q < t->q.n; q++)
+		a->shares_limits |= !queue_is_leaf(t, q) &&
+				    (queue_get(t, q)->spec.guaranteed.mask || queue_get(t, q)->spec.max.mask);
+	return a->shares_limits;
 }
 
 static bool shares_path(const struct sim *s, queue_id a, queue_id b)
@@ -433,14 +488,17 @@ static bool now_reclaims(struct sim *s, const struct wait_kind *k)
 void wake_queue_lost(struct sim *s, queue_id leaf)
 {
 	struct asleep *a = of(s);
+	bool shares;
 
 	if (leaf == QUEUE_NONE)
 		return;
+	shares = any_shares_limits(s);
 	wait_classes_look_again(s);
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->must_ask || k->need.queue == QUEUE_NONE || !shares_path(s, k->need.queue, leaf))
+		if (k->must_ask || k->need.queue == QUEUE_NONE ||
+		    !(shares ? shares_path(s, k->need.queue, leaf) : k->need.queue == leaf))
 			continue;
 		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) ||
 		    (!k->fitted_max && helps_max(s, &k->need)) || (!k->could_reclaim && now_reclaims(s, k)))
@@ -452,7 +510,8 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 static void wake_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf)
 {
 	if (k->is_group) {
-		k->is_awake = k->is_awake || class_helps_group(s, &k->need);
+		if (!k->is_awake && class_helps_group(s, &k->need))
+			rouse(s->asleep, k);
 		return;
 	}
 	for (node_id n = 0; !k->must_ask && n < ledger_node_limit(s->ledger); n++)
@@ -477,6 +536,8 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	bool is_elastic = group != GROUP_NONE && !is_tight(s, group);
 
 	wait_classes_look_again(s);
+	if (!a->n_wary && !is_elastic && !helps_growth_of(s, leaf))
+		return;
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
@@ -508,7 +569,7 @@ static bool has_windows(const struct sim *s)
 static void wake_for_time(struct sim *s, struct wait_kind *k)
 {
 	if (s->asleep->has_windows && (class_helps_group(s, &k->need) || engine_may_move(s->engine, k->need.group)))
-		k->is_awake = true;
+		rouse(s->asleep, k);
 }
 
 /* ---- one pass ---- */
@@ -519,11 +580,54 @@ static bool order_needs_all(const struct sim *s)
 	return profile_get(helps_config(s)->profile)->order == ORDER_YUNIKORN;
 }
 
+/* Whom no event woke, and who is asked all the same. */
+static void wake_others(struct sim *s, bool wakes_all)
+{
+	struct asleep *a = s->asleep;
+
+	if (!wakes_all && !a->has_windows)
+		return;
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		k->must_ask |= wakes_all;
+		if (wakes_all)
+			rouse(a, k);
+		else if (!k->is_awake && k->is_group)
+			wake_for_time(s, k);
+	}
+}
+
+static void forget_sleepers(struct asleep *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
+
+		k->is_listed = k->is_awake;
+		if (k->is_awake)
+			a->awake.v[n++] = a->awake.v[i];
+	}
+	a->awake.n = n;
+}
+
+static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most)
+{
+	k->n_tried = k->n_placed = 0;
+	k->refused_at = k->passed_at = UINT32_MAX;
+	k->was_decided = false;
+	for (uint32_t p = k->head; p < k->pods.n && k->n_tried < at_most; p++)
+		if (k->pods.v[p] != POD_NONE) {
+			array_push(&a->tried, k->pods.v[p]);
+			k->n_tried++;
+		}
+}
+
 bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n)
 {
 	struct asleep *a = of(s);
-	bool needs_all = order_needs_all(s), is_any = false;
-	bool wakes_all = needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS;
+	bool needs_all = order_needs_all(s);
 
 	a->tried.n = 0;
 	a->n_seen = 0;
@@ -531,30 +635,16 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->has_windows = has_windows(s);
 	a->has_looked = false;
 	wait_classes_look_again(s);
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	wake_others(s, needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS);
+	forget_sleepers(a);
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
-		k->n_tried = k->n_placed = 0;
-		k->refused_at = UINT32_MAX;
-		k->was_decided = false;
-		if (wakes_all)
-			k->is_awake = k->must_ask = true;
-		if (!k->is_awake && k->is_group)
-			wake_for_time(s, k);
-		is_any |= k->is_awake;
-		if (!k->is_awake && !needs_all)
-			continue;
-		for (uint32_t p = k->head; p < k->pods.n && (k->is_group || needs_all || k->n_tried < per_kind); p++)
-			if (k->pods.v[p] != POD_NONE) {
-				array_push(&a->tried, k->pods.v[p]);
-				k->n_tried++;
-			}
+		collect_kind(a, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
 	}
-	if (!is_any)
-		a->tried.n = 0;
 	*ret = a->tried.v;
 	*ret_n = a->tried.n;
-	return is_any;
+	return a->awake.n > 0;
 }
 
 void wake_follow(struct sim *s, const struct decisions *plan)
@@ -611,6 +701,7 @@ bool wake_passes_over(void *sim, pod_id pod)
 	struct sim *s = sim;
 	struct asleep *a = s->asleep;
 	struct wait_kind *k = &a->kinds.v[waiter_of(a, pod)->kind];
+	ledger_mark mark = ledger_get_mark(s->ledger);
 
 	catch_up(s);
 	if (a->has_victims)
@@ -621,11 +712,12 @@ bool wake_passes_over(void *sim, pod_id pod)
 		return true;
 	if (k->is_wary)
 		return false;
-	if (!k->is_group && k->refused_at == ledger_get_mark(s->ledger))
+	if ((!k->is_group && k->refused_at == mark) || k->passed_at == mark)
 		return true;
 	look_again(s);
 	if (still_helped(s, k))
 		return false;
+	k->passed_at = mark;
 	k->was_decided = true; /* and sleeps on */
 	return true;
 }
@@ -635,8 +727,8 @@ bool wake_was_cut(struct sim *s)
 	struct asleep *a = s->asleep;
 
 	catch_up(s);
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		const struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		const struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
 		if (k->n_tried && k->n_placed == k->n_tried && k->n_waiting > k->n_tried)
 			return true;
@@ -758,10 +850,10 @@ static void wake_those_who_lost(struct sim *s, node_id node)
 {
 	struct asleep *a = s->asleep;
 
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->nominated.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->nominated.v[i]];
 
-		if (k->is_nominated && is_nominated_to(a, k, node) &&
+		if (is_nominated_to(a, k, node) &&
 		    ledger_pod(s->ledger, k->pods.v[k->head])->nomination == NOMINATION_NONE)
 			wake(s, k);
 	}
@@ -817,9 +909,9 @@ void wake_settle(struct sim *s, const struct decisions *plan)
 	struct asleep *a = s->asleep;
 
 	catch_up(s);
-	for (uint32_t i = 0; i < a->live.n; i++)
-		if (a->kinds.v[a->live.v[i]].is_awake && a->kinds.v[a->live.v[i]].was_decided)
-			fall_asleep(s, a->live.v[i]);
+	for (uint32_t i = 0; i < a->awake.n; i++)
+		if (a->kinds.v[a->awake.v[i]].is_awake && a->kinds.v[a->awake.v[i]].was_decided)
+			fall_asleep(s, a->awake.v[i]);
 	for (uint32_t i = 0; i < plan->v.n; i++)
 		if (plan->v.v[i].pod != POD_NONE && plan->v.v[i].outcome != OUTCOME_PLACED)
 			settle(s, &plan->v.v[i]);
@@ -840,6 +932,8 @@ void sim_free_waiting(struct sim *s)
 	array_free(&a->kinds);
 	array_free(&a->free_kinds);
 	array_free(&a->live);
+	array_free(&a->awake);
+	array_free(&a->nominated);
 	array_free(&a->waiters);
 	array_free(&a->tried);
 	map_free(&a->by_hash);
