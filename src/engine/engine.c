@@ -300,6 +300,11 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	return rc;
 }
 
+static bool is_over(const struct engine_run *run)
+{
+	return run->is_over && run->is_over(run->driver);
+}
+
 /* By priority and age alone, or by queues. */
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
 			     uint32_t cycle, struct decisions *ret, struct err *e)
@@ -309,7 +314,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;
 
-	for (uint32_t i = 0; !rc && i < waiting->n; i++) {
+	for (uint32_t i = 0; !rc && i < waiting->n && !is_over(run); i++) {
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
@@ -406,7 +411,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	cluster_relax_gangs(en->cluster, run->now_ns);
-	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
+	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && (cycle == 1 || !is_over(run)); cycle++) {
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;
 
@@ -427,7 +432,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (shares != NULL)
 			fair_guarantee_end(shares);
-		if (!rc)
+		if (!rc && !is_over(run))
 			moves_run(en, run, cycle, ret);
 		if (!rc)
 			stale_gangs_run(en, run->now_ns, cycle, ret);

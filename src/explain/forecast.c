@@ -41,9 +41,14 @@ static void look_at_end(struct forecast_trial *t, const struct decision *d, enum
 		end_of_rule(&t->step, rule, is_candidate);
 }
 
+static bool gets_room(const struct decision *d)
+{
+	return d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED;
+}
+
 static void look_at(struct forecast_trial *t, const struct decision *d)
 {
-	if (d->pod == t->q->waits->pod && (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)) {
+	if (d->pod == t->q->waits->pod && gets_room(d)) {
 		t->is_done = true;
 		t->f->at_ns = t->now_ns;
 		t->f->outcome = d->outcome;
@@ -56,13 +61,16 @@ static void look_at(struct forecast_trial *t, const struct decision *d)
 		look_at_end(t, d, (enum rule_id)d->protected[i].verdict.rule, d->protected[i].verdict.until_ns, true);
 }
 
-/* ---- a second cycle in which nothing would be decided otherwise ---- */
+/* ---- what does not have to be decided ---- */
 
-struct second_cycle {
+/* A plan while it is made: when the pod has room the rest does not matter. */
+struct plan_watch {
+	pod_id pod;
 	const struct decisions *made; /* so far */
 	uint32_t n_looked;
+	bool has_room;
+	bool is_restless; /* a second cycle may decide otherwise */
 	struct bits told; /* pods with a decision */
-	bool is_needed;
 };
 
 /* Somebody leaves, or holds room that he may give up: then others may find what the first cycle did not offer. */
@@ -77,19 +85,47 @@ static bool is_restless(const struct ledger *l)
 	return false;
 }
 
+/* Consolidation takes words back and ends with words of its own (engine/moves.h): the last is looked at again. */
+static void look_at_made(struct plan_watch *w)
+{
+	if (w->n_looked >= w->made->v.n)
+		w->n_looked = w->made->v.n ? w->made->v.n - 1 : 0;
+	for (; w->n_looked < w->made->v.n; w->n_looked++) {
+		const struct decision *d = &w->made->v.v[w->n_looked];
+
+		w->is_restless |= d->pod == POD_NONE || d->n_victims > 0 || gets_room(d);
+		w->has_room |= d->pod == w->pod && gets_room(d);
+		if (d->pod != POD_NONE)
+			bits_set(&w->told, d->pod);
+	}
+}
+
 static bool is_told_again(void *ctx, pod_id pod)
 {
-	struct second_cycle *x = ctx;
+	struct plan_watch *w = ctx;
 
-	for (; x->n_looked < x->made->v.n; x->n_looked++) {
-		const struct decision *d = &x->made->v.v[x->n_looked];
+	look_at_made(w);
+	return !w->is_restless && bits_has(&w->told, pod);
+}
 
-		x->is_needed |= d->pod == POD_NONE || d->n_victims > 0 || d->outcome == OUTCOME_PLACED ||
-				d->outcome == OUTCOME_NOMINATED;
-		if (d->pod != POD_NONE)
-			bits_set(&x->told, d->pod);
-	}
-	return !x->is_needed && bits_has(&x->told, pod);
+static bool has_room(void *ctx)
+{
+	struct plan_watch *w = ctx;
+
+	look_at_made(w);
+	return w->has_room;
+}
+
+static void watch_plan(struct plan_watch *w, const struct trial_question *q, const struct decisions *made,
+		       struct engine_run *run)
+{
+	*w = (struct plan_watch){
+		.pod = q->waits->pod, .made = made, .is_restless = is_restless(cluster_ledger(q->cluster))};
+	if (q->config->looks_at_all)
+		return;
+	run->passes_over = is_told_again;
+	run->is_over = has_room;
+	run->driver = w;
 }
 
 /* ---- the plan at one time ---- */
@@ -113,6 +149,8 @@ static void look_at_plan(struct forecast_trial *t, const struct decisions *d)
 			t->own = &d->v.v[i];
 	for (uint32_t i = 0; !t->is_done && i < d->v.n; i++)
 		look_at(t, &d->v.v[i]);
+	if (t->is_done)
+		return;
 	t->f->is_rough |= t->own && protected_are_cut(t->own) && t->next_ns != TIME_NONE;
 	look_at_end(t, NULL, RULE_NONE, engine_next_time(t->engine, t->now_ns), false);
 }
@@ -122,8 +160,8 @@ static bool plan_now(struct forecast_trial *t)
 {
 	const struct trial_question *q = t->q;
 	struct decisions d = {.arena = arena_new(1 << 16)};
-	struct second_cycle second = {.made = &d, .is_needed = is_restless(cluster_ledger(q->cluster))};
 	struct engine_run run = q->run;
+	struct plan_watch watch;
 	struct err e;
 	struct engine *en = engine_for(t, &e);
 	bool is_ok;
@@ -131,15 +169,12 @@ static bool plan_now(struct forecast_trial *t)
 	run.now_ns = t->now_ns;
 	run.report = POD_NONE;
 	run.cycles = 2;
-	if (!q->config->looks_at_all && !second.is_needed) {
-		run.passes_over = is_told_again;
-		run.driver = &second;
-	}
+	watch_plan(&watch, q, &d, &run);
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
 	if (is_ok)
 		look_at_plan(t, &d);
-	bits_free(&second.told);
+	bits_free(&watch.told);
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;

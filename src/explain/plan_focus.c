@@ -21,11 +21,18 @@ bool plan_ends_with(const struct cluster *c, const struct engine_config *config,
 
 static bool is_passed_over(void *ctx, pod_id pod)
 {
+	const struct plan_focus *f = ctx;
+
+	return f->passes && bits_has(f->passes, pod);
+}
+
+static bool is_over(void *ctx)
+{
 	struct plan_focus *f = ctx;
 
 	for (; f->pod != POD_NONE && !f->is_over && f->n_looked < f->made->v.n; f->n_looked++)
 		f->is_over = f->made->v.v[f->n_looked].pod == f->pod;
-	return f->is_over || (f->passes && bits_has(f->passes, pod));
+	return f->is_over;
 }
 
 void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run)
@@ -33,6 +40,7 @@ void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decis
 	*f = (struct plan_focus){.pod = pod, .made = made, .n_looked = made->v.n};
 	run->tells_of = &f->tells_of;
 	run->passes_over = is_passed_over;
+	run->is_over = is_over;
 	run->driver = f;
 }
 
