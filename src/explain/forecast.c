@@ -12,6 +12,7 @@ struct forecast_trial {
 	int64_t now_ns, next_ns;
 	struct forecast_step step; /* what of the pod's own ends at next_ns */
 	bool is_done;
+	bool is_at_rest; /* nobody leaves or holds room: known of the ledger as the plan before left it */
 	struct engine *engine, *own_engine; /* own: to be freed */
 };
 
@@ -63,14 +64,13 @@ static void look_at(struct forecast_trial *t, const struct decision *d)
 
 /* ---- what does not have to be decided ---- */
 
-/* A plan while it is made: when the pod has room the rest does not matter. */
+/* A plan while it is made: the rest of it does not matter once the pod has room, nor where nothing would change. */
 struct plan_watch {
 	pod_id pod;
 	const struct decisions *made; /* so far */
 	uint32_t n_looked;
 	bool has_room;
 	bool is_restless; /* a second cycle may decide otherwise */
-	struct bits told; /* pods with a decision */
 };
 
 /* Somebody leaves, or holds room that he may give up: then others may find what the first cycle did not offer. */
@@ -95,37 +95,15 @@ static void look_at_made(struct plan_watch *w)
 
 		w->is_restless |= d->pod == POD_NONE || d->n_victims > 0 || gets_room(d);
 		w->has_room |= d->pod == w->pod && gets_room(d);
-		if (d->pod != POD_NONE)
-			bits_set(&w->told, d->pod);
 	}
 }
 
-static bool is_told_again(void *ctx, pod_id pod)
+static bool is_over(void *ctx, uint32_t n_cycles)
 {
 	struct plan_watch *w = ctx;
 
 	look_at_made(w);
-	return !w->is_restless && bits_has(&w->told, pod);
-}
-
-static bool has_room(void *ctx)
-{
-	struct plan_watch *w = ctx;
-
-	look_at_made(w);
-	return w->has_room;
-}
-
-static void watch_plan(struct plan_watch *w, const struct trial_question *q, const struct decisions *made,
-		       struct engine_run *run)
-{
-	*w = (struct plan_watch){
-		.pod = q->waits->pod, .made = made, .is_restless = is_restless(cluster_ledger(q->cluster))};
-	if (q->config->looks_at_all)
-		return;
-	run->passes_over = is_told_again;
-	run->is_over = has_room;
-	run->driver = w;
+	return w->has_room || (n_cycles > 0 && !w->is_restless);
 }
 
 /* ---- the plan at one time ---- */
@@ -160,21 +138,26 @@ static bool plan_now(struct forecast_trial *t)
 {
 	const struct trial_question *q = t->q;
 	struct decisions d = {.arena = arena_new(1 << 16)};
+	struct plan_watch watch = {.pod = q->waits->pod, .made = &d};
 	struct engine_run run = q->run;
-	struct plan_watch watch;
 	struct err e;
 	struct engine *en = engine_for(t, &e);
 	bool is_ok;
 
+	watch.is_restless = !t->is_at_rest && is_restless(cluster_ledger(q->cluster));
 	run.now_ns = t->now_ns;
 	run.report = POD_NONE;
 	run.cycles = 2;
-	watch_plan(&watch, q, &d, &run);
+	if (!q->config->looks_at_all) {
+		run.is_over = is_over;
+		run.driver = &watch;
+	}
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
 	if (is_ok)
 		look_at_plan(t, &d);
-	bits_free(&watch.told);
+	look_at_made(&watch);
+	t->is_at_rest = !watch.is_restless;
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;
@@ -346,8 +329,14 @@ void forecast_emit(const struct plan_view *v, const struct forecast *f, struct e
 
 void outlook_find(const struct trial_question *q, struct outlook *ret)
 {
-	ret->n_remedies = remedies_find(q, ret->remedies);
-	forecast_find(q, &ret->forecast);
+	struct trial_question x = *q;
+	waiting_list waiting = {0};
+
+	if (!q->config->looks_at_all)
+		plan_list_waiting(cluster_ledger(q->cluster), &waiting, &x.run);
+	ret->n_remedies = remedies_find(&x, ret->remedies);
+	forecast_find(&x, &ret->forecast);
+	array_free(&waiting);
 }
 
 void outlook_text(const struct plan_view *v, const struct outlook *o, const struct look *look, struct text *out)
