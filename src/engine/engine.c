@@ -300,6 +300,11 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	return rc;
 }
 
+static bool is_over(const struct engine_run *run, uint32_t n_cycles)
+{
+	return run->is_over && run->is_over(run->driver, n_cycles);
+}
+
 /* By priority and age alone, or by queues. */
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
 			     uint32_t cycle, struct decisions *ret, struct err *e)
@@ -309,7 +314,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;
 
-	for (uint32_t i = 0; !rc && i < waiting->n; i++) {
+	for (uint32_t i = 0; !rc && i < waiting->n && !is_over(run, cycle - 1); i++) {
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
@@ -406,7 +411,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	cluster_relax_gangs(en->cluster, run->now_ns);
-	for (uint32_t cycle = 1; !rc && cycle <= run->cycles; cycle++) {
+	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && !is_over(run, cycle - 1); cycle++) {
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;
 
@@ -427,7 +432,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 		rc = try_all(en, run, &waiting, cycle, ret, e);
 		if (shares != NULL)
 			fair_guarantee_end(shares);
-		if (!rc)
+		if (!rc && !is_over(run, cycle - 1))
 			moves_run(en, run, cycle, ret);
 		if (!rc)
 			stale_gangs_run(en, run->now_ns, cycle, ret);
@@ -453,15 +458,21 @@ static void note_time(int64_t at_ns, int64_t now_ns, int64_t *ret)
 		*ret = at_ns;
 }
 
+static void note_overdue(const struct engine *en, const struct pod *p, int64_t now_ns, int64_t *ret)
+{
+	if (p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE)
+		note_time(time_add(time_add(p->obj->deleted_ns, en->config->patience_ns), 1), now_ns, ret);
+}
+
 int64_t engine_next_time(const struct engine *en, int64_t now_ns)
 {
 	int64_t next = TIME_NONE;
 
-	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++) {
-		const struct pod *p = ledger_pod(en->ledger, i);
+	for (node_id i = 0; i < ledger_node_limit(en->ledger); i++) {
+		const struct ledger_node *n = ledger_node(en->ledger, i);
 
-		if (p->state == POD_LEAVING && p->obj->deleted_ns != TIME_NONE)
-			note_time(time_add(time_add(p->obj->deleted_ns, en->config->patience_ns), 1), now_ns, &next);
+		for (uint32_t k = 0; n->n_due && k < n->pods.n; k++)
+			note_overdue(en, ledger_pod(en->ledger, n->pods.v[k]), now_ns, &next);
 	}
 	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++) {
 		const struct group *g = ledger_group(en->ledger, i);

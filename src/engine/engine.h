@@ -37,6 +37,8 @@ struct engine_run {
 	const pod_id *these;
 	uint32_t n_these;
 	bool (*passes_over)(void *driver, pod_id pod); /* NULL: nobody is */
+	/* Does nothing matter any more that would be decided from here on, so many cycles done? NULL: it does. */
+	bool (*is_over)(void *driver, uint32_t n_cycles);
 	/* Do groups wait that are not among them, in vain as the driver knows, for which others may move? NULL: no. */
 	bool (*groups_wait)(void *driver);
 	void *driver; /* whom they are asked of */

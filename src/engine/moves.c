@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/movable.h"
 #include "engine/session.h"
 
 static bool may_be_moved_for(const struct group *g)
@@ -272,14 +273,39 @@ bool moves_may_help(const struct engine *en, group_id group)
 	return is_on(en) && (group == GROUP_NONE ? may_help_any(en, &f) : may_help(en, &f, group));
 }
 
+/* Members that wait are alike, and rules judge for all of them as for one. */
+static bool is_one_request(const struct engine *en, group_id group)
+{
+	pod_id first = next_waiting(en, group, POD_NONE);
+
+	for (pod_id p = first; p != POD_NONE; p = next_waiting(en, group, p))
+		if (ledger_pod(en->ledger, p)->queue != ledger_pod(en->ledger, first)->queue)
+			return false;
+	return are_alike(en, group);
+}
+
+/* What may_help() says, and that enough of those who are in the way may move now. */
+static bool may_any_move(struct engine *en, int64_t now_ns)
+{
+	struct free_room f = {.l = en->ledger, .without_reserved = true};
+	struct movable m = {.en = en, .now_ns = now_ns};
+	bool may = false;
+
+	for (group_id i = 0; i < ledger_group_limit(f.l) && !may; i++)
+		may = may_help(en, &f, i) &&
+		      (!is_one_request(en, i) ||
+		       movable_gives(&m, next_waiting(en, i, POD_NONE), needs(f.l, ledger_group(f.l, i))));
+	movable_free(&m);
+	return may;
+}
+
 void moves_run(struct engine *en, const struct engine_run *run, uint32_t cycle, struct decisions *ret)
 {
 	ledger_mark mark = ledger_get_mark(en->ledger);
-	struct free_room f = {.l = en->ledger, .without_reserved = true};
 	struct session *s;
 
 	if (!is_on(en) || !((run->groups_wait && run->groups_wait(run->driver)) || is_needed(en, cycle, ret)) ||
-	    !(en->config->looks_at_all || may_help_any(en, &f)))
+	    !(en->config->looks_at_all || may_any_move(en, run->now_ns)))
 		return;
 	s = session_new(en, run->now_ns, true);
 	session_run_moves(s);

@@ -506,6 +506,18 @@ static void visit_all(struct node_search *g, const node_id *nodes, uint32_t n, s
 	g->is_listing = false;
 }
 
+/* For a report: all nodes on which some set may be enough, in their order. */
+static void visit_possible(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
+{
+	struct node_bound *v = arena_n(g->s->c->arena, n + 1, struct node_bound);
+	uint32_t left = search_bound_all(g, nodes, n, v);
+
+	for (uint32_t i = 0; i < n; i++)
+		report(g, false, g->s->reports[i]);
+	for (uint32_t i = 0; i < left; i++)
+		visit(g, nodes[v[i].at], v[i].at, ret);
+}
+
 /* ---- best first ---- */
 
 /* Not base/heap.h: what is put in order here are values, made once for a search and mostly never taken out again. */
@@ -551,10 +563,12 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 
 	begin(&g, s);
 	*ret = (struct search_result){.node = NODE_NONE, .second = NODE_NONE};
-	if (search_bound_serves(&g))
-		visit_best(&g, nodes, n, ret);
-	else
+	if (!search_bound_serves(&g))
 		visit_all(&g, nodes, n, ret);
+	else if (s->reports)
+		visit_possible(&g, nodes, n, ret);
+	else
+		visit_best(&g, nodes, n, ret);
 	if (ret->node != NODE_NONE)
 		find_victims(&g, ret);
 	else if (g.refused.n)

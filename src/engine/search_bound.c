@@ -159,7 +159,7 @@ static bool bound_known(const struct search_bounds *b, const struct bound_entry 
 
 bool search_bound_serves(const struct node_search *g)
 {
-	return !g->looks_at_all && !g->s->reports && !g->plugins_judge && g->want.n <= WANTED;
+	return !g->looks_at_all && !g->plugins_judge && g->want.n <= WANTED;
 }
 
 static bool same_basis(const struct shapes_basis *a, const struct shapes_basis *b)

@@ -12,6 +12,7 @@ struct forecast_trial {
 	int64_t now_ns, next_ns;
 	struct forecast_step step; /* what of the pod's own ends at next_ns */
 	bool is_done;
+	bool is_at_rest; /* nobody leaves or holds room: known of the ledger as the plan before left it */
 	struct engine *engine, *own_engine; /* own: to be freed */
 };
 
@@ -41,9 +42,14 @@ static void look_at_end(struct forecast_trial *t, const struct decision *d, enum
 		end_of_rule(&t->step, rule, is_candidate);
 }
 
+static bool gets_room(const struct decision *d)
+{
+	return d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED;
+}
+
 static void look_at(struct forecast_trial *t, const struct decision *d)
 {
-	if (d->pod == t->q->waits->pod && (d->outcome == OUTCOME_PLACED || d->outcome == OUTCOME_NOMINATED)) {
+	if (d->pod == t->q->waits->pod && gets_room(d)) {
 		t->is_done = true;
 		t->f->at_ns = t->now_ns;
 		t->f->outcome = d->outcome;
@@ -56,13 +62,15 @@ static void look_at(struct forecast_trial *t, const struct decision *d)
 		look_at_end(t, d, (enum rule_id)d->protected[i].verdict.rule, d->protected[i].verdict.until_ns, true);
 }
 
-/* ---- a second cycle in which nothing would be decided otherwise ---- */
+/* ---- what does not have to be decided ---- */
 
-struct second_cycle {
+/* A plan while it is made: the rest of it does not matter once the pod has room, nor where nothing would change. */
+struct plan_watch {
+	pod_id pod;
 	const struct decisions *made; /* so far */
 	uint32_t n_looked;
-	struct bits told; /* pods with a decision */
-	bool is_needed;
+	bool has_room;
+	bool is_restless; /* a second cycle may decide otherwise */
 };
 
 /* Somebody leaves, or holds room that he may give up: then others may find what the first cycle did not offer. */
@@ -77,19 +85,25 @@ static bool is_restless(const struct ledger *l)
 	return false;
 }
 
-static bool is_told_again(void *ctx, pod_id pod)
+/* Consolidation takes words back and ends with words of its own (engine/moves.h): the last is looked at again. */
+static void look_at_made(struct plan_watch *w)
 {
-	struct second_cycle *x = ctx;
+	if (w->n_looked >= w->made->v.n)
+		w->n_looked = w->made->v.n ? w->made->v.n - 1 : 0;
+	for (; w->n_looked < w->made->v.n; w->n_looked++) {
+		const struct decision *d = &w->made->v.v[w->n_looked];
 
-	for (; x->n_looked < x->made->v.n; x->n_looked++) {
-		const struct decision *d = &x->made->v.v[x->n_looked];
-
-		x->is_needed |= d->pod == POD_NONE || d->n_victims > 0 || d->outcome == OUTCOME_PLACED ||
-				d->outcome == OUTCOME_NOMINATED;
-		if (d->pod != POD_NONE)
-			bits_set(&x->told, d->pod);
+		w->is_restless |= d->pod == POD_NONE || d->n_victims > 0 || gets_room(d);
+		w->has_room |= d->pod == w->pod && gets_room(d);
 	}
-	return !x->is_needed && bits_has(&x->told, pod);
+}
+
+static bool is_over(void *ctx, uint32_t n_cycles)
+{
+	struct plan_watch *w = ctx;
+
+	look_at_made(w);
+	return w->has_room || (n_cycles > 0 && !w->is_restless);
 }
 
 /* ---- the plan at one time ---- */
@@ -113,6 +127,8 @@ static void look_at_plan(struct forecast_trial *t, const struct decisions *d)
 			t->own = &d->v.v[i];
 	for (uint32_t i = 0; !t->is_done && i < d->v.n; i++)
 		look_at(t, &d->v.v[i]);
+	if (t->is_done)
+		return;
 	t->f->is_rough |= t->own && protected_are_cut(t->own) && t->next_ns != TIME_NONE;
 	look_at_end(t, NULL, RULE_NONE, engine_next_time(t->engine, t->now_ns), false);
 }
@@ -122,24 +138,26 @@ static bool plan_now(struct forecast_trial *t)
 {
 	const struct trial_question *q = t->q;
 	struct decisions d = {.arena = arena_new(1 << 16)};
-	struct second_cycle second = {.made = &d, .is_needed = is_restless(cluster_ledger(q->cluster))};
+	struct plan_watch watch = {.pod = q->waits->pod, .made = &d};
 	struct engine_run run = q->run;
 	struct err e;
 	struct engine *en = engine_for(t, &e);
 	bool is_ok;
 
+	watch.is_restless = !t->is_at_rest && is_restless(cluster_ledger(q->cluster));
 	run.now_ns = t->now_ns;
 	run.report = POD_NONE;
 	run.cycles = 2;
-	if (!q->config->looks_at_all && !second.is_needed) {
-		run.passes_over = is_told_again;
-		run.driver = &second;
+	if (!q->config->looks_at_all) {
+		run.is_over = is_over;
+		run.driver = &watch;
 	}
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
 	if (is_ok)
 		look_at_plan(t, &d);
-	bits_free(&second.told);
+	look_at_made(&watch);
+	t->is_at_rest = !watch.is_restless;
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;
@@ -311,8 +329,14 @@ void forecast_emit(const struct plan_view *v, const struct forecast *f, struct e
 
 void outlook_find(const struct trial_question *q, struct outlook *ret)
 {
-	ret->n_remedies = remedies_find(q, ret->remedies);
-	forecast_find(q, &ret->forecast);
+	struct trial_question x = *q;
+	waiting_list waiting = {0};
+
+	if (!q->config->looks_at_all)
+		plan_list_waiting(cluster_ledger(q->cluster), &waiting, &x.run);
+	ret->n_remedies = remedies_find(&x, ret->remedies);
+	forecast_find(&x, &ret->forecast);
+	array_free(&waiting);
 }
 
 void outlook_text(const struct plan_view *v, const struct outlook *o, const struct look *look, struct text *out)

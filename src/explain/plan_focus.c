@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/plan_focus.h"
 
-static bool is_group_waiting(const struct ledger *l)
+void plan_list_waiting(const struct ledger *l, waiting_list *ret, struct engine_run *run)
 {
 	for (pod_id i = 0; i < ledger_pod_limit(l); i++)
-		if (ledger_pod(l, i)->group != GROUP_NONE && ledger_pod(l, i)->state == POD_WAITING)
+		if (ledger_pod(l, i)->state == POD_WAITING)
+			array_push(ret, i);
+	array_reserve(ret, 1); /* nobody is not the same as not told */
+	run->these = ret->v;
+	run->n_these = ret->n;
+}
+
+static bool is_group_waiting(const struct ledger *l, const struct engine_run *run)
+{
+	for (uint32_t i = 0; i < run->n_these; i++)
+		if (ledger_pod(l, run->these[i])->group != GROUP_NONE)
 			return true;
 	return false;
 }
@@ -16,16 +26,24 @@ bool plan_ends_with(const struct cluster *c, const struct engine_config *config,
 
 	return !config->looks_at_all && !config->n_plugins && run->cycles == 1 &&
 	       ledger_pod(l, pod)->state == POD_WAITING &&
-	       profile_get(config->profile)->search_mode != MODE_SCENARIOS && !is_group_waiting(l);
+	       profile_get(config->profile)->search_mode != MODE_SCENARIOS && run->these && !is_group_waiting(l, run);
 }
 
 static bool is_passed_over(void *ctx, pod_id pod)
 {
+	const struct plan_focus *f = ctx;
+
+	return f->passes && bits_has(f->passes, pod);
+}
+
+static bool is_over(void *ctx, uint32_t n_cycles)
+{
 	struct plan_focus *f = ctx;
 
+	(void)n_cycles;
 	for (; f->pod != POD_NONE && !f->is_over && f->n_looked < f->made->v.n; f->n_looked++)
 		f->is_over = f->made->v.v[f->n_looked].pod == f->pod;
-	return f->is_over || (f->passes && bits_has(f->passes, pod));
+	return f->is_over;
 }
 
 void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run)
@@ -33,6 +51,7 @@ void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decis
 	*f = (struct plan_focus){.pod = pod, .made = made, .n_looked = made->v.n};
 	run->tells_of = &f->tells_of;
 	run->passes_over = is_passed_over;
+	run->is_over = is_over;
 	run->driver = f;
 }
 
@@ -45,14 +64,13 @@ static bool is_below(const struct queue_tree *tree, queue_id q, queue_id top)
 
 static void tell_of(struct plan_focus *f, const struct ledger *l, const struct explain_target *t)
 {
-	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
-		const struct pod *p = ledger_pod(l, i);
+	for (uint32_t i = 0; i < f->waiting.n; i++) {
+		pod_id pod = f->waiting.v[i];
+		const struct pod *p = ledger_pod(l, pod);
 
-		if (p->state != POD_WAITING)
-			continue;
-		if (i == t->pod || (t->group != GROUP_NONE && p->group == t->group) ||
+		if (pod == t->pod || (t->group != GROUP_NONE && p->group == t->group) ||
 		    (t->queue != QUEUE_NONE && is_below(ledger_queues(l), p->queue, t->queue)))
-			bits_set(&f->tells_of, i);
+			bits_set(&f->tells_of, pod);
 	}
 }
 
@@ -66,6 +84,7 @@ void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct e
 	if (config->looks_at_all || (t->pod != POD_NONE && ledger_pod(l, t->pod)->state != POD_WAITING))
 		return;
 	plan_focus_on_decision(f, POD_NONE, made, run);
+	plan_list_waiting(l, &f->waiting, run);
 	tell_of(f, l, t);
 	if (t->pod != POD_NONE && plan_ends_with(c, config, run, t->pod))
 		f->pod = t->pod;
@@ -74,4 +93,5 @@ void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct e
 void plan_focus_free(struct plan_focus *f)
 {
 	bits_free(&f->tells_of);
+	array_free(&f->waiting);
 }

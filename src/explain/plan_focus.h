@@ -17,6 +17,8 @@ struct explain_target { /* one of them */
 	queue_id queue;
 };
 
+typedef ARRAY(pod_id) waiting_list;
+
 struct plan_focus {
 	pod_id pod;		      /* after whose decision the plan is over; POD_NONE: it is not */
 	const struct decisions *made; /* so far */
@@ -24,9 +26,13 @@ struct plan_focus {
 	bool is_over;
 	const struct bits *passes; /* these are passed over in any case; NULL: nobody */
 	struct bits tells_of;
+	waiting_list waiting;
 };
 
-/* Does nothing that is decided after a pod change what becomes of it? */
+/* Everybody who waits, found once for runs in which nobody else comes; the run borrows the list. */
+void plan_list_waiting(const struct ledger *l, waiting_list *ret, struct engine_run *run);
+
+/* Does nothing that is decided after a pod change what becomes of it? Only of a run that lists who waits. */
 bool plan_ends_with(const struct cluster *c, const struct engine_config *config, const struct engine_run *run,
 		    pod_id pod);
 /*
