@@ -43,7 +43,7 @@ static void join(const char *const *words, char *out, size_t size)
 unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known)
 {
 	int found = words_find(known, word);
-	const char *near_word;
+	const char *of = option ? option : "", *colon = option ? ": " : "", *near_word;
 	char list[200];
 
 	if (found >= 0)
@@ -51,9 +51,9 @@ unsigned cli_one_of(struct argp_state *state, const char *option, const char *wo
 	near_word = nearest_word(word, known);
 	join(known, list, sizeof(list));
 	if (near_word)
-		argp_error(state, "%s: '%s' is not one of %s; did you mean '%s'?", option, word, list, near_word);
+		argp_error(state, "%s%s'%s' is not one of %s; did you mean '%s'?", of, colon, word, list, near_word);
 	else
-		argp_error(state, "%s: '%s' is not one of %s", option, word, list);
+		argp_error(state, "%s%s'%s' is not one of %s", of, colon, word, list);
 	return 0;
 }
 

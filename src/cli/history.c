@@ -17,8 +17,10 @@ struct history_options {
 enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE, KEY_STATE, KEY_SHADOW };
 
 #define X(id, text) text,
-static const char *const state_words[] = {JOURNAL_STATE_LIST(X) NULL};
+const char *const history_state_words[] = {JOURNAL_STATE_LIST(X) NULL};
 #undef X
+/* That an eviction may go against; a plugin's rule has a name of its own. */
+const char *const history_rule_words[] = {"budget", "opt-out", "driver", "thrash", NULL};
 
 /* A name without a namespace is one of namespace default, as elsewhere. */
 static void set_pod(struct history_options *o, const char *arg)
@@ -55,7 +57,7 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 		o->is_shadow = true;
 		return 0;
 	case KEY_STATE:
-		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, state_words);
+		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, history_state_words);
 		o->filter.has_state = true;
 		return 0;
 	default:

@@ -104,11 +104,15 @@ static int command_help(int argc, char **argv)
 	char *args[] = {argv[0], help, NULL};
 	const struct command *c;
 
-	if (argc < 2 || argv[1][0] == '-')
+	if (argc < 2 || str_eq(argv[1], "--help") || str_eq(argv[1], "-h"))
 		return print_overview(stdout, EXIT_FINE);
 	c = find(argv[1]);
 	if (!c)
 		return unknown(argv[1]);
+	if (argc > 2) {
+		log_line(LOG_ERROR, "one command at a time, please: '%s' is the second", argv[2]);
+		return EXIT_INPUT;
+	}
 	return c->run == command_help ? print_overview(stdout, EXIT_FINE) : run(c, 2, args);
 }
 

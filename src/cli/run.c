@@ -61,9 +61,10 @@ static void read_shadow(struct run_options *o, const char *arg, struct argp_stat
 	o->d.is_dry = true;
 }
 
+const char *const run_log_words[] = {"text", "json", NULL};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const logs[] = {"text", "json", NULL};
 	struct run_options *o = state->input;
 
 	switch (key) {
@@ -87,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->d.is_dry = true;
 		return 0;
 	case KEY_LOG:
-		o->d.is_json = cli_one_of(state, "--log", arg, logs) == 1;
+		o->d.is_json = cli_one_of(state, "--log", arg, run_log_words) == 1;
 		return 0;
 	case KEY_LEASE:
 		read_lease(o, arg, state);

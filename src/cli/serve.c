@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->simulation = arg;
 		return 0;
 	case KEY_FORMAT:
-		o->how.format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_format_words);
+		o->how.format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_trace_words);
 		o->how.has_format = true;
 		return 0;
 	case KEY_UNTIL:

@@ -54,6 +54,11 @@ def commands(t):
         long, short, asked = cede(name, "--help"), cede(name, "-h"), cede("help", name)
         t.true(f"cede {name} --help, -h and cede help {name} say the same, with exit code 0",
                long.out and long.out == short.out == asked.out and not long.code and not asked.code, asked.out + asked.err)
+    twice = {}
+    for name in names:
+        options = re.findall(r"^ {2,6}(?:-., )?(--[a-z-]+)", cede(name, "--help").out, re.M)
+        twice[name] = sorted({o for o in options if options.count(o) > 1})
+    t.equal("no option stands twice in a help text", {name: found for name, found in twice.items() if found}, {})
     t.true("the help texts are no wider than 90 columns",
            all(len(line) <= 90 for name in names + ["--help"] for line in cede("help", name).out.splitlines()))
 
@@ -89,6 +94,9 @@ USAGE = [
     ("an unknown command that is nearly one", ["shwo"], "cede: error: 'shwo' is not a command; did you mean 'show'?\n"),
     ("an unknown command", ["frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
     ("help for an unknown command", ["help", "frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
+    ("help for two commands", ["help", "plan", "show"], "cede: error: one command at a time, please: 'show' is the second\n"),
+    ("an option of help", ["help", "--frobnicate"], "cede: error: '--frobnicate' is not a command; cede --help lists them\n"),
+    ("a task that is none", ["journal", "chek"], "cede journal: 'chek' is not one of check, salvage, show; did you mean 'check'?\n" + SEE.replace("show", "journal")),
     ("show without anything to read", ["show"],
      "cede: error: nothing to read; say where the cluster is: cede show -f FILE or -f FOLDER, -f - for standard input, or --kubeconfig FILE for one that runs\n"),
     ("an unknown option", ["show", "--frobnicate"], "cede show: unrecognized option '--frobnicate'\n" + SEE),
