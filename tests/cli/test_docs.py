@@ -35,6 +35,7 @@ NOT_RUN = {
     "cede run --shadow default-scheduler --lease none --kubeconfig ~/.kube/config": LIVE,
     "cede run --shadow default-scheduler --lease none --journal shadow.db --kubeconfig ~/.kube/config": SHADOW, "cede history shadow.db --shadow": SHADOW,
     "cede history shadow.db": SHADOW, "cede replay shadow.db": SHADOW,
+    "cede explain --server https://127.0.0.1:10269 --token-file token --ca-file cede.pem NS/POD": "it needs a server; tests/serve/test_api.py runs it",
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
     "cede serve --simulation examples/scenario/day.yaml": SERVED, "cede serve -f examples/gpu-cluster --now 2026-11-15T12:00:00Z": SERVED,
 }
