@@ -30,7 +30,9 @@
 struct cli_input { /* zero-initialised: nothing given */
 	ARRAY(const char *) files;
 	const char *kubeconfig, *context; /* a running cluster too; NULL: not given */
-	const char *config, *settings_namespace;
+	ARRAY(const char *) configs;
+	const char *only_config; /* instead of them; NULL: they count */
+	const char *settings_namespace;
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
 	int64_t now_ns;

@@ -83,9 +83,8 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Simulate a load in virtual time on the real engine: work arrives, runs, has to go, comes back and ends. "
-	"Prints what "
-	"came of it, in total and by queue."
+	"Simulate a load in virtual time on the real engine: work arrives, runs, is evicted, comes back and ends. "
+	"Prints what came of it, in total and by queue."
 	"\vThe same input and seed give the same result. Ctrl-C stops and prints what is known so far.";
 
 /* ---- a plan on the way ---- */

@@ -147,7 +147,7 @@ static const struct argp_option argp_options[] = {
 	{"queues", KEY_QUEUES, "KIND", 0,
 	 "Queues of the cluster that is made: kai (default; with minimum runtimes) or yunikorn (with delays)", 0},
 	{"until", KEY_UNTIL, "TIME|DURATION", 0, "Stop then (default: when everything is done)", 0},
-	{"seed", KEY_SEED, "N", 0, "Of everything that is left to chance (default 1)", 0},
+	{"seed", KEY_SEED, "N", 0, "Seed of what is random (default 1)", 0},
 	{0},
 };
 
@@ -211,10 +211,10 @@ static int open_journal(const struct simulating *o, const struct variant *v, str
 	}
 	if (trace_journal_open(o->trace, &r->journal, &e))
 		return cli_fail(&e);
-	trace_journal_cluster(r->journal, !in->config && !v->config, &r->made);
+	trace_journal_cluster(r->journal, !in->configs.n && !v->config, &r->made);
 	in->made = &r->made;
 	in->made_name = o->trace;
-	if (!in->has_profile && !in->config && !v->config)
+	if (!in->has_profile && !in->configs.n && !v->config)
 		in->has_profile = profile_parse(trace_journal_profile(r->journal), &in->profile);
 	if (!in->has_now) {
 		in->now_ns = trace_journal_from(r->journal);
@@ -307,7 +307,7 @@ int simulated_begin(const struct simulating *o, const struct variant *v, const c
 	if (o->scenario)
 		rc = open_scenario(o, ret, &in);
 	if (v->config)
-		in.config = v->config;
+		in.only_config = v->config;
 	if (v->has_profile) {
 		in.has_profile = true;
 		in.profile = v->profile;

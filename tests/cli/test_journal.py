@@ -575,6 +575,7 @@ def usage(t):
                               ("an action that is none", ["history", "a", "--action", "reclam"],
                                "cede history: --action: 'reclam' is not one of allocate, reclaim, preempt, displace, required-node, consolidate, quota, stale-gang; did you mean 'reclaim'?\n"),
                               ("nothing to be done with a journal", ["journal"], "cede journal: what is to be done? for example: cede journal check journal.db\n"),
+                              ("a replay with two files of settings", ["replay", "a", "--config", "b", "--config", "c"], "cede replay: --config: one file at a time, please: 'c' is the second\n"),
                               ("something else with a journal", ["journal", "chek", "a"], "cede journal: 'chek' is not one of check, salvage, show; did you mean 'check'?\n"),
                               ("a check of nothing", ["journal", "check"], "cede journal: which journal? for example: cede journal check journal.db\n"),
                               ("salvage into nothing", ["journal", "salvage", "a"], "cede journal: into which new file? for example: cede journal salvage journal.db saved.db\n"),
