@@ -76,9 +76,8 @@ static const struct argp_option argp_options[] = {
 static const char doc[] =
 	"Try values of a setting on one load, under several seeds, and show what each of them costs: evictions, lost "
 	"work, "
-	"waiting of the highest priority, time below guarantees. Recommends one, and says how sure that is; or says "
-	"that the "
-	"load cannot tell."
+	"waiting of the highest priority, time below guarantees. Recommends one, and says how sure that is, or says "
+	"why it cannot."
 	"\vSETTING is a field of a CedeConfiguration "
 	"(rules.thrash.soft, actions.reclaim.patience) or of a queue (queue.root.a.reclaimMinRuntime, "
 	"queue.root.a.preemption.delay); queue.*.FIELD is that of all leaf queues. Several, with commas between them, "

@@ -43,7 +43,7 @@ static void join(const char *const *words, char *out, size_t size)
 unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known)
 {
 	int found = words_find(known, word);
-	const char *near_word;
+	const char *of = option ? option : "", *colon = option ? ": " : "", *near_word;
 	char list[200];
 
 	if (found >= 0)
@@ -51,9 +51,9 @@ unsigned cli_one_of(struct argp_state *state, const char *option, const char *wo
 	near_word = nearest_word(word, known);
 	join(known, list, sizeof(list));
 	if (near_word)
-		argp_error(state, "%s: '%s' is not one of %s; did you mean '%s'?", option, word, list, near_word);
+		argp_error(state, "%s%s'%s' is not one of %s; did you mean '%s'?", of, colon, word, list, near_word);
 	else
-		argp_error(state, "%s: '%s' is not one of %s", option, word, list);
+		argp_error(state, "%s%s'%s' is not one of %s", of, colon, word, list);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 		in->context = arg;
 		return 0;
 	case KEY_CONFIG:
-		in->config = arg;
+		array_push(&in->configs, arg);
 		return 0;
 	case KEY_PROFILE:
 		in->profile = (enum profile)cli_one_of(state, "--profile", arg, cli_profile_words);
@@ -143,7 +143,8 @@ static const struct argp_option input_options[] = {
 	 "Read the running cluster that this kubeconfig names; nothing is changed in it", 0},
 	{"context", KEY_CONTEXT, "NAME", 0,
 	 "The context of the kubeconfig; without --kubeconfig, of $KUBECONFIG or ~/.kube/config", 0},
-	{"config", KEY_CONFIG, "FILE", 0, "Read settings from this file too; plugins are loaded for no other", 0},
+	{"config", KEY_CONFIG, "FILE", 0,
+	 "Read settings from this file too; may be repeated; plugins are loaded for no other", 0},
 	{"profile", KEY_PROFILE, "NAME", 0, "default, kubernetes, yunikorn or kai; counts more than the configuration",
 	 0},
 	{"settings-namespace", KEY_NAMESPACE, "NAME", 0,
@@ -171,8 +172,7 @@ static error_t parse_namespace(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option namespace_options[] = {
-	{"namespace", 'n', "NAME", 0,
-	 "Speak of this namespace: names without one are of it, and only its pods are listed", 0},
+	{"namespace", 'n', "NAME", 0, "Names without a namespace are in this one, and only its pods are listed", 0},
 	{0},
 };
 const struct argp cli_namespace_argp = {.options = namespace_options, .parser = parse_namespace};
@@ -264,6 +264,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *options)
 void cli_input_free(struct cli_input *in)
 {
 	array_free(&in->files);
+	array_free(&in->configs);
 	text_free(&in->standard_input);
 	for (uint32_t i = 0; i < in->told.n; i++)
 		mem_free(in->told.v[i]);
@@ -311,8 +312,10 @@ static enum err_code read_files(struct cli_input *in, struct cli_cluster *c, str
 		TRY(manifest_read_bytes(c->manifest, in->made_name, text_str(in->made), in->made->n, e));
 	for (uint32_t i = 0; i < in->files.n; i++)
 		TRY(read_one(in, c->manifest, in->files.v[i], e));
-	if (in->config)
-		TRY(manifest_read_config(c->manifest, in->config, e));
+	if (in->only_config)
+		return manifest_read_config(c->manifest, in->only_config, e);
+	for (uint32_t i = 0; i < in->configs.n; i++)
+		TRY(manifest_read_config(c->manifest, in->configs.v[i], e));
 	return ERR_OK;
 }
 
@@ -392,8 +395,13 @@ int cli_load(struct cli_input *in, const char *command, struct cli_cluster *ret)
 int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *command, struct cli_cluster *ret)
 {
 	struct clock clock = clock_system();
+	struct whatif changes = {0};
 	struct err e = {0};
 
+	if (w) {
+		changes = *w;
+		changes.ns = in->ns;
+	}
 	if (!in->has_now)
 		in->now_ns = clock_now(&clock);
 	in->has_now = true;
@@ -408,7 +416,7 @@ int cli_load_changed(struct cli_input *in, const struct whatif *w, const char *c
 	ret->vocab = vocab_new();
 	ret->manifest = manifest_new(ret->vocab);
 	ret->config = engine_config_new();
-	if (load(in, w, ret, &e))
+	if (load(in, w ? &changes : NULL, ret, &e))
 		return cli_fail(&e);
 	if (!in->is_quiet)
 		cli_notes(in, ret->manifest);

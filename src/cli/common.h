@@ -30,7 +30,9 @@
 struct cli_input { /* zero-initialised: nothing given */
 	ARRAY(const char *) files;
 	const char *kubeconfig, *context; /* a running cluster too; NULL: not given */
-	const char *config, *settings_namespace;
+	ARRAY(const char *) configs;
+	const char *only_config; /* instead of them; NULL: they count */
+	const char *settings_namespace;
 	bool has_profile, has_now, is_quiet;
 	enum profile profile;
 	int64_t now_ns;
@@ -53,13 +55,19 @@ extern const struct argp cli_input_argp, cli_output_argp;
 extern const struct argp
 	cli_namespace_argp; /* -n, for commands that speak of pods; its input is the struct cli_input */
 extern const char *const cli_output_words[], *const cli_profile_words[]; /* what --output and --profile take */
+/* What options of one command take, for completion; each is defined with its command. */
+extern const char *const history_rule_words[], *const history_state_words[];
+extern const char *const run_log_words[], *const simulate_output_words[];
 
 /* The number of an option --name; ends the program if it is not one from min to max. */
 uint32_t cli_number(struct argp_state *state, const char *name, const char *arg, uint32_t min, uint32_t max);
 /* The same for times, as nanoseconds. */
 int64_t cli_time(struct argp_state *state, const char *name, const char *arg);
 
-/* Position of the word among the known ones (NULL at their end); ends the program if it is not there. */
+/*
+ * Position of the word among the known ones (NULL at their end); ends the program if it is not there. option: whose
+ * value it is, as it is typed; NULL: of none.
+ */
 unsigned cli_one_of(struct argp_state *state, const char *option, const char *word, const char *const *known);
 
 /* argp_parse in the order of arguments; plain arguments are refused unless the command's own parser takes them. */

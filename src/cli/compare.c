@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cede compare: one load under several configurations. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/log.h"
@@ -400,10 +401,28 @@ static int compare(const struct compare_options *o, const struct side_words *w)
 	return rc;
 }
 
+/* The options of input but --profile, which is another one here: help would have both. */
+static void leave_out_profile(struct argp_option *to, uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (const struct argp_option *o = cli_input_argp.options; o->name || o->key || o->doc; o++) {
+		if (o->name && str_eq(o->name, "profile"))
+			continue;
+		assert(n + 1 < max);
+		to[n++] = *o;
+	}
+}
+
 int command_compare(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&simulating_argp, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {&sweep_argp, 0, NULL, 0}, {0}};
+	struct argp_option inputs[32] = {0};
+	const struct argp input = {.options = inputs, .parser = cli_input_argp.parser};
+	const struct argp_child in_load[] = {{&input, 0, NULL, 0}, {0}};
+	const struct argp load = {
+		.options = simulating_argp.options, .parser = simulating_argp.parser, .children = in_load};
+	const struct argp_child children[] = {
+		{&load, 0, "Load:", 1}, {&cli_output_argp, 0, "Output:", 2}, {&sweep_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {.options = argp_options,
 				  .parser = parse,
 				  .args_doc = "A.yaml B.yaml...",
@@ -413,6 +432,7 @@ int command_compare(int argc, char **argv)
 	struct side_words w = {0};
 	int rc;
 
+	leave_out_profile(inputs, sizeof(inputs) / sizeof(*inputs));
 	cli_parse(&argp, argc, argv, &o);
 	simulating_catch_interrupt();
 	rc = describe(&o, &w);

@@ -4,7 +4,7 @@
  *
  * Everything comes from the tables that parse the command line and print --help, so that a new command or option needs
  * nothing here. Only which words an option takes is said in the list below. Of plain arguments, those that are written
- * in small letters in a command's usage ("bash|zsh|fish") are typed as they stand.
+ * in small letters in a command's usage ("bash|zsh|fish") are typed as they stand; JOURNAL and A.yaml are files.
  */
 #include <ctype.h>
 
@@ -13,17 +13,23 @@
 #include "cli/synthetic.h"
 #include "rules/rule.h"
 
+/* The first row that fits counts. */
 static const struct {
+	const char *command; /* NULL: any */
 	const char *option;
 	const char *const *words;
 } choices[] = {
-	{"output", cli_output_words},
-	{"profile", cli_profile_words},
-	{"rule", rule_words},
-	{"action", action_words},
-	{"shape", synthetic_shape_words},
-	{"format", simulating_format_words},
-	{"queues", simulating_queues_words},
+	{"simulate", "output", simulate_output_words},
+	{"serve", "format", simulating_trace_words},
+	{"history", "rule", history_rule_words},
+	{"history", "state", history_state_words},
+	{"run", "log", run_log_words},
+	{NULL, "output", cli_output_words},
+	{NULL, "profile", cli_profile_words},
+	{NULL, "action", action_words},
+	{NULL, "shape", synthetic_shape_words},
+	{NULL, "format", simulating_format_words},
+	{NULL, "queues", simulating_queues_words},
 };
 
 struct flag {
@@ -34,8 +40,8 @@ struct flag {
 
 struct completion_page { /* what can be typed after one command */
 	const struct command *command;
-	struct text args; /* as words of an option */
-	bool takes_args;
+	struct text args;	      /* as words of an option */
+	bool takes_args, takes_files; /* takes_files: after args, if there are some */
 	ARRAY(struct flag) options;
 };
 
@@ -63,9 +69,13 @@ static void add_option(struct completion_page *p, const char *name, int key, con
 {
 	struct flag o = {.name = name, .arg = arg, .doc = doc, .letter = letter_of(key)};
 
-	for (size_t i = 0; arg && i < sizeof(choices) / sizeof(*choices); i++)
-		for (const char *const *w = choices[i].words; *w && str_eq(choices[i].option, name); w++)
+	for (size_t i = 0; arg && !o.words.n && i < sizeof(choices) / sizeof(*choices); i++) {
+		bool is_it = str_eq(choices[i].option, name) &&
+			     (!choices[i].command || str_eq(choices[i].command, p->command->name));
+
+		for (const char *const *w = choices[i].words; is_it && *w; w++)
 			add_word(&o.words, *w, strlen(*w));
+	}
 	array_push(&p->options, o);
 }
 
@@ -106,8 +116,10 @@ static void see(const struct argp *argp, void *arg)
 
 	add_options(p, argp);
 	p->takes_args = argp->args_doc != NULL;
-	if (p->takes_args)
-		add_args(p, argp->args_doc);
+	if (!p->takes_args)
+		return;
+	add_args(p, argp->args_doc);
+	p->takes_files = strstr(argp->args_doc, "JOURNAL") || strstr(argp->args_doc, ".yaml");
 }
 
 /* help takes the name of a command and has no options of its own. */
@@ -177,15 +189,32 @@ static void bash_value(struct text *out, const char *command, const struct flag 
 		text_add(out, is_path(o) ? "compopt -o default; return ;;\n" : "return ;;\n");
 }
 
+static void bash_options(struct text *out, const struct completion_page *p)
+{
+	for (uint32_t i = 0; i < p->options.n; i++)
+		text_printf(out, "%s--%s", i ? " " : "", p->options.v[i].name);
+}
+
+/* After words that stand for themselves come files, if the command takes some. */
 static void bash_page(struct text *out, const struct completion_page *p)
 {
+	const char *args = text_str(&p->args);
+
 	for (uint32_t i = 0; i < p->options.n; i++)
 		if (p->options.v[i].arg)
 			bash_value(out, p->command->name, &p->options.v[i]);
-	text_printf(out, "\t'%s '?*) words='%s", p->command->name, text_str(&p->args));
-	for (uint32_t i = 0; i < p->options.n; i++)
-		text_printf(out, "%s--%s", i || p->args.n ? " " : "", p->options.v[i].name);
-	text_add(out, "' ;;\n");
+	text_printf(out, "\t'%s '?*) ", p->command->name);
+	if (!p->takes_files) {
+		text_printf(out, "words='%s%s", args, *args && p->options.n ? " " : "");
+		bash_options(out, p);
+		text_add(out, "' ;;\n");
+		return;
+	}
+	text_add(out, "if [[ $cur == -* ]]; then words='");
+	bash_options(out, p);
+	if (*args)
+		text_printf(out, "'; elif ((COMP_CWORD == 2)); then words='%s", args);
+	text_add(out, "'; else compopt -o default; return; fi ;;\n");
 }
 
 static void write_bash(struct text *out, const struct completion_page *pages, unsigned n)
@@ -247,8 +276,10 @@ static void zsh_page(struct text *out, const struct completion_page *p)
 	}
 	if (p->takes_args && p->args.n)
 		text_printf(out, " \\\n\t\t\t':argument:(%s)'", text_str(&p->args));
-	else if (p->takes_args)
+	else if (p->takes_args && !p->takes_files)
 		text_add(out, " \\\n\t\t\t':argument: '");
+	if (p->takes_files)
+		text_add(out, " \\\n\t\t\t'*:file:_files'");
 	text_add(out, "\n\t\t;;\n");
 }
 
@@ -305,6 +336,8 @@ static void fish_page(struct text *out, const struct completion_page *p)
 	if (p->args.n)
 		text_printf(out, "complete -c cede -n '__fish_seen_subcommand_from %s' -a '%s'\n", p->command->name,
 			    text_str(&p->args));
+	if (p->takes_files)
+		text_printf(out, "complete -c cede -n '__fish_seen_subcommand_from %s' -F\n", p->command->name);
 }
 
 static void write_fish(struct text *out, const struct completion_page *pages, unsigned n)

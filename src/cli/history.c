@@ -17,8 +17,10 @@ struct history_options {
 enum { KEY_QUEUE = 0x500, KEY_POD, KEY_SINCE, KEY_UNTIL, KEY_ACTION, KEY_RULE, KEY_STATE, KEY_SHADOW };
 
 #define X(id, text) text,
-static const char *const state_words[] = {JOURNAL_STATE_LIST(X) NULL};
+const char *const history_state_words[] = {JOURNAL_STATE_LIST(X) NULL};
 #undef X
+/* That an eviction may go against; a plugin's rule has a name of its own. */
+const char *const history_rule_words[] = {"budget", "opt-out", "driver", "thrash", NULL};
 
 /* A name without a namespace is one of namespace default, as elsewhere. */
 static void set_pod(struct history_options *o, const char *arg)
@@ -55,7 +57,7 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 		o->is_shadow = true;
 		return 0;
 	case KEY_STATE:
-		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, state_words);
+		o->filter.state = (enum journal_state)cli_one_of(state, "--state", arg, history_state_words);
 		o->filter.has_state = true;
 		return 0;
 	default:
@@ -87,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
 	{"queue", KEY_QUEUE, "QUEUE", 0, "Only what this queue, or one below it, lost or got", 0},
-	{"pod", KEY_POD, "[NAMESPACE/]POD", 0, "Only where this pod had to go or got the room", 0},
+	{"pod", KEY_POD, "[NAMESPACE/]POD", 0, "Only where this pod was evicted or got the room", 0},
 	{"since", KEY_SINCE, "TIME", 0, "From this time on, for example 2026-11-15T12:00:00Z", 0},
 	{"until", KEY_UNTIL, "TIME", 0, "Up to this time", 0},
 	{"action", KEY_ACTION, "NAME", 0,
@@ -98,16 +100,17 @@ static const struct argp_option argp_options[] = {
 	 "Only what is planned, decided, carried-out, observed (seen in the cluster) or failed", 0},
 	{"shadow", KEY_SHADOW, NULL, 0, "Where cede run --shadow and the scheduler beside it part, and nothing else",
 	 0},
-	{"rule", KEY_RULE, "NAME", 0, "Only against this rule, which would have spared them", 0},
+	{"rule", KEY_RULE, "NAME", 0,
+	 "Only against this rule, which would have spared the victim: budget, opt-out, driver or thrash", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Show from a journal who had to go: when, for whom, by which action and against which rule, how much work was "
+	"Show the evictions in a journal: when, which pod, for whom, by which action and against which rule, how much "
+	"work was "
 	"lost, and the sums per queue. What was only planned and what was done are summed apart."
-	"\vA journal is written by cede plan --journal. If something of what is shown is damaged or missing, that is "
-	"said "
-	"and nothing else; cede journal check looks at everything.";
+	"\vA journal is written by cede plan, simulate and run with --journal. If something of what is shown is "
+	"damaged or missing, that is said and nothing else; cede journal check reads everything.";
 
 static enum err_code collect_runs(struct journal *j, struct history *h, struct err *e)
 {

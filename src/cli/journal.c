@@ -20,7 +20,7 @@ static const char *const whats[] = {"check", "salvage", "show", NULL};
 static void set_argument(struct journal_options *o, char *arg, struct argp_state *state)
 {
 	if (!o->what)
-		o->what = whats[cli_one_of(state, "cede journal", arg, whats)];
+		o->what = whats[cli_one_of(state, NULL, arg, whats)];
 	else if (!o->file)
 		o->file = arg;
 	else if (!o->to && str_eq(o->what, "salvage"))

@@ -43,9 +43,8 @@ static const char doc[] =
 	"that no set of nodes can hold, fences that can never matter, property values that were not "
 	"understood, work "
 	"that can never be placed (selectors, taints, gangs larger than the cluster), claims that are "
-	"not there or never bound, and rules that come to "
-	"nothing together, such as a guarantee behind "
-	"a fence with nobody to take from.";
+	"not there or never bound, and rules that undo each other, such as a guarantee behind a fence that leaves "
+	"nobody to reclaim from.";
 
 static bool has_warning(const struct lint *l)
 {

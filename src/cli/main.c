@@ -11,32 +11,32 @@
 static int command_help(int argc, char **argv);
 
 const struct command commands[] = {
-	{"plan", "what would happen now: who gets a place, who has to go and why", command_plan},
-	{"explain", "why one pod or group waits, has to go, stays or gets its place", command_explain},
-	{"simulate", "a load in virtual time: what would come of it", command_simulate},
+	{"plan", "what would happen now: which pods get a node, which are evicted, and why", command_plan},
+	{"explain", "why a pod, group or queue waits, is evicted, stays or gets its node", command_explain},
+	{"simulate", "a load in virtual time, and what comes of it", command_simulate},
 	{"compare", "one load under several configurations: what differs, and where they part", command_compare},
 	{"advise", "try values of a setting on a load: what each costs, and which to take", command_advise},
 	{"lint", "settings that are allowed and do not do what they seem to", command_lint},
 	{"show", "the cluster as it was read: queues, nodes, what runs and what waits", command_show},
 	{"run", "schedule a running cluster: decide, bind, evict, and say why", command_run},
-	{"serve", "a cluster, what would be decided and why, over HTTP, from files or a journal", command_serve},
+	{"serve", "the console, and the same as JSON: of files, a journal or a simulation", command_serve},
 	{"config", "the settings in effect, and where each comes from: cede config print", command_config},
-	{"history", "who had to go, for whom and why, from a journal", command_history},
+	{"history", "evictions in a journal: which pod, for whom and why", command_history},
 	{"replay", "decide again what was recorded: the same, or what would be different", command_replay},
-	{"journal", "is a journal whole? what can be saved of it? what is in it?", command_journal},
+	{"journal", "check a journal, save what can be read of a damaged one, show what is in it", command_journal},
 	{"bench", "how long decisions take on a synthetic cluster", command_bench},
 	{"completion", "completion of commands, options and their values for a shell", command_completion},
-	{"help", "what there is, or what one command does: cede help COMMAND", command_help},
-	{"version", "which version this is", command_version},
+	{"help", "this list, or the options of a command: cede help COMMAND", command_help},
+	{"version", "the version", command_version},
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
 const unsigned command_count = COMMAND_COUNT;
 
 static const char exit_codes[] = "Exit codes:\n"
 				 "  0  fine\n"
-				 "  1  nothing wrong, but not what --strict asks for; replayed, and not the same; a\n"
-				 "     journal that is damaged\n"
-				 "  2  bad input, or cede was called wrongly; nothing was printed on standard output\n"
+				 "  1  a check failed (--strict, --check, cede replay, cede journal), cede compare or\n"
+				 "     advise was interrupted, or cede run could not start or lost its lease\n"
+				 "  2  bad input or usage\n"
 				 "  3  an error inside cede: a self-check failed\n"
 				 "  4  standard output could not be written\n"
 				 "  5  out of memory\n";
@@ -104,11 +104,15 @@ static int command_help(int argc, char **argv)
 	char *args[] = {argv[0], help, NULL};
 	const struct command *c;
 
-	if (argc < 2 || argv[1][0] == '-')
+	if (argc < 2 || str_eq(argv[1], "--help") || str_eq(argv[1], "-h"))
 		return print_overview(stdout, EXIT_FINE);
 	c = find(argv[1]);
 	if (!c)
 		return unknown(argv[1]);
+	if (argc > 2) {
+		log_line(LOG_ERROR, "one command at a time, please: '%s' is the second", argv[2]);
+		return EXIT_INPUT;
+	}
 	return c->run == command_help ? print_overview(stdout, EXIT_FINE) : run(c, 2, args);
 }
 

@@ -76,12 +76,12 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const char doc[] =
-	"Show what would happen now: who gets a place and where, who has to go for it and why, and who keeps waiting. "
-	"Nothing is changed."
-	"\vOne cycle tries every waiting pod once. "
-	"With --cycles N, pods that had to go are gone before the next cycle, and nominated pods "
-	"are tried again.";
+static const char doc[] = "Show what would happen now: which pods get a node, which are evicted for them and why, and "
+			  "which keep waiting. "
+			  "Nothing is changed."
+			  "\vOne cycle tries every waiting pod once. "
+			  "With --cycles N, victims are gone before the next cycle, and nominated pods "
+			  "are tried again.";
 
 static void print_plan(const struct plan_view *v, const struct cli_output *o)
 {

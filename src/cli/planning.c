@@ -29,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-	{"all", KEY_ALL, NULL, 0, "List everybody who had to be left alone, not only some of each reason", 0},
+	{"all", KEY_ALL, NULL, 0, "List every protected pod, not only some of each reason", 0},
 	{"cycles", KEY_CYCLES, "N", 0, "Run N cycles (default 1)", 0},
 	{"threads", KEY_THREADS, "N", 0,
 	 "Look at nodes with N threads (default 1); the plan is the same with any number", 0},

@@ -28,6 +28,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->run = cli_number(state, "run", arg, 1, INT32_MAX);
 		return 0;
 	case KEY_CONFIG:
+		if (o->config)
+			argp_error(state, "--config: one file at a time, please: '%s' is the second", arg);
 		o->config = arg;
 		return 0;
 	case KEY_ALLOW_PLUGINS:
@@ -57,9 +59,10 @@ static const struct argp_option argp_options[] = {
 
 static const char doc[] =
 	"Decide again what a journal has recorded, about the same cluster at the same time, and compare: the decisions "
-	"must be the same, byte by byte. With --config, show who would not have had to go, who would have had to go "
-	"instead, and who would have got another answer."
-	"\vExit code 1 means that decisions differ, which with --config is no fault (exit code 0).";
+	"must be the same, byte by byte. With --config, show which evictions would not have happened, which would have "
+	"happened instead, and which pods would have got another answer."
+	"\vA journal of cede run has no cluster in it and cannot be replayed. Exit code 1 means that decisions differ, "
+	"which with --config is no fault (exit code 0).";
 
 /* ---- deciding again ---- */
 

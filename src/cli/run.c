@@ -87,9 +87,10 @@ static void read_cluster(struct run_options *o, const char *arg, struct argp_sta
 	o->has_journal_options = true;
 }
 
+const char *const run_log_words[] = {"text", "json", NULL};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const logs[] = {"text", "json", NULL};
 	struct run_options *o = state->input;
 
 	switch (key) {
@@ -113,7 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->d.is_dry = true;
 		return 0;
 	case KEY_LOG:
-		o->d.is_json = cli_one_of(state, "--log", arg, logs) == 1;
+		o->d.is_json = cli_one_of(state, "--log", arg, run_log_words) == 1;
 		return 0;
 	case KEY_LEASE:
 		read_lease(o, arg, state);
@@ -168,33 +169,34 @@ static const struct argp_option argp_options[] = {
 	{"config", KEY_CONFIG, "FILE", 0, "Read settings and queues from this file; may be repeated", 0},
 	{"profile", KEY_PROFILE, "NAME", 0, "default, kubernetes, yunikorn or kai; counts more than the configuration",
 	 0},
-	{"namespace", KEY_NAMESPACE, "NAME", 0, "Of the ConfigMaps yunikorn-defaults, yunikorn-configs and cede", 0},
-	{"lease", KEY_LEASE, "NS/NAME", 0,
-	 "The Lease that says which replica writes (default kube-system/cede); none: there is no other", 0},
-	{"identity", KEY_IDENTITY, "NAME", 0, "Who it is among the replicas (default: host name and a number)", 0},
-	{"dry-run", KEY_DRY_RUN, NULL, 0, "Decide, tell, and write nothing to the cluster", 0},
-	{"shadow", KEY_SHADOW, "NAME,...", 0, "As --dry-run, for the pods of these schedulers", 0},
-	{"listen", KEY_LISTEN, "HOST:PORT", 0,
-	 "Where to listen for those who ask (default 127.0.0.1:10269); none: nowhere", 0},
-	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made where others can ask",
+	{"namespace", KEY_NAMESPACE, "NAME", 0, "Where the ConfigMaps yunikorn-defaults, yunikorn-configs and cede are",
 	 0},
+	{"lease", KEY_LEASE, "NS/NAME", 0,
+	 "The Lease that says which replica writes (default kube-system/cede); none: there is one replica", 0},
+	{"identity", KEY_IDENTITY, "NAME", 0, "Its name among the replicas (default: host name and a number)", 0},
+	{"dry-run", KEY_DRY_RUN, NULL, 0, "Decide, print the decisions, and write nothing to the cluster", 0},
+	{"shadow", KEY_SHADOW, "NAME,...", 0, "As --dry-run, for the pods of these schedulers", 0},
+	{"listen", KEY_LISTEN, "HOST:PORT", 0, "Where to serve HTTP (default 127.0.0.1:10269); none: nowhere", 0},
+	{"tls-cert", KEY_TLS_CERT, "FILE", 0,
+	 "The server's certificate, in PEM; else one is made where other machines can connect", 0},
 	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
-	{"journal", KEY_JOURNAL, "FILE", 0, "Keep what is decided and what came of it in this file", 0},
+	{"journal", KEY_JOURNAL, "FILE", 0, "Record what is decided and what came of it in this file", 0},
 	{"journal-cluster", KEY_JOURNAL_CLUSTER, "DURATION", 0,
-	 "Keep the whole cluster in the journal this often (default 1h), for cede simulate; none: never", 0},
+	 "Record the whole cluster in the journal this often (default 1h), for cede simulate; none: never", 0},
 	{"journal-keep", KEY_JOURNAL_KEEP, "AGE|SIZE", 0,
 	 "Remove the oldest of the journal: what is older than an age (30d), what is too much for a size (2GiB), or "
 	 "both (30d,2GiB)",
 	 0},
 	{"log", KEY_LOG, "FORMAT", 0, "Lines as text (default) or json", 0},
-	{"verbose", 'v', NULL, 0, "Tell each decision", 0},
+	{"verbose", 'v', NULL, 0, "Print each decision", 0},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 
 static const char doc[] =
-	"Schedule the pods of a running cluster that name cede as their scheduler: bind them, and evict whoever has to "
-	"give way."
+	"Schedule the pods of a running cluster that name cede as their scheduler: bind them, and evict victims to "
+	"make "
+	"room for them."
 	"\vEnds with SIGTERM or Ctrl-C; SIGHUP reads the files of --config again. Settings that are wrong are refused, "
 	"and those before stay in force.";
 

@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->simulation = arg;
 		return 0;
 	case KEY_FORMAT:
-		o->how.format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_format_words);
+		o->how.format = (enum trace_format)cli_one_of(state, "--format", arg, simulating_trace_words);
 		o->how.has_format = true;
 		return 0;
 	case KEY_UNTIL:
@@ -140,11 +140,11 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"format", KEY_FORMAT, "FORMAT", 0, "Of the trace that is simulated: philly, openb or swf", 0},
 	{"until", KEY_UNTIL, "TIME|DURATION", 0, "Stop the simulation then, and serve the cluster at that moment", 0},
-	{"seed", KEY_SEED, "N", 0, "Of everything in the simulation that is left to chance (default 1)", 0},
+	{"seed", KEY_SEED, "N", 0, "Seed of what is random in the simulation (default 1)", 0},
 	{"report", KEY_REPORT, "FILE", 0,
-	 "Offer a page that simulate, compare or advise wrote with --report; may be given several times", 0},
+	 "Offer a page that simulate, compare or advise wrote with --report; may be repeated", 0},
 	{"token-file", KEY_TOKEN, "FILE", 0,
-	 "The bearer token that others have to know, where others than this machine can reach it", 0},
+	 "The bearer token that clients have to send; needed where other machines can connect", 0},
 	{"tls-cert", KEY_TLS_CERT, "FILE", 0, "The server's certificate, in PEM; else one is made", 0},
 	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
 	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
@@ -155,9 +155,8 @@ static const char doc[] =
 	"Serve a cluster, what would be decided about it and why, over HTTP, as a page and as JSON, from files, a "
 	"running cluster as it is at the start, a journal or a simulation: the same paths as cede run serves. Nothing "
 	"is changed."
-	"\vThe address is printed when it can be used. SIGHUP reads everything anew; what cannot be read leaves what "
-	"was "
-	"there. Ends with SIGTERM or Ctrl-C. On an address that others can reach it speaks TLS and wants --token-file.";
+	"\vThe address is printed when it can be used. SIGHUP reads everything again; where that fails, what was there "
+	"stays. Ends with SIGTERM or Ctrl-C. Where other machines can connect it speaks TLS and needs --token-file.";
 
 /* ---- what is served ---- */
 

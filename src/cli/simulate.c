@@ -59,6 +59,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->journal_at && !o->journal)
 			argp_error(state, "--journal-at: in which journal? --journal FILE is missing");
+		if (o->checks && !o->load.scenario)
+			argp_error(state, "--check: of what is expected? --scenario FILE is missing");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -81,9 +83,8 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Simulate a load in virtual time on the real engine: work arrives, runs, has to go, comes back and ends. "
-	"Prints what "
-	"came of it, in total and by queue."
+	"Simulate a load in virtual time on the real engine: work arrives, runs, is evicted, comes back and ends. "
+	"Prints what came of it, in total and by queue."
 	"\vThe same input and seed give the same result. Ctrl-C stops and prints what is known so far.";
 
 /* ---- a plan on the way ---- */
@@ -420,6 +421,10 @@ int command_simulate(int argc, char **argv)
 	cli_parse(&argp, argc, argv, &o);
 	simulating_catch_interrupt();
 	rc = simulated_begin(&o.load, &v, "cede simulate", &r);
+	if (!rc && o.checks && !r.expectations.v.n) {
+		log_line(LOG_ERROR, "%s: --check: the scenario expects nothing", o.load.scenario);
+		rc = EXIT_INPUT;
+	}
 	if (!rc)
 		rc = simulate(&o, &r);
 	simulated_free(&r);

@@ -22,6 +22,7 @@ enum {
 };
 
 const char *const simulating_format_words[] = {"philly", "openb", "swf", "journal", NULL};
+const char *const simulating_trace_words[] = {"philly", "openb", "swf", NULL};
 const char *const simulating_queues_words[] = {"kai", "yunikorn", NULL};
 
 volatile sig_atomic_t simulating_interrupt;
@@ -53,6 +54,33 @@ static int64_t positive_duration(struct argp_state *state, const char *name, con
 static bool has_trace_options(const struct trace_options *t)
 {
 	return t->nodes || t->compress || t->checkpoint_ns || t->max_jobs || t->has_yunikorn_queues;
+}
+
+static bool names_cluster(const struct cli_input *in)
+{
+	return in->files.n || in->kubeconfig || in->context;
+}
+
+/* What would have no effect is refused: whoever gives an option expects it to count. */
+static void check(const struct simulating *o, struct argp_state *state)
+{
+	const struct trace_options *t = &o->trace_options;
+
+	if (o->trace && o->scenario)
+		argp_error(state, "--scenario and --trace: one load at a time");
+	if (o->trace && !o->has_format)
+		argp_error(state, "--trace: which format? --format philly, openb, swf or journal");
+	if (!o->trace && o->has_format)
+		argp_error(state, "--format: of which trace? --trace FILE");
+	if (o->is_journal && has_trace_options(t))
+		argp_error(state, "--nodes, --compress, --checkpoint, --jobs and --queues are for traces that do not "
+				  "bring their cluster, as a journal does");
+	if (!o->trace && has_trace_options(t))
+		argp_error(state, "--nodes, --compress, --checkpoint, --jobs and --queues are of a trace: "
+				  "--trace FILE is missing");
+	if ((t->nodes || t->has_yunikorn_queues) && names_cluster(&o->input))
+		argp_error(state, "--nodes and --queues are of the cluster that is made for a trace, and -f or "
+				  "--kubeconfig names one");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -97,15 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->seed = cli_number(state, "seed", arg, 1, UINT32_MAX);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->trace && o->scenario)
-			argp_error(state, "--scenario and --trace: one load at a time");
-		if (o->trace && !o->has_format)
-			argp_error(state, "--trace: which format? --format philly, openb, swf or journal");
-		if (o->is_journal && has_trace_options(&o->trace_options))
-			argp_error(state, "--nodes, --compress, --checkpoint, --jobs and --queues are for traces that "
-					  "do not bring their cluster, as a journal does");
-		if (!o->trace && o->has_format)
-			argp_error(state, "--format: of which trace? --trace FILE");
+		check(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -127,7 +147,7 @@ static const struct argp_option argp_options[] = {
 	{"queues", KEY_QUEUES, "KIND", 0,
 	 "Queues of the cluster that is made: kai (default; with minimum runtimes) or yunikorn (with delays)", 0},
 	{"until", KEY_UNTIL, "TIME|DURATION", 0, "Stop then (default: when everything is done)", 0},
-	{"seed", KEY_SEED, "N", 0, "Of everything that is left to chance (default 1)", 0},
+	{"seed", KEY_SEED, "N", 0, "Seed of what is random (default 1)", 0},
 	{0},
 };
 
@@ -167,7 +187,7 @@ static int open_trace(const struct simulating *o, const struct variant *v, struc
 	t.seed = v->seed ? v->seed : o->seed;
 	if (trace_load_open(&t, &r->trace, &e))
 		return cli_fail(&e);
-	if (!in->files.n && !in->kubeconfig && !in->context) {
+	if (!names_cluster(in)) {
 		trace_cluster(r->trace, &r->made);
 		in->made = &r->made;
 		in->made_name = "cluster made for the trace";
@@ -184,17 +204,17 @@ static int open_journal(const struct simulating *o, const struct variant *v, str
 {
 	struct err e;
 
-	if (in->files.n || in->kubeconfig || in->context) {
+	if (names_cluster(in)) {
 		err_set(&e, ERR_INPUT,
 			"--trace with --format journal brings its cluster: -f and --kubeconfig are for others");
 		return cli_fail(&e);
 	}
 	if (trace_journal_open(o->trace, in->has_now ? in->now_ns : TIME_NONE, &r->journal, &e))
 		return cli_fail(&e);
-	trace_journal_cluster(r->journal, !in->config && !v->config, &r->made);
+	trace_journal_cluster(r->journal, !in->configs.n && !v->config, &r->made);
 	in->made = &r->made;
 	in->made_name = o->trace;
-	if (!in->has_profile && !in->config && !v->config)
+	if (!in->has_profile && !in->configs.n && !v->config)
 		in->has_profile = profile_parse(trace_journal_profile(r->journal), &in->profile);
 	in->now_ns = trace_journal_from(r->journal);
 	in->has_now = true;
@@ -274,12 +294,18 @@ int simulated_begin(const struct simulating *o, const struct variant *v, const c
 	int rc = EXIT_FINE;
 
 	*ret = (struct simulated){0};
+	if (!o->trace && !o->scenario && !names_cluster(&in)) {
+		log_line(LOG_ERROR,
+			 "say what to simulate: %s --scenario FILE, --trace FILE, or a cluster with -f or --kubeconfig",
+			 command);
+		return EXIT_INPUT;
+	}
 	if (o->trace)
 		rc = o->is_journal ? open_journal(o, v, ret, &in) : open_trace(o, v, ret, &in);
 	if (o->scenario)
 		rc = open_scenario(o, ret, &in);
 	if (v->config)
-		in.config = v->config;
+		in.only_config = v->config;
 	if (v->has_profile) {
 		in.has_profile = true;
 		in.profile = v->profile;

@@ -25,6 +25,7 @@ struct simulating { /* options. Zero-initialised: nothing given, but for the see
 };
 extern const struct argp simulating_argp; /* its input is a struct simulating; cli_input_argp is a child of it */
 extern const char *const simulating_format_words[]; /* what --format takes */
+extern const char *const simulating_trace_words[];  /* and those of them that are no journal */
 extern const char *const simulating_queues_words[]; /* what --queues takes */
 void simulating_free(struct simulating *o);
 

@@ -31,10 +31,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option argp_options[] = {
 	{"add", KEY_ADD, "FILE|DIR", 0,
 	 "As if these objects were there too, or in place of those of their name; of a Deployment, ReplicaSet, "
-	 "StatefulSet, Job or JobSet the pods it would make",
+	 "StatefulSet, DaemonSet, Job or JobSet the pods it would make",
 	 0},
 	{"remove", KEY_REMOVE, "[NAMESPACE/]NAME", 0,
-	 "As if this pod, or all pods of this group or workload, were gone", 0},
+	 "As if this pod, or all pods of this group or workload, were gone; a name alone is in the namespace of -n, or "
+	 "in default",
+	 0},
 	{"drain", KEY_DRAIN, "NODE", 0, "As if this node took no pods, and what runs there had to find another place",
 	 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,

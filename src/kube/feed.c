@@ -29,8 +29,13 @@ struct kube_feed {
 		char *name, *uid;
 	} blame;
 	uint64_t n_events;
-	ARRAY(uint32_t) wanted; /* lists of each reflector that make it fresh; empty: nobody asked */
+	ARRAY(uint32_t) wanted;	 /* lists of each reflector that make it fresh; empty: nobody asked */
+	bool wants_other_groups; /* PodGroups of KAI_OTHER that did not count are to be listed, because they do now */
 };
+
+/* KAI's two API groups share names: of two PodGroups of one name the one of KAI counts, as manifest.c has it. */
+#define KAI "scheduling.run.ai"
+#define KAI_OTHER "scheduling.kai.nvidia.com"
 
 static const struct kube_kind config_maps = {"ConfigMap", "", {"v1"}, "configmaps", false};
 
@@ -149,7 +154,6 @@ DEFINE_PUT(namespace)
 DEFINE_PUT(class)
 DEFINE_PUT(pdb)
 DEFINE_PUT(owner)
-DEFINE_PUT(group)
 DEFINE_PUT(pv)
 DEFINE_PUT(pvc)
 DEFINE_PUT(storage_class)
@@ -197,10 +201,67 @@ static void drop_owner(struct kube_feed *f, const struct kube_object *o)
 	cluster_drop_owner(f->cluster, o->kind->kind, o->ns, o->name);
 }
 
+/* ---- groups, which KAI has in two API groups ---- */
+
+static struct reflector *find_reflector(const struct kube_feed *f, const char *kind, const char *group)
+{
+	for (uint32_t i = 0; i < f->reflectors.n; i++) {
+		const struct kube_kind *k = reflector_kind(f->reflectors.v[i]);
+
+		if (str_eq(k->kind, kind) && str_eq(k->group, group))
+			return f->reflectors.v[i];
+	}
+	return NULL;
+}
+
+/* The PodGroup of the same name in KAI's other API group; kind NULL: there is none. */
+static struct kube_object twin_of(const struct kube_feed *f, const struct kube_object *o)
+{
+	const char *group = str_eq(o->kind->group, KAI) ? KAI_OTHER : str_eq(o->kind->group, KAI_OTHER) ? KAI : NULL;
+	const struct reflector *r = group ? find_reflector(f, o->kind->kind, group) : NULL;
+	struct kube_object twin = {.ns = o->ns, .name = o->name};
+
+	if (r && reflector_find(r, o->ns, o->name, &twin.uid, &twin.version))
+		twin.kind = reflector_kind(r);
+	return twin;
+}
+
+static enum err_code put_group(struct kube_feed *f, const struct object_source *src, const struct kube_object *o,
+			       struct err *e)
+{
+	struct kube_object twin = twin_of(f, o);
+	struct obj_group group;
+	struct err why = {0};
+
+	if (twin.kind)
+		err_fail(&why, ERR_INPUT, KAI " has a PodGroup of this name, which counts, and not that of " KAI_OTHER);
+	if (twin.kind && str_eq(o->kind->group, KAI_OTHER)) {
+		*e = why;
+		return ERR_INPUT;
+	}
+	TRY(manifest_group(f->vocab, src, o->tree, &group, e));
+	if (cluster_put_group(f->cluster, &group, e)) {
+		obj_group_drop(f->vocab, &group);
+		return ERR_INPUT;
+	}
+	if (twin.kind && f->listener.refused)
+		f->listener.refused(f->listener.ctx, &twin, why.msg);
+	tell_other(f, o, false);
+	return ERR_OK;
+}
+
 static void drop_group(struct kube_feed *f, const struct kube_object *o)
 {
+	struct kube_object twin = twin_of(f, o);
+
+	if (twin.kind && str_eq(o->kind->group, KAI_OTHER))
+		return;
 	tell_other(f, o, true);
 	cluster_drop_group(f->cluster, o->ns, o->name, kube_object_is_k8s_group(o));
+	if (!twin.kind)
+		return;
+	reflector_forget_version(find_reflector(f, o->kind->kind, KAI_OTHER), o->ns, o->name);
+	f->wants_other_groups = true;
 }
 
 /* ---- queues, as a set ---- */
@@ -457,6 +518,9 @@ bool kube_feed_take(struct kube_feed *f, const struct kube_news *n, int64_t now_
 
 void kube_feed_tick(struct kube_feed *f, int64_t now_ns)
 {
+	if (f->wants_other_groups)
+		reflector_relist(find_reflector(f, "PodGroup", KAI_OTHER), now_ns);
+	f->wants_other_groups = false;
 	for (uint32_t i = 0; i < f->reflectors.n; i++)
 		reflector_tick(f->reflectors.v[i], now_ns);
 }
@@ -485,7 +549,7 @@ bool kube_feed_is_fresh(const struct kube_feed *f)
 
 int64_t kube_feed_next_ns(const struct kube_feed *f)
 {
-	int64_t next = INT64_MAX;
+	int64_t next = f->wants_other_groups ? 0 : INT64_MAX;
 
 	for (uint32_t i = 0; i < f->reflectors.n; i++)
 		if (reflector_next_ns(f->reflectors.v[i]) < next)
@@ -517,13 +581,7 @@ int64_t kube_feed_lag_ns(const struct kube_feed *f, int64_t now_ns)
 
 const struct reflector *kube_feed_reflector(const struct kube_feed *f, const char *kind, const char *group)
 {
-	for (uint32_t i = 0; i < f->reflectors.n; i++) {
-		const struct kube_kind *k = reflector_kind(f->reflectors.v[i]);
-
-		if (str_eq(k->kind, kind) && str_eq(k->group, group))
-			return f->reflectors.v[i];
-	}
-	return NULL;
+	return find_reflector(f, kind, group);
 }
 
 uint64_t kube_feed_event_count(const struct kube_feed *f)

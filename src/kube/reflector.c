@@ -564,6 +564,16 @@ int64_t reflector_next_ns(const struct reflector *r)
 	return r->state == REFLECTOR_PAUSING || r->state == REFLECTOR_ABSENT ? r->wake_ns : INT64_MAX;
 }
 
+void reflector_forget_version(struct reflector *r, const char *ns, const char *name)
+{
+	uint32_t i = find(r, ns, name);
+
+	if (i == MAP_NONE)
+		return;
+	names_drop(r->names, r->known.v[i].version);
+	r->known.v[i].version = NAME_NONE;
+}
+
 void reflector_relist(struct reflector *r, int64_t now_ns)
 {
 	if (r->request)

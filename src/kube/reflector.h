@@ -96,5 +96,7 @@ const char *reflector_version(const struct reflector *r); /* the API version in 
 /* The uid and resourceVersion of an object as last seen; false: it is not known. */
 bool reflector_find(const struct reflector *r, const char *ns, const char *name, const char **ret_uid,
 		    const char **ret_version);
+/* The next list tells of this object as if it had changed; nothing if it is not known. */
+void reflector_forget_version(struct reflector *r, const char *ns, const char *name);
 /* Everything anew, although nothing is wrong: for a self-check. */
 void reflector_relist(struct reflector *r, int64_t now_ns);

@@ -13,6 +13,7 @@ static const struct {
 	{"yunikorn-defaults", "queues.yaml"},
 	{"scheduler-config", "config.yaml"},	  /* of KAI's chart */
 	{"kai-scheduler-default", "config.yaml"}, /* which its operator writes for the default shard */
+	{"cede", "cede.yaml"},			  /* ours */
 };
 enum { MAPS = sizeof(settings_maps) / sizeof(*settings_maps) };
 
@@ -54,6 +55,8 @@ static bool looks_like_setting(const char *map_name, const struct tree_field *f)
 {
 	if (str_eq(f->key, "queues.yaml"))
 		return str_starts(map_name, "yunikorn-");
+	if (str_eq(f->key, "cede.yaml"))
+		return true;
 	if (!str_eq(f->key, "config.yaml"))
 		return false;
 	return is_setting(map_name, f->key) ||
@@ -66,8 +69,9 @@ static void pass_over(struct manifest *m, const struct place *at, const char *ns
 	if (m->passed_maps++)
 		return;
 	manifest_note_at(m, *at,
-			 "ConfigMap %.100s/%.100s: %s is passed over: settings are the ConfigMaps yunikorn-configs, "
-			 "yunikorn-defaults, scheduler-config and kai-scheduler-default of namespace yunikorn, "
+			 "ConfigMap %.100s/%.100s: %s is passed over: settings are the ConfigMaps cede, "
+			 "yunikorn-configs, yunikorn-defaults, scheduler-config and kai-scheduler-default of namespace "
+			 "yunikorn, "
 			 "kai-scheduler or kube-system, or of --settings-namespace",
 			 ns, name, key);
 	m->passed_map = *at;
@@ -83,6 +87,20 @@ void config_map_notes(struct manifest *m)
 
 /* ---- what is settings ---- */
 
+/* Our own map holds documents as files do; a ConfigMap in it is not opened in turn. */
+static enum err_code take_document(struct manifest *m, const struct tree_doc *doc, bool is_own, struct err *e)
+{
+	const struct tree *kind = tree_get(doc->root, "kind");
+
+	if (!is_own)
+		return manifest_take_plain(m, doc->root, e);
+	if (!str_eq(tree_is(kind, TREE_STRING) ? kind->text : doc->list_kind, "ConfigMap"))
+		return manifest_take(m, doc, e);
+	manifest_note_at(m, (struct place){m->file, doc->root->line, doc->root->col},
+			 "a ConfigMap in a ConfigMap is not read");
+	return ERR_OK;
+}
+
 /* A text inside a ConfigMap is a document of its own; its positions count from its first line. */
 static enum err_code take_inner(struct manifest *m, const struct tree *text, const char *key, const char *map_name,
 				struct err *e)
@@ -97,7 +115,7 @@ static enum err_code take_inner(struct manifest *m, const struct tree *text, con
 	m->is_in_defaults = str_eq(map_name, "yunikorn-defaults");
 	reader = tree_reader_new(m->file, text->text, text->n);
 	while (!(rc = tree_next(reader, doc_arena, &doc, e)) && doc.root)
-		if ((rc = manifest_take_plain(m, doc.root, e)))
+		if ((rc = take_document(m, &doc, str_eq(map_name, "cede"), e)))
 			break;
 	tree_reader_free(reader);
 	arena_free(doc_arena);

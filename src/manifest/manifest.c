@@ -96,11 +96,25 @@ void manifest_note_at(struct manifest *m, struct place at, const char *fmt, ...)
 
 /* ---- objects ---- */
 
+#define KAI_API "scheduling.run.ai/"
+#define KAI_OTHER_API "scheduling.kai.nvidia.com/"
+
+/* The names of a kind: KAI's two API groups share theirs, because a pod names its PodGroup without the API group. */
+static struct map *seen_of(const struct manifest *m, const struct object_kind *k)
+{
+	size_t i = (size_t)(k - object_kinds);
+
+	for (size_t j = 0; str_eq(k->api, KAI_OTHER_API) && j < object_kind_count; j++)
+		if (str_eq(object_kinds[j].kind, k->kind) && str_eq(object_kinds[j].api, KAI_API))
+			i = j;
+	return &m->seen[i];
+}
+
 /* One name, one object: the second is refused and told where the first stands, unless it is to take its place. */
 static enum err_code find_place(struct manifest *m, const struct object_kind *k, const void *obj, struct place at,
 				uint32_t *ret, struct err *e)
 {
-	struct map *seen = &m->seen[k - object_kinds];
+	struct map *seen = seen_of(m, k);
 	const struct names *names = vocab_names(m->vocab);
 	const struct place *first;
 	name_id ns, name;
@@ -112,7 +126,7 @@ static enum err_code find_place(struct manifest *m, const struct object_kind *k,
 		map_put(seen, map_key2(ns, name), *ret);
 		return ERR_OK;
 	}
-	if (m->is_adding && !m->records.v[*ret].is_added)
+	if ((m->is_adding && !m->records.v[*ret].is_added) || m->records.v[*ret].kind != k)
 		return ERR_OK;
 	first = &m->records.v[*ret].at;
 	return err_fail(e, ERR_INPUT, "%s:%u:%u: %s %s%s%s: metadata.name: already defined at %s:%u:%u", at.file,
@@ -125,18 +139,41 @@ static struct object_source source_of(struct manifest *m)
 	return (struct object_source){.name = m->file, .notes = &m->notes, .scratch = m->scratch};
 }
 
+/* A PodGroup that is in both of KAI's API groups: the one of scheduling.run.ai counts, in whatever order they come. */
+static void order_kai(struct manifest *m, struct record *counts, struct record *other)
+{
+	const struct names *names = vocab_names(m->vocab);
+	name_id ns, name;
+
+	if (str_eq(counts->kind->api, KAI_OTHER_API)) {
+		struct record swap = *counts;
+
+		*counts = *other;
+		*other = swap;
+	}
+	other->kind->identity(m->vocab, other->obj, &ns, &name);
+	manifest_note_at(m, other->at,
+			 "%s %s/%s of scheduling.kai.nvidia.com: not used, because scheduling.run.ai has one of this "
+			 "name at %s:%u:%u",
+			 other->kind->kind, name_str(names, ns), name_str(names, name), counts->at.file,
+			 counts->at.line, counts->at.col);
+}
+
 static void put_record(struct manifest *m, uint32_t place, const struct record *r)
 {
-	struct record *old;
+	struct record *old, goes, stays = *r;
 
 	if (place == m->records.n) {
 		array_push(&m->records, *r);
 		return;
 	}
 	old = &m->records.v[place];
-	old->kind->drop(m->vocab, old->obj);
-	mem_free(old->obj);
-	*old = *r;
+	goes = *old;
+	if (goes.kind != stays.kind && goes.is_added == stays.is_added)
+		order_kai(m, &stays, &goes);
+	goes.kind->drop(m->vocab, goes.obj);
+	mem_free(goes.obj);
+	*old = stays;
 }
 
 /* One pod that asks for more than can be counted must not keep all others from being planned. */
@@ -174,7 +211,7 @@ enum err_code manifest_take_object(struct manifest *m, const struct object_kind 
 	}
 	r.obj = mem_alloc(k->size);
 	memcpy(r.obj, &o, k->size);
-	put_record(m, place, &r);
+	put_record(m, place, &r); /* from here on the object may be gone, but a pod's is not */
 	if (is_pod)
 		unread_pod(m, r.obj, t);
 	else if (!m->is_adding)
@@ -371,7 +408,7 @@ static void count_unknown(struct manifest *m, const char *api, const char *kind,
 
 static bool is_kai_api(const char *api)
 {
-	return str_starts(api, "scheduling.run.ai/") || str_starts(api, "scheduling.kai.nvidia.com/");
+	return str_starts(api, KAI_API) || str_starts(api, KAI_OTHER_API);
 }
 
 bool manifest_reads(const char *kind)

@@ -38,9 +38,10 @@ void manifest_set_plugins(struct manifest *m, enum manifest_plugins elsewhere);
 enum err_code manifest_read_config(struct manifest *m, const char *path, struct err *e);
 
 /*
- * ConfigMaps are settings only by name (yunikorn-configs, yunikorn-defaults, scheduler-config, kai-scheduler-default)
- * and in a namespace that belongs to a scheduler: yunikorn, kai-scheduler and kube-system, or the one that is said here
- * (which must outlive the manifest). Others that look like settings are passed over with a note.
+ * ConfigMaps are settings only by name (cede, yunikorn-configs, yunikorn-defaults, scheduler-config,
+ * kai-scheduler-default) and in a namespace that belongs to a scheduler: yunikorn, kai-scheduler and kube-system, or
+ * the one that is said here (which must outlive the manifest). Others that look like settings are passed over with a
+ * note.
  */
 void manifest_set_namespace(struct manifest *m, const char *ns);
 

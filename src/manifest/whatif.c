@@ -465,13 +465,13 @@ static uint32_t remove_all_of(struct cluster *c, const char *ns, const char *nam
 }
 
 /* A pod; if there is none of that name, all pods of a group or workload. */
-static enum err_code remove_pods(struct cluster *c, const char *path, struct err *e)
+static enum err_code remove_pods(struct cluster *c, const char *path, const char *other_ns, struct err *e)
 {
 	const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct text ns = {0}, near = {0};
 	enum err_code rc = ERR_OK;
 
-	text_add_n(&ns, slash ? path : "default", slash ? (size_t)(slash - path) : strlen("default"));
+	text_add_n(&ns, slash ? path : other_ns, slash ? (size_t)(slash - path) : strlen(other_ns));
 	if (cluster_find_pod(c, text_str(&ns), name) != POD_NONE) {
 		cluster_drop_pod(c, text_str(&ns), name);
 	} else if (!remove_all_of(c, text_str(&ns), name)) {
@@ -501,7 +501,8 @@ enum err_code whatif_apply(const struct whatif *w, const struct manifest *m, str
 {
 	TRY(set_queues(w, c, e));
 	for (uint32_t i = 0; i < w->remove.n; i++)
-		TRY(about_option(e, remove_pods(c, w->remove.v[i], e), "remove", w->remove.v[i]));
+		TRY(about_option(e, remove_pods(c, w->remove.v[i], w->ns ? w->ns : "default", e), "remove",
+				 w->remove.v[i]));
 	for (uint32_t i = 0; i < w->drain.n; i++)
 		TRY(about_option(e, check_drained(m, c, w->drain.v[i], e), "drain", w->drain.v[i]));
 	return ERR_OK;

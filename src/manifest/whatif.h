@@ -28,6 +28,7 @@ struct whatif {
 	whatif_list remove; /* "ns/name" of pods, groups or workloads */
 	whatif_list drain;  /* names of nodes */
 	whatif_list set;    /* "key=value" */
+	const char *ns;	    /* of names without one; NULL: default */
 };
 void whatif_free(struct whatif *w);
 bool whatif_is_empty(const struct whatif *w);

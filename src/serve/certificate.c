@@ -12,24 +12,30 @@
 
 enum { VALID_DAYS = 365 };
 
+static int add_name(gnutls_x509_crt_t c, const char *host)
+{
+	unsigned char address[16];
+
+	if (inet_pton(AF_INET, host, address) == 1)
+		return gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_IPADDRESS, address, 4, GNUTLS_FSAN_APPEND);
+	if (inet_pton(AF_INET6, host, address) == 1)
+		return gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_IPADDRESS, address, 16, GNUTLS_FSAN_APPEND);
+	return gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_DNSNAME, host, (unsigned)strlen(host),
+						    GNUTLS_FSAN_APPEND);
+}
+
+/* Also for this machine: a forwarded port is reached there, whatever the server's own name and address are. */
 static int name_it(gnutls_x509_crt_t c, const char *host)
 {
 	char self[256] = "cede";
-	unsigned char address[16];
+	const char *const names[] = {self, "localhost", "127.0.0.1", "::1", host};
 	int rc;
 
 	gethostname(self, sizeof(self) - 1);
 	rc = gnutls_x509_crt_set_dn_by_oid(c, GNUTLS_OID_X520_COMMON_NAME, 0, self, (unsigned)strlen(self));
-	if (rc >= 0)
-		rc = gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_DNSNAME, self, (unsigned)strlen(self),
-							  GNUTLS_FSAN_SET);
-	if (rc >= 0 && *host && inet_pton(AF_INET, host, address) == 1)
-		rc = gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_IPADDRESS, address, 4, GNUTLS_FSAN_APPEND);
-	else if (rc >= 0 && *host && inet_pton(AF_INET6, host, address) == 1)
-		rc = gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_IPADDRESS, address, 16, GNUTLS_FSAN_APPEND);
-	else if (rc >= 0 && *host)
-		rc = gnutls_x509_crt_set_subject_alt_name(c, GNUTLS_SAN_DNSNAME, host, (unsigned)strlen(host),
-							  GNUTLS_FSAN_APPEND);
+	for (size_t i = 0; rc >= 0 && i < sizeof(names) / sizeof(*names); i++)
+		if (*names[i])
+			rc = add_name(c, names[i]);
 	return rc;
 }
 

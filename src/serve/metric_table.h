@@ -21,8 +21,7 @@
 	    "Pods that wait: active, backoff, unschedulable or gated.")                                                \
 	ROW(PREEMPTION_VICTIMS, HISTOGRAM_COUNT, "scheduler_preemption_victims", "", "", "",                           \
 	    "Victims of each preemption that was decided.")                                                            \
-	ROW(PREEMPTION_ATTEMPTS, COUNTER, "scheduler_preemption_attempts_total", "", "", "",                           \
-	    "Times that room was looked for by taking others away.")                                                   \
+	ROW(PREEMPTION_ATTEMPTS, COUNTER, "scheduler_preemption_attempts_total", "", "", "", "Searches for victims.")  \
 	ROW(POD_SLI_SECONDS, HISTOGRAM_LONG, "scheduler_pod_scheduling_sli_duration_seconds", "attempts", "", "",      \
 	    "From a pod's first place in the queue to its binding, without the time it was gated.")                    \
 	ROW(POD_ATTEMPTS, HISTOGRAM_COUNT, "scheduler_pod_scheduling_attempts", "", "", "",                            \
@@ -38,19 +37,19 @@
 	ROW(DECISIONS, COUNTER, "cede_decisions_total", "outcome", "action", "", "Decisions about waiting pods.")      \
 	ROW(DECISION_SECONDS, HISTOGRAM_MS, "cede_decision_duration_seconds", "", "", "",                              \
 	    "Time of one turn of decisions, without any writing.")                                                     \
-	ROW(VICTIMS, COUNTER, "cede_victims_total", "action", "queue", "", "Pods that had to go, by their own queue.") \
+	ROW(VICTIMS, COUNTER, "cede_victims_total", "action", "queue", "", "Victims, by their own queue.")             \
 	ROW(LOST_SECONDS, COUNTER, "cede_lost_work_seconds_total", "action", "queue", "",                              \
-	    "Work of victims that was lost with them, in pod-seconds.")                                                \
+	    "Work that was lost with victims, in pod-seconds.")                                                        \
 	ROW(REPEATED_VICTIMS, COUNTER, "cede_repeated_victims_total", "queue", "", "",                                 \
 	    "Victims whose workload had been a victim within the last hour already.")                                  \
 	ROW(OVERRIDDEN, COUNTER, "cede_overridden_rules_total", "rule", "", "",                                        \
-	    "Victims taken although a soft rule would have spared them.")                                              \
+	    "Victims that a soft rule would have spared.")                                                             \
 	ROW(PROTECTED, COUNTER, "cede_protected_total", "rule", "", "",                                                \
 	    "Candidates that a rule protected, counted once in each decision.")                                        \
 	ROW(GANGS, COUNTER, "cede_gangs_total", "outcome", "", "",                                                     \
 	    "Gangs whose bindings ended: bound, completed (after a failure), undone.")                                 \
 	ROW(STUCK_VICTIMS, GAUGE, "cede_stuck_victims", "", "", "",                                                    \
-	    "Victims that should have gone and are still there after the configured patience.")                        \
+	    "Victims that are still there after their grace period and the configured patience.")                      \
 	/* writes */                                                                                                   \
 	ROW(WRITES, COUNTER, "cede_writes_total", "kind", "result", "",                                                \
 	    "Writes that ended: bind, status, evict, event, group, volume; by what came of them.")                     \
@@ -70,7 +69,7 @@
 	ROW(CONFIG_TIME, GAUGE, "cede_configuration_applied_timestamp_seconds", "", "", "",                            \
 	    "When the settings in force were taken.")                                                                  \
 	ROW(OBJECTS_REFUSED, COUNTER, "cede_objects_refused_total", "kind", "", "",                                    \
-	    "Objects of the cluster that could not be read and were left as they were, or out.")                       \
+	    "Objects of the cluster that could not be read: the version before counts, or none.")                      \
 	ROW(SHADOW, COUNTER, "cede_shadow_placements_total", "scheduler", "ours", "",                                  \
 	    "Pods another scheduler gave a node; ours: same, other node, waiting here, or undecided yet.")             \
 	ROW(SELF_CHECKS, COUNTER, "cede_self_checks_total", "result", "", "",                                          \
@@ -83,7 +82,7 @@
 	ROW(QUEUE_GUARANTEED, GAUGE, "cede_queue_guaranteed", "queue", "resource", "", "What it is guaranteed.")       \
 	ROW(QUEUE_MAX, GAUGE, "cede_queue_max", "queue", "resource", "", "What it may use at most.")                   \
 	ROW(QUEUE_SHORT, GAUGE, "cede_queue_below_guarantee", "queue", "resource", "",                                 \
-	    "What a queue lacks of its guarantee while work that asks for it waits.")                                  \
+	    "What a queue lacks of its guarantee while work that requests it waits.")                                  \
 	/* this server */                                                                                              \
 	ROW(JOURNAL_LOST, GAUGE, "cede_journal_lost_records", "", "", "",                                              \
 	    "Decisions and outcomes that could not be kept.")                                                          \

@@ -226,4 +226,8 @@ void usage_emit(const struct usage *u, const char *queue, struct emit *e)
 	emit_end(e);
 	if (row != MAP_NONE)
 		emit_queue(u, row, e);
+	else if (u && u->queues.n == USAGE_QUEUES)
+		emit_strf(e, "message",
+			  "only the first %d,%03d queues that were seen have a history, and %s is not among them",
+			  USAGE_QUEUES / 1000, USAGE_QUEUES % 1000, queue);
 }

@@ -22,6 +22,7 @@ int64_t usage_next_ns(const struct usage *u); /* from then on the next point is 
 
 /*
  * "points": a list of times, and for each type that the queue used or was guaranteed, lists of used, guaranteed and of
- * running and waiting pods, as numbers. Into the object that is open. Nothing is known: empty lists.
+ * running and waiting pods, as numbers. Into the object that is open. Nothing is known: empty lists, and a "message" if
+ * the reason is that there are too many queues.
  */
 void usage_emit(const struct usage *u, const char *queue, struct emit *e);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a whole: commands, help, exit codes, options, and what `cede show` prints."""
 import fcntl
+import glob
 import json
 import os
 import pty
@@ -54,6 +55,11 @@ def commands(t):
         long, short, asked = cede(name, "--help"), cede(name, "-h"), cede("help", name)
         t.true(f"cede {name} --help, -h and cede help {name} say the same, with exit code 0",
                long.out and long.out == short.out == asked.out and not long.code and not asked.code, asked.out + asked.err)
+    twice = {}
+    for name in names:
+        options = re.findall(r"^ {2,6}(?:-., )?(--[a-z-]+)", cede(name, "--help").out, re.M)
+        twice[name] = sorted({o for o in options if options.count(o) > 1})
+    t.equal("no option stands twice in a help text", {name: found for name, found in twice.items() if found}, {})
     t.true("the help texts are no wider than 90 columns",
            all(len(line) <= 90 for name in names + ["--help"] for line in cede("help", name).out.splitlines()))
 
@@ -75,6 +81,18 @@ def man_pages(t):
         t.true(f"cede(1) points to cede-{name}(1)", f".BR cede-{name} (1)" in page("cede.1"))
 
 
+def lint_rules(t):
+    """cede-lint(1) has every finding there is, and says which are notes."""
+    text = "".join(open(path, encoding="utf-8").read() for path in glob.glob(os.path.join(SOURCE, "src", "explain", "lint*.c")))
+    found = set(re.findall(r'LINT_(NOTE|WARNING),\s*"([a-z-]+)"', text))
+    with open(os.path.join(SOURCE, "docs", "man", "cede-lint.1"), encoding="utf-8") as f:
+        page = f.read().replace("\\-", "-")
+    told = re.findall(r"^\.TP\n\.B ([a-z-]+)$", page.split(".SH OPTIONS")[0], re.M)
+    notes = re.findall(r"^\.BR? ([a-z-]+)", page.split("Findings are warnings")[1].split(".TP")[0], re.M)
+    t.equal("cede-lint(1) has every finding, and no other", sorted(told), sorted({name for _, name in found}))
+    t.equal("and which are notes", sorted(notes), sorted({name for level, name in found if level == "NOTE"} - {name for level, name in found if level == "WARNING"}))
+
+
 def versions(t):
     version = cede("version")
     t.true("cede version", version.out.startswith("cede ") and version.code == 0, version.out)
@@ -89,6 +107,9 @@ USAGE = [
     ("an unknown command that is nearly one", ["shwo"], "cede: error: 'shwo' is not a command; did you mean 'show'?\n"),
     ("an unknown command", ["frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
     ("help for an unknown command", ["help", "frobnicate"], "cede: error: 'frobnicate' is not a command; cede --help lists them\n"),
+    ("help for two commands", ["help", "plan", "show"], "cede: error: one command at a time, please: 'show' is the second\n"),
+    ("an option of help", ["help", "--frobnicate"], "cede: error: '--frobnicate' is not a command; cede --help lists them\n"),
+    ("a task that is none", ["journal", "chek"], "cede journal: 'chek' is not one of check, salvage, show; did you mean 'check'?\n" + SEE.replace("show", "journal")),
     ("show without anything to read", ["show"],
      "cede: error: nothing to read; say where the cluster is: cede show -f FILE or -f FOLDER, -f - for standard input, or --kubeconfig FILE for one that runs\n"),
     ("an unknown option", ["show", "--frobnicate"], "cede show: unrecognized option '--frobnicate'\n" + SEE),
@@ -194,6 +215,14 @@ def settings(t):
             return json.loads(cede("show", "-f", "n.yaml", "-o", "json", *args, cwd=folder).out)["profile"]
         t.equal("the profile is default", profile(), "default")
         t.equal("--config is read", profile("--config", "c.yaml"), "kai")
+        queues = "partitions: [{name: default, queues: [{name: root, queues: [{name: a}]}]}]\n"
+        with open(os.path.join(folder, "q.yaml"), "w", encoding="utf-8") as f:
+            f.write(queues)
+        for order in (["c.yaml", "q.yaml"], ["q.yaml", "c.yaml"]):
+            found = json.loads(cede("show", "-f", "n.yaml", "-o", "json", *[w for c in order for w in ("--config", c)], cwd=folder).out)
+            t.equal(f"--config may be repeated: {' '.join(order)}", (found["profile"], "root.a" in [q["queue"] for q in found["queues"]]), ("kai", True))
+        twice = cede("show", "-f", "n.yaml", "--config", "c.yaml", "--config", "c.yaml", cwd=folder)
+        t.true("but not with two configurations of one kind", twice.code == 2 and "a second configuration of this kind" in twice.err, twice.err)
         t.equal("a configuration among the objects counts too", profile("-f", "c.yaml"), "kai")
         t.equal("--profile counts more", profile("--config", "c.yaml", "--profile", "yunikorn"), "yunikorn")
 
@@ -286,7 +315,7 @@ def lost_output(t):
 
 def main():
     t = Suite()
-    for part in (commands, man_pages, versions, usage, show, show_data, order, many, notes, settings, lint, hostile_names, terminals, lost_output):
+    for part in (commands, man_pages, lint_rules, versions, usage, show, show_data, order, many, notes, settings, lint, hostile_names, terminals, lost_output):
         part(t)
     t.end()
 

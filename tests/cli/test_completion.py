@@ -49,6 +49,14 @@ OFFERED = [
     ("a value right after =", ["show", "--output", "="], FORMATS),
     ("the value of a letter", ["show", "-o", ""], FORMATS),
     ("the value of an option that only one command has", ["bench", "--shape", "m"], ["mixed"]),
+    ("the words of a command that takes more than others", ["simulate", "-o", "c"], ["csv"]),
+    ("and no others", ["plan", "-o", "c"], []),
+    ("of a command that takes fewer", ["serve", "--format", ""], ["openb", "philly", "swf"]),
+    ("profiles to compare", ["compare", "--profile", "ku"], ["kubernetes"]),
+    ("states", ["history", "--state", "c"], ["carried-out"]),
+    ("rules that evictions can go against", ["history", "--rule", ""], ["budget", "driver", "opt-out", "thrash"]),
+    ("formats of the log", ["run", "--log", ""], ["json", "text"]),
+    ("what can be done with a journal", ["journal", ""], ["check", "salvage", "show"]),
     ("no value that nobody can know", ["plan", "--now", ""], []),
     ("a word that a command takes", ["bench", "p"], ["preempt"]),
     ("the shells", ["completion", ""], SHELLS + ["--help", "--usage"]),
@@ -110,6 +118,9 @@ TYPED = [
     ("a value", "cede plan --profile ku\t", "{plan}{--profile}{kubernetes}"),
     ("a value after =", "cede plan --profile=ku\t", "{plan}{--profile=kubernetes}"),
     ("a file", "cede plan -f examples/gpu-cl\t", "{plan}{-f}{examples/gpu-cluster/}"),
+    ("a journal", "cede history --action reclaim examples/gpu-cl\t", "{history}{--action}{reclaim}{examples/gpu-cluster/}"),
+    ("a journal to check", "cede journal check examples/gpu-cl\t", "{journal}{check}{examples/gpu-cluster/}"),
+    ("a configuration", "cede compare examples/gpu-cl\t", "{compare}{examples/gpu-cluster/}"),
     ("a file after =", "cede plan --file=examples/gpu-cl\t", "{plan}{--file=examples/gpu-cluster/}"),
 ]
 
@@ -150,6 +161,8 @@ def fish(t, script):
         ("a value", "cede plan --profile ku", ["kubernetes"]),
         ("a value after =", "cede plan --profile=ku", ["--profile=kubernetes"]),
         ("a shell", "cede completion z", ["zsh"]),
+        ("a journal", "cede history examples/gpu-cl", ["examples/gpu-cluster/"]),
+        ("a journal to check", "cede journal check examples/gpu-cl", ["examples/gpu-cluster/"]),
         ("a folder", "cede plan -f examples/gpu-cl", ["examples/gpu-cluster/"]),
     ]:
         found, code, err = ask(line)
@@ -185,6 +198,10 @@ def main():
         scripts[name] = found.out
         t.equal(f"cede completion {name}: exit code and no complaints", (found.code, found.err), (0, ""))
         every_option(t, name, found.out)
+    for command, words in (("history", ""), ("replay", ""), ("journal", "check salvage show"), ("compare", "")):
+        page = re.search(rf"^\t{command}\)\n(.*?)^\t\t;;", scripts["zsh"], re.M | re.S)[1]
+        t.true(f"zsh completes files after {command}", page.endswith(f"':argument:({words})' \\\n\t\t\t'*:file:_files'\n" if words else "'*:file:_files'\n"), page[-200:])
+        t.true(f"fish completes files after {command}", f"complete -c cede -n '__fish_seen_subcommand_from {command}' -F\n" in scripts["fish"])
     bash(t, scripts["bash"])
     bash_on_terminal(t, scripts["bash"])
     zsh(t, scripts["zsh"])

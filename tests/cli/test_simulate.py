@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import CEDE, Folder, Suite, cede, environment  # noqa: E402
 
+DAY = ["--scenario", "examples/scenario/day.yaml"]
 TRACE = ["--trace", "examples/trace/jobs.csv", "--format", "philly"]
 HEAD = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 COUNTS = ["submitted", "finished", "running", "waiting", "evictions", "repeatedEvictions", "usefulSeconds", "lostSeconds", "waitSeconds",
@@ -92,7 +93,14 @@ REFUSED = [
     ("a journal that is none", ["simulate", "--trace", "examples/trace/jobs.csv", "--format", "journal"], "not a journal of cede"),
     ("nodes for a journal", ["simulate", "--trace", "x.db", "--format", "journal", "--nodes", "3"], "do not bring their cluster"),
     ("no trace", ["simulate", "--format", "swf"], "of which trace? --trace FILE"),
-    ("nothing to simulate", ["simulate"], "nothing to read"),
+    ("nothing to simulate", ["simulate"], "say what to simulate: cede simulate --scenario FILE, --trace FILE, or a cluster with -f or --kubeconfig"),
+    ("nothing to compare", ["compare", "--profile", "default,kai"], "say what to simulate: cede compare --scenario FILE"),
+    ("nodes without a trace", ["simulate", *DAY, "--nodes", "3"], "are of a trace: --trace FILE is missing"),
+    ("jobs without a trace", ["simulate", "-f", "examples/gpu-cluster", "--jobs", "3"], "are of a trace: --trace FILE is missing"),
+    ("nodes beside those of -f", ["simulate", *TRACE, "-f", "examples/gpu-cluster", "--nodes", "3"], "the cluster that is made for a trace, and -f or --kubeconfig names one"),
+    ("a check of nothing", ["simulate", "-f", "examples/gpu-cluster", "--check"], "--check: of what is expected? --scenario FILE is missing"),
+    ("a check of a scenario that expects nothing", ["simulate", "--scenario", "tests/cli/clusters/no-expectations.yaml", "--check"], "no-expectations.yaml: --check: the scenario expects nothing"),
+    ("a simulation to serve that is a journal", ["serve", "--simulation", "x.db", "--format", "journal"], "--format: 'journal' is not one of philly, openb, swf"),
     ("a file that is not there", ["simulate", "--trace", "no.csv", "--format", "swf"], "no.csv: No such file or directory"),
     ("standard input", ["simulate", "--trace", "-", "--format", "swf"], "a trace is read twice: it must be a file"),
     ("an end before the beginning", ["simulate", *TRACE, "--until", "2001-01-01T00:00:00Z"], "--until: expected a duration"),

@@ -57,8 +57,32 @@ def test_queues(s):
         s.equal(f"{says}: {n_notes} notes", found.err.count("cede: note: "), n_notes)
     found = show([config_map("tenant-7", "yunikorn-configs", "queues.yaml", queues("t"))])
     s.equal("the note says where and what would count", found.err,
-            "cede: note: <stdin>:1:168: ConfigMap tenant-7/yunikorn-configs: queues.yaml is passed over: settings are the ConfigMaps yunikorn-configs, "
+            "cede: note: <stdin>:1:168: ConfigMap tenant-7/yunikorn-configs: queues.yaml is passed over: settings are the ConfigMaps cede, yunikorn-configs, "
             "yunikorn-defaults, scheduler-config and kai-scheduler-default of namespace yunikorn, kai-scheduler or kube-system, or of --settings-namespace\n")
+
+
+def test_own(s):
+    """And for cede's own, which holds documents as files do, but no ConfigMaps in turn."""
+    kai, bad = "kind: CedeConfiguration\napiVersion: cede.dev/v1\nprofile: kai\n", "kind: CedeConfiguration\napiVersion: cede.dev/v1\nprofil: kai\n"
+    inside = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cede, namespace: kube-system}\ndata:\n  cede.yaml: |\n    " + kai.replace("\n", "\n    ")
+    rows = [
+        ("cede of kube-system is read", config_map("kube-system", "cede", "cede.yaml", kai), [], "kai", 0),
+        ("and queues in it", config_map("kube-system", "cede", "cede.yaml", kai + "---\n" + queues("mine")), [], "kai", 0),
+        ("one of another namespace, if that is said to be ours", config_map("sched", "cede", "cede.yaml", kai), ["--settings-namespace", "sched"], "kai", 0),
+        ("a tenant's is passed over", config_map("tenant-7", "cede", "cede.yaml", kai), [], "default", 1),
+        ("another name in our namespace is passed over", config_map("kube-system", "cede-old", "cede.yaml", kai), [], "default", 1),
+        ("other keys are nothing to talk about", config_map("kube-system", "cede", "notes", kai), [], "default", 0),
+        ("also in a list of them", config_map("kube-system", "cede", "cede.yaml", json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "items": [
+            {"metadata": {"name": "cede", "namespace": "kube-system"}, "data": {"cede.yaml": kai}}]})), [], "default", 1),
+        ("a ConfigMap inside is skipped", config_map("kube-system", "cede", "cede.yaml", inside), [], "default", 1),
+    ]
+    for says, one, args, profile, n_notes in rows:
+        found = show([one], *args)
+        s.equal(says, (found.code and found.err or json.loads(found.out)["profile"], found.err.count("cede: note: ")), (profile, n_notes))
+    found = show([config_map("kube-system", "cede", "cede.yaml", bad)])
+    s.true("what is wrong in it is told with line and column", found.code == 2 and "(ConfigMap cede, cede.yaml):3:1: CedeConfiguration: profil: unknown field" in found.err, found.err)
+    packaged = cede("config", "print", "--config", os.path.join(SOURCE, "packaging", "kubernetes", "configmap.yaml"), "-o", "json")
+    s.true("--config takes the ConfigMap that is installed", packaged.code == 0 and "configmap.yaml:8 (ConfigMap cede, cede.yaml):3:" in packaged.out, packaged.out + packaged.err)
 
 
 def test_kai(s):
@@ -263,6 +287,7 @@ def main():
     test_protected(s)
     test_hidden(s)
     test_queues(s)
+    test_own(s)
     test_kai(s)
     test_cases(s)
     test_values(s)

@@ -153,6 +153,8 @@ def tells_differences(t):
             [("ns/low", "displace", "priority 1 below 9", "ns/w-0")])
     t.equal("what if: kind, and both sums", (d["kind"], d["today"]["nominated"], d["then"]["nominated"], d["then"]["victims"]),
             ("PlanDifference", 0, 1, 1))
+    d = difference(base + [pod("high", 4, 9)], [], "--remove", "low", "-n", "ns")
+    t.equal("a name alone is in the namespace of -n", [x["pod"] for x in d["notEvicted"]], ["ns/low"])
     d = difference(base + [pod("high", 4, 9)], [], "--remove", "ns/low")
     t.equal("what if: an eviction that is no longer needed", ([x["pod"] for x in d["notEvicted"]], [x["now"]["outcome"] for x in d["otherAnswers"]]),
             (["ns/low"], ["placed"]))

@@ -3,6 +3,7 @@
 """cede serve, asked as browsers and programs do: the same JSON as the command line's, pages, what if, events, hostile requests."""
 import json
 import os
+import ssl
 import sys
 import tempfile
 
@@ -217,6 +218,21 @@ def with_a_token():
         t.equal("but not for the page and for those who ask whether it lives", [s.ask(path)[0] for path in ("/", "/livez", "/readyz")], [200, 200, 200])
 
 
+def with_its_own_certificate():
+    """The certificate that it makes is also for this machine, which is where a forwarded port is reached."""
+    with Folder({"token": "a-token-of-sixteen-letters\n"}) as folder:
+        token, pem = os.path.join(folder, "token"), os.path.join(folder, "cede.pem")
+        with Server(*EXAMPLE, "--token-file", token, listen="0.0.0.0:0") as s:
+            with open(pem, "w", encoding="ascii") as f:
+                f.write(ssl.get_server_certificate(("127.0.0.1", int(s.port))))
+            for host in ("127.0.0.1", "localhost"):
+                found = cede("explain", "--server", f"https://{host}:{s.port}", "--token-file", token, "--ca-file", pem, "vision/sweep-4")
+                t.true(f"explain --server https://{host} with the certificate that it made", found.code == 0 and found.out.startswith("vision/sweep-4 waits"), found.out + found.err)
+            for name, more in (("nor without it", ["--token-file", token]), ("nor without a token", ["--ca-file", pem])):
+                found = cede("explain", "--server", f"https://127.0.0.1:{s.port}", *more, "vision/sweep-4")
+                t.equal(name, (found.code, found.out), (2, ""))
+
+
 def starting():
     rows = [
         ("an address others can reach, without a token", ["--listen", "0.0.0.0:0"], "they need a token"),
@@ -249,6 +265,7 @@ def main():
     journal()
     names_as_markup()
     with_a_token()
+    with_its_own_certificate()
     starting()
     t.end()
 

@@ -127,6 +127,16 @@ def maps_and_reasons(s):
     t.equal("history: what the queue uses and is guaranteed", history["resources"]["nvidia.com/gpu"], {"used": [8], "guaranteed": [12]})
 
 
+def many_queues():
+    """A history is kept of so many queues; of others it is said that there is none."""
+    queues = "".join(f"\n- apiVersion: scheduling.run.ai/v2\n  kind: Queue\n  metadata: {{name: q{i:04}}}\n  spec: {{}}" for i in range(1001))
+    with Folder({"a.yaml": "apiVersion: v1\nkind: List\nitems:" + queues}) as folder, Server("-f", folder, *NOW) as s:
+        of = {q: s.get("queues/history", queue=q) for q in ("root", "root.q0000", "root.q1000")}
+        t.equal("history: of the first thousand queues nothing is said", [len(of[q]["points"]) for q in ("root", "root.q0000") if "message" not in of[q]], [1, 1])
+        t.equal("history: beyond them it is said that there is none", (of["root.q1000"]["points"], of["root.q1000"].get("message")),
+                ([], "only the first 1,000 queues that were seen have a history, and root.q1000 is not among them"))
+
+
 def windows():
     """MR: a pod inside its window is protected until its end, on the node's page too."""
     queue = """
@@ -295,6 +305,7 @@ def main():
         what_if(s)
         refusals(s)
     t.equal("SIGTERM ends it with 0, without a word", (s.process.returncode, s.out, s.err), (0, "", ""))
+    many_queues()
     windows()
     chains()
     simulation()

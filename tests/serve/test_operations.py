@@ -22,11 +22,19 @@ def table():
     return {row[0]: (row[1], [x for x in row[2:] if x]) for row in rows}
 
 
+def helps():
+    """From the name of each metric to its kind and what /metrics says of it."""
+    text = re.sub(r'"\s*"', "", read("src", "serve", "metric_table.h").replace("\\\n", ""))
+    return {name: (kind, said) for kind, name, said in re.findall(r'ROW\(\w+,\s*(\w+),\s*"([^"]+)",.*?"([^"]*)"\)', text)}
+
+
 def main():
     t = Suite()
     metrics = table()
     documented = {name: re.findall(r"`([^`]+)`", labels)
                   for name, labels in re.findall(r"^\| `([a-z_]+)` \| ([^|]*) \| (?:counter|gauge|histogram)\.", read("docs", "operations.md"), re.M)}
+    words = {name: said for name, said in re.findall(r"^\| `([a-z_]+)` \| [^|]* \| ([^|]*) \|$", read("docs", "operations.md"), re.M) if name in documented}
+    t.equal("and says of each what /metrics says", words, {name: f"{kind.split('_')[0].lower()}. {said}" for name, (kind, said) in helps().items()})
     t.true("there are metrics", len(metrics) > 40, str(metrics))
     t.equal("docs/operations.md has every metric, and no other, with its labels", documented, dict(metrics.values()))
     code = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=SOURCE, recursive=True) if path != "src/serve/metrics.c") + read("src", "serve", "metrics.c")

@@ -143,6 +143,16 @@ def pages(s, browser):
             page.close()
 
 
+def many(s, browser):
+    """A history is kept of a thousand queues."""
+    queues = "".join(f"\n- apiVersion: scheduling.run.ai/v2\n  kind: Queue\n  metadata: {{name: q{i:04}}}\n  spec: {{}}" for i in range(1001))
+    with Folder({"a.yaml": "apiVersion: v1\nkind: List\nitems:" + queues}) as folder, Server("-f", folder, *NOW) as server:
+        page = open_console(browser, server, "#/queues/root.q1000")
+        said = "Only the first 1,000 queues that were seen have a history, and root.q1000 is not among them."
+        s.true("a queue beyond them says that its history is not kept", "Its history is not kept." in page.text("#history") and said in page.text("#history"), page.text("#history"))
+        page.close()
+
+
 def hostile(s, browser):
     with Folder(hostile_cluster()) as folder, Server("-f", folder, *NOW) as server:
         page = open_console(browser, server, "#/queues")
@@ -159,4 +169,4 @@ def hostile(s, browser):
 
 
 if __name__ == "__main__":
-    run(tree, one, windows, shares, history, pages, hostile)
+    run(tree, one, windows, shares, history, many, pages, hostile)

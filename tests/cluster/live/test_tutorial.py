@@ -69,8 +69,6 @@ def shadow(lab, suite):
     suite.true(f"{parted}: tells where they agree and part", code == 0 and counts.get("kind") == "ShadowHistory" and counts.get("same", 0) + counts.get("otherNode", 0) > 0, out + err)
     code, out, err = say(lab, history)
     suite.equal(f"{history}: can be read", (code, err), (0, ""))
-    code, out, err = say(lab, "cede replay shadow.db")
-    suite.true("cede replay shadow.db: decides again", code == 0, out + err)
 
 
 run(shadow)

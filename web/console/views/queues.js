@@ -192,7 +192,8 @@ function historyCard(q, h, all, chosen, pick) {
 	const link = timelineLink({queue: q.queue}, "Everything that was decided about it");
 	const times = points.map(timeOf);
 	if (times.length < 2 || !r)
-		return card("history", "History", null, empty("Nothing was seen of it over time yet.", "Use is noted while the server runs, and read from journals and simulations."), link && el("p", {}, link));
+		return card("history", "History", null, h && h.message ? empty("Its history is not kept.", h.message[0].toUpperCase() + h.message.slice(1) + ".")
+			: empty("Nothing was seen of it over time yet.", "Use is noted while the server runs, and read from journals and simulations."), link && el("p", {}, link));
 	const of = h.resources[r], series = [{name: "used", values: of.used, cls: "line0"}, {name: "guaranteed", values: of.guaranteed, cls: "line1 dashed"}].filter(s => s.values && s.values.some(v => v));
 	const pods = h.pods ? [{name: "running", values: h.pods.running, cls: "line0"}, {name: "waiting", values: h.pods.waiting, cls: "line2"}] : [];
 	return card("history", "History", null, types.length > 1 && choice("history-resource", "Show", types.map(t => [t, titleIn(all, t)]), r, pick),
