@@ -293,6 +293,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
+	en->tells_in_any_order = run->tells_in_any_order;
 	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
@@ -410,6 +411,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
+	en->tells_in_any_order = run->tells_in_any_order;
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && !is_over(run, cycle - 1); cycle++) {
 		struct pod_list waiting = {0};

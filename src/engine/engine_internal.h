@@ -25,7 +25,7 @@ struct engine {
 	struct judge_scratch scratch;			 /* of one search after the other */
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */
-	bool tells_times;				 /* likewise */
+	bool tells_times, tells_in_any_order;		 /* likewise */
 	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
 	struct text complaints;
 };

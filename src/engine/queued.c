@@ -238,6 +238,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .lacking = h->lacking,
 			   .protected = is_told(h->a) ? protected : NULL,
 			   .tells_times = h->a->en->tells_times,
+			   .tells_in_any_order = h->a->en->tells_in_any_order && !h->a->pass,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache};
@@ -275,6 +276,14 @@ static bool victim_search_as(struct victim_search *h, enum action action, bool w
 	return false;
 }
 
+/* Where not all of them find room in the list the order decides who does. */
+static void merge_protected(struct victim_search *h, struct protected_list *protected)
+{
+	if (h->a->en->tells_in_any_order && h->all.v.n < h->all.max && h->all.v.n + protected->v.n > h->all.max)
+		search_sort_protected(&h->a->c, protected);
+	protected_merge(&h->all, protected);
+}
+
 /* The action that found victims reports whom it found protected; if none did, all do. */
 static bool victim_search(struct victim_search *h, enum action action, bool with_opted_out)
 {
@@ -284,7 +293,7 @@ static bool victim_search(struct victim_search *h, enum action action, bool with
 	if (is_found)
 		decision_keep_protected(h->a->d, &protected, h->a->keep);
 	else
-		protected_merge(&h->all, &protected);
+		merge_protected(h, &protected);
 	protected_free(&protected);
 	return is_found;
 }

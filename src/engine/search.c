@@ -202,12 +202,21 @@ static int by_name(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(c->names, x->name, y->name);
 }
 
+void search_sort_protected(struct cede_cycle *c, struct protected_list *l)
+{
+	for (uint32_t from = 0, i = 1; i <= l->v.n; i++)
+		if (i == l->v.n || l->v.v[i].node != l->v.v[from].node) {
+			qsort_r(l->v.v + from, i - from, sizeof(*l->v.v), by_name, c);
+			from = i;
+		}
+}
+
 /* Sort by name: the order in which pods came to a node must not be visible in the output. */
 static void settle_protected(struct node_search *g)
 {
 	struct protected_list *l = g->s->protected;
 
-	if (!l || l->v.n == g->protected_from)
+	if (!l || l->v.n == g->protected_from || (g->s->tells_in_any_order && l->v.n <= l->max))
 		return;
 	qsort_r(l->v.v + g->protected_from, l->v.n - g->protected_from, sizeof(*l->v.v), by_name, g->s->c);
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
@@ -468,6 +477,7 @@ void search_scratch_free(struct search_scratch *s)
 	victim_set_memory_free(&s->sets);
 	mem_free(s->candidates);
 	mem_free(s->goes);
+	mem_free(s->bounds);
 	*s = (struct search_scratch){0};
 }
 
@@ -506,10 +516,20 @@ static void visit_all(struct node_search *g, const node_id *nodes, uint32_t n, s
 	g->is_listing = false;
 }
 
+/* What is in them does not matter: they are written before they are read. */
+static struct node_bound *bounds_for(struct search_scratch *s, uint32_t n)
+{
+	if (s->n_bounds < n) {
+		s->bounds = mem_resize(s->bounds, n, sizeof(*s->bounds));
+		s->n_bounds = n;
+	}
+	return s->bounds;
+}
+
 /* For a report: all nodes on which some set may be enough, in their order. */
 static void visit_possible(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct node_bound *v = arena_n(g->s->c->arena, n + 1, struct node_bound);
+	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n);
 	uint32_t left = search_bound_all(g, nodes, n, v);
 
 	for (uint32_t i = 0; i < n; i++)
@@ -539,7 +559,7 @@ static void sink(struct node_bound *v, uint32_t n, uint32_t i)
 /* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
 static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct node_bound *v = arena_n(g->s->c->arena, n + 1, struct node_bound);
+	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n);
 	uint32_t left = search_bound_all(g, nodes, n, v);
 
 	for (uint32_t i = left / 2; i-- > 0;)

@@ -65,6 +65,8 @@ struct search_scratch { /* memory that searches use one after the other; zero-in
 	struct candidate *candidates; /* of one node */
 	bool *goes;		      /* by candidate, of the best set so far and of another */
 	uint32_t n_candidates;
+	struct node_bound *bounds; /* of nodes */
+	uint32_t n_bounds;
 };
 void search_scratch_free(struct search_scratch *s);
 
@@ -76,6 +78,7 @@ struct search {
 	uint64_t lacking;    /* types the queues on the pod's path lack below their maximums */
 	/* Who is protected, each once: filled if the arrays are there. */
 	struct protected_list *protected;
+	bool tells_in_any_order;	   /* those of one node; where not all find room in the list by name as ever */
 	bool tells_times;		   /* of them those alone whose protection ends by itself, and who is spared */
 	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;		   /* for them */
@@ -84,6 +87,8 @@ struct search {
 
 /* nodes: where the filters do not say that taking pods away cannot help. */
 void search_run(struct search *s, const node_id *nodes, uint32_t n, struct search_result *ret);
+/* Those of one node by name, as they are told. */
+void search_sort_protected(struct cede_cycle *c, struct protected_list *l);
 
 /* At most so many pods like this one could have room on these nodes by this action, whatever rules and laws say. */
 uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);

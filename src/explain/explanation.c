@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "explain/spared.h"
 #include "rules/judge.h"
 #include "units/duration.h"
 #include "units/timestamp.h"
@@ -20,18 +21,9 @@ static const struct victim *as_victim(const struct decision *d, pod_id pod)
 	return NULL;
 }
 
-/* What was said of the pod when somebody else looked for room; NULL if nothing was. */
-static const struct protected_pod *as_protected(const struct decision *d, pod_id pod)
+static struct spared_work spared_self(const struct explanation *x)
 {
-	for (uint32_t i = 0; i < d->n_protected; i++)
-		if (d->protected[i].pod == pod)
-			return &d->protected[i];
-	return NULL;
-}
-
-static bool is_spared_from(const struct explanation *x, const struct decision *d)
-{
-	return d->pod != POD_NONE && d->cycle == 1 && as_protected(d, x->pod);
+	return (struct spared_work){.view = x->view, .pod = x->pod, .group = GROUP_NONE};
 }
 
 /* All pods of a group wait for all its victims; this one gets the room of the pod that is explained. */
@@ -57,7 +49,6 @@ static void look_at(struct explanation *x, const struct decision *d)
 		x->taken = d;
 	if (d->pod == POD_NONE || d->pod == x->pod || d->cycle > 1)
 		return;
-	x->n_spared += is_spared_from(x, d);
 	theirs = ledger_pod(cluster_ledger(x->view->cluster), d->pod)->priority;
 	if (theirs <= self(x)->priority)
 		return;
@@ -68,9 +59,13 @@ static void look_at(struct explanation *x, const struct decision *d)
 
 void explanation_init(struct explanation *x, const struct plan_view *v, pod_id pod)
 {
+	struct spared_work spared;
+
 	*x = (struct explanation){.view = v, .pod = pod};
+	spared = spared_self(x);
 	for (uint32_t i = 0; i < v->plan->v.n; i++)
 		look_at(x, &v->plan->v.v[i]);
+	x->n_spared = spared_count(&spared);
 }
 
 void explanation_words(struct explanation *x, struct engine *en)
@@ -210,72 +205,6 @@ static void stays_sentence(const struct explanation *x, struct text *out)
 		stronger_clause(x, out);
 }
 
-struct spared_row {
-	const struct decision *first;
-	const char *rule, *why;
-	uint32_t n;
-};
-
-struct spared_rows {
-	struct arena *arena;
-	ARRAY(struct spared_row) v;
-};
-
-/* Waiting pods of one queue that were told the same stand together. */
-static void add_spared(const struct explanation *x, struct spared_rows *rows, const struct decision *d)
-{
-	const struct rule_verdict *says = &as_protected(d, x->pod)->verdict;
-	struct spared_row row = {.first = d, .rule = rule_verdict_name(says), .n = 1};
-	struct text why = {0};
-
-	rule_verdict_text(x->view->cluster, says, &why);
-	row.why = arena_strndup(rows->arena, text_str(&why), why.n);
-	text_free(&why);
-	for (uint32_t i = 0; i < rows->v.n; i++) {
-		struct spared_row *r = &rows->v.v[i];
-
-		if (r->first->queue == d->queue && str_eq(r->rule, row.rule) && str_eq(r->why, row.why)) {
-			r->n++;
-			return;
-		}
-	}
-	array_push(&rows->v, row);
-}
-
-static void spared_table(const struct explanation *x, const struct look *look, struct text *out)
-{
-	const struct decisions *p = x->view->plan;
-	struct spared_rows rows = {.arena = arena_new(1 << 12)};
-	struct table t = {0};
-
-	text_add_heading(out, look, "SPARED FROM", x->n_spared);
-	table_column(&t, "WAITING POD", COLUMN_LEFT);
-	table_column(&t, "QUEUE", COLUMN_LEFT);
-	table_column(&t, "RULE", COLUMN_LEFT);
-	table_column(&t, "BECAUSE", COLUMN_LEFT);
-	for (uint32_t i = 0; i < p->v.n; i++)
-		if (is_spared_from(x, &p->v.v[i]))
-			add_spared(x, &rows, &p->v.v[i]);
-	for (uint32_t i = 0; i < rows.v.n; i++) {
-		const struct spared_row *r = &rows.v.v[i];
-		struct text pod = {0};
-
-		pod_path(x->view, r->first->pod, &pod);
-		if (r->n > 1)
-			text_printf(&pod, " and %u more", r->n - 1);
-		table_row(&t);
-		table_cell(&t, TONE_PLAIN, "%s", text_str(&pod));
-		table_cell(&t, TONE_FAINT, "%s", queue_path(x->view, r->first->queue));
-		table_cell(&t, TONE_PLAIN, "%s", r->rule);
-		table_cell(&t, TONE_FAINT, "%s", r->why);
-		text_free(&pod);
-	}
-	table_print(&t, look, out);
-	table_free(&t);
-	array_free(&rows.v);
-	arena_free(rows.arena);
-}
-
 static void foreign_sentence(const struct explanation *x, struct text *out)
 {
 	pod_path(x->view, x->pod, out);
@@ -290,6 +219,7 @@ static bool is_own_last(const struct explanation *x)
 
 void explanation_text(struct explanation *x, const struct look *look, bool is_wide, struct text *out)
 {
+	struct spared_work spared = spared_self(x);
 	struct text s = {0};
 
 	if (is_own_last(x)) {
@@ -307,7 +237,7 @@ void explanation_text(struct explanation *x, const struct look *look, bool is_wi
 	add_sentence(look, text_str(&s), out);
 	text_free(&s);
 	if (is_spared(x))
-		spared_table(x, look, out);
+		spared_table(&spared, look, out);
 }
 
 /* ---- for programs ---- */
@@ -388,26 +318,10 @@ static void emit_own(struct explanation *x, struct emit *e)
 	plan_emit_protected(x->view, e, d);
 }
 
-static void emit_spared(struct explanation *x, struct emit *e)
-{
-	const struct decisions *p = x->view->plan;
-
-	emit_list(e, "sparedFrom");
-	for (uint32_t i = 0; i < p->v.n; i++) {
-		const struct protected_pod *s = as_protected(&p->v.v[i], x->pod);
-
-		if (!is_spared_from(x, &p->v.v[i]))
-			continue;
-		emit_object(e, NULL);
-		emit_pod(x, e, "pod", p->v.v[i].pod);
-		plan_emit_verdict(x->view, e, &s->verdict);
-		emit_end(e);
-	}
-	emit_end(e);
-}
-
 void explanation_emit(struct explanation *x, struct emit *e)
 {
+	struct spared_work spared = spared_self(x);
+
 	emit_object(e, NULL);
 	emit_str(e, "kind", "Explanation");
 	emit_pod(x, e, "pod", x->pod);
@@ -417,7 +331,7 @@ void explanation_emit(struct explanation *x, struct emit *e)
 	if (x->taken && x->taken->pod != POD_NONE)
 		emit_pod(x, e, "evictedFor", x->taken->pod);
 	if (is_spared(x))
-		emit_spared(x, e);
+		spared_emit(&spared, e);
 	emit_list(e, "nodes");
 	for (uint32_t i = 0; x->own && x->has_words && i < x->own->n_nodes; i++)
 		emit_node(x, e, &x->own->nodes[i]);

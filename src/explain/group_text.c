@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "explain/emit_fields.h"
+#include "explain/spared.h"
 #include "rules/judge.h"
 #include "units/duration.h"
 
@@ -271,6 +272,13 @@ static void victim_table(const struct group_view *x, const struct look *look, st
 	table_free(&t);
 }
 
+/* Others looked at what runs of it, and nobody takes any of it. */
+static bool is_spared(const struct group_view *x, struct spared_work *ret)
+{
+	*ret = (struct spared_work){.view = x->v, .pod = POD_NONE, .group = x->id};
+	return x->running > 0 && !x->losing && spared_count(ret);
+}
+
 const struct decision *group_waits(const struct plan_view *v, group_id g)
 {
 	const struct decision *waits;
@@ -285,6 +293,7 @@ const struct decision *group_waits(const struct plan_view *v, group_id g)
 void group_text(const struct plan_view *v, group_id g, const struct outlook *outlook, const struct look *look,
 		bool is_wide, struct text *out)
 {
+	struct spared_work spared;
 	struct group_view x;
 	struct text s = {0};
 
@@ -296,6 +305,8 @@ void group_text(const struct plan_view *v, group_id g, const struct outlook *out
 	victim_table(&x, look, out);
 	if (x.waits)
 		protected_table(v, x.waits, look, is_wide, out);
+	if (is_spared(&x, &spared))
+		spared_table(&spared, look, out);
 	if (outlook)
 		outlook_text(v, outlook, look, out);
 	text_free(&s);
@@ -340,6 +351,7 @@ static void emit_member(const struct group_view *x, struct emit *e, uint32_t i)
 void group_emit(const struct plan_view *v, group_id g, const struct outlook *outlook, struct emit *e)
 {
 	struct text s = {0}, name = {0};
+	struct spared_work spared;
 	struct group_view x;
 
 	group_view_init(&x, v, g);
@@ -365,6 +377,8 @@ void group_emit(const struct plan_view *v, group_id g, const struct outlook *out
 	emit_end(e);
 	if (x.waits)
 		plan_emit_protected(v, e, x.waits);
+	if (is_spared(&x, &spared))
+		spared_emit(&spared, e);
 	if (outlook)
 		outlook_emit(v, outlook, e);
 	emit_end(e);

@@ -74,6 +74,19 @@ static void tell_of(struct plan_focus *f, const struct ledger *l, const struct e
 	}
 }
 
+static bool is_running(const struct cluster *c, const struct explain_target *t)
+{
+	const struct ledger *l = cluster_ledger(c);
+
+	if (t->pod != POD_NONE)
+		return ledger_pod(l, t->pod)->state != POD_WAITING;
+	for (pod_id i = t->group == GROUP_NONE ? POD_NONE : cluster_group_first(c, t->group); i != POD_NONE;
+	     i = cluster_group_next(c, i))
+		if (ledger_pod(l, i)->group == t->group && ledger_pod(l, i)->state == POD_PLACED)
+			return true;
+	return false;
+}
+
 void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct engine_config *config,
 		   const struct explain_target *t, const struct decisions *made, struct engine_run *run)
 {
@@ -81,7 +94,7 @@ void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct e
 
 	*f = (struct plan_focus){0};
 	run->report = t->pod;
-	if (config->looks_at_all || (t->pod != POD_NONE && ledger_pod(l, t->pod)->state != POD_WAITING))
+	if (config->looks_at_all || is_running(c, t))
 		return;
 	plan_focus_on_decision(f, POD_NONE, made, run);
 	plan_list_waiting(l, &f->waiting, run);

@@ -36,8 +36,8 @@ void plan_list_waiting(const struct ledger *l, waiting_list *ret, struct engine_
 bool plan_ends_with(const struct cluster *c, const struct engine_config *config, const struct engine_run *run,
 		    pod_id pod);
 /*
- * Narrows a run whose decisions go to made. The run borrows the focus. A pod that runs is explained by what becomes of
- * all others: then nothing is left out.
+ * Narrows a run whose decisions go to made. The run borrows the focus. A pod that runs, or a group of which
+ * some do, is explained by what becomes of all others: then nothing is left out.
  */
 void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct engine_config *config,
 		   const struct explain_target *t, const struct decisions *made, struct engine_run *run);

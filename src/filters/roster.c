@@ -19,7 +19,8 @@ void roster_add(struct roster *r, const struct ledger *l, pod_id pod)
 	const struct pod *p = ledger_pod(l, pod);
 
 	id_index_put(&r->by_labelset, pod, labelset_key(p));
-	id_index_put(&r->by_ns, p->labelset, (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
+	if (roster_pod_next(r, pod) == ID_NONE) /* else others of the label set have said so */
+		id_index_put(&r->by_ns, p->labelset, (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
 	id_index_put(&r->by_terms, pod, terms_key(l, p));
 }
 

@@ -225,6 +225,24 @@ def of(queue, name, *args):
     return pod(name, *args, labels={"queue": f"root.{queue}", "applicationId": name})
 
 
+def spared_groups(t, objects, free, guaranteeing):
+    """The same of a group that runs: whoever had to leave any of its pods."""
+    group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"}, "spec": {"minMember": 1}}
+    objects = json.loads(json.dumps(objects)) + [group]
+    for one in objects:
+        if one["metadata"]["name"] in ("b-0", "b-1"):
+            one["metadata"]["annotations"] = {"pod-group-name": "g"}
+    spared = run("explain", objects, *free, "ns/g").out
+    t.true("explain: a running group is spared, from whom and why", re.search(
+        r"\n\nSPARED FROM \(1\)\nWAITING POD  QUEUE   RULE      BECAUSE\nns/mine      root\.a  priority  .+\n$", spared), spared)
+    data = json.loads(run("explain", objects, *free, "ns/g", "-o", "json").out)["sparedFrom"]
+    t.equal("the same as data, with the pod that was looked at", [(list(x), x["pod"], x["member"]) for x in data],
+            [(["pod", "member", "rule", "reason"], "ns/mine", "ns/b-0")])
+    objects[-2]["spec"]["priority"] = 100
+    taken = run("explain", objects, *guaranteeing, "ns/g").out
+    t.true("a group of which somebody has to go is not said to be spared", "has to go" in taken and "SPARED FROM" not in taken, taken)
+
+
 def queues(t):
     objects = [node("n1"), of("b", "b-0", 2, 5, "n1"), of("b", "b-1", 2, 5, "n1"), of("a", "mine", 2, 5)]
     with Folder({"guaranteed.json": tree(guaranteed(2), guaranteed(2)), "free.json": tree()}) as folder:
@@ -246,6 +264,7 @@ def queues(t):
             r"SPARED FROM \(1\)\nWAITING POD  QUEUE   RULE       BECAUSE\nns/mine      root\.a  guarantee  .+\n$", spared.out), spared.out)
         data = json.loads(run("explain", objects, *free, "ns/b-1", "-o", "json").out)["sparedFrom"]
         t.equal("the same as data", [list(x) for x in data], [["pod", "rule", "reason"]])
+        spared_groups(t, objects, free, guaranteeing)
         found = decision(objects, "mine", *guaranteeing, *KUBERNETES)
         t.equal("in profile kubernetes queues do not count", (found["queue"], found["outcome"]), ("root.default", "waiting"))
 

@@ -137,10 +137,76 @@ static void what_is_left_out_changes_nothing(void **state)
 		       profile_text(i), tally[i].clusters, tally[i].explanations, tally[i].remedies, tally[i].starts);
 }
 
+/* ---- more protected pods than are written down ---- */
+
+enum { LARGE_NODES = 60, LARGE_PODS = 21 }; /* who is among the first PROTECTED_MAX is settled inside a node */
+
+static void write_large(struct rng *r, struct text *t)
+{
+	static const uint32_t steps[] = {11, 13, 17, 19, 23, 29, 31, 37}; /* no divisor of how many there are */
+	uint32_t step = steps[rng_below(r, 8)];
+
+	for (uint32_t i = 0; i < LARGE_NODES; i++)
+		text_printf(t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%02u}\n"
+			    "status: {allocatable: {cpu: \"%d\", pods: \"99\"}}\n",
+			    i, LARGE_PODS);
+	for (uint32_t i = 0; i < LARGE_NODES * LARGE_PODS; i++) { /* names are not in the order of documents */
+		text_printf(t,
+			    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x, name: r%04u}\n"
+			    "spec: {priority: %d, nodeName: n%02u, containers: "
+			    "[{name: c, resources: {requests: {cpu: \"1\"}}}]}\nstatus: {phase: Running, startTime: \"",
+			    i * step % (LARGE_NODES * LARGE_PODS), rng_below(r, 3) ? 20 : 0, i / LARGE_PODS);
+		timestamp_text(MIXED_NOW_NS - (int64_t)rng_below(r, 30000) * NS_PER_S, t);
+		text_add(t, "\"}\n");
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		text_printf(t,
+			    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x, name: w%u}\n"
+			    "spec: {priority: 10, containers: [{name: c, resources: {requests: {cpu: \"%u\"}}}]}\n",
+			    i, 1 + i);
+}
+
+static void load_large(struct live *l, const struct mixed *m, uint64_t seed)
+{
+	struct rng r = {seed};
+	struct cluster_options o;
+	struct text t = {0};
+	struct err e = {0};
+
+	live_begin(l);
+	write_large(&r, &t);
+	live_must(manifest_read_bytes(l->manifest, "large", text_str(&t), t.n, &e), &e, m);
+	live_must(manifest_configure(l->manifest, l->config, &e), &e, m);
+	l->config->min_runtime.preempt_ns = 36000 * NS_PER_S;
+	o = engine_config_cluster_options(l->config, MIXED_NOW_NS);
+	live_must(manifest_build(l->manifest, &o, &l->cluster, &e), &e, m);
+	text_free(&t);
+	live_start(l, m);
+}
+
+static void nor_where_not_all_who_are_protected_are_written_down(void **state)
+{
+	struct mixed m = {.profile = PROFILE_DEFAULT};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct live l;
+
+		load_large(&l, &m, seed);
+		for (pod_id i = 0; i < ledger_pod_limit(cluster_ledger(l.cluster)); i++)
+			if (ledger_pod(cluster_ledger(l.cluster), i)->state == POD_WAITING)
+				compare(&l, &m, seed, &(struct explain_target){i, GROUP_NONE, QUEUE_NONE});
+		live_end(&l);
+	}
+	assert_true(tally[PROFILE_DEFAULT].starts > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_left_out_changes_nothing),
+		cmocka_unit_test(nor_where_not_all_who_are_protected_are_written_down),
 	};
 
 	return cmocka_run_group_tests_name("outlook", tests, NULL, NULL);
