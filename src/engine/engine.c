@@ -306,11 +306,17 @@ static bool is_over(const struct engine_run *run, uint32_t n_cycles)
 	return run->is_over && run->is_over(run->driver, n_cycles);
 }
 
+/* One alone comes first, whatever its queue. (YuniKorn's order may also hold work back.) */
+static bool needs_order(const struct engine *en, const struct pod_list *waiting)
+{
+	return has_queues(en) && (waiting->n != 1 || profile_get(en->config->profile)->order == ORDER_YUNIKORN);
+}
+
 /* By priority and age alone, or by queues. */
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
 			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
-	struct queue_order *queue_order = has_queues(en) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
+	struct queue_order *queue_order = needs_order(en, waiting) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
 	struct bits with_group = {0}; /* those whose group was tried */
 	struct gangs *gangs = gangs_new(en);
 	enum err_code rc = ERR_OK;

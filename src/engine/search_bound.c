@@ -70,19 +70,23 @@ static void tell_by_class(struct search_bounds *b, struct search_class *c, const
 	if (!x->n_listed)
 		return;
 	listed = class_listed(b, c, rows, node);
-	judge_look_at(b->g->s->j, c->short_types);
 	b->g->node = node;
-	node_search_list_begin(b->g);
 	for (uint32_t i = 0; i < x->n_listed; i++) {
 		const struct pod_row *row = &rows->v[listed[i]];
 		const struct kind_answer *a = &answers->v[row->kind];
 		enum kind_says says;
 		bool is_odd = row_is_exception(b, a, row, false, &says);
 
-		if (is_odd || !row_is_unknown(b, a, row))
-			node_search_list(b->g, row->pod, row_verdict(a, is_odd));
+		if (!is_odd && row_is_unknown(b, a, row))
+			continue;
+		if (!b->g->is_listing) {
+			judge_look_at(b->g->s->j, c->short_types);
+			node_search_list_begin(b->g);
+		}
+		node_search_list(b->g, row->pod, row_verdict(a, is_odd));
 	}
-	node_search_list_end(b->g, true);
+	if (b->g->is_listing)
+		node_search_list_end(b->g, true);
 }
 
 /* ---- one node ---- */

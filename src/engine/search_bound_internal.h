@@ -25,12 +25,13 @@ enum kind_says {
 
 struct kind_answer {
 	uint64_t stamp;
-	uint8_t says;		 /* enum kind_says */
-	bool is_of_group;	 /* who goes with whom is not told by the kind */
-	bool has_verdict;	 /* KEPT, LAST: the verdict is that of every pod of the kind */
-	bool is_untold;		 /* and nobody wants to be told of it */
-	bool is_open_by_history; /* OPEN for that alone: it may go unless its work was evicted before */
-	int64_t inside_from;	 /* who started after this is inside its minimum runtime */
+	uint8_t says;		   /* enum kind_says */
+	bool is_of_group;	   /* who goes with whom is not told by the kind */
+	bool has_verdict;	   /* KEPT, LAST: the verdict is that of every pod of the kind */
+	bool is_untold;		   /* and nobody wants to be told of it */
+	bool is_open_by_history;   /* OPEN for that alone: it may go unless its work was evicted before */
+	bool is_open_by_guarantee; /* or because it may be too big for its queue, which does not end by itself */
+	int64_t inside_from;	   /* who started after this is inside its minimum runtime */
 	uint64_t below;		 /* whoever of the kind goes and holds one of these takes a queue below its guarantee */
 	struct rule_verdict why; /* KEPT, LAST */
 };
@@ -191,7 +192,10 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* What rules say of all kinds that have pods, whatever is short: asked up to the first that may go. */
 enum kinds_say { ALL_NOT_ASKED, ALL_KEPT, SOME_MAY_GO };
 enum kinds_say kinds_say(struct search_bounds *b);
-/* Left open because of evictions before, but of this one's work there are too few: it may go. */
+/*
+ * Left open because of evictions before, but of this one's work there are too few: it may go. Or left open for its size
+ * as well, where nobody wants to be told of that.
+ */
 bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row);
 /* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);

@@ -121,6 +121,7 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 		a->has_verdict = true;
 		a->says = KEPT;
 	} else if (may_be_too_big(b, j, p)) {
+		a->is_open_by_guarantee = a->says == MAY;
 		a->has_verdict = false;
 		a->says = a->says == KEPT ? KEPT : OPEN;
 	}
@@ -244,7 +245,8 @@ bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, 
 {
 	const struct judge *j = b->g->s->j;
 
-	return a->is_open_by_history && !judge_may_thrash(j, ledger_pod(j->ledger, row->pod));
+	return (a->is_open_by_history || (a->is_open_by_guarantee && b->g->s->tells_times)) &&
+	       !judge_may_thrash(j, ledger_pod(j->ledger, row->pod));
 }
 
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a)

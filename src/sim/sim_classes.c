@@ -42,7 +42,8 @@ struct wait_class {
 	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
 	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
-	int64_t places; /* on all nodes, whatever laws say; known as of places_look */
+	int64_t places; /* on all nodes; known as of places_look */
+	bool places_are_lawful; /* or counted whatever laws say */
 };
 
 struct wait_classes {
@@ -110,6 +111,7 @@ void wait_classes_leave(struct sim *s, uint32_t at)
 void wait_classes_look_again(struct sim *s)
 {
 	of(s)->look++;
+	helps_see_tree(s);
 }
 
 /* ---- sums ---- */
@@ -376,21 +378,56 @@ static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims
 	return room > 0 ? room / amount : 0;
 }
 
-/* Where one of it fits and nothing is lacking, who may take from others is not asked by type. */
-static int64_t places_for(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
-			  int64_t amount)
-{
-	bool by_type, at_all;
+/* As sim_helps.c does, which knows so many queues of a node at most. */
+enum { LAWFUL_MAX = 16 };
 
-	if (c->places_look == t->look)
-		return c->places;
-	by_type = reclaims_type(s, c, k, t->type);
-	at_all = helps_may_reclaim(s, k);
+/* The same by law 2: no queue loses more on the node than what it uses above its guarantee. */
+static int64_t lawful_places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n,
+				res_id r, int64_t amount)
+{
+	int64_t room = n->free;
+
+	for (uint32_t i = 0; i < n->held.n; i++) {
+		queue_id q = n->held.v[i].queue;
+		int64_t most = helps_excess(s, k, q, r), sum = 0;
+		uint32_t first = 0;
+
+		while (n->held.v[first].queue != q)
+			first++;
+		for (uint32_t j = i; first == i && j < n->held.n; j++)
+			if (n->held.v[j].queue == q && might_go(s, k, reclaims, &n->held.v[j]))
+				sum += n->held.v[j].amount;
+		room += sum < most ? sum : most;
+	}
+	return room > 0 ? room / amount : 0;
+}
+
+/* Where one of it fits and nothing is lacking, who may take from others is not asked by type. */
+static void count_places(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
+			 int64_t amount, bool is_lawful)
+{
+	bool by_type = reclaims_type(s, c, k, t->type), at_all = helps_may_reclaim(s, k);
+
 	c->places_look = t->look;
+	c->places_are_lawful = is_lawful;
 	c->places = 0;
-	for (node_id n = 0; n < t->nodes.n; n++)
-		c->places += places_on(s, k, t->nodes.v[n].free >= amount ? at_all : by_type, &t->nodes.v[n], amount);
-	return c->places;
+	for (node_id i = 0; i < t->nodes.n; i++) {
+		const struct node_holds *n = &t->nodes.v[i];
+		bool reclaims = n->free >= amount ? at_all : by_type;
+
+		c->places += is_lawful && n->held.n <= LAWFUL_MAX ? lawful_places_on(s, k, reclaims, n, t->type, amount)
+								  : places_on(s, k, reclaims, n, amount);
+	}
+}
+
+static bool has_places(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
+		       int64_t amount, uint32_t wanted)
+{
+	if (c->places_look != t->look)
+		count_places(s, c, k, t, amount, false);
+	if (c->places >= wanted && !c->places_are_lawful)
+		count_places(s, c, k, t, amount, true);
+	return c->places >= wanted;
 }
 
 bool class_helps_group(struct sim *s, const struct wait_need *k)
@@ -403,7 +440,7 @@ bool class_helps_group(struct sim *s, const struct wait_need *k)
 	if (!c || !n)
 		return helps_group(s, k);
 	t = own_sums(s, k, &amount);
-	if (t && (sum_for(s, c, k, t) / n < amount || places_for(s, c, k, t, amount) < n))
+	if (t && (sum_for(s, c, k, t) / n < amount || !has_places(s, c, k, t, amount, n)))
 		return false;
 	if (c->room_look != of(s)->look)
 		helps_group_room(s, k, &c->room);
@@ -432,11 +469,8 @@ static uint32_t moves_needed(const struct sim *s, group_id group)
 bool class_may_move(struct sim *s, const struct wait_need *k)
 {
 	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
-	uint32_t n = moves_needed(s, k->group);
-	const struct type_sums *t;
+	const struct type_sums *t = l->n == 1 && l->v[0].amount > 0 ? sums_of(s, of(s), l->v[0].type) : NULL;
+	uint32_t n = t && t->room < l->v[0].amount ? 0 : moves_needed(s, k->group);
 
-	if (!n || l->n != 1 || l->v[0].amount <= 0)
-		return n > 0;
-	t = sums_of(s, of(s), l->v[0].type);
-	return !t || t->room / n >= l->v[0].amount;
+	return n > 0 && (!t || t->room / n >= l->v[0].amount);
 }

@@ -184,9 +184,26 @@ static bool shifts_priorities(const struct sim *s, queue_id q)
 	return false;
 }
 
+void helps_see_tree(struct sim *s)
+{
+	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
+	bool shifts = false;
+
+	if (s->seen_tree == tree)
+		return;
+	for (queue_id q = 0; q < ledger_queues(s->ledger)->q.n; q++)
+		shifts |= shifts_priorities(s, q);
+	s->seen_tree = tree;
+	s->plain_tree = shifts ? 0 : tree;
+}
+
 bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b)
 {
-	return goes_by_priority(s) && b != QUEUE_NONE && !shifts_priorities(s, a) && !shifts_priorities(s, b);
+	if (!goes_by_priority(s) || b == QUEUE_NONE)
+		return false;
+	if (s->plain_tree == ledger_tree_generation(s->ledger) + 1)
+		return true;
+	return !shifts_priorities(s, a) && !shifts_priorities(s, b);
 }
 
 static bool may_go(const struct sim *s, const struct wait_need *k, const struct pod *v, bool reclaims, uint64_t lacking)

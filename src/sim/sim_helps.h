@@ -54,6 +54,8 @@ bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r);
 int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r);
 /* Room of a type that is reserved on a node for others than the group. */
 int64_t helps_reserved(const struct sim *s, group_id group, node_id node, res_id r);
+/* To be called when the tree of queues may be another: what follows from it is found out once. */
+void helps_see_tree(struct sim *s);
 /* Law 6 between two queues that show priorities as they are. */
 bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b);
 /* Might it be asked to go for the kind? */

@@ -135,6 +135,8 @@ struct sim {
 	bool is_dirty;	  /* something changed since the engine last said there is nothing to do */
 	bool moves_due;	  /* something changed since it was last asked who might move */
 	bool has_budgets; /* PodDisruptionBudgets are there */
+	/* the tree of queues, generation and 1: when it was looked at, and if no queue of it shifts priorities */
+	uint64_t seen_tree, plain_tree;
 	/* of all pods that were ever seen */
 	bool has_queueless;
 	int32_t lowest_priority;

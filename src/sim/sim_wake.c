@@ -47,7 +47,9 @@ struct asleep {
 	ARRAY(uint32_t) awake;	   /* those that are, and some that fell asleep since the last pass */
 	ARRAY(uint32_t) nominated; /* kinds of one pod with reserved room */
 	uint32_t n_wary;
-	uint64_t seen_tree; /* its generation and 1, when shares_limits was found out */
+	uint64_t seen_tree;	 /* its generation and 1, when shares_limits was found out */
+	ARRAY(node_id) grown_on; /* where pods of the queue are that grew, once it is looked for */
+	bool knows_grown;
 	bool shares_limits; /* a queue that is no leaf guarantees or limits something */
 	ARRAY(struct waiter) waiters;
 	struct map by_hash;
@@ -506,18 +508,33 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 	}
 }
 
+static void find_grown(struct sim *s, queue_id leaf)
+{
+	struct asleep *a = s->asleep;
+
+	if (a->knows_grown)
+		return;
+	a->knows_grown = true;
+	a->grown_on.n = 0;
+	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
+		if (ledger_node(s->ledger, n)->is_live && helps_growth_on(s, leaf, n))
+			array_push(&a->grown_on, n);
+}
+
 /* Its pods may go now, or more of them: could the kind start where some of them are? */
 static void wake_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf)
 {
+	struct asleep *a = s->asleep;
+
 	if (k->is_group) {
 		if (!k->is_awake && class_helps_group(s, &k->need))
-			rouse(s->asleep, k);
+			rouse(a, k);
 		return;
 	}
-	for (node_id n = 0; !k->must_ask && n < ledger_node_limit(s->ledger); n++)
-		if (ledger_node(s->ledger, n)->is_live && helps_growth_on(s, leaf, n) &&
-		    class_helps_node(s, &k->need, n))
-			wake_by_node(s, k, n);
+	find_grown(s, leaf);
+	for (uint32_t i = 0; !k->must_ask && i < a->grown_on.n; i++)
+		if (class_helps_node(s, &k->need, a->grown_on.v[i]))
+			wake_by_node(s, k, a->grown_on.v[i]);
 }
 
 /* A gang that started goes as a whole or not at all: nobody of it who ran before may go by himself now. */
@@ -536,6 +553,7 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	bool is_elastic = group != GROUP_NONE && !is_tight(s, group);
 
 	wait_classes_look_again(s);
+	a->knows_grown = false;
 	if (!a->n_wary && !is_elastic && !helps_growth_of(s, leaf))
 		return;
 	for (uint32_t i = 0; i < a->live.n; i++) {
@@ -934,6 +952,7 @@ void sim_free_waiting(struct sim *s)
 	array_free(&a->live);
 	array_free(&a->awake);
 	array_free(&a->nominated);
+	array_free(&a->grown_on);
 	array_free(&a->waiters);
 	array_free(&a->tried);
 	map_free(&a->by_hash);
