@@ -182,7 +182,7 @@ static const struct argp_option argp_options[] = {
 	{"tls-key", KEY_TLS_KEY, "FILE", 0, "And its key", 0},
 	{"journal", KEY_JOURNAL, "FILE", 0, "Record what is decided and what came of it in this file", 0},
 	{"journal-cluster", KEY_JOURNAL_CLUSTER, "DURATION", 0,
-	 "Record the whole cluster in the journal this often (default 1h), for cede simulate; none: never", 0},
+	 "Record the whole cluster in it this often, for cede simulate (default 1h); none: never", 0},
 	{"journal-keep", KEY_JOURNAL_KEEP, "AGE|SIZE", 0,
 	 "Remove the oldest of the journal: what is older than an age (30d), what is too much for a size (2GiB), or "
 	 "both (30d,2GiB)",

@@ -274,7 +274,7 @@ static int prepare(const struct simulating *o, const struct variant *v, struct s
 		s->load = &r->load;
 	}
 	if (r->journal) {
-		if (trace_journal_jobs(r->journal, r->c.vocab, &r->load, &e))
+		if (trace_journal_jobs(r->journal, r->c.cluster, &r->load, &e))
 			return cli_fail(&e);
 		s->load = &r->load;
 		s->describe = trace_journal_describe;

@@ -5,7 +5,8 @@
  *
  * Which chunks are needed is found by reading the lists of all runs that stay. So that this does not happen with every
  * run that is written, chunks are looked for only once a sixteenth of the runs has gone since the last time; until then
- * they stay. If the file is to have a size, it is made a sixteenth smaller than that.
+ * they stay. If the file is to have a size, it is made a sixteenth smaller than that. Whoever writes all the time asks
+ * with every run: where nothing has to go, nothing is read.
  */
 #include "base/clock.h"
 #include "journal/chunks.h"
@@ -180,11 +181,22 @@ static enum err_code trim(struct journal *j, const struct journal_keep *keep, in
 	return trim_bytes(j, keep->bytes, e);
 }
 
+/* As far as is known without reading the file: one that was only opened is looked at. */
+static bool is_needed(const struct journal *j, const struct journal_keep *keep, int64_t now_ns)
+{
+	int64_t used = INT64_MAX;
+	struct err ignored;
+
+	if (!j->runs.n || count_old(j, keep->age_ns, now_ns))
+		return true;
+	return keep->bytes && (used_bytes(j, &used, &ignored) || used > keep->bytes);
+}
+
 enum err_code journal_trim(struct journal *j, const struct journal_keep *keep, int64_t now_ns, struct err *e)
 {
 	enum err_code rc;
 
-	if (!keep->age_ns && !keep->bytes)
+	if ((!keep->age_ns && !keep->bytes) || !is_needed(j, keep, now_ns))
 		return ERR_OK;
 	rc = store_begin(j, e);
 	if (!rc)

@@ -153,6 +153,27 @@ void obj_group_drop(struct vocab *v, struct obj_group *o)
 	*o = (struct obj_group){0};
 }
 
+struct obj_group obj_group_copy(struct vocab *v, const struct obj_group *o)
+{
+	const name_id held[] = {o->ns, o->name, o->uid, o->queue, o->priority_class};
+	struct names *names = vocab_names(v);
+	struct obj_group c = *o;
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
+		names_keep(names, held[i]);
+	c.bag = name_bag_of(names);
+	for (uint32_t i = 0; i < o->bag.ids.n; i++) {
+		names_keep(names, o->bag.ids.v[i]);
+		array_push(&c.bag.ids, o->bag.ids.v[i]);
+	}
+	c.subgroups = NULL;
+	if (o->n_subgroups > 0) {
+		c.subgroups = mem_resize(NULL, o->n_subgroups, sizeof(*c.subgroups));
+		memcpy(c.subgroups, o->subgroups, o->n_subgroups * sizeof(*c.subgroups));
+	}
+	return c;
+}
+
 struct obj_node obj_node_copy(struct vocab *v, const struct obj_node *o)
 {
 	struct names *names = vocab_names(v);

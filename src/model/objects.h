@@ -189,5 +189,6 @@ void obj_pdb_drop(struct vocab *v, struct obj_pdb *o);
 void obj_owner_drop(struct vocab *v, struct obj_owner *o);
 void obj_group_drop(struct vocab *v, struct obj_group *o);
 
-struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o);	  /* to be dropped */
-struct obj_node obj_node_copy(struct vocab *v, const struct obj_node *o); /* to be dropped */
+struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o);	     /* to be dropped */
+struct obj_group obj_group_copy(struct vocab *v, const struct obj_group *o); /* to be dropped */
+struct obj_node obj_node_copy(struct vocab *v, const struct obj_node *o);    /* to be dropped */

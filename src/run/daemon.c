@@ -214,6 +214,7 @@ static bool turn(struct daemon *d)
 	now = daemon_now(d);
 	keep_tick(d);
 	scheduler_tick(d->scheduler, &now);
+	keep_cluster_tick(d); /* of what has settled */
 	self_check_tick(d);
 	return scheduler_decide(d->scheduler, &now);
 }

@@ -160,7 +160,6 @@ void keep_tick(struct daemon *d)
 	now = daemon_now(d);
 	scheduler_kept(d->scheduler, d->has_journal_problem ? UINT64_MAX : journal_live_durable(d->journal), &now);
 	text_free(&problem);
-	keep_cluster_tick(d);
 }
 
 int keep_fd(const struct daemon *d)

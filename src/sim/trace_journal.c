@@ -37,6 +37,7 @@ struct trace_journal {
 	struct journal_run first;
 	uint32_t first_at, n_passed_over; /* number of the first run; later ones that say nothing */
 	int64_t last_ns;		  /* of the run read last */
+	struct cluster *cluster;	  /* that the load is for */
 	struct vocab *vocab;
 	struct names *names; /* of keys, owners and uids */
 	ARRAY(struct seen) pods;
@@ -450,6 +451,28 @@ static void see_cluster(struct trace_journal *t, const struct cluster *c, bool i
 	}
 }
 
+/* PodGroups that come later are there from the beginning, and wait for their pods. */
+static enum err_code take_groups(struct trace_journal *t, const struct cluster *from, struct err *e)
+{
+	const struct ledger *l = cluster_ledger(from), *to = cluster_ledger(t->cluster);
+
+	for (group_id i = 0; i < ledger_group_limit(l); i++) {
+		const struct group *g = ledger_group(l, i);
+		struct obj_group copy;
+
+		if (!g->is_live || g->obj->is_of_pods ||
+		    ledger_group_find(to, g->obj->ns, g->obj->name, g->obj->is_k8s) != GROUP_NONE)
+			continue;
+		copy = obj_group_copy(t->vocab, g->obj);
+		copy.started_ns = copy.stale_ns = TIME_NONE;
+		if (cluster_put_group(t->cluster, &copy, e)) {
+			obj_group_drop(t->vocab, &copy);
+			return ERR_INPUT;
+		}
+	}
+	return ERR_OK;
+}
+
 static enum err_code see_run(struct trace_journal *t, const struct journal_run *run, bool is_first, struct err *e)
 {
 	struct manifest *m = manifest_new(t->vocab);
@@ -465,6 +488,8 @@ static enum err_code see_run(struct trace_journal *t, const struct journal_run *
 	o = engine_config_cluster_options(config, run->now_ns);
 	if (!rc)
 		rc = manifest_build(m, &o, &c, e);
+	if (!rc)
+		rc = take_groups(t, c, e);
 	if (!rc) {
 		see_cluster(t, c, is_first);
 		end_those_who_left(t, run->now_ns);
@@ -607,12 +632,13 @@ static void write_note(struct trace_journal *t)
 			    n_unknown);
 }
 
-enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struct sim_load *ret, struct err *e)
+enum err_code trace_journal_jobs(struct trace_journal *t, struct cluster *c, struct sim_load *ret, struct err *e)
 {
 	enum err_code rc;
 
 	free_jobs(t);
-	t->vocab = v;
+	t->cluster = c;
+	t->vocab = ledger_vocab(cluster_ledger(c));
 	t->last_ns = t->first.now_ns;
 	t->n_passed_over = 0;
 	rc = read_rows(t, e);
@@ -622,7 +648,7 @@ enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struc
 		rc = see_others(t, e);
 	for (uint32_t i = 0; !rc && i < t->pods.n; i++)
 		if (t->pods.v[i].has_template) {
-			as_new(v, &t->pods.v[i].template);
+			as_new(t->vocab, &t->pods.v[i].template);
 			array_push(&t->order, i);
 		}
 	if (t->order.n)

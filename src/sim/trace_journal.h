@@ -9,10 +9,14 @@
  * go is not taken for ended, and the pod that its controller made instead is taken for the same work. Who is still
  * there in the last run runs to the end, unless its annotation cede.dev/run-time says how long. Runs that kept no
  * cluster are passed over, and pods that were decided upon and are in no cluster are counted in the note.
+ *
+ * PodGroups of later runs are put into the cluster that the load is for, because pods of theirs will arrive; nodes,
+ * queues, budgets and claims stay as they were in the first.
  */
 #pragma once
 
 #include "base/text.h"
+#include "cluster/cluster.h"
 #include "sim/load.h"
 
 struct trace_journal;
@@ -26,8 +30,8 @@ const char *trace_journal_profile(const struct trace_journal *t);
 /* The cluster of the first run as -f would take it, with its settings or without. */
 void trace_journal_cluster(const struct trace_journal *t, bool with_settings, struct text *out);
 
-/* Reads the other runs; what arrives, for a cluster with this vocab. To be freed before the vocab goes. */
-enum err_code trace_journal_jobs(struct trace_journal *t, struct vocab *v, struct sim_load *ret, struct err *e);
+/* Reads the other runs; what arrives, for the cluster of the first. To be freed before the cluster's vocab goes. */
+enum err_code trace_journal_jobs(struct trace_journal *t, struct cluster *c, struct sim_load *ret, struct err *e);
 /* How long a pod of the first run runs, for sim_options.describe (ctx: the trace_journal). */
 void trace_journal_describe(void *trace_journal, const struct obj_pod *o, struct sim_job *job);
 uint32_t trace_journal_count(const struct trace_journal *t); /* jobs that arrive */

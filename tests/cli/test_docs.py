@@ -37,7 +37,7 @@ NOT_RUN = {
     "cede run --shadow default-scheduler --journal shadow.db --kubeconfig ~/.kube/config": SHADOW, "cede history shadow.db --shadow": SHADOW,
     "cede run --journal run.db --kubeconfig ~/.kube/config": CONTINUED,
     "cede simulate --trace run.db --format journal --config examples/settings/default.yaml": CONTINUED,
-    "cede history shadow.db": SHADOW,
+    "cede history shadow.db": SHADOW, "cede simulate --trace shadow.db --format journal": SHADOW,
     "cede explain --server https://127.0.0.1:10269 --token-file token --ca-file cede.pem NS/POD": "it needs a server; tests/serve/test_api.py runs it",
     "cede serve -f examples/gpu-cluster --listen 127.0.0.1:10270": SERVED, "cede serve -f DIR": SERVED,
     "cede serve --simulation examples/scenario/day.yaml": SERVED, "cede serve -f examples/gpu-cluster --now 2026-11-15T12:00:00Z": SERVED,

@@ -110,7 +110,10 @@ def options(objects):
 
 def dry_run(objects):
     suite.golden("cede run --help", "help-run.txt", cede("run", "--help").out)
-    for args, words in ((["--lease", "here"], "neither NAMESPACE/NAME nor none"), (["--shadow", ","], "which scheduler's pods?"), (["now"], "is not an option")):
+    for args, words in ((["--lease", "here"], "neither NAMESPACE/NAME nor none"), (["--shadow", ","], "which scheduler's pods?"), (["now"], "is not an option"),
+                        (["--journal", "j", "--journal-cluster", "often"], "--journal-cluster: expected a duration of at least a second such as 1h, or none, found 'often'"),
+                        (["--journal", "j", "--journal-cluster", "1ms"], "found '1ms'"), (["--journal", "j", "--journal-keep", "much"], "--journal-keep: expected an age such as 30d"),
+                        (["--journal-cluster", "1h"], "of which journal? --journal FILE is missing")):
         bare = cede("run", *args)
         suite.true(f"cede run {' '.join(args)} is refused, and says why", bare.code == 2 and words in bare.err, bare.err)
     lost = cede("run", "--dry-run", env=environment(HOME="/nonexistent", KUBECONFIG="", KUBERNETES_SERVICE_HOST=""))

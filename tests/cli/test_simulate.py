@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`cede simulate`, `compare` and `advise` on traces, as a user calls them."""
+import contextlib
 import json
 import os
 import pty
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -172,6 +175,22 @@ def at(clock):
     return f"2026-11-15T{clock}Z"
 
 
+def broken_journals(folder):
+    """What its error begins with, and the file: cut off, without the clusters, of an older version, a folder, not there."""
+    def changed(name, *statements):
+        path = os.path.join(folder, name)
+        shutil.copy(os.path.join(folder, "j.db"), path)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            for statement in statements:
+                db.execute(statement)
+
+    changed("old.db", "PRAGMA user_version = 1")
+    changed("chunkless.db", "DELETE FROM chunks")
+    shutil.copy(os.path.join(folder, "j.db"), os.path.join(folder, "cut.db"))
+    os.truncate(os.path.join(folder, "cut.db"), 12288)
+    return [("a journal of version 1", "old.db"), ("damaged: ", "chunkless.db"), ("damaged: ", "cut.db"), ("a folder, not a journal", "."), ("No such file", "none.db")]
+
+
 def journal(s):
     """What was planned four times in two hours: high takes the place of low, which comes back when high has ended; a third comes later."""
     high, third = (("high", "high", at("11:59:00"), 8, 100), ("third", "third", at("12:20:00"), 4, 0))
@@ -195,6 +214,13 @@ def journal(s):
             f.write("apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: yunikorn\n")
         other = json.loads(cede(*load, "--config", "c.yaml", cwd=folder).out)
         s.equal("and continued under other settings: YuniKorn takes nothing inside a queue", (other["profile"], other["totals"]["evictions"]), ("yunikorn", 0))
+        late = json.loads(cede(*load, "--now", at("13:05:00"), cwd=folder).out)
+        s.equal("--now: from the last cluster up to then, at its own time", (late["from"], late["totals"]["submitted"], late["totals"]["evictions"]), (at("13:00:00"), 2, 0))
+        for name, path in broken_journals(folder):
+            found = cede("simulate", "--trace", path, "--format", "journal", cwd=folder)
+            s.true(f"a journal that cannot be continued: {name}", found.code == 2 and not found.out and found.err.startswith(f"cede: error: {path}: {name}"), found.err)
+        early = cede(*load, "--now", at("11:00:00"), cwd=folder)
+        s.true("and none before its first", early.code == 2 and f"j.db: --now: none of its clusters is of {at('11:00:00')} or before" in early.err, early.err)
 
 
 def plans_on_the_way(s):

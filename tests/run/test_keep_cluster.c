@@ -62,10 +62,10 @@ static struct fake_api *begin(bool leads, int64_t every_s)
 /* Until nobody writes one any more. */
 static void let_it_keep(void)
 {
-	keep_tick(&d);
+	keep_cluster_tick(&d);
 	for (int i = 0; (d.kept.pid || d.kept.is_handed) && i < 1000; i++) {
 		usleep(10000);
-		keep_tick(&d);
+		keep_cluster_tick(&d);
 	}
 	assert_false(d.kept.pid || d.kept.is_handed);
 }
@@ -205,7 +205,7 @@ static void anew(void **state)
 	(void)state;
 	let_it_keep();
 	keep_cluster_anew(&d);
-	keep_tick(&d);
+	keep_cluster_tick(&d);
 	assert_int_not_equal(d.kept.pid, 0);
 	keep_cluster_anew(&d);
 	assert_int_equal(d.kept.pid, 0);

@@ -160,6 +160,7 @@ static void decide(enum journal_source source, const char *uid, const char *vict
 struct reading {
 	struct trace_journal *t;
 	struct vocab *vocab;
+	struct cluster *cluster;
 	struct sim_load load;
 };
 
@@ -182,19 +183,27 @@ static void add_job(struct text *out, const struct sim_job *j)
 	text_free(&t);
 }
 
-static void describe_first(struct reading *r, struct text *out)
+static void build_first(struct reading *r)
 {
 	struct manifest *m = manifest_new(r->vocab);
 	struct engine_config *config = engine_config_new();
 	struct cluster_options o = engine_config_cluster_options(config, trace_journal_from(r->t));
 	struct text made = {0};
-	struct cluster *c = NULL;
 
 	trace_journal_cluster(r->t, false, &made);
-	if (manifest_read_bytes(m, "first", text_str(&made), made.n, &e) || manifest_build(m, &o, &c, &e))
-		fail_msg("%s", e.msg);
-	for (pod_id i = 0; i < ledger_pod_limit(cluster_ledger(c)); i++) {
-		const struct obj_pod *p = ledger_pod(cluster_ledger(c), i)->obj;
+	if (manifest_read_bytes(m, path, text_str(&made), made.n, &e) || manifest_build(m, &o, &r->cluster, &e))
+		r->cluster = NULL;
+	manifest_free(m);
+	engine_config_free(config);
+	text_free(&made);
+}
+
+static void describe_first(struct reading *r, struct text *out)
+{
+	const struct ledger *l = cluster_ledger(r->cluster);
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
+		const struct obj_pod *p = ledger_pod(l, i)->obj;
 		struct sim_job job = {.run_ns = SIM_ENDLESS};
 
 		trace_journal_describe(r->t, p, &job);
@@ -202,10 +211,9 @@ static void describe_first(struct reading *r, struct text *out)
 		duration(out, job.run_ns);
 		text_add(out, "\n");
 	}
-	cluster_free(c);
-	manifest_free(m);
-	engine_config_free(config);
-	text_free(&made);
+	for (group_id i = 0; i < ledger_group_limit(l); i++)
+		text_printf(out, "group %s of %d\n", name_str(vocab_names(r->vocab), ledger_group(l, i)->obj->name),
+			    ledger_group(l, i)->obj->min_member);
 }
 
 static void describe_load(struct reading *r, struct text *out)
@@ -228,11 +236,14 @@ static void expect(int64_t at_ns, const char *expected)
 	if (trace_journal_open(path, at_ns, &r.t, &e)) {
 		text_add(&out, e.msg);
 	} else {
-		if (trace_journal_jobs(r.t, r.vocab, &r.load, &e))
+		build_first(&r);
+		if (!r.cluster || trace_journal_jobs(r.t, r.cluster, &r.load, &e))
 			text_add(&out, e.msg);
 		else
 			describe_load(&r, &out);
 		trace_journal_free(r.t);
+		if (r.cluster)
+			cluster_free(r.cluster);
 	}
 	if (!strstr(text_str(&out), expected))
 		fail_msg("%s", text_str(&out));
@@ -347,6 +358,31 @@ static void a_name_that_comes_again_is_other_work(void **state)
 	expect(TIME_NONE, "first a 1h10m\na at 12:20 3m\n");
 }
 
+static void group(struct cluster_text *c, const char *name, int members)
+{
+	text_add(&c->state, c->is_open ? "," : "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[");
+	c->is_open = true;
+	text_printf(
+		&c->state,
+		"{\"apiVersion\":\"scheduling.run.ai/v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"%s\","
+		"\"namespace\":\"ns\"},\"spec\":{\"minMember\":%d,\"subGroups\":[{\"name\":\"x\",\"minMember\":1}]}}",
+		name, members);
+}
+
+/* Pods that arrive find their group, which nobody else would make. */
+static void groups_that_come_later_are_there(void **state)
+{
+	struct cluster_text c = {0};
+
+	(void)state;
+	group(&c, "first", 2);
+	keep(JOURNAL_LIVE, &c, "12:00");
+	group(&c, "first", 3);
+	group(&c, "later", 4);
+	keep(JOURNAL_LIVE, &c, "13:00");
+	expect(TIME_NONE, "group first of 2\ngroup later of 4\nrun time");
+}
+
 static void what_cannot_be_continued_is_told(void **state)
 {
 	struct cluster_text c = {0};
@@ -378,6 +414,7 @@ int main(void)
 		cmocka_unit_test_teardown(an_eviction_counts_only_if_it_was_carried_out, forget),
 		cmocka_unit_test_teardown(one_that_had_to_go_while_nobody_looked_comes_back, forget),
 		cmocka_unit_test_teardown(a_name_that_comes_again_is_other_work, forget),
+		cmocka_unit_test_teardown(groups_that_come_later_are_there, forget),
 		cmocka_unit_test_teardown(what_cannot_be_continued_is_told, forget),
 	};
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from common import CEDE, node, pod, run  # noqa: E402
+from common import CEDE, SOURCE, node, pod, run  # noqa: E402
 from daemon import Daemon, bound, clear, get, priority  # noqa: E402
 
 LOW_STAYS = "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: yunikorn\n"
@@ -124,4 +124,34 @@ def queues(lab, suite):
     clear(lab)
 
 
-run(continued, killed, queues)
+def kai_queue(name, cpu, parent=None):
+    free = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
+            "spec": {"resources": {"gpu": free, "memory": free, "cpu": {**free, "quota": cpu * 1000}}, **({"parentQueue": parent} if parent else {})}}
+
+
+def gang(name, queue, members, cpu):
+    group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": name, "namespace": "default"}, "spec": {"queue": queue, "minMember": members}}
+    return [group] + [pod(f"{name}-{i}", cpu=cpu, annotations={"pod-group-name": name}) for i in range(members)]
+
+
+def gangs(lab, suite):
+    path = lab.path("kai.db")
+    lab.kubectl("apply", "-k", os.path.join(SOURCE, "packaging", "kubernetes", "crds"))
+    for name in ("queues.scheduling.run.ai", "podgroups.scheduling.run.ai"):
+        lab.kubectl("wait", "--for=condition=Established", "crd", name, "--timeout=60s")
+    lab.create(node("n1"), kai_queue("top", 8), kai_queue("a", 4, "top"), kai_queue("b", 4, "top"))
+    with Daemon(lab, "--profile", "kai", "--journal", path) as d:
+        time.sleep(2)
+        lab.create(*gang("train", "b", 3, 2))
+        bound(lab, "train-0", "train-1", "train-2")
+        time.sleep(1)
+        lab.create(*gang("serve", "a", 1, 4))
+        bound(lab, "serve-0")
+        suite.equal("SIGTERM: exit 0", d.end(), 0)
+    found = simulate(path)
+    suite.equal("SI_5 gangs that came later arrive as gangs, in their queues: the one over its share goes as a whole", [found.get("profile")] + [found.get("totals", {}).get(k) for k in ("submitted", "evictions")],
+                ["kai", 4, 3])
+
+
+run(continued, killed, queues, gangs)

@@ -40,7 +40,7 @@ def start_kube_scheduler(lab):
 
 
 def shadow(lab, suite):
-    plan, explain, follow, parted, history = commands()
+    plan, explain, follow, parted, history, again = commands()
     lab.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000})
     lab.create(node("n0"), node("n1"))
     lab.create(pod("later", cpu=3, scheduler="default-scheduler"))
@@ -69,6 +69,9 @@ def shadow(lab, suite):
     suite.true(f"{parted}: tells where they agree and part", code == 0 and counts.get("kind") == "ShadowHistory" and counts.get("same", 0) + counts.get("otherNode", 0) > 0, out + err)
     code, out, err = say(lab, history)
     suite.equal(f"{history}: can be read", (code, err), (0, ""))
+    code, out, err = say(lab, again + " -o json")
+    totals = json.loads(out or "{}").get("totals", {})
+    suite.equal(f"{again}: the same pods arrive again", (code, totals.get("submitted")), (0, 3))
 
 
 run(shadow)
