@@ -219,6 +219,18 @@ static bool is_option(const struct option_names *names, const char *word, size_t
 	return false;
 }
 
+/* --set of plan and others is the beginning of --settings-namespace, which nobody means by it. */
+static void refuse_set(const struct option_names *names, const char *command, const char *word, size_t n)
+{
+	for (uint32_t i = 0; i < names->v.n; i++)
+		if (str_eq(names->v.v[i], "set"))
+			return;
+	if (n != strlen("--set") || strncmp(word, "--set", n) != 0)
+		return;
+	log_line(LOG_ERROR, "'--set' is not an option of %s; cede plan, explain and show have it", command);
+	exit(EXIT_INPUT);
+}
+
 /* getopt says what is not an option; who was near one is told which. */
 static void check_options(const struct argp *argp, int argc, char **argv)
 {
@@ -232,6 +244,7 @@ static void check_options(const struct argp *argp, int argc, char **argv)
 		char name[64];
 		size_t n = strcspn(argv[i], "=");
 
+		refuse_set(&names, argv[0], argv[i], n);
 		if (!str_starts(argv[i], "--") || n - 2 >= sizeof(name) || is_option(&names, word, n - 2))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(n - 2), word);

@@ -221,10 +221,10 @@ static void kai_leave_out(struct plan *p, struct kai_queue *k)
 	const struct queue_def *d = k->def;
 
 	if (k->below == NOWHERE)
-		plan_warn(p, "%squeue %s: there is no queue %s to be its parent, so it is left out",
+		plan_warn(p, "%squeue %s: there is no queue %s to be its parent, so it is ignored",
 			  place_text(p, d->where), d->kai_name, d->kai_parent);
 	else
-		plan_warn(p, "%squeue %s: left out, because its parent %s is", place_text(p, d->where), d->kai_name,
+		plan_warn(p, "%squeue %s: ignored, because its parent %s is", place_text(p, d->where), d->kai_name,
 			  d->kai_parent);
 	k->state = LEFT_OUT;
 }

@@ -69,7 +69,7 @@ static void pass_over(struct manifest *m, const struct place *at, const char *ns
 	if (m->passed_maps++)
 		return;
 	manifest_note_at(m, *at,
-			 "ConfigMap %.100s/%.100s: %s is passed over: settings are the ConfigMaps cede, "
+			 "ConfigMap %.100s/%.100s: %s is ignored: settings are the ConfigMaps cede, "
 			 "yunikorn-configs, yunikorn-defaults, scheduler-config and kai-scheduler-default of namespace "
 			 "yunikorn, "
 			 "kai-scheduler or kube-system, or of --settings-namespace",
@@ -80,7 +80,7 @@ static void pass_over(struct manifest *m, const struct place *at, const char *ns
 void config_map_notes(struct manifest *m)
 {
 	if (m->passed_maps > 1)
-		manifest_note_at(m, m->passed_map, "and %u more ConfigMaps that look like settings are passed over",
+		manifest_note_at(m, m->passed_map, "and %u more ConfigMaps that look like settings are ignored",
 				 m->passed_maps - 1);
 	m->passed_maps = 0;
 }

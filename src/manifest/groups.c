@@ -259,7 +259,7 @@ static void read_protected_hours(const struct reader *r, const struct at *meta, 
 	if (text)
 		queue_prop_set(props, PROTECTED_HOURS_KEY, text, &is_bad);
 	if (!text || is_bad)
-		at_note(r, &a, "expected hours such as Mon-Fri 09:00-17:00 +01:00, or none; they are left out");
+		at_note(r, &a, "expected hours such as Mon-Fri 09:00-17:00 +01:00, or none; they are ignored");
 }
 
 static enum err_code read_queue(struct reader *r, const struct tree *t, struct arena *arena, struct queue_def *def,

@@ -202,12 +202,12 @@ void kai_left_out(const struct reader *r, const struct at *a, unsigned used, str
 
 	c->kai.has_no_predicates = !(used >> KAI_PREDICATES & 1u);
 	if (c->kai.has_no_predicates)
-		at_note(r, a, "predicates is left out: in profile kai only room decides where a pod fits");
+		at_note(r, a, "predicates is missing: in profile kai only room decides where a pod fits");
 	for (int p = KAI_PROPORTION; p <= KAI_MIN_RUNTIME; p++)
 		if (!(used >> p & 1u))
 			text_printf(&rest, "%s%s", rest.n ? ", " : "", kai_plugin_words[p]);
 	if (rest.n)
-		at_note(r, a, "left out, and used by cede all the same: %s", text_str(&rest));
+		at_note(r, a, "missing, and used by cede all the same: %s", text_str(&rest));
 	text_free(&rest);
 }
 

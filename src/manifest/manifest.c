@@ -179,7 +179,7 @@ static void put_record(struct manifest *m, uint32_t place, const struct record *
 /* One pod that asks for more than can be counted must not keep all others from being planned. */
 static void note_lost_pod(struct manifest *m, const struct err *why)
 {
-	text_printf(&m->notes, "%s; the pod is looked past\n", why->msg);
+	text_printf(&m->notes, "%s; the pod is ignored\n", why->msg);
 }
 
 enum err_code manifest_take_object(struct manifest *m, const struct object_kind *k, const struct tree *t, struct err *e)
@@ -577,7 +577,7 @@ static bool looks_past(struct manifest *m, struct record *r, const struct err *w
 {
 	if (why->code != ERR_LIMIT || !str_eq(r->kind->kind, "Pod"))
 		return false;
-	manifest_note_at(m, r->at, "%s; the pod is looked past", why->msg);
+	manifest_note_at(m, r->at, "%s; the pod is ignored", why->msg);
 	r->kind->drop(m->vocab, r->obj);
 	return true;
 }

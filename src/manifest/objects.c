@@ -169,7 +169,7 @@ static bool annotated_resources(const struct reader *r, const struct at *annotat
 	tree_reader_free(reader);
 	if (!is_good) {
 		*ret = (struct res_vec){0};
-		at_note(r, &a, "not a map of quantities, left out");
+		at_note(r, &a, "not a map of quantities; it is ignored");
 	}
 	return is_good;
 }
@@ -182,8 +182,7 @@ static void read_protected_hours(const struct reader *r, const struct at *annota
 	struct err why;
 
 	if (a.t && (!text || week_hours_parse(text, strlen(text), ret, &why)))
-		at_note(r, &a, "%s; they are left out",
-			text ? why.msg : "expected hours such as Mon-Fri 09:00-17:00 Z");
+		at_note(r, &a, "%s; they are ignored", text ? why.msg : "expected hours such as Mon-Fri 09:00-17:00 Z");
 }
 
 static enum err_code read_namespace(struct reader *r, const struct tree *t, struct obj_namespace *o, struct err *e)

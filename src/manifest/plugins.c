@@ -50,7 +50,7 @@ static void complain(struct plugins *p, const struct plugin_file *f, const char 
 {
 	struct text t = {0};
 
-	text_printf(&t, "%s%splugin %s: %s; it is left out", f->where ? f->where : "", f->where ? ": " : "", f->path,
+	text_printf(&t, "%s%splugin %s: %s; it is not loaded", f->where ? f->where : "", f->where ? ": " : "", f->path,
 		    why);
 	array_push(&p->complaints, mem_strdup(text_str(&t)));
 	text_free(&t);

@@ -20,6 +20,6 @@ struct plugins *plugins_load(const struct engine_config *c); /* never NULL; c ma
 const struct framework_plugin *plugins_loaded(const struct plugins *p, uint32_t *ret_n);
 uint32_t plugins_complaint_count(const struct plugins *p);
 const char *plugins_complaint(const struct plugins *p,
-			      uint32_t i); /* "cede.yaml:4:3: plugin x.so: no file ...; it is left out" */
+			      uint32_t i); /* "cede.yaml:4:3: plugin x.so: no file ...; it is not loaded" */
 /* Destroys and unloads them; after the engine that uses them. NULL is fine. */
 void plugins_free(struct plugins *p);

@@ -113,8 +113,8 @@ static void task_groups(const struct reader *r, const struct sayings *by, struct
 
 	if (json && !read_task_groups(r, json, &bag, task_groups, &draft.n_task_groups)) {
 		at_note(r, &at,
-			"expected a list such as [{\"name\": \"workers\", \"minMember\": 4}], each name once; left "
-			"out");
+			"expected a list such as [{\"name\": \"workers\", \"minMember\": 4}], each name once; "
+			"ignored");
 		draft.n_task_groups = 0;
 	}
 	draft.task_group = name_bag_add_str(&bag, name ? name : "");

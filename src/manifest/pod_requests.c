@@ -122,7 +122,7 @@ static enum err_code containers_req(const struct reader *r, const struct at *pod
 	TRY(at_want(r, &init, TREE_LIST, e));
 	TRY(at_want(r, &main, TREE_LIST, e));
 	if (!main.t)
-		at_note(r, &main, "not there; the pod counts as if it asked for nothing");
+		at_note(r, &main, "not there; the pod counts as if it requested nothing");
 	TRY(at_want(r, &init_status, TREE_LIST, e));
 	TRY(at_want(r, &main_status, TREE_LIST, e));
 	for (uint32_t i = 0; i < n_init; i++) {

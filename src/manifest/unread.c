@@ -10,8 +10,8 @@
 static const struct {
 	const char *annotation, *words;
 } unread[UNREAD_COUNT] = {
-	{"gpu-fraction", "cede has no parts of GPUs; the pod counts as if it asked for none"},
-	{"gpu-memory", "cede has no parts of GPUs; the pod counts as if it asked for none"},
+	{"gpu-fraction", "cede has no parts of GPUs; the pod counts as if it requested none"},
+	{"gpu-memory", "cede has no parts of GPUs; the pod counts as if it requested none"},
 };
 
 static void count(struct manifest *m, struct unread *u, const char *kind, const struct tree *t)

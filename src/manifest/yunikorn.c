@@ -213,7 +213,7 @@ static enum err_code take_partition(struct yk *y, const struct at *item, struct 
 		*ret = config;
 	} else {
 		speak_of_partition(y, name);
-		at_note(&y->r, &p, "left out: only the partition \"default\" is used");
+		at_note(&y->r, &p, "ignored: only the partition \"default\" is used");
 	}
 	forget(y);
 	return ERR_OK;

@@ -89,7 +89,8 @@ static void tell(struct serve_request *r, enum serve_access access)
 		request_error(r, MHD_HTTP_FORBIDDEN, "the owner of this token may not read this path");
 		return;
 	case ACCESS_TROUBLE:
-		request_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the API server could not be asked who this is");
+		request_error(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "the API server could not be reached to check the token");
 		return;
 	}
 }

@@ -68,7 +68,7 @@ def own_gangs(t):
     t.equal("too few pods wait for the others", outcomes([node("n", 9), *three[:2]]), all_of(("p0", "p1"), "waiting"))
     bad = own("p0", "many")
     found = run([node("n", 9), bad])
-    t.true("a minimum that is none is noted, and looked past",
+    t.true("a minimum that is none is noted, and ignored",
            found.code == 0 and 'cede.dev/min-member: "many" is not a number of pods from 1 on; taken as 1' in found.err, found.err)
 
 
@@ -87,7 +87,7 @@ def task_groups(t):
     t.equal("a hard one waits for ever", outcomes([node("n", 2), *hard]), all_of(names, "waiting"))
     found = run([node("n", 9), task("d", "driver", groups="[{]")])
     t.true("task groups that cannot be read are noted, and the pod starts on its own",
-           found.code == 0 and 'task-groups: expected a list such as [{"name": "workers", "minMember": 4}], each name once; left out' in found.err, found.err)
+           found.code == 0 and 'task-groups: expected a list such as [{"name": "workers", "minMember": 4}], each name once; ignored' in found.err, found.err)
 
 
 def read_back(t):

@@ -183,7 +183,7 @@ def plugins(t):
         t.equal("a plugin is found again from another folder", (found.code, found.err), (0, ""))
         os.unlink(os.path.join(folder, "conf", "checkpointed-first.so"))
         found = cede("replay", os.path.join(folder, "j.db"), "--allow-plugins")
-        t.true("that it is gone is said", "plugin checkpointed-first.so: " in found.err and "; it is left out" in found.err, found.err)
+        t.true("that it is gone is said", "plugin checkpointed-first.so: " in found.err and "; it is not loaded" in found.err, found.err)
 
 
 def differences(t):

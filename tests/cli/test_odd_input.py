@@ -115,10 +115,10 @@ def documents(t):
 
 def numbers(t):
     is_said(t, "cpu that is too large is told at its field", run("show", [pod("p", "1E")]), 0,
-            'Pod ns/p: spec.containers[0].resources.requests.cpu: expected a quantity below 2^63 thousandths, found "1E"; the pod is looked past')
+            'Pod ns/p: spec.containers[0].resources.requests.cpu: expected a quantity below 2^63 thousandths, found "1E"; the pod is ignored')
     lots = pod("p")
     lots["spec"]["containers"] = [{"name": f"c{i}", "resources": {"requests": {"cpu": "8P"}}} for i in range(3)]
-    is_said(t, "and cpu that is too large together", run("show", [lots]), 0, "Pod ns/p: spec: cpu of all containers together is too large; the pod is looked past")
+    is_said(t, "and cpu that is too large together", run("show", [lots]), 0, "Pod ns/p: spec: cpu of all containers together is too large; the pod is ignored")
     less = {**NODE, "status": {"allocatable": {"cpu": "-4"}}}
     is_said(t, "a node with less than nothing", run("show", [less]), 2,
             'Node n: status.allocatable.cpu: expected a quantity that is not negative, found "-4"')
@@ -186,7 +186,7 @@ def places(t):
             ["cede", "queue a: no limit is set for gpu, memory, which means none at all in KAI; -1 means no limit", 1])
     found = run("show", [NODE, queue("a", "nobody", gpu=-1, cpu=-1, memory=-1)])
     t.true("one without its parent is noted, and where", found.err.startswith("cede: note: <stdin>:1:") and
-           found.err.endswith(": queue a: there is no queue nobody to be its parent, so it is left out\n"), found.err)
+           found.err.endswith(": queue a: there is no queue nobody to be its parent, so it is ignored\n"), found.err)
     config = ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: s\n  plugins:\n"
               "    %s:\n      enabled: [{name: %s}]\n")
     for point, plugin, said in (("filter", "Nobody", 'plugins.filter: no plugin is called "Nobody"'),
@@ -264,7 +264,7 @@ def unread(t):
             ("task groups that are none", [annotated("a", **{"yunikorn.apache.org/task-groups": "[]", "yunikorn.apache.org/app-id": "x"})],
              "Pod ns/a: metadata.annotations.yunikorn.apache.org/task-groups: expected a list such as"),
             ("a group that is not there", [annotated("a", **{"pod-group-name": "g"})], "group ns/g is not there: pods that name it count each as one on its own"),
-            ("a pod without containers", [bare], "Pod ns/p: spec.containers: not there; the pod counts as if it asked for nothing"),
+            ("a pod without containers", [bare], "Pod ns/p: spec.containers: not there; the pod counts as if it requested nothing"),
             ("a slip in what a container asks for", [slip], 'spec.containers[0].resources.requets: unknown field; did you mean "requests"?'),
             ("a node without amounts", [empty], "Node m: status.allocatable: not there; nothing fits on this node"),
             ("a slip in a Queue", [kai_queue(parentQeue="x")], 'Queue q: spec.parentQeue: unknown field; did you mean "parentQueue"?'),
@@ -285,7 +285,7 @@ PROFILES = ("default", "kubernetes", "yunikorn", "kai")
 
 
 def looked_past(t):
-    """Odd objects are noted and looked past, never a reason to refuse the rest."""
+    """Odd objects are noted and ignored, never a reason to refuse the rest."""
     others = [NODE, dict(NODE, metadata={"name": "m"}), pod("new")]
     rubbish = pod("rubbish", on="n")
     rubbish["metadata"]["annotations"] = {"cede.dev/checkpointed-at": "rubbish"}
@@ -298,9 +298,9 @@ def looked_past(t):
             ("a pod that a tenant bound to a node that never was", [pod("ghost", on="gone")], ["pod ns/ghost: its node gone is not there"]),
             ("a checkpoint that is no time", [rubbish], ["annotations.cede.dev/checkpointed-at: not a time such as"]),
             ("a start that is no time", [bad_start], ["status.startTime: not a time such as"]),
-            ("65 types of resources", types, ["Pod ns/t44: spec: example.com/r44 is one too many: pods may bring in at most 48 types of resources; the pod is looked past"]),
+            ("65 types of resources", types, ["Pod ns/t44: spec: example.com/r44 is one too many: pods may bring in at most 48 types of resources; the pod is ignored"]),
             ("65 types in a pod that runs", [wide], ["example.com/r44 is one too many: pods may bring in at most 48 types of resources; it is not counted"]),
-            ("pods that ask for more together than can be counted", huge, ["the sum over all pods would pass 2^62; the pod is looked past"]))
+            ("pods that ask for more together than can be counted", huge, ["the sum over all pods would pass 2^62; the pod is ignored"]))
     for name, objects, notes in rows:
         for profile in PROFILES:
             found = run("plan", [*others, *objects], "-o", "json", "--profile", profile)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins loaded into the program: the example changes who has to go, others protect and spare; bad ones are reported and left out."""
+"""Plugins loaded into the program: the example changes who has to go, others protect and spare; bad ones are reported and not loaded."""
 import json
 import os
 import shutil
@@ -97,7 +97,7 @@ def test_example(s):
     bad = plan(TRAINING, [{"path": "checkpointed-first.so", "args": {"maxAge": "soon"}}])
     s.equal("a bad argument is the plugin's to refuse", notes(bad), [
         "cede: note: conf/cede.yaml:4:3: plugin checkpointed-first.so: it cannot be set up: "
-        "maxAge: expected maxAge, a number of seconds, found 'soon'; it is left out"])
+        "maxAge: expected maxAge, a number of seconds, found 'soon'; it is not loaded"])
     s.equal("and the plan is made without it", victims(bad), ("nominated", "n", ["ns/b"]))
     higher = [node("n"), pod("a", "n", priority=3, checkpoint="2026-11-15T11:59:00Z"), pod("b", "n", priority=1), pod("w", priority=9)]
     s.equal("priority still comes first", victims(plan(higher, ["checkpointed-first.so"])), ("nominated", "n", ["ns/b"]))
@@ -236,11 +236,11 @@ def test_bad(s):
     ]
     for says, name, why, files in bad:
         found = plan(SMALL, [name], files=files)
-        s.equal(f"{says}: reported with its place", notes(found), [f"cede: note: conf/cede.yaml:4:3: plugin {name}: {why}; it is left out"])
+        s.equal(f"{says}: reported with its place", notes(found), [f"cede: note: conf/cede.yaml:4:3: plugin {name}: {why}; it is not loaded"])
         s.equal(f"{says}: the plan is made", (found.code, victims(found)[0]), (0, "placed"))
     found = plan(SMALL, ["plugin-opinions.so", {"path": "./plugin-opinions.so"}])
     s.equal("twice the same", notes(found),
-            ["cede: note: conf/cede.yaml:5:3: plugin ./plugin-opinions.so: it calls itself opinions, as another does; it is left out"])
+            ["cede: note: conf/cede.yaml:5:3: plugin ./plugin-opinions.so: it calls itself opinions, as another does; it is not loaded"])
     found = plan(SMALL, ["missing.so", {"path": "plugin-needs-args.so", "args": {"node": "n"}}])
     s.equal("one that is bad does not keep the next away", victims(found), ("placed", "n", []))
     with Folder({"safe/x": ""}) as path:
@@ -359,8 +359,8 @@ def test_file_is_safe(s):
     else:
         s.skip("files of others", "only root can make them")
     for says, change, why in refused:
-        s.equal(f"{says} is left out, with its reason", with_file(change),
-                (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin plugin-opinions.so: {why}; it is left out"]))
+        s.equal(f"{says} is not loaded, with its reason", with_file(change),
+                (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin plugin-opinions.so: {why}; it is not loaded"]))
     fine = [
         ("a folder like /tmp above it", mode("a", 0o1777), "plugin-opinions.so"),
         ("a link beside it", linked(lambda path: "plugin-opinions.so"), "link.so"),
@@ -375,7 +375,7 @@ def test_file_is_safe(s):
         os.chmod(os.path.join(path, "open"), 0o777)
         os.symlink(file, os.path.join(path, "open/link.so"))
     s.equal("a link that others may exchange is not followed", with_file(unsafe_link, "../../open/link.so"),
-            (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin ../../open/link.so: its folder TOP/open: {others} (mode 0777); it is left out"]))
+            (GOES, [f"cede: note: a/b/cede.yaml:4:3: plugin ../../open/link.so: its folder TOP/open: {others} (mode 0777); it is not loaded"]))
 
 
 def test_two_plugins(s):

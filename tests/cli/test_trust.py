@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a tenant may write is noted and looked past: it never becomes the settings, and never stops everybody's plan."""
+"""What a tenant may write is noted and ignored: it never becomes the settings, and never stops everybody's plan."""
 import json
 import os
 import resource
@@ -57,7 +57,7 @@ def test_queues(s):
         s.equal(f"{says}: {n_notes} notes", found.err.count("cede: note: "), n_notes)
     found = show([config_map("tenant-7", "yunikorn-configs", "queues.yaml", queues("t"))])
     s.equal("the note says where and what would count", found.err,
-            "cede: note: <stdin>:1:168: ConfigMap tenant-7/yunikorn-configs: queues.yaml is passed over: settings are the ConfigMaps cede, yunikorn-configs, "
+            "cede: note: <stdin>:1:168: ConfigMap tenant-7/yunikorn-configs: queues.yaml is ignored: settings are the ConfigMaps cede, yunikorn-configs, "
             "yunikorn-defaults, scheduler-config and kai-scheduler-default of namespace yunikorn, kai-scheduler or kube-system, or of --settings-namespace\n")
 
 
@@ -69,8 +69,8 @@ def test_own(s):
         ("cede of kube-system is read", config_map("kube-system", "cede", "cede.yaml", kai), [], "kai", 0),
         ("and queues in it", config_map("kube-system", "cede", "cede.yaml", kai + "---\n" + queues("mine")), [], "kai", 0),
         ("one of another namespace, if that is said to be ours", config_map("sched", "cede", "cede.yaml", kai), ["--settings-namespace", "sched"], "kai", 0),
-        ("a tenant's is passed over", config_map("tenant-7", "cede", "cede.yaml", kai), [], "default", 1),
-        ("another name in our namespace is passed over", config_map("kube-system", "cede-old", "cede.yaml", kai), [], "default", 1),
+        ("a tenant's is ignored", config_map("tenant-7", "cede", "cede.yaml", kai), [], "default", 1),
+        ("another name in our namespace is ignored", config_map("kube-system", "cede-old", "cede.yaml", kai), [], "default", 1),
         ("other keys are nothing to talk about", config_map("kube-system", "cede", "notes", kai), [], "default", 0),
         ("also in a list of them", config_map("kube-system", "cede", "cede.yaml", json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "items": [
             {"metadata": {"name": "cede", "namespace": "kube-system"}, "data": {"cede.yaml": kai}}]})), [], "default", 1),
@@ -92,9 +92,9 @@ def test_kai(s):
         ("scheduler-config of kai-scheduler is read", config_map("kai-scheduler", "scheduler-config", "config.yaml", bad), [], 2, 0),
         ("the default shard's is read", config_map("kai-scheduler", "kai-scheduler-default", "config.yaml", bad), [], 2, 0),
         ("one of another namespace, if that is said to be ours", config_map("kai", "scheduler-config", "config.yaml", bad), ["--settings-namespace", "kai"], 2, 0),
-        ("a tenant's of the same name is passed over", config_map("tenant-7", "scheduler-config", "config.yaml", bad), [], 0, 1),
-        ("a tenant's with tiers is passed over", config_map("tenant-7", "x", "config.yaml", "a: 1\ntiers: []\n"), [], 0, 1),
-        ("another name in KAI's namespace is passed over", config_map("kai-scheduler", "x", "config.yaml", bad), [], 0, 1),
+        ("a tenant's of the same name is ignored", config_map("tenant-7", "scheduler-config", "config.yaml", bad), [], 0, 1),
+        ("a tenant's with tiers is ignored", config_map("tenant-7", "x", "config.yaml", "a: 1\ntiers: []\n"), [], 0, 1),
+        ("another name in KAI's namespace is ignored", config_map("kai-scheduler", "x", "config.yaml", bad), [], 0, 1),
         ("other people's config.yaml is nothing to talk about", config_map("tenant-7", "x", "config.yaml", other), [], 0, 0),
     ]
     for says, one, args, code, n_notes in rows:
@@ -113,7 +113,7 @@ def test_cases(s):
             s.true(f"{name}, {profile}: planned, with a note", found.code == 0 and "cede: note: " in found.err, found.err)
     for name in (n for n in names if n.startswith("cm")):
         found = cede("plan", "-f", os.path.join(CASES, name), *NOW)
-        s.true(f"{name}: not taken for settings", "is passed over" in found.err, found.err)
+        s.true(f"{name}: not taken for settings", "is ignored: settings" in found.err, found.err)
 
 
 def test_values(s):

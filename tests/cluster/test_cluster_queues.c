@@ -236,8 +236,8 @@ static void orphans_are_left_out_with_everything_below(void **state)
 	put_queues(&f, FROM_KAI, {.kai = "leaf", .parent = "team"}, {.kai = "team", .parent = "dept"}, {.kai = "fine"});
 	tree_is(&f, "root n\nroot.fine k\n");
 	assert_string_equal(queue_path(&f, "p"), "?leaf");
-	warnings_are(&f, "queue team: there is no queue dept to be its parent, so it is left out\n"
-			 "queue leaf: left out, because its parent team is\n");
+	warnings_are(&f, "queue team: there is no queue dept to be its parent, so it is ignored\n"
+			 "queue leaf: ignored, because its parent team is\n");
 	put_queues(&f, FROM_KAI, {.kai = "leaf", .parent = "team"}, {.kai = "team", .parent = "dept"}, {.kai = "dept"});
 	tree_is(&f, "root n\nroot.dept k\nroot.dept.team k\nroot.dept.team.leaf k 1\n");
 	fix_free(&f);

@@ -122,9 +122,9 @@ static void MR_12_notes_what_is_strange(void **state)
 		 "tiers: [{plugins: [{name: proportion}, {name: priority}, {name: elastic}, {name: nodeplacement}, "
 		 "{name: minruntime}]}]\n",
 		 "kai.yaml:1:8: " HEAD
-		 "tiers: predicates is left out: in profile kai only room decides where a pod fits\n"},
+		 "tiers: predicates is missing: in profile kai only room decides where a pod fits\n"},
 		{"others left out", "actions: allocate\ntiers: [{plugins: [{name: predicates}, {name: priority}]}]\n",
-		 "kai.yaml:2:8: " HEAD "tiers: left out, and used by cede all the same: proportion, elastic, "
+		 "kai.yaml:2:8: " HEAD "tiers: missing, and used by cede all the same: proportion, elastic, "
 		 "nodeplacement, minruntime\n"},
 		{"an action twice", "actions: allocate, reclaim, allocate\n",
 		 "kai.yaml:1:10: " HEAD "actions: allocate is listed twice, and runs once\n"},

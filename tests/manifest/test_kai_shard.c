@@ -144,9 +144,9 @@ static void notes_what_is_strange(void **state)
 		 "plugins.predicate: no plugin is called \"predicate\"; did you mean \"predicates\"?\n"},
 		{"predicates off", SHARD("  plugins: {predicates: {enabled: false}}\n"),
 		 "shard.yaml:5:12: " HEAD
-		 "plugins: predicates is left out: in profile kai only room decides where a pod fits\n"},
+		 "plugins: predicates is missing: in profile kai only room decides where a pod fits\n"},
 		{"minruntime off", SHARD("  plugins: {minruntime: {enabled: false}}\n"),
-		 "shard.yaml:5:12: " HEAD "plugins: left out, and used by cede all the same: minruntime\n"},
+		 "shard.yaml:5:12: " HEAD "plugins: missing, and used by cede all the same: minruntime\n"},
 		{"another order of plugins", SHARD("  plugins: {elastic: {priority: 5000}}\n"),
 		 "shard.yaml:5:33: " HEAD
 		 "plugins.elastic.priority: has no effect: the order of plugins is fixed in cede\n"},

@@ -426,7 +426,7 @@ static void GQ_14_uses_the_default_partition_only(void **state)
 	assert_string_equal(r.config.queues[1].path, "root.d");
 	assert_true(r.config.preemption_enabled);
 	assert_string_equal(text_str(&r.f.notes),
-			    "queues.yaml:2:3: partition gpu: left out: only the partition \"default\" is used\n");
+			    "queues.yaml:2:3: partition gpu: ignored: only the partition \"default\" is used\n");
 	drop_doc(&r);
 }
 

@@ -83,7 +83,7 @@ export function whatApplies(q, queues = []) {
 	if (s.preemptionPolicy === "disabled")
 		list.push(["nobody has to go", "preemption.policy is disabled: no pod of this queue has to go, but for work that must run on its node."]);
 	if (s.protectedHours)
-		list.push([s.protectedUntil ? "protected now" : "protected hours", `Its work is left alone at these hours: ${s.protectedHours}${s.protectedUntil ? `; that is now, until ${when(timeOf(s.protectedUntil))} UTC` : ""}.`]);
+		list.push([s.protectedUntil ? "protected now" : "protected hours", `Its work is protected at these hours: ${s.protectedHours}${s.protectedUntil ? `; that is now, until ${when(timeOf(s.protectedUntil))} UTC` : ""}.`]);
 	if (s.priorityFence)
 		list.push(["priority fence", "Priorities inside count only inside; outside all its pods have the queue's own."]);
 	if (s.priorityOffset)
