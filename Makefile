@@ -28,6 +28,8 @@ PKG_PACKAGES := $(PKG_IMAGE) debootstrap prometheus
 PKG_WEB := $(PKG_RUN) python3 chromium fonts-dejavu-core
 PKG_BENCH := $(PKG_RUN) libcjson-dev
 
+# What is measured is what is packaged: optimised as one program.
+RELEASE := -Dbuildtype=release -Db_lto=true
 KNOWN := $(wildcard tests/conformance/known_differences.yaml)
 RUN_TESTS := tools/run-tests --jobs $(JOBS)
 # The thread sanitizer wants its memory where it expects it, which newer kernels shuffle too much.
@@ -150,13 +152,13 @@ pictures: build ## the pictures of the console that the documentation shows
 
 bench: ## measured comparisons: prints the tables, writes bench/results/*.json
 	@if [ -z "$$(tools/list-files bench 'bench_*.c')" ]; then echo "bench: nothing to measure yet, skipped"; else \
-		tools/install-missing $(PKG_BENCH) && tools/configure build-bench -Dbuildtype=release && \
+		tools/install-missing $(PKG_BENCH) && tools/configure build-bench $(RELEASE) && \
 		tools/build build-bench bench-programs && tools/run-bench build-bench; fi
 
 .PHONY: bench-growth
 bench-growth: ## how times grow with nodes, waiting pods and queues: exponents (ROWS=default,kai)
 	@tools/install-missing $(PKG_BENCH) python3
-	@tools/configure build-bench -Dbuildtype=release
+	@tools/configure build-bench $(RELEASE)
 	@tools/build build-bench bench/bench_live
 	@mkdir -p bench/results
 	@bench/growth.py build-bench $(if $(ROWS),--rows $(ROWS)) --out bench/results/growth.json
@@ -164,7 +166,7 @@ bench-growth: ## how times grow with nodes, waiting pods and queues: exponents (
 .PHONY: bench-peers
 bench-peers: ## cede beside the code of kube-scheduler, YuniKorn and KAI on the same clusters (PEERS=kube NODES=100,1000); needs Go
 	@tools/install-missing $(PKG_BENCH) python3
-	@tools/configure build-bench -Dbuildtype=release
+	@tools/configure build-bench $(RELEASE)
 	@tools/build build-bench bench/peers_cede
 	@mkdir -p bench/results
 	@bench/peers/run.py build-bench $(if $(PEERS),--peers $(PEERS)) $(if $(NODES),--nodes $(NODES)) --out bench/results/peers.json
@@ -189,7 +191,7 @@ test-packages: build image ## packages installed, used and removed in a bare Deb
 .PHONY: guard
 guard: ## instructions of fixed decisions against bench/guard.baseline (UPDATE=1 writes it; skipped without valgrind)
 	@tools/install-missing $(PKG_BENCH)
-	@tools/configure build-bench -Dbuildtype=release
+	@tools/configure build-bench $(RELEASE)
 	@tools/build build-bench bench/guard
 	@tools/guard build-bench
 
