@@ -171,11 +171,17 @@ static void cell_seconds(struct table *t, enum tone tone, int64_t seconds)
 	text_free(&s);
 }
 
+/* Whole seconds are enough for people; programs get all of it. */
+static void add_time(int64_t ns, struct text *out)
+{
+	timestamp_text(time_floor(ns, NS_PER_S), out);
+}
+
 static void cell_time(struct table *t, int64_t ns)
 {
 	struct text s = {0};
 
-	timestamp_text(ns, &s);
+	add_time(ns, &s);
 	table_cell(t, TONE_FAINT, "%s", text_str(&s));
 	text_free(&s);
 }
@@ -326,14 +332,17 @@ static void add_class(struct text *out, const char *words, const struct history_
 
 static void add_times(const struct history *h, struct text *out)
 {
+	bool is_one;
+
 	if (!h->n_runs)
 		return;
-	text_add(out, h->first_ns == h->last_ns ? " at " : " from ");
-	timestamp_text(h->first_ns, out);
-	if (h->first_ns == h->last_ns)
+	is_one = time_floor(h->first_ns, NS_PER_S) == time_floor(h->last_ns, NS_PER_S);
+	text_add(out, is_one ? " at " : " from ");
+	add_time(h->first_ns, out);
+	if (is_one)
 		return;
 	text_add(out, " to ");
-	timestamp_text(h->last_ns, out);
+	add_time(h->last_ns, out);
 }
 
 static void head_line(const struct history *h, const struct look *look, struct text *out)

@@ -14,7 +14,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import CEDE, NOW, SANITIZED, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import CEDE, GOLDEN, NOW, SANITIZED, SOURCE, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
 MIXED = os.path.join(SOURCE, "tests", "cli", "clusters", "mixed.yaml")
@@ -409,6 +409,12 @@ def states(t):
         for format, ending in FORMATS:
             found = cede("history", "j.db", "-o", format, cwd=folder)
             t.golden(f"history-states.{ending}", f"history-states.{ending}", found.out)
+        forge(folder, "UPDATE evictions SET at_ns = at_ns + 987654321 WHERE run = 2", "UPDATE runs SET end_ns = end_ns + 987654321 WHERE run = 3")
+        found = cede("history", "j.db", cwd=folder)
+        with open(os.path.join(GOLDEN, "history-states.txt"), encoding="utf-8") as golden:
+            t.equal("history: whole seconds for people", (found.err, found.out), ("", golden.read()))
+        data = json.loads(cede("history", "j.db", "-o", "json", cwd=folder).out)
+        t.equal("history: nanoseconds for programs", (data["to"], data["evictions"][3]["now"]), ("2026-11-15T14:00:00.987654321Z", "2026-11-15T13:00:00.987654321Z"))
         t.equal("--state: what was done", evictions(folder, "--state", "observed"), [(2, "vision/sweep-3")])
         t.equal("--state: what failed", evictions(folder, "--state", "failed"), [(2, "web/crawl-1")])
         found = cede("replay", "j.db", cwd=folder)
