@@ -92,6 +92,7 @@ static void add_row(struct history *h, const struct journal_run *run, const stru
 
 void history_add(struct history *h, const struct journal_run *run)
 {
+	h->n_evictions += run->n_evictions;
 	if (!overlaps(&h->filter, run))
 		return;
 	if (!h->n_runs || run->now_ns < h->first_ns)
@@ -345,6 +346,16 @@ static void add_times(const struct history *h, struct text *out)
 	add_time(h->last_ns, out);
 }
 
+/* That nobody went must not be read out of a question that was too narrow. */
+static void add_nothing(const struct history *h, struct text *out)
+{
+	if (h->n_evictions)
+		text_printf(out, "; nothing matches what was asked for, and the journal has %llu %s",
+			    (unsigned long long)h->n_evictions, h->n_evictions == 1 ? "eviction" : "evictions");
+	else
+		text_add(out, "; nobody had to go");
+}
+
 static void head_line(const struct history *h, const struct look *look, struct text *out)
 {
 	struct text s = {0};
@@ -357,7 +368,7 @@ static void head_line(const struct history *h, const struct look *look, struct t
 	add_class(&s, "decided, nothing known of it yet", &h->sums[HISTORY_PENDING]);
 	add_class(&s, "failed", &h->sums[HISTORY_FAILED]);
 	if (!h->rows.n)
-		text_add(&s, "; nobody had to go");
+		add_nothing(h, &s);
 	if (h->n_lost)
 		text_printf(&s, "; %u %s could not be written down", h->n_lost,
 			    h->n_lost == 1 ? "decision" : "decisions");

@@ -106,8 +106,17 @@ def filters(t):
         record(folder, "--profile", "kubernetes", now=at(13))
         for name, args, expected in rows:
             t.equal(f"history: {name}", evictions(folder, *args), expected)
-        t.equal("history: nobody", cede("history", "j.db", "--rule", "budget", cwd=folder).out,
-                "j.db: 2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nobody had to go\n")
+        for name, args, expected in (
+                ("a rule", ["--rule", "budget"], "2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nothing matches what was asked for, and the journal has 4 evictions"),
+                ("a queue in a time", ["--queue", "root.ads", "--since", "2026-11-15T13:00:00Z"], "1 run at 2026-11-15T13:00:00Z; nothing matches what was asked for, and the journal has 4 evictions"),
+                ("no time", ["--since", "2026-11-15T14:00:00Z"], "0 runs; nothing matches what was asked for, and the journal has 4 evictions")):
+            t.equal(f"history: nothing matches {name}", cede("history", "j.db", *args, cwd=folder).out, f"j.db: {expected}\n")
+        record(folder, cluster="-", file="none.db", stdin=json.dumps(NODE).encode())
+        for args in ([], ["--rule", "budget"]):
+            t.equal(f"history: nobody, asked for {args or 'all'}", cede("history", "none.db", *args, cwd=folder).out, "none.db: 1 run at 2026-11-15T12:00:00Z; nobody had to go\n")
+        record(folder, cluster="-", file="one.db", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, pod("low", 4, 1, on="n1"), pod("high", 4, 2)]}).encode())
+        t.equal("history: nothing matches, of one", cede("history", "one.db", "--rule", "budget", cwd=folder).out,
+                "one.db: 1 run at 2026-11-15T12:00:00Z; nothing matches what was asked for, and the journal has 1 eviction\n")
         data = json.loads(cede("history", "j.db", "--queue", "root.research", "-o", "json", cwd=folder).out)
         lost = {q["queue"]: (q["planned"]["podsLost"], q["planned"]["podsGoneForIt"]) for q in data["queues"]}
         t.equal("history: sums are of what is shown", (lost, data["summary"]["planned"]["evictions"]),
