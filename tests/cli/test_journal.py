@@ -433,6 +433,26 @@ def states(t):
         t.equal("the journal is whole", cede("journal", "check", "j.db", cwd=folder).code, 0)
 
 
+def nothing_to_replay(t):
+    """Nothing was compared, so nothing is "the same"."""
+    daemon, bare = "UPDATE runs SET source = 'run', plan = 0, plan_hash = 0", "UPDATE runs SET state = 0, state_hash = 0"
+    changed = "of a daemon, whose cluster changed from one decision to the next"
+    for name, n, statements, why in (
+            ("one run of a daemon", 1, [daemon], f"1 is {changed}"),
+            ("two runs of daemons", 2, [daemon], f"2 are {changed}"),
+            ("a run without its cluster", 1, [daemon, bare], "of 1 the cluster is not recorded"),
+            ("both", 3, [daemon, bare + " WHERE run < 3"], f"1 is {changed}; of 2 the cluster is not recorded")):
+        with Folder({}) as folder:
+            for hour in range(n):
+                record(folder, now=at(12 + hour))
+            forge(folder, *statements)
+            for more in ([], ["--config", KUBERNETES]):
+                found = cede("replay", "j.db", *more, cwd=folder)
+                t.equal(f"replay: {' '.join([name, *more[:1]])}", (found.code, found.out, found.err.count("nothing can be decided again")), (0, f"No run could be replayed: {why}\n", n))
+            data = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out)
+            t.equal(f"replay: {name}, as data", (data["runs"], data["summary"]["runs"]), ([], 0))
+
+
 def saving(t):
     """cede journal check and salvage, as somebody uses them whose disk has lost a page."""
     with Folder({}) as folder:
@@ -603,7 +623,7 @@ def usage(t):
 
 def main():
     t = Suite()
-    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
+    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, nothing_to_replay, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
         test(t)
     t.end()
 
