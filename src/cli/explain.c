@@ -41,6 +41,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   "which pod, group or queue? for example: cede explain -f cluster.yaml ml/train-0");
 		if (o->remote.url && (o->input.files.n || o->input.kubeconfig || !whatif_is_empty(&o->whatif)))
 			argp_error(state, "--server knows its cluster: it goes with neither files nor what if");
+		if (!o->remote.url && (o->remote.token_file || o->remote.ca_file))
+			argp_error(state, "--token-file, --ca-file: for which server? --server URL is missing");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -116,6 +116,7 @@ struct replay_report {
 	struct text out;
 	struct emit e;
 	struct diff_sums sums;
+	uint32_t n_of_daemons, n_bare; /* passed over: the cluster went on changing, or is not recorded */
 	bool has_fault;
 };
 
@@ -137,13 +138,16 @@ static void report_run(struct replay_report *r, const struct run_diff *d)
 }
 
 /* A daemon decides as things come, and keeps its cluster only from time to time. */
+static bool is_bare(const struct journal_run *was)
+{
+	return was->source == JOURNAL_PLAN || !was->state;
+}
+
 static const char *why_skipped(const struct journal_run *was)
 {
-	return was->source == JOURNAL_PLAN || !was->state
-		       ? "its cluster is not recorded, so that nothing can be decided again"
-		       : "it is of a daemon, whose cluster changed from one decision to the next: nothing can be "
-			 "decided "
-			 "again, but cede simulate goes on from it";
+	return is_bare(was) ? "its cluster is not recorded, so that nothing can be decided again"
+			    : "it is of a daemon, whose cluster changed from one decision to the next: nothing can be "
+			      "decided again, but cede simulate goes on from it";
 }
 
 /* Of a daemon, or saved from a damaged journal. If it was asked for, that is an error. */
@@ -152,6 +156,10 @@ static int skip_run(struct replay_report *r, struct journal_run *was)
 	struct err e;
 
 	err_set(&e, ERR_INPUT, "%s: run %lld: %s", r->o->file, (long long)was->id, why_skipped(was));
+	if (is_bare(was))
+		r->n_bare++;
+	else
+		r->n_of_daemons++;
 	journal_run_free(was);
 	if (r->o->run)
 		return cli_fail(&e);
@@ -191,6 +199,24 @@ static void report_begin(struct replay_report *r)
 	emit_list(&r->e, "runs");
 }
 
+/* Where nothing was compared, nothing is the same. */
+static void say_nothing_replayed(struct replay_report *r, const struct look *look)
+{
+	struct text s = {0};
+
+	text_add(&s, "No run could be replayed: ");
+	if (r->n_of_daemons)
+		text_printf(&s, "%u %s of a daemon, whose cluster changed from one decision to the next%s",
+			    r->n_of_daemons, r->n_of_daemons == 1 ? "is" : "are", r->n_bare ? "; " : "");
+	if (r->n_bare)
+		text_printf(&s, "of %u the cluster is not recorded", r->n_bare);
+	if (!r->n_of_daemons && !r->n_bare)
+		text_add(&s, "there is none in the journal");
+	text_add_char(&s, '\n');
+	text_add_toned(&r->out, look, TONE_STRONG, text_str(&s));
+	text_free(&s);
+}
+
 static void report_end(struct replay_report *r)
 {
 	struct look look = cli_look(&r->o->output);
@@ -199,6 +225,8 @@ static void report_end(struct replay_report *r)
 		emit_end(&r->e);
 		replay_sums_emit(&r->sums, &r->e);
 		emit_end(&r->e);
+	} else if (!r->sums.runs) {
+		say_nothing_replayed(r, &look);
 	} else {
 		replay_sums_text(&r->sums, r->o->config, &look, &r->out);
 	}

@@ -92,6 +92,7 @@ static void add_row(struct history *h, const struct journal_run *run, const stru
 
 void history_add(struct history *h, const struct journal_run *run)
 {
+	h->n_evictions += run->n_evictions;
 	if (!overlaps(&h->filter, run))
 		return;
 	if (!h->n_runs || run->now_ns < h->first_ns)
@@ -171,11 +172,17 @@ static void cell_seconds(struct table *t, enum tone tone, int64_t seconds)
 	text_free(&s);
 }
 
+/* Whole seconds are enough for people; programs get all of it. */
+static void add_time(int64_t ns, struct text *out)
+{
+	timestamp_text(time_floor(ns, NS_PER_S), out);
+}
+
 static void cell_time(struct table *t, int64_t ns)
 {
 	struct text s = {0};
 
-	timestamp_text(ns, &s);
+	add_time(ns, &s);
 	table_cell(t, TONE_FAINT, "%s", text_str(&s));
 	text_free(&s);
 }
@@ -326,14 +333,27 @@ static void add_class(struct text *out, const char *words, const struct history_
 
 static void add_times(const struct history *h, struct text *out)
 {
+	bool is_one;
+
 	if (!h->n_runs)
 		return;
-	text_add(out, h->first_ns == h->last_ns ? " at " : " from ");
-	timestamp_text(h->first_ns, out);
-	if (h->first_ns == h->last_ns)
+	is_one = time_floor(h->first_ns, NS_PER_S) == time_floor(h->last_ns, NS_PER_S);
+	text_add(out, is_one ? " at " : " from ");
+	add_time(h->first_ns, out);
+	if (is_one)
 		return;
 	text_add(out, " to ");
-	timestamp_text(h->last_ns, out);
+	add_time(h->last_ns, out);
+}
+
+/* That nobody went must not be read out of a question that was too narrow. */
+static void add_nothing(const struct history *h, struct text *out)
+{
+	if (h->n_evictions)
+		text_printf(out, "; nothing matches what was asked for, and the journal has %llu %s",
+			    (unsigned long long)h->n_evictions, h->n_evictions == 1 ? "eviction" : "evictions");
+	else
+		text_add(out, "; nobody had to go");
 }
 
 static void head_line(const struct history *h, const struct look *look, struct text *out)
@@ -348,7 +368,7 @@ static void head_line(const struct history *h, const struct look *look, struct t
 	add_class(&s, "decided, nothing known of it yet", &h->sums[HISTORY_PENDING]);
 	add_class(&s, "failed", &h->sums[HISTORY_FAILED]);
 	if (!h->rows.n)
-		text_add(&s, "; nobody had to go");
+		add_nothing(h, &s);
 	if (h->n_lost)
 		text_printf(&s, "; %u %s could not be written down", h->n_lost,
 			    h->n_lost == 1 ? "decision" : "decisions");

@@ -40,8 +40,9 @@ struct history {
 	struct arena *arena;
 	ARRAY(struct history_row) rows;
 	struct history_sum sums[HISTORY_CLASSES];
-	uint32_t n_runs; /* within the times asked for */
-	uint32_t n_lost; /* decisions that a daemon could not write down */
+	uint32_t n_runs;      /* within the times asked for */
+	uint32_t n_lost;      /* decisions that a daemon could not write down */
+	uint64_t n_evictions; /* of all runs, asked for or not */
 	int64_t first_ns, last_ns;
 };
 

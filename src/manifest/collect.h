@@ -87,6 +87,12 @@ struct unread {
 	const char *who; /* "Pod ml/train", in manifest.strings */
 };
 
+struct read_text { /* what was read, as it was */
+	const char *name, *data;
+	size_t len;
+	enum manifest_plugins plugins;
+};
+
 struct manifest {
 	struct vocab *vocab;
 	struct arena *strings;	/* names of files, trees of settings, queue paths */
@@ -124,6 +130,8 @@ struct manifest {
 	struct text notes;
 	ARRAY(const char *) note_lines; /* into strings */
 	uint32_t n_documents;
+	bool keeps_texts;
+	ARRAY(struct read_text) texts; /* in their order */
 };
 
 /* An object of a known kind. */

@@ -55,6 +55,7 @@ void manifest_free(struct manifest *m)
 	map_free(&m->kai_queue_at);
 	name_bag_drop(&m->kai_names);
 	array_free(&m->settings);
+	array_free(&m->texts);
 	array_free(&m->workloads);
 	array_free(&m->drained);
 	array_free(&m->unknown);
@@ -500,6 +501,13 @@ enum err_code manifest_take(struct manifest *m, const struct tree_doc *doc, stru
 	return ERR_OK;
 }
 
+static void keep_text(struct manifest *m, const char *data, size_t len)
+{
+	struct read_text t = {m->file, arena_strndup(m->strings, data, len), len, m->plugins};
+
+	array_push(&m->texts, t);
+}
+
 enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e)
 {
 	struct tree_reader *reader;
@@ -509,6 +517,8 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	uint32_t before = m->n_documents;
 
 	m->file = arena_strndup(m->strings, name, strlen(name));
+	if (m->keeps_texts)
+		keep_text(m, data, len);
 	reader = tree_reader_new(m->file, data, len);
 	for (;;) {
 		arena_reset(m->document);
@@ -523,6 +533,26 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	tree_reader_free(reader);
 	if (!rc && is_empty)
 		return err_fail(e, ERR_INPUT, "%s:1:1: expected at least one object, found an empty file", m->file);
+	return rc;
+}
+
+void manifest_keep_texts(struct manifest *m)
+{
+	m->keeps_texts = true;
+}
+
+enum err_code manifest_read_again(struct manifest *m, const struct manifest *before, struct err *e)
+{
+	enum manifest_plugins elsewhere = m->plugins;
+	enum err_code rc = ERR_OK;
+
+	for (uint32_t i = 0; !rc && i < before->texts.n; i++) {
+		const struct read_text *t = &before->texts.v[i];
+
+		m->plugins = t->plugins;
+		rc = manifest_read_bytes(m, t->name, t->data, t->len, e);
+	}
+	m->plugins = elsewhere;
 	return rc;
 }
 

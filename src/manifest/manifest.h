@@ -38,6 +38,13 @@ void manifest_set_plugins(struct manifest *m, enum manifest_plugins elsewhere);
 enum err_code manifest_read_config(struct manifest *m, const char *path, struct err *e);
 
 /*
+ * Before anything is read: keep the texts, so that another manifest can read the same once more, plugins included, when
+ * the files have changed or are gone.
+ */
+void manifest_keep_texts(struct manifest *m);
+enum err_code manifest_read_again(struct manifest *m, const struct manifest *before, struct err *e);
+
+/*
  * ConfigMaps are settings only by name (cede, yunikorn-configs, yunikorn-defaults, scheduler-config,
  * kai-scheduler-default) and in a namespace that belongs to a scheduler: yunikorn, kai-scheduler and kube-system, or
  * the one that is said here (which must outlive the manifest). Others that look like settings are passed over with a

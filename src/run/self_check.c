@@ -30,7 +30,8 @@ void self_check_begin(struct daemon *d)
 
 	if (d->check)
 		return;
-	if (settings_build(d, &w, &e)) {
+	/* With the settings in force: what is there now may have been refused, or wait for its turn. */
+	if (world_again(scheduler_world(d->scheduler), clock_now(&d->wall), &w, &e)) {
 		lines_said(d, true, e.msg);
 		return;
 	}

@@ -44,17 +44,16 @@ static void settle_names(const struct world_source *src, struct engine_config *c
 	}
 }
 
-static enum err_code build(const struct world_source *src, int64_t now_ns, struct world *w, struct err *e)
+static enum err_code build(int64_t now_ns, struct world *w, struct err *e)
 {
 	const struct framework_plugin *extra;
 	struct cluster_options options;
 	uint32_t n_extra;
 
-	TRY(read_all(src, w->manifest, e));
 	TRY(manifest_configure(w->manifest, w->config, e));
-	if (src->has_profile)
-		w->config->profile = src->profile;
-	settle_names(src, w->config);
+	if (w->source.has_profile)
+		w->config->profile = w->source.profile;
+	settle_names(&w->source, w->config);
 	options = engine_config_cluster_options(w->config, now_ns);
 	TRY(manifest_build(w->manifest, &options, &w->cluster, e));
 	w->plugins = plugins_load(w->config);
@@ -63,21 +62,45 @@ static enum err_code build(const struct world_source *src, int64_t now_ns, struc
 	return w->engine ? ERR_OK : ERR_INPUT;
 }
 
-enum err_code world_new(const struct world_source *src, int64_t now_ns, struct world **ret, struct err *e)
+static struct world *world_empty(const struct world_source *src)
 {
 	struct world *w = mem_alloc(sizeof(*w));
-	enum err_code rc;
 
+	w->source = *src;
+	w->source.files = NULL;
+	w->source.texts = NULL;
+	w->source.n_files = w->source.n_texts = 0;
 	w->vocab = vocab_new();
 	w->config = engine_config_new();
 	w->manifest = manifest_new(w->vocab);
-	rc = build(src, now_ns, w, e);
-	if (rc) {
+	manifest_keep_texts(w->manifest);
+	return w;
+}
+
+/* Moves w, which was read with this result, out or away. */
+static enum err_code finish(enum err_code rc, int64_t now_ns, struct world *w, struct world **ret, struct err *e)
+{
+	if (!rc)
+		rc = build(now_ns, w, e);
+	if (rc)
 		world_free(w);
-		return rc;
-	}
-	*ret = w;
-	return ERR_OK;
+	else
+		*ret = w;
+	return rc;
+}
+
+enum err_code world_new(const struct world_source *src, int64_t now_ns, struct world **ret, struct err *e)
+{
+	struct world *w = world_empty(src);
+
+	return finish(read_all(src, w->manifest, e), now_ns, w, ret, e);
+}
+
+enum err_code world_again(const struct world *w, int64_t now_ns, struct world **ret, struct err *e)
+{
+	struct world *other = world_empty(&w->source);
+
+	return finish(manifest_read_again(other->manifest, w->manifest, e), now_ns, other, ret, e);
 }
 
 void world_free(struct world *w)

@@ -28,6 +28,7 @@ struct world_source {
 };
 
 struct world {
+	struct world_source source; /* without its files and texts: the manifest has what they said */
 	struct vocab *vocab;
 	struct manifest *manifest;
 	struct engine_config *config;
@@ -38,4 +39,6 @@ struct world {
 
 /* Reads files. On failure the error says where and what was expected. */
 enum err_code world_new(const struct world_source *src, int64_t now_ns, struct world **ret, struct err *e);
+/* Another one of what w was made of, whatever the files say by now. Borrows what w's source did. */
+enum err_code world_again(const struct world *w, int64_t now_ns, struct world **ret, struct err *e);
 void world_free(struct world *w); /* NULL is fine */

@@ -15,6 +15,7 @@ import ssl
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.parse
 
 RESOURCES = {
@@ -37,11 +38,12 @@ def status(code, message):
 
 
 class ApiServer:
-    def __init__(self, objects=(), with_tls=False, with_kai=True):
+    def __init__(self, objects=(), with_tls=False, with_kai=True, with_watches=False):
         self.objects = list(objects)
         self.resources = {**RESOURCES, **(KAI if with_kai else {})}
         self.answers, self.asked = {}, []
-        self.with_tls = with_tls
+        self.with_tls, self.with_watches = with_tls, with_watches
+        self.news = {}  # ConfigMaps that changed since they were listed, by name: told by watches
         self.folder = tempfile.mkdtemp(prefix="cede-test-")
 
     def __enter__(self):
@@ -104,15 +106,33 @@ class ApiServer:
         if planned:
             code, body, *headers = planned.pop(0)
             return code, body, headers[0] if headers else {}
+        if "watch" in query and self.with_watches and "sendInitialEvents" not in query:
+            return 200, self.watch(query), {}
         if "watch" in query:  # a server of long ago; a real one is in tests/cluster
             return 422, status(422, "sendInitialEvents is forbidden"), {}
         if url.path in self.resources:
             return 200, self.page(*self.resources[url.path], query), {}
+        if url.path.endswith("/configmaps"):
+            name = self.selected(query)
+            items = [o for o in self.objects if o["kind"] == "ConfigMap" and o["metadata"]["name"] == name and url.path == f"/api/v1/namespaces/{o['metadata'].get('namespace')}/configmaps"]
+            items = [{**o, "metadata": {"resourceVersion": "1", "uid": "u-" + name, **o["metadata"]}} for o in items]
+            return 200, json.dumps({"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "77"}, "items": items}).encode(), {}
         for o in self.objects:
             meta = o["metadata"]
             if url.path == f"/api/v1/namespaces/{meta.get('namespace')}/configmaps/{meta['name']}" and o["kind"] == "ConfigMap":
                 return 200, json.dumps(o).encode(), {}
         return 404, status(404, "the server could not find the requested resource"), {}
+
+    @staticmethod
+    def selected(query):
+        return query.get("fieldSelector", ["="])[0].partition("=")[2]
+
+    def watch(self, query):
+        """One that ends after a second, as one whose time is over, with what happened meanwhile."""
+        time.sleep(1)
+        changed = self.news.get(self.selected(query))
+        is_new = changed and int(query.get("resourceVersion", ["0"])[0]) < int(changed["metadata"]["resourceVersion"])
+        return json.dumps({"type": "MODIFIED", "object": changed}).encode() + b"\n" if is_new else b""
 
     def page(self, api, kind, query):
         """As the real one writes them: items of its own kinds do not say what they are; those of others come first and do."""

@@ -14,7 +14,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import CEDE, NOW, SANITIZED, SOURCE, Folder, Suite, cede, environment  # noqa: E402
+from harness import CEDE, GOLDEN, NOW, SANITIZED, SOURCE, Folder, Suite, cede, environment  # noqa: E402
 
 EXAMPLE = os.path.join(SOURCE, "examples", "gpu-cluster")
 MIXED = os.path.join(SOURCE, "tests", "cli", "clusters", "mixed.yaml")
@@ -106,8 +106,17 @@ def filters(t):
         record(folder, "--profile", "kubernetes", now=at(13))
         for name, args, expected in rows:
             t.equal(f"history: {name}", evictions(folder, *args), expected)
-        t.equal("history: nobody", cede("history", "j.db", "--rule", "budget", cwd=folder).out,
-                "j.db: 2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nobody had to go\n")
+        for name, args, expected in (
+                ("a rule", ["--rule", "budget"], "2 runs from 2026-11-15T12:00:00Z to 2026-11-15T13:00:00Z; nothing matches what was asked for, and the journal has 4 evictions"),
+                ("a queue in a time", ["--queue", "root.ads", "--since", "2026-11-15T13:00:00Z"], "1 run at 2026-11-15T13:00:00Z; nothing matches what was asked for, and the journal has 4 evictions"),
+                ("no time", ["--since", "2026-11-15T14:00:00Z"], "0 runs; nothing matches what was asked for, and the journal has 4 evictions")):
+            t.equal(f"history: nothing matches {name}", cede("history", "j.db", *args, cwd=folder).out, f"j.db: {expected}\n")
+        record(folder, cluster="-", file="none.db", stdin=json.dumps(NODE).encode())
+        for args in ([], ["--rule", "budget"]):
+            t.equal(f"history: nobody, asked for {args or 'all'}", cede("history", "none.db", *args, cwd=folder).out, "none.db: 1 run at 2026-11-15T12:00:00Z; nobody had to go\n")
+        record(folder, cluster="-", file="one.db", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, pod("low", 4, 1, on="n1"), pod("high", 4, 2)]}).encode())
+        t.equal("history: nothing matches, of one", cede("history", "one.db", "--rule", "budget", cwd=folder).out,
+                "one.db: 1 run at 2026-11-15T12:00:00Z; nothing matches what was asked for, and the journal has 1 eviction\n")
         data = json.loads(cede("history", "j.db", "--queue", "root.research", "-o", "json", cwd=folder).out)
         lost = {q["queue"]: (q["planned"]["podsLost"], q["planned"]["podsGoneForIt"]) for q in data["queues"]}
         t.equal("history: sums are of what is shown", (lost, data["summary"]["planned"]["evictions"]),
@@ -409,6 +418,12 @@ def states(t):
         for format, ending in FORMATS:
             found = cede("history", "j.db", "-o", format, cwd=folder)
             t.golden(f"history-states.{ending}", f"history-states.{ending}", found.out)
+        forge(folder, "UPDATE evictions SET at_ns = at_ns + 987654321 WHERE run = 2", "UPDATE runs SET end_ns = end_ns + 987654321 WHERE run = 3")
+        found = cede("history", "j.db", cwd=folder)
+        with open(os.path.join(GOLDEN, "history-states.txt"), encoding="utf-8") as golden:
+            t.equal("history: whole seconds for people", (found.err, found.out), ("", golden.read()))
+        data = json.loads(cede("history", "j.db", "-o", "json", cwd=folder).out)
+        t.equal("history: nanoseconds for programs", (data["to"], data["evictions"][3]["now"]), ("2026-11-15T14:00:00.987654321Z", "2026-11-15T13:00:00.987654321Z"))
         t.equal("--state: what was done", evictions(folder, "--state", "observed"), [(2, "vision/sweep-3")])
         t.equal("--state: what failed", evictions(folder, "--state", "failed"), [(2, "web/crawl-1")])
         found = cede("replay", "j.db", cwd=folder)
@@ -416,6 +431,26 @@ def states(t):
         refused(t, "replay: one that is asked for", cede("replay", "j.db", "--run", "2", cwd=folder), "j.db: run 2: its cluster is not recorded, so that nothing can be decided again")
         refused(t, "journal show: its cluster", cede("journal", "show", "j.db", "--run", "2", "--state", cwd=folder), "j.db: run 2 has no cluster recorded")
         t.equal("the journal is whole", cede("journal", "check", "j.db", cwd=folder).code, 0)
+
+
+def nothing_to_replay(t):
+    """Nothing was compared, so nothing is "the same"."""
+    daemon, bare = "UPDATE runs SET source = 'run', plan = 0, plan_hash = 0", "UPDATE runs SET state = 0, state_hash = 0"
+    changed = "of a daemon, whose cluster changed from one decision to the next"
+    for name, n, statements, why in (
+            ("one run of a daemon", 1, [daemon], f"1 is {changed}"),
+            ("two runs of daemons", 2, [daemon], f"2 are {changed}"),
+            ("a run without its cluster", 1, [daemon, bare], "of 1 the cluster is not recorded"),
+            ("both", 3, [daemon, bare + " WHERE run < 3"], f"1 is {changed}; of 2 the cluster is not recorded")):
+        with Folder({}) as folder:
+            for hour in range(n):
+                record(folder, now=at(12 + hour))
+            forge(folder, *statements)
+            for more in ([], ["--config", KUBERNETES]):
+                found = cede("replay", "j.db", *more, cwd=folder)
+                t.equal(f"replay: {' '.join([name, *more[:1]])}", (found.code, found.out, found.err.count("nothing can be decided again")), (0, f"No run could be replayed: {why}\n", n))
+            data = json.loads(cede("replay", "j.db", "-o", "json", cwd=folder).out)
+            t.equal(f"replay: {name}, as data", (data["runs"], data["summary"]["runs"]), ([], 0))
 
 
 def saving(t):
@@ -588,7 +623,7 @@ def usage(t):
 
 def main():
     t = Suite()
-    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
+    for test in (goldens, tables, filters, rules, replays, plugins, differences, wrong_files, names, damage, keep, states, nothing_to_replay, saving, read_only, full_disk, two_writers, killed, killed_while_removing, usage):
         test(t)
     t.end()
 

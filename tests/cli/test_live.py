@@ -4,8 +4,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -134,6 +136,60 @@ def dry_run(objects):
         suite.equal("CL_10 nothing but GET is said by a dry run", {m for m, _, _ in server.asked}, {"GET"})
 
 
+class Running:
+    """cede run --dry-run, and what it says to standard error."""
+    def __init__(self, server, folder, *args):
+        self.path = os.path.join(folder, "log")
+        with open(self.path, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([CEDE, "run", "--dry-run", "-v", "--listen", "none", "--kubeconfig", server.kubeconfig(), *args], stdout=subprocess.DEVNULL, stderr=log, env=environment())
+
+    def said(self):
+        with open(self.path, encoding="utf-8") as log:
+            return log.read()
+
+    def waits_for(self, words, seconds=60):
+        end = time.monotonic() + seconds
+        while words not in self.said() and time.monotonic() < end and self.process.poll() is None:
+            time.sleep(0.05)
+        return words in self.said()
+
+    def end(self):
+        self.process.terminate()
+        return self.process.wait(20)
+
+
+def self_check_after_a_refusal(objects):
+    """SIGUSR1 where what is there now was refused: the cluster is compared with the settings that are in force."""
+    known = "self check: the cluster is known as it is"
+
+    def checks(name, running, spoil):
+        suite.true(f"CL_7 {name}: settings are in force", running.waits_for("new settings are in force"), running.said())
+        spoil()
+        suite.true(f"CL_7 {name}: a mistake is refused", running.waits_for("settings refused, those before stay in force"), running.said())
+        running.process.send_signal(signal.SIGUSR1)
+        suite.true(f"CL_6 {name}: the self check is made all the same", running.waits_for(known, 15), running.said())
+        suite.equal(f"{name}: SIGTERM: exit 0", running.end(), 0)
+
+    queues = next(o for o in objects if o["kind"] == "ConfigMap")
+    with ApiServer(objects, with_watches=True) as server, Folder({}) as folder:
+        def spoil():
+            meta = {**queues["metadata"], "resourceVersion": "78", "uid": "u-" + queues["metadata"]["name"]}
+            server.news[meta["name"]] = {**queues, "metadata": meta, "data": {"queues.yaml": "partitions: 7"}}
+        checks("ConfigMap", Running(server, folder), spoil)
+    objects = [o for o in objects if o is not queues]
+    with ApiServer(objects, with_watches=True) as server, Folder({"conf/queues.yaml": queues["data"]["queues.yaml"]}) as folder:
+        running, config = Running(server, folder, "--config", os.path.join(folder, "conf")), os.path.join(folder, "conf", "queues.yaml")
+
+        def spoil():
+            with open(config, "w", encoding="utf-8") as f:
+                f.write("partitions: 7")
+            running.process.send_signal(signal.SIGHUP)
+        while not server.asked and running.process.poll() is None:  # signals are caught before anything is asked
+            time.sleep(0.05)
+        running.process.send_signal(signal.SIGHUP)
+        checks("files", running, spoil)
+
+
 def main():
     objects = example()
     same_answers(objects)
@@ -142,6 +198,7 @@ def main():
     tls(objects)
     options(objects)
     dry_run(objects)
+    self_check_after_a_refusal(objects)
     suite.end()
 
 

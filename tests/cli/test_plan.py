@@ -614,7 +614,9 @@ def explain_usage(t):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err), (2, "", message))
     for name, args, message in (("no pod", [], "which pod, group or queue? for example: cede explain -f cluster.yaml ml/train-0"),
-                                ("two pods", ["a", "b"], "one pod, group or queue at a time, please: 'b' is the second")):
+                                ("two pods", ["a", "b"], "one pod, group or queue at a time, please: 'b' is the second"),
+                                ("a token for no server", ["a", "--token-file", "t"], "--token-file, --ca-file: for which server? --server URL is missing"),
+                                ("a certificate of no server", ["a", "--ca-file", "c"], "--token-file, --ca-file: for which server? --server URL is missing")):
         found = run("explain", FULL, *args)
         t.equal(f"explain: {name}", (found.code, found.out, found.err.splitlines()[0]), (2, "", f"cede explain: {message}"))
     home = pod("p")
