@@ -6,8 +6,8 @@
  * A session of all work decides it (session.h), and making one costs more than all that was decided before it. So it is
  * asked first whether anything can come of it: whoever moves takes as much elsewhere, so all that is free, wherever it
  * is, must be enough for those of some group that have to start together; no more may have to move than are looked at;
- * and enough of those in the way may move now (movable.h). moves_may_help counts reserved room as free; moves_run, which
- * asks last, does not.
+ * and enough of those in the way may move now (movable.h). moves_may_help counts reserved room as free; moves_run,
+ * which asks last, does not.
  */
 #pragma once
 

@@ -3,14 +3,14 @@
  * node_rows.h - the running pods of each node as rows of numbers, kept until the node changes.
  *
  * What rules say of a pod depends, with few exceptions, on its kind: queue, priority, preemptibility, whether it opted
- * out, whose it is, its group, and its budgets if it has any. Where each job has a group of its own, most of them run one
- * pod: those count as pods without a group, for who is alone goes with nobody. A cluster has far fewer kinds than pods, so a search asks
- * the rules once for each kind and looks the answer up for each row (search_bound.c). A row has what is left: size,
- * application, since when it runs and in which cycle it got its place.
+ * out, whose it is, its group, and its budgets if it has any. Where each job has a group of its own, most of them run
+ * one pod: those count as pods without a group, for who is alone goes with nobody. A cluster has far fewer kinds than
+ * pods, so a search asks the rules once for each kind and looks the answer up for each row (search_bound.c). A row has
+ * what is left: size, application, since when it runs and in which cycle it got its place.
  *
  * Nothing here depends on who waits, on the time, or on what queues use: rows are good for every search until their
- * node's generation changes, or one of its pods is no longer alone (node_rows_forget). Ids in kinds are not held: only pods that are there now are looked up by them, and those
- * hold their names. For engine/ only.
+ * node's generation changes, or one of its pods is no longer alone (node_rows_forget). Ids in kinds are not held: only
+ * pods that are there now are looked up by them, and those hold their names. For engine/ only.
  */
 #pragma once
 

@@ -163,8 +163,8 @@ struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *
 /* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
 int64_t judge_window_ns(struct judge *j, const struct pod *v);
 /*
- * Types of which some queue of the branch has no more than it is guaranteed: whoever goes and holds one of them takes it
- * below that.
+ * Types of which some queue of the branch has no more than it is guaranteed: whoever goes and holds one of them takes
+ * it below that.
  */
 uint64_t judge_types_below(struct judge *j, queue_id victim_queue);
 /* Law 4: is the pod's queue, below ancestor, entitled to what it is short of? And in which types that is judged. */

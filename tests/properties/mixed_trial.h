@@ -703,7 +703,7 @@ static inline void give_up_together(struct trial *t, uint32_t at)
 	}
 }
 
-/* Of a group that gets room those who get none have given up what they were nominated to, before the others are tried. */
+/* Of a group that gets room those who get none gave up what they were nominated to, before the others are tried. */
 static inline void give_up_before(struct trial *t, uint32_t at)
 {
 	const struct decision *d = &t->l.plan.v.v[at];
