@@ -138,7 +138,7 @@ static const struct bound_entry *find_known(struct search_bounds *b, node_id nod
 	const struct class_node *x;
 	struct search_class *c;
 
-	if (!e || !is_listing(b))
+	if (!e || !is_listing(b) || (e->is_silent && !b->has_own))
 		return e;
 	c = &b->classes[e->class_at];
 	x = class_node_of(b, c, node);

@@ -120,6 +120,7 @@ struct bound_entry {
 	uint16_t class_at;
 	bool is_out; /* no set is enough */
 	bool is_below;
+	bool is_silent; /* nobody there has to be told of */
 };
 
 struct bound_memory { /* what nodes were bounded by for a shape */

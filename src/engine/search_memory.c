@@ -86,5 +86,6 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.lost = bound->lost,
 							.refined_ns = TIME_NONE,
 							.is_out = !is_found,
-							.is_below = bound->is_below};
+							.is_below = bound->is_below,
+							.is_silent = !x->n_listed && !x->has_groups};
 }
