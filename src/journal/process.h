@@ -14,3 +14,8 @@
 
 /* 0, or errno. fd is the file that stays open in the copy; work says whether it went well (exit code 0, else 1). */
 int process_copy(pid_t *ret, int fd, unsigned seconds, bool (*work)(void *ctx, int fd), void *ctx);
+/*
+ * Of a copy that was given so many seconds and ended with this status: did it hang for nothing, so that another should
+ * be tried? Only in builds with a sanitizer, whose allocator does not survive a copy while another thread is in it.
+ */
+bool process_hung(int status, unsigned seconds);

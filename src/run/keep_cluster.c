@@ -208,7 +208,10 @@ static void look_at_copy(struct daemon *d)
 		return;
 	}
 	close(k->fd);
-	tell_failure(d, pid > 0 ? status : 0);
+	if (pid > 0 && process_hung(status, PATIENCE_S))
+		k->due_ns = INT64_MIN;
+	else
+		tell_failure(d, pid > 0 ? status : 0);
 }
 
 static void end_copy(struct kept_cluster *k)

@@ -50,6 +50,11 @@ struct aside *aside_new(int64_t patience_ns)
 	return a;
 }
 
+static unsigned seconds_of(const struct aside *a)
+{
+	return (unsigned)(a->patience_ns / NS_PER_S) + 1;
+}
+
 /* ---- the copy ---- */
 
 struct question {
@@ -134,7 +139,9 @@ static void *await(void *ctx)
 	close(c->fd);
 	status = reap(c);
 	c->is_done = true; /* whoever is answered may ask again at once */
-	if (status || all.n < sizeof(header)) {
+	if (process_hung(status, seconds_of(c->a)) && !c->a->is_ending) {
+		serve_ask_again(c->r);
+	} else if (status || all.n < sizeof(header)) {
 		tell_failure(c, status);
 	} else {
 		memcpy(&header, text_str(&all), sizeof(header));
@@ -176,7 +183,7 @@ static int start(struct helper *c, void (*make)(void *ctx, struct answer *ret), 
 
 	if (pipe2(fds, O_CLOEXEC))
 		return errno;
-	why = process_copy(&c->pid, fds[1], (unsigned)(c->a->patience_ns / NS_PER_S) + 1, answer_to, &q);
+	why = process_copy(&c->pid, fds[1], seconds_of(c->a), answer_to, &q);
 	close(fds[1]);
 	c->fd = fds[0];
 	if (!why)
