@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/emit.h"
+#include "change_pods.h"
 #include "engine/config.h"
 #include "gen_cluster.h"
 #include "journal/fd.h"
@@ -45,8 +46,8 @@ struct world {
 	struct manifest *manifest;
 	struct engine_config *config;
 	struct cluster *cluster;
-	struct text state;  /* as it is written, with the changes so far */
-	ARRAY(size_t) pods; /* where each begins */
+	struct text state; /* as it is written, with the changes so far */
+	text_offsets pods; /* where each begins */
 };
 
 static char folder[256], path[300];
@@ -97,8 +98,7 @@ static void write_state(struct world *w)
 
 	emit_init(&e, &w->state, EMIT_JSON_LINE);
 	manifest_write(w->cluster, &e);
-	for (char *p = w->state.s; (p = strstr(p, "\"kind\":\"Pod\",")); p++)
-		array_push(&w->pods, (size_t)(p - w->state.s));
+	find_pods(w->state.s, &w->pods);
 }
 
 static void free_world(struct world *w)
@@ -109,35 +109,6 @@ static void free_world(struct world *w)
 	manifest_free(w->manifest);
 	engine_config_free(w->config);
 	vocab_free(w->vocab);
-}
-
-/* Digits and letters of a value become others of their kind. */
-static void change_value(char *object, const char *key, size_t skip, uint64_t random)
-{
-	char *p = strstr(object, key);
-
-	if (!p)
-		return;
-	for (p += strlen(key) + skip; *p && *p != '"'; p++) {
-		random = hash_u64(random);
-		if (*p >= '0' && *p <= '5')
-			*p = (char)('0' + random % 6);
-		else if (*p >= 'a' && *p <= 'f')
-			*p = (char)('a' + random % 6);
-	}
-}
-
-static void change_pods(struct world *w, uint32_t round)
-{
-	for (uint32_t i = 0; i < CHANGED; i++) {
-		uint64_t random = hash_u64(map_key2(round, i));
-		char *pod = w->state.s + w->pods.v[random % w->pods.n];
-
-		change_value(pod, "\"name\":\"", 10, random + 1);
-		change_value(pod, "\"uid\":\"", 0, random + 2);
-		change_value(pod, "\"nodeName\":\"", 5, random + 3);
-		change_value(pod, "\"startTime\":\"", 11, random + 4);
-	}
 }
 
 /* ---- the copy ---- */
@@ -248,7 +219,7 @@ static void measure(struct row *row)
 	row->first_mb = file_mb();
 	live = open_journal();
 	for (uint32_t i = 0; i < row->n; i++) {
-		change_pods(&w, i + 1);
+		change_pods(w.state.s, &w.pods, CHANGED, i + 1);
 		measure_copy(&w, row, i);
 		measure_keep(live, &w, row, i);
 	}

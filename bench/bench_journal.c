@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/emit.h"
+#include "change_pods.h"
 #include "engine/config.h"
 #include "gen_cluster.h"
 #include "journal/history.h"
@@ -56,7 +57,7 @@ static double now_ms(void)
 
 struct state {
 	struct text t;
-	ARRAY(size_t) pods; /* where each begins */
+	text_offsets pods; /* where each begins */
 };
 
 /* As a journal gets it: read, and written as manifests. */
@@ -77,43 +78,13 @@ static void make_state(struct state *s, uint32_t nodes)
 		fail("cluster", why.msg);
 	emit_init(&e, &s->t, EMIT_JSON_LINE);
 	manifest_write(c, &e);
-	for (char *p = s->t.s; (p = strstr(p, "\"kind\":\"Pod\",")); p++)
-		array_push(&s->pods, (size_t)(p - s->t.s));
+	find_pods(s->t.s, &s->pods);
 	text_free(&t);
 	gen_cluster_free(&g);
 	cluster_free(c);
 	manifest_free(m);
 	engine_config_free(config);
 	vocab_free(v);
-}
-
-/* Digits and letters of a value become others of their kind. */
-static void change_value(char *object, const char *key, size_t skip, uint64_t random)
-{
-	char *p = strstr(object, key);
-
-	if (!p)
-		return;
-	for (p += strlen(key) + skip; *p && *p != '"'; p++) {
-		random = hash_u64(random);
-		if (*p >= '0' && *p <= '5')
-			*p = (char)('0' + random % 6);
-		else if (*p >= 'a' && *p <= 'f')
-			*p = (char)('a' + random % 6);
-	}
-}
-
-static void change_pods(struct state *s, uint32_t run)
-{
-	for (uint32_t i = 0; i < CHANGED; i++) {
-		uint64_t random = hash_u64(map_key2(run, i));
-		char *pod = s->t.s + s->pods.v[random % s->pods.n];
-
-		change_value(pod, "\"name\":\"", 10, random + 1);
-		change_value(pod, "\"uid\":\"", 0, random + 2);
-		change_value(pod, "\"nodeName\":\"", 5, random + 3);
-		change_value(pod, "\"startTime\":\"", 11, random + 4);
-	}
 }
 
 /* ---- runs ---- */
@@ -227,7 +198,7 @@ static void write_runs(const char *path, struct row *row)
 	row->state_mb = (double)s.t.n / 1e6;
 	for (uint32_t i = 0; i < row->runs; i++) {
 		if (i)
-			change_pods(&s, i);
+			change_pods(s.t.s, &s.pods, CHANGED, i);
 		ms[i] = append(path, &s, i);
 	}
 	row->first_ms = ms[0];
