@@ -94,7 +94,7 @@ static struct obj_pod pod_object(struct bench *b, uint32_t i)
 	labelset_keep(b->v, b->labelsets[i % LABELSETS]);
 	shape_keep(b->v, b->shapes[i % SHAPES]);
 	return (struct obj_pod){.name = names_hold_str(names_of(b), name),
-				.uid = names_hold_str(names_of(b), uid),
+				.uid = uid_hold(names_of(b), uid, strlen(uid)),
 				.labelset = b->labelsets[i % LABELSETS],
 				.shape = b->shapes[i % SHAPES],
 				.created_ns = i,
@@ -203,8 +203,11 @@ static void emit_moves(struct bench *b, struct emit *e)
 	emit_end(e);
 }
 
+/* As it is after a cluster was read. */
 static void emit_memory(struct bench *b, struct emit *e)
 {
+	ledger_trim(b->l);
+	vocab_trim(b->v);
 	struct ledger_memory m = ledger_memory(b->l);
 	const struct {
 		const char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/asan.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -7,19 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /*
  * Under the address sanitizer, what was not handed out is poisoned and a gap is left behind each piece, so that running
  * over an end or using a piece after a reset is caught as it is with malloc.
  */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#endif
-#ifdef HAS_ASAN
+#if HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #define GAP alignof(max_align_t)
 #define poison(p, n) __asan_poison_memory_region((p), (n))
@@ -151,18 +148,33 @@ void arena_reset(struct arena *a)
 	}
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* The next piece of a block; how many of its bytes were handed out before is in *ret_dirty. */
+static unsigned char *cut(struct arena *a, size_t size, size_t *ret_dirty)
 {
 	size_t room = round_up(size != 0 ? size : 1) + GAP;
 	struct arena_block *b = block_with_room(a, room);
 	unsigned char *p = b->data + b->used;
 	unpoison(p, size);
-	if (b->used < b->dirty)
-		memset(p, 0, size < b->dirty - b->used ? size : b->dirty - b->used);
+	*ret_dirty = b->used < b->dirty ? b->dirty - b->used : 0;
 	b->used += room;
 	if (b->dirty < b->used)
 		b->dirty = b->used;
 	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size_t dirty;
+	unsigned char *p = cut(a, size, &dirty);
+	if (dirty > 0)
+		memset(p, 0, size < dirty ? size : dirty);
+	return p;
+}
+
+void *arena_take(struct arena *a, size_t size)
+{
+	size_t dirty;
+	return cut(a, size, &dirty);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t size)
@@ -230,6 +242,13 @@ char *mem_strdup(const char *s)
 void mem_free(void *p)
 {
 	free(p);
+}
+
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 void mem_cleanup(void *pp)

@@ -19,6 +19,8 @@ void arena_reset(struct arena *a); /* keeps the largest block */
 void arena_wipe(struct arena *a);  /* what was in it is overwritten; to be reset or freed next */
 
 void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, alloc_size(2), returns_nonnull));
+/* The same, but what is in it is anything: for who writes all of it before reading. */
+void *arena_take(struct arena *a, size_t size) __attribute__((malloc, alloc_size(2), returns_nonnull));
 /* n elements of size bytes; mem_fail on overflow. */
 void *arena_array(struct arena *a, size_t n, size_t size) __attribute__((malloc, alloc_size(2, 3), returns_nonnull));
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
@@ -42,6 +44,8 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnu
 void *mem_resize(void *p, size_t n, size_t size) __attribute__((returns_nonnull));    /* new bytes are not zeroed */
 char *mem_strdup(const char *s) __attribute__((malloc, returns_nonnull));
 void mem_free(void *p);
+/* What was freed goes back to the system as far as it can: for after much was. */
+void mem_trim(void);
 
 /* char *s __attribute__((cleanup(mem_cleanup))) */
 void mem_cleanup(void *pp);

@@ -67,5 +67,14 @@
 		(a)->n = (a)->cap = 0; \
 	} while (0)
 
+/* Gives back what was taken in advance. */
+#define array_trim(a)                                                         \
+	do {                                                                  \
+		if ((a)->cap > (a)->n && (a)->n > 0) {                        \
+			(a)->v = mem_resize((a)->v, (a)->n, sizeof(*(a)->v)); \
+			(a)->cap = (a)->n;                                    \
+		}                                                             \
+	} while (0)
+
 /* Doubles, starting at 8; aborts past 2^31 elements. */
 uint32_t array_next_cap(uint32_t cap, uint32_t want);

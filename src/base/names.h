@@ -32,6 +32,7 @@ const char *name_str(const struct names *p, name_id id); /* "" for NAME_NONE; va
 size_t name_len(const struct names *p, name_id id);
 int name_cmp(const struct names *p, name_id a, name_id b); /* byte order of the strings */
 
+void names_trim(struct names *p);	     /* what was taken in advance is given back */
 uint32_t names_count(const struct names *p); /* strings held now */
 size_t names_bytes(const struct names *p);
 

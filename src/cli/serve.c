@@ -174,7 +174,7 @@ static void add_user(const struct cluster *c, const char *pod, enum fact_kind ki
 	if (id != POD_NONE) {
 		const struct ledger *l = cluster_ledger((struct cluster *)c);
 
-		facts_add(facts, kind, name_str(vocab_names(ledger_vocab(l)), ledger_pod(l, id)->obj->user));
+		facts_add(facts, kind, name_str(vocab_names(ledger_vocab(l)), obj_user(ledger_pod(l, id)->obj)));
 	}
 	text_free(&ns);
 }

@@ -91,23 +91,6 @@ void cluster_keep(struct cluster *c, ledger_mark at_entry)
 		ledger_commit(c->ledger);
 }
 
-/* ---- copies, for the ledger takes objects over even if only what follows from them has changed ---- */
-
-static struct obj_pod pod_copy(const struct cluster *c, const struct obj_pod *o)
-{
-	const name_id held[] = {o->name,	   o->uid,	 o->node_name, o->nominated_node, o->priority_class,
-				o->owner_name,	   o->owner_uid, o->group,     o->subgroup,	  o->kai_queue,
-				o->yunikorn_queue, o->app,	 o->user,      o->user_groups};
-
-	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
-		names_keep(c->names, held[i]);
-	labelset_keep(c->vocab, o->labelset);
-	shape_keep(c->vocab, o->shape);
-	pod_volumes_keep(o->volumes);
-	pod_gang_keep(o->gang);
-	return *o;
-}
-
 /* ---- entries ---- */
 
 struct pod_entry cluster_entry_of(const struct pod *p)
@@ -143,7 +126,7 @@ void cluster_apply_entry(struct cluster *c, pod_id id, const struct pod_entry *e
 
 	if (entry_equal(&now, entry))
 		return;
-	struct obj_pod copy = pod_copy(c, p->obj);
+	struct obj_pod copy = obj_pod_copy(c->vocab, p->obj); /* the ledger takes over even what has not changed */
 	enum err_code code = ledger_pod_set(c->ledger, id, &copy, entry, NULL);
 	assert(code == ERR_OK); /* the same amounts as before */
 	cluster_changed_queue(c, id, ns_of(c, p->labelset), now.queue, entry->queue);
@@ -339,7 +322,7 @@ static void keep_moves(const struct pod *p, const struct obj_pod *o, struct pod_
 {
 	bool is_evicted = p->state == POD_LEAVING && p->is_evicted;
 
-	if (p->obj->uid != o->uid)
+	if (!uid_equal(p->obj->uid, o->uid))
 		return;
 	if (entry->state == POD_PLACED && is_evicted && p->node == entry->node) {
 		entry->state = POD_LEAVING;
@@ -577,4 +560,17 @@ void cluster_resync(struct cluster *c)
 	c->is_draining = true;
 	c->vacated.n = 0;
 	bits_reset(&c->stale_leaves);
+}
+
+void cluster_trim(struct cluster *c)
+{
+	ledger_trim(c->ledger);
+	vocab_trim(c->vocab);
+	array_trim(&c->owners);
+	array_trim(&c->owner_next);
+	array_trim(&c->speakers);
+	id_index_trim(&c->by_group);
+	id_index_trim(&c->by_owner);
+	id_index_trim(&c->by_nomination);
+	id_index_trim(&c->owners_by_parent);
 }

@@ -41,6 +41,8 @@ const struct cluster_options *cluster_get_options(const struct cluster *c);
 /* Other options: resolves everything again. */
 void cluster_set_options(struct cluster *c, const struct cluster_options *o);
 void cluster_resync(struct cluster *c);
+/* What lists and tables took in advance is given back: for after many objects came at once. */
+void cluster_trim(struct cluster *c);
 
 /* Add or replace by name. The object is moved in on success and stays the caller's on failure. */
 enum err_code cluster_put_node(struct cluster *c, struct obj_node *o, struct err *e);

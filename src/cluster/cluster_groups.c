@@ -247,10 +247,10 @@ static bool has_the_word(const struct cluster *c, const struct obj_pod *a, const
 	int64_t made_a = a->created_ns != TIME_NONE ? a->created_ns : INT64_MAX;
 	int64_t made_b = b->created_ns != TIME_NONE ? b->created_ns : INT64_MAX;
 
-	if (a->gang->is_yunikorn != b->gang->is_yunikorn)
-		return !a->gang->is_yunikorn;
-	if (a->gang->min_member != b->gang->min_member)
-		return a->gang->min_member > b->gang->min_member;
+	if (obj_gang(a)->is_yunikorn != obj_gang(b)->is_yunikorn)
+		return !obj_gang(a)->is_yunikorn;
+	if (obj_gang(a)->min_member != obj_gang(b)->min_member)
+		return obj_gang(a)->min_member > obj_gang(b)->min_member;
 	if (made_a != made_b)
 		return made_a < made_b;
 	return name_cmp(c->names, a->name, b->name) < 0;
@@ -264,7 +264,8 @@ static const struct obj_pod *definer_of(const struct cluster *c, name_id ns, nam
 	     id = id_index_next(&c->by_group, id)) {
 		const struct obj_pod *o = ledger_pod(c->ledger, id)->obj;
 
-		if (cluster_reads_gang(c, o->gang) && defines(o->gang) && (best == NULL || has_the_word(c, o, best)))
+		if (cluster_reads_gang(c, obj_gang(o)) && defines(obj_gang(o)) &&
+		    (best == NULL || has_the_word(c, o, best)))
 			best = o;
 	}
 	return best;
@@ -272,7 +273,7 @@ static const struct obj_pod *definer_of(const struct cluster *c, name_id ns, nam
 
 static struct obj_group gang_object(const struct cluster *c, const struct obj_pod *by, name_id ns, name_id name)
 {
-	const struct pod_gang *g = by->gang;
+	const struct pod_gang *g = obj_gang(by);
 	struct obj_group o = {.ns = ns,
 			      .name = name,
 			      .is_of_pods = true,
@@ -349,11 +350,11 @@ static bool is_known(const struct cluster *c, const struct obj_pod *o)
 	group_id id = ledger_group_find(c->ledger, ns_of(c, o->labelset), o->group, false);
 	const struct obj_group *g = id != GROUP_NONE ? ledger_group(c->ledger, id)->obj : NULL;
 
-	if (!cluster_reads_gang(c, o->gang))
+	if (!cluster_reads_gang(c, obj_gang(o)))
 		return g == NULL || !g->is_of_pods;
-	if (o->gang->is_yunikorn)
-		return o->gang->n_task_groups == 0;
-	return g != NULL && g->is_of_pods && g->n_subgroups == 0 && g->min_member >= o->gang->min_member;
+	if (obj_gang(o)->is_yunikorn)
+		return obj_gang(o)->n_task_groups == 0;
+	return g != NULL && g->is_of_pods && g->n_subgroups == 0 && g->min_member >= obj_gang(o)->min_member;
 }
 
 /* It is one of the last, or others say less than it did. */
@@ -362,17 +363,17 @@ static bool is_missed(const struct cluster *c, const struct obj_pod *was)
 	name_id ns = ns_of(c, was->labelset);
 	group_id id = ledger_group_find(c->ledger, ns, was->group, false);
 	pod_id next = id_index_first(&c->by_group, group_key(ns, was->group));
-	const struct pod_gang *other = next != POD_NONE ? ledger_pod(c->ledger, next)->obj->gang : NULL;
+	const struct pod_gang *other = next != POD_NONE ? obj_gang(ledger_pod(c->ledger, next)->obj) : NULL;
 
-	return id != GROUP_NONE && (other == NULL || was->gang->n_task_groups > 0 || other->is_yunikorn ||
+	return id != GROUP_NONE && (other == NULL || obj_gang(was)->n_task_groups > 0 || other->is_yunikorn ||
 				    other->min_member != ledger_group(c->ledger, id)->obj->min_member);
 }
 
 void cluster_gang_said(struct cluster *c, const struct obj_pod *now, const struct obj_pod *was)
 {
-	if (was != NULL && was->gang != NULL && is_missed(c, was))
+	if (was != NULL && obj_gang(was) != NULL && is_missed(c, was))
 		settle_gang(c, ns_of(c, was->labelset), was->group);
-	if (now != NULL && now->gang != NULL && !is_known(c, now))
+	if (now != NULL && obj_gang(now) != NULL && !is_known(c, now))
 		settle_gang(c, ns_of(c, now->labelset), now->group);
 }
 

@@ -74,9 +74,9 @@ static void tell_pod(struct cluster *c, const struct obj_pod *o, uint32_t compla
 	if (complaints & UNKNOWN_SUBGROUP)
 		cluster_warn(c, "pod %s/%s: group %s has no sub-group %s, so the pod counts as one on its own", ns,
 			     name, name_str(c->names, o->group),
-			     name_str(c->names, o->gang != NULL		   ? o->gang->task_group
-						: o->subgroup != NAME_NONE ? o->subgroup
-									   : c->default_name));
+			     name_str(c->names, obj_gang(o) != NULL	       ? obj_gang(o)->task_group
+						: obj_subgroup(o) != NAME_NONE ? obj_subgroup(o)
+									       : c->default_name));
 	if (complaints & BAD_POD_LABEL)
 		cluster_warn(c, "pod %s/%s: label kai.scheduler/preemptibility: '%s' is " VALUES, ns, name,
 			     label_text(c, o->labelset));

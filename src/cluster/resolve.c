@@ -141,15 +141,16 @@ static group_id resolve_gang(const struct cluster *c, const struct obj_pod *o, g
 			     uint32_t *complaints)
 {
 	const struct obj_group *group = g != GROUP_NONE ? ledger_group(c->ledger, g)->obj : NULL;
-	bool is_member = !o->gang->is_yunikorn || o->gang->task_group != NAME_NONE;
+	bool is_member = !obj_gang(o)->is_yunikorn || obj_gang(o)->task_group != NAME_NONE;
 
-	if (!is_member || !cluster_reads_gang(c, o->gang))
+	if (!is_member || !cluster_reads_gang(c, obj_gang(o)))
 		return GROUP_NONE;
-	if (group == NULL || !group->is_of_pods || (group->n_subgroups > 0) != o->gang->is_yunikorn) {
+	if (group == NULL || !group->is_of_pods || (group->n_subgroups > 0) != obj_gang(o)->is_yunikorn) {
 		*complaints |= UNKNOWN_GROUP;
 		return GROUP_NONE;
 	}
-	*ret_podset = ledger_podset_find(c->ledger, g, o->gang->is_yunikorn ? o->gang->task_group : c->default_name);
+	*ret_podset =
+		ledger_podset_find(c->ledger, g, obj_gang(o)->is_yunikorn ? obj_gang(o)->task_group : c->default_name);
 	if (*ret_podset != PODSET_NONE)
 		return g;
 	*complaints |= UNKNOWN_SUBGROUP;
@@ -162,7 +163,7 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 	if (o->group == NAME_NONE)
 		return GROUP_NONE;
 	group_id g = ledger_group_find(c->ledger, labelset_get(c->vocab, o->labelset)->ns, o->group, o->group_is_k8s);
-	if (o->gang != NULL)
+	if (obj_gang(o) != NULL)
 		return resolve_gang(c, o, g, ret_podset, complaints);
 	if (g == GROUP_NONE) {
 		if (!o->group_is_k8s && !profile_get(c->options.profile)->ignores_kai_groups)
@@ -174,8 +175,8 @@ group_id resolve_group(const struct cluster *c, const struct obj_pod *o, podset_
 		return GROUP_NONE;
 	if (profile_get(c->options.profile)->ignores_kai_groups && !is_k8s)
 		return GROUP_NONE;
-	bool names_one = !is_k8s && o->subgroup != NAME_NONE;
-	*ret_podset = ledger_podset_find(c->ledger, g, names_one ? o->subgroup : c->default_name);
+	bool names_one = !is_k8s && obj_subgroup(o) != NAME_NONE;
+	*ret_podset = ledger_podset_find(c->ledger, g, names_one ? obj_subgroup(o) : c->default_name);
 	if (*ret_podset != PODSET_NONE)
 		return g;
 	*complaints |= UNKNOWN_SUBGROUP;

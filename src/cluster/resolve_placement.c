@@ -22,9 +22,9 @@ static struct placement_ask asked_by(const struct cluster *c, const struct obj_p
 		.queue = pod->yunikorn_queue,
 		.ns = ns_of(c, pod->labelset),
 		.parent_queue = ns != NULL ? ns->parent_queue : NAME_NONE,
-		.user_name = pod->user,
-		.user = {.name = pod->user != NAME_NONE ? name_str(c->names, pod->user) : "nobody",
-			 .groups = name_str(c->names, pod->user_groups)},
+		.user_name = obj_user(pod),
+		.user = {.name = obj_user(pod) != NAME_NONE ? name_str(c->names, obj_user(pod)) : "nobody",
+			 .groups = name_str(c->names, obj_user_groups(pod))},
 	};
 }
 

@@ -28,7 +28,7 @@ struct limit_request {
 
 static const char *user_of(const struct limit_request *a, const struct pod *p)
 {
-	return p->obj->user == NAME_NONE ? "nobody" : name_str(a->names, p->obj->user);
+	return obj_user(p->obj) == NAME_NONE ? "nobody" : name_str(a->names, obj_user(p->obj));
 }
 
 static bool is_in(const char *list, const char *group)
@@ -62,7 +62,8 @@ static const char *group_here(const struct limit_request *a, queue_id q, const c
 
 static const char *group_of(const struct limit_request *a, const struct pod *p)
 {
-	const char *list = p->obj->user_groups == NAME_NONE ? "" : name_str(a->names, p->obj->user_groups), *group;
+	const char *list = obj_user_groups(p->obj) == NAME_NONE ? "" : name_str(a->names, obj_user_groups(p->obj)),
+		   *group;
 
 	for (int any = 0; any < 2; any++)
 		for (queue_id q = p->queue; q != QUEUE_NONE; q = queue_get(a->tree, q)->parent)

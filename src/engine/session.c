@@ -501,7 +501,7 @@ static int by_workload_and_podset(const void *a, const void *b, void *ctx)
 		return px > py ? -1 : 1;
 	if (or_late(p->created_ns) != or_late(q->created_ns))
 		return or_late(p->created_ns) < or_late(q->created_ns) ? -1 : 1;
-	d = name_cmp(o->s->names, p->obj->uid, q->obj->uid);
+	d = uid_cmp(o->s->names, p->obj->uid, q->obj->uid);
 	return d != 0 ? d : name_cmp(o->s->names, p->name, q->name);
 }
 
@@ -649,21 +649,20 @@ static int64_t made(const struct session *s, const struct workload *u)
 				      : ledger_pod(s->ledger, u->pod)->created_ns;
 }
 
-static void workload_names(const struct session *s, const struct workload *u, name_id ret[3])
+static struct uid workload_names(const struct session *s, const struct workload *u, name_id ret[2])
 {
 	if (u->group != GROUP_NONE) {
 		const struct obj_group *o = ledger_group(s->ledger, u->group)->obj;
 
-		ret[0] = o->uid;
-		ret[1] = o->ns;
-		ret[2] = o->name;
-	} else {
-		const struct pod *p = ledger_pod(s->ledger, u->pod);
-
-		ret[0] = p->obj->uid;
-		ret[1] = labelset_get(ledger_vocab(s->ledger), p->labelset)->ns;
-		ret[2] = p->name;
+		ret[0] = o->ns;
+		ret[1] = o->name;
+		return uid_of_name(o->uid);
 	}
+	const struct pod *p = ledger_pod(s->ledger, u->pod);
+
+	ret[0] = labelset_get(ledger_vocab(s->ledger), p->labelset)->ns;
+	ret[1] = p->name;
+	return p->obj->uid;
 }
 
 /* Two APIs may have a group of one name. */
@@ -681,18 +680,19 @@ static int by_creation(const void *a, const void *b, void *ctx)
 {
 	const struct session *s = ctx;
 	const struct ranked *x = a, *y = b;
-	name_id nx[3], ny[3];
+	struct uid ux, uy;
+	name_id nx[2], ny[2];
+	int d;
 
 	if (x->made_ns != y->made_ns)
 		return x->made_ns < y->made_ns ? -1 : 1;
-	workload_names(s, &s->workloads[x->workload], nx);
-	workload_names(s, &s->workloads[y->workload], ny);
-	for (int i = 0; i < 3; i++) {
-		int d = name_cmp(s->names, nx[i], ny[i]);
-
-		if (d != 0)
-			return d;
-	}
+	ux = workload_names(s, &s->workloads[x->workload], nx);
+	uy = workload_names(s, &s->workloads[y->workload], ny);
+	d = uid_cmp(s->names, ux, uy);
+	for (int i = 0; d == 0 && i < 2; i++)
+		d = name_cmp(s->names, nx[i], ny[i]);
+	if (d != 0)
+		return d;
 	return is_k8s(s, &s->workloads[x->workload]) - is_k8s(s, &s->workloads[y->workload]);
 }
 

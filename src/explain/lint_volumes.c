@@ -23,7 +23,7 @@ static void check_volume(const struct look_at *a, const struct pod *p, const str
 	else if (claim == NULL)
 		lint_add(a->out, LINT_NOTE, "no-claim", subject, "the claim %s of its ephemeral volume is not made yet",
 			 name_str(a->names, v->id));
-	else if (v->source == VOLUME_EPHEMERAL && (!claim->has_owner || claim->owner_uid != p->obj->uid))
+	else if (v->source == VOLUME_EPHEMERAL && (!claim->has_owner || !uid_equal(claim->owner_uid, p->obj->uid)))
 		lint_add(a->out, LINT_WARNING, "no-claim", subject,
 			 "the claim %s of its ephemeral volume belongs to somebody else: it waits for ever",
 			 name_str(a->names, v->id));

@@ -10,7 +10,7 @@ const struct obj_pvc *volume_claim(const struct cede_cycle *c, const struct pod 
 
 bool volume_is_owned(const struct pod *p, const struct obj_pvc *claim)
 {
-	return claim->has_owner && claim->owner_uid == p->obj->uid;
+	return claim->has_owner && uid_equal(claim->owner_uid, p->obj->uid);
 }
 
 const char *volume_id_text(const struct cede_cycle *c, uint64_t at)

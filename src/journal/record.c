@@ -61,7 +61,9 @@ static const char *uid_words(const struct recorder *r, pod_id pod)
 {
 	const struct names *names = vocab_names(ledger_vocab(cluster_ledger(r->v->cluster)));
 
-	return pod == POD_NONE ? "" : keep_str(r->a, name_str(names, pod_of(r, pod)->obj->uid));
+	struct uid_text buf;
+
+	return pod == POD_NONE ? "" : keep_str(r->a, uid_str(names, pod_of(r, pod)->obj->uid, &buf));
 }
 
 static const char *workload_words(struct recorder *r, pod_id pod)

@@ -58,7 +58,7 @@ static bool finishes(const struct kube_feed *f, pod_id id, const struct obj_pod 
 {
 	const struct pod *p = ledger_pod(cluster_ledger(f->cluster), id);
 
-	return p->obj->uid == now->uid && (p->state == POD_PLACED || p->state == POD_LEAVING) &&
+	return uid_equal(p->obj->uid, now->uid) && (p->state == POD_PLACED || p->state == POD_LEAVING) &&
 	       (now->phase == PHASE_SUCCEEDED || now->phase == PHASE_FAILED);
 }
 

@@ -1,12 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/id_index.h"
 
+#include "base/map.h"
+
 void id_index_free(struct id_index *x)
 {
-	map_free(&x->by_key);
+	id_table_free(&x->by_key);
 	array_free(&x->lists);
 	array_free(&x->free_lists);
 	array_free(&x->links);
+}
+
+void id_index_trim(struct id_index *x)
+{
+	id_table_trim(&x->by_key);
+	array_trim(&x->lists);
+	array_trim(&x->free_lists);
+	array_trim(&x->links);
+}
+
+static uint32_t hash_of(uint64_t key)
+{
+	return (uint32_t)(hash_u64(key) >> 32);
+}
+
+static uint32_t find_list(const struct id_index *x, uint64_t key)
+{
+	uint32_t hash = hash_of(key), at = id_table_home(&x->by_key, hash), i;
+
+	do
+		i = id_table_next(&x->by_key, hash, &at);
+	while (i != ID_TABLE_NONE && x->lists.v[i].key != key);
+	return i;
 }
 
 static void link_out(struct id_index *x, uint32_t id)
@@ -21,7 +46,7 @@ static void link_out(struct id_index *x, uint32_t id)
 	if (k->next != ID_NONE)
 		x->links.v[k->next].prev = k->prev;
 	if (list->first == ID_NONE) {
-		map_del(&x->by_key, list->key);
+		id_table_del(&x->by_key, hash_of(list->key), k->list);
 		array_push(&x->free_lists, k->list);
 	}
 	*k = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
@@ -29,9 +54,9 @@ static void link_out(struct id_index *x, uint32_t id)
 
 static uint32_t list_of(struct id_index *x, uint64_t key)
 {
-	uint32_t i = map_get(&x->by_key, key);
+	uint32_t i = find_list(x, key);
 
-	if (i != MAP_NONE)
+	if (i != ID_TABLE_NONE)
 		return i;
 	if (x->free_lists.n > 0) {
 		i = array_pop(&x->free_lists);
@@ -40,13 +65,13 @@ static uint32_t list_of(struct id_index *x, uint64_t key)
 		array_push(&x->lists, (struct id_list){0});
 	}
 	x->lists.v[i] = (struct id_list){.key = key, .first = ID_NONE};
-	map_put(&x->by_key, key, i);
+	id_table_put(&x->by_key, hash_of(key), i);
 	return i;
 }
 
-static void link_in(struct id_index *x, uint32_t id, uint64_t key)
+static void link_in(struct id_index *x, uint32_t id, uint32_t i)
 {
-	uint32_t i = list_of(x, key), first = x->lists.v[i].first;
+	uint32_t first = x->lists.v[i].first;
 
 	x->links.v[id] = (struct id_link){.next = first, .prev = ID_NONE, .list = i};
 	if (first != ID_NONE)
@@ -54,14 +79,19 @@ static void link_in(struct id_index *x, uint32_t id, uint64_t key)
 	x->lists.v[i].first = id;
 }
 
+static void make_room(struct id_index *x, uint32_t id)
+{
+	array_reserve(&x->links, id + 1);
+	while (x->links.n <= id)
+		x->links.v[x->links.n++] = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
+}
+
 void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
 {
 	if (id >= x->links.n) {
 		if (key == 0)
 			return;
-		array_reserve(&x->links, id + 1);
-		while (x->links.n <= id)
-			x->links.v[x->links.n++] = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
+		make_room(x, id);
 	}
 	uint32_t list = x->links.v[id].list;
 	if (list != ID_NONE) {
@@ -70,12 +100,23 @@ void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
 		link_out(x, id);
 	}
 	if (key != 0)
-		link_in(x, id, key);
+		link_in(x, id, list_of(x, key));
+}
+
+uint32_t id_index_list(struct id_index *x, uint64_t key)
+{
+	return list_of(x, key);
+}
+
+void id_index_put_new(struct id_index *x, uint32_t id, uint32_t list)
+{
+	make_room(x, id);
+	link_in(x, id, list);
 }
 
 uint32_t id_index_first(const struct id_index *x, uint64_t key)
 {
-	uint32_t i = map_get(&x->by_key, key);
+	uint32_t i = find_list(x, key);
 
-	return i == MAP_NONE ? ID_NONE : x->lists.v[i].first;
+	return i == ID_TABLE_NONE ? ID_NONE : x->lists.v[i].first;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "base/map.h"
+#include "base/id_table.h"
 
 #define ID_NONE UINT32_MAX
 
@@ -24,15 +24,19 @@ struct id_list {
 };
 
 struct id_index {
-	struct map by_key; /* key -> position in lists */
+	struct id_table by_key; /* positions in lists */
 	ARRAY(struct id_list) lists;
 	ARRAY(uint32_t) free_lists;
 	ARRAY(struct id_link) links; /* by id */
 };
 
 void id_index_free(struct id_index *x);
+void id_index_trim(struct id_index *x); /* what was taken in advance is given back */
 /* Into the list of key, out of the one it was in. Key 0: out only. */
 void id_index_put(struct id_index *x, uint32_t id, uint64_t key);
+/* The same in two steps, for many of one key: the list of a key, made if there is none; an id that is in no list into it. */
+uint32_t id_index_list(struct id_index *x, uint64_t key);
+void id_index_put_new(struct id_index *x, uint32_t id, uint32_t list);
 uint32_t id_index_first(const struct id_index *x, uint64_t key); /* ID_NONE if there is none */
 static inline uint32_t id_index_next(const struct id_index *x, uint32_t id)
 {

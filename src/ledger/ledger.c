@@ -2,6 +2,8 @@
 /*
  * The frame of the ledger: ids, rows, reading, the journal and the listeners. README.md tells how it hangs together.
  */
+#include <stdalign.h>
+
 #include "ledger/ledger_internal.h"
 
 #define STRIDE_MIN 8
@@ -50,6 +52,7 @@ struct ledger *ledger_new(struct vocab *v)
 	l->types = vocab_res(v);
 	l->default_name = names_hold_str(l->names, "default");
 	l->stride = STRIDE_MIN;
+	l->pod_objects = blocks_of(alignof(struct obj_pod));
 	ledger_fit_stride(l);
 	queues_init(l);
 	return l;
@@ -324,6 +327,32 @@ void ledger_commit(struct ledger *l)
 	ledger_moved(l);
 }
 
+static void rows_trim(const struct ledger *l, struct rows *r)
+{
+	if (r->cap == r->n || r->n == 0)
+		return;
+	r->v = mem_resize(r->v, r->n, l->stride * sizeof(*r->v));
+	r->cap = r->n;
+}
+
+/* Not the lists of nodes: there are many, they are short, and the next decision makes most of them longer. */
+void ledger_trim(struct ledger *l)
+{
+	pods_trim(l);
+	array_trim(&l->nodes);
+	rows_trim(l, &l->allocatable);
+	rows_trim(l, &l->node_used);
+	rows_trim(l, &l->node_leaving);
+	rows_trim(l, &l->node_reserved);
+	for (queue_id q = 0; q < l->queues.n; q++)
+		array_trim(&l->queues.v[q].pods);
+	array_trim(&l->groups);
+	array_trim(&l->podsets);
+	array_trim(&l->labelsets);
+	if (l->journal.n == 0)
+		array_free(&l->journal);
+}
+
 void tell_node(const struct ledger *l, node_id n, bool is_undo)
 {
 	uint32_t count = l->listeners.n;
@@ -337,7 +366,7 @@ void tell_node(const struct ledger *l, node_id n, bool is_undo)
 void ledger_listen(struct ledger *l, const struct ledger_listener *listener)
 {
 	array_push(&l->listeners, *listener);
-	for (node_id n = 0; n < l->node_ids.limit; n++) {
+	for (node_id n = 0; !listener->hears_of_moves_alone && n < l->node_ids.limit; n++) {
 		const pod_list *pods = &l->nodes.v[n].pods;
 		for (uint32_t i = 0; i < pods->n; i++) {
 			listener->on_add(listener->ctx, l, pods->v[i], n);

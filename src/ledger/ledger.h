@@ -145,6 +145,7 @@ struct ledger_listener {
 	void (*on_leaving)(void *ctx, const struct ledger *l, pod_id pod, bool leaving);
 	/* its object changed, came or went; may be NULL */
 	void (*on_node)(void *ctx, const struct ledger *l, node_id node);
+	bool hears_of_moves_alone; /* not of those who are on nodes when it is registered */
 	/* For the self-check: recompute from scratch and compare. May be NULL. */
 	enum err_code (*check)(void *ctx, const struct ledger *l, struct err *e);
 };
@@ -177,8 +178,14 @@ pod_id ledger_next_wary(const struct ledger *l, pod_id from);
 /* Is it the only pod of its group that is on a node? */
 bool pod_is_lone(const struct ledger *l, const struct pod *p);
 /*
- * Nodes of pods that began or ceased to be lone by what happened elsewhere, one after the other: how many there were,
- * and number i. NODE_NONE: that is forgotten.
+ * Nodes whose generation changed, forward or back, one after the other: how many there were, and number i. NODE_NONE:
+ * that is forgotten. Who knows something of every node has to look only at those that changed since.
+ */
+uint64_t ledger_node_changes(const struct ledger *l);
+node_id ledger_node_change(const struct ledger *l, uint64_t i);
+/*
+ * Nodes of pods that began or ceased to be lone by what happened elsewhere, or whose group goes whole now or no longer
+ * does while they are, one after the other: how many there were, and number i. NODE_NONE: that is forgotten.
  */
 uint64_t ledger_lone_changes(const struct ledger *l);
 node_id ledger_lone_change(const struct ledger *l, uint64_t i);
@@ -361,7 +368,10 @@ void ledger_queue_drop(struct ledger *l, queue_id q); /* asserts: no children, n
 void ledger_queue_drain(struct ledger *l, queue_id q, bool draining);
 
 /* ---- listeners and self-check ---- */
-/* On registration on_add (and on_leaving, for leaving ones) is called for every pod that is on a node. */
+/*
+ * On registration on_add (and on_leaving, for leaving ones) is called for every pod that is on a node, unless it asks
+ * for moves alone.
+ */
 void ledger_listen(struct ledger *l, const struct ledger_listener *listener);
 void ledger_unlisten(struct ledger *l, void *ctx);
 
@@ -373,6 +383,8 @@ void ledger_check_always(struct ledger *l, bool on);
  * A fingerprint of all state, derived and not (but not of counters that only grow): equal before and after a rollback.
  */
 uint64_t ledger_digest(const struct ledger *l);
+/* What lists and tables took in advance is given back: for after a cluster was read. */
+void ledger_trim(struct ledger *l);
 /* Bytes kept for pods: the engine's part, and what their objects, names, shapes and label sets take apart. */
 struct ledger_memory {
 	size_t engine, objects, shapes, names;

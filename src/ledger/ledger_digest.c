@@ -28,14 +28,32 @@ static uint64_t mix_free(uint64_t h, const struct ids *ids)
 
 static uint64_t mix_pod_object(uint64_t h, const struct obj_pod *o)
 {
-	const uint32_t words[] = {
-		o->name,	   o->uid,	    o->labelset,	   o->shape,	      o->node_name,
-		o->nominated_node, o->has_priority, (uint32_t)o->priority, o->priority_class, o->phase,
-		o->is_preempted,   o->owner_kind,   o->owner_name,	   o->owner_uid,      o->group,
-		o->group_is_k8s,   o->subgroup,	    o->kai_queue,	   o->yunikorn_queue, o->app,
-		o->user,	   o->user_groups,  o->allows_preemption,  o->preemptibility};
+	const uint32_t words[] = {o->name,
+				  o->labelset,
+				  o->shape,
+				  o->node_name,
+				  o->nominated_node,
+				  o->has_priority,
+				  (uint32_t)o->priority,
+				  o->priority_class,
+				  o->phase,
+				  o->is_preempted,
+				  o->owner_kind,
+				  o->owner_name,
+				  o->owner_uid,
+				  o->group,
+				  o->group_is_k8s,
+				  obj_subgroup(o),
+				  o->kai_queue,
+				  o->yunikorn_queue,
+				  o->app,
+				  obj_user(o),
+				  obj_user_groups(o),
+				  o->allows_preemption,
+				  o->preemptibility};
 	const int64_t times[] = {o->created_ns, o->started_ns, o->scheduled_ns, o->deleted_ns, o->checkpointed_ns};
 	h = mix_ids(h, words, sizeof(words) / sizeof(*words));
+	h = hash_mix(hash_mix(h, o->uid.high), o->uid.low);
 	return mix_row(h, times, sizeof(times) / sizeof(*times));
 }
 
@@ -199,12 +217,9 @@ uint64_t ledger_digest(const struct ledger *l)
 	return mix_free(assumptions_mix(l, h), &l->assumption_ids);
 }
 
-/* What the allocator takes besides, for a block that is not tiny. */
-#define BLOCK_EXTRA 8
-
 static size_t index_bytes(const struct id_index *x)
 {
-	return map_bytes(&x->by_key) + x->lists.cap * sizeof(*x->lists.v) + x->links.cap * sizeof(*x->links.v) +
+	return id_table_bytes(&x->by_key) + x->lists.cap * sizeof(*x->lists.v) + x->links.cap * sizeof(*x->links.v) +
 	       x->free_lists.cap * sizeof(*x->free_lists.v);
 }
 
@@ -224,10 +239,10 @@ struct ledger_memory ledger_memory(const struct ledger *l)
 {
 	struct ledger_memory m = {
 		.engine = l->pods.cap * sizeof(*l->pods.v) + l->pod_ids.free.cap * sizeof(*l->pod_ids.free.v) +
-			  map_bytes(&l->pod_by_name) + l->evicted.n_words * sizeof(*l->evicted.w) +
+			  id_table_bytes(&l->pod_by_name) + l->evicted.n_words * sizeof(*l->evicted.w) +
 			  l->labelsets.cap * sizeof(*l->labelsets.v) + l->journal.cap * sizeof(*l->journal.v) +
 			  pod_lists_bytes(l) + index_bytes(&l->by_app),
-		.objects = l->pod_by_name.n * (sizeof(struct obj_pod) + BLOCK_EXTRA),
+		.objects = blocks_bytes(&l->pod_objects),
 		.shapes = vocab_bytes(l->vocab),
 		.names = names_bytes(l->names),
 	};

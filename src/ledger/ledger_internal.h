@@ -10,6 +10,8 @@
 #pragma once
 
 #include "base/bits.h"
+#include "base/blocks.h"
+#include "base/id_table.h"
 #include "base/map.h"
 #include "ledger/id_index.h"
 #include "ledger/ledger.h"
@@ -104,7 +106,7 @@ struct ids { /* ids in use are below limit; freed ones are taken again last in, 
 
 typedef __int128 wide;
 
-enum { LONE_CHANGES = 64 }; /* of them are remembered; a power of two */
+enum { LONE_CHANGES = 64, NODE_CHANGES = 1 << 13 }; /* of them are remembered; powers of two */
 
 /* At least want elements, the new ones zeroed. */
 #define array_cover(a, want)                                                          \
@@ -128,10 +130,11 @@ struct ledger {
 	/* Arrays addressed by ids hold zeroes from an ids.limit to their own end. */
 	ARRAY(struct pod) pods;
 	struct ids pod_ids;
-	struct map pod_by_name;
-	struct id_index by_app; /* pods that name an application: namespace and application */
-	struct bits evicted;	/* pods that are is_evicted */
-	struct bits wary;	/* pods that hold reserved room and mind who comes: ledger_next_wary */
+	struct blocks pod_objects;   /* what pods.obj points to */
+	struct id_table pod_by_name; /* by namespace and name */
+	struct id_index by_app;	     /* pods that name an application: namespace and application */
+	struct bits evicted;	     /* pods that are is_evicted */
+	struct bits wary;	     /* pods that hold reserved room and mind who comes: ledger_next_wary */
 	uint32_t n_wary;
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
@@ -158,7 +161,9 @@ struct ledger {
 	bool has_unlisted;	/* some that did may be missing there */
 
 	ARRAY(struct group) groups;
-	uint64_t n_lone_changes; /* only grows, also by what is taken back */
+	uint64_t n_node_changes; /* only grows, also by what is taken back */
+	node_id node_changes[NODE_CHANGES];
+	uint64_t n_lone_changes; /* likewise */
 	node_id lone_changes[LONE_CHANGES];
 	struct ids group_ids;
 	struct map group_by_name;
@@ -234,9 +239,14 @@ static inline struct journal_entry *journal_hold(struct ledger *l, enum entry_ki
 	l->n_held++;
 	return e;
 }
+static inline void note_node_change(struct ledger *l, node_id n)
+{
+	l->node_changes[l->n_node_changes++ % NODE_CHANGES] = n;
+}
 static inline void node_touch(struct ledger *l, node_id n)
 {
 	l->nodes.v[n].generation = ++l->last_generation;
+	note_node_change(l, n);
 }
 void tell_node(const struct ledger *l, node_id n, bool is_undo);
 
@@ -274,6 +284,7 @@ void undo_pod_gone(struct ledger *l, const struct journal_entry *e);
 void settle_pod_gone(struct ledger *l, const struct journal_entry *e);
 void undo_pod_swap(struct ledger *l, const struct journal_entry *e);
 void settle_pod_swap(struct ledger *l, const struct journal_entry *e);
+void pods_trim(struct ledger *l);
 void pods_free(struct ledger *l);
 bool totals_fit(const struct ledger *l, shape_id old, shape_id shape, res_id *ret_type);
 void totals_add(wide *totals, const struct shape *s, int sign);

@@ -343,6 +343,7 @@ static struct journal_entry *node_entry(struct ledger *l, enum entry_kind kind, 
 static void node_restore(struct ledger *l, const struct journal_entry *e)
 {
 	l->nodes.v[e->node].generation = e->generation;
+	note_node_change(l, e->node);
 }
 
 static bool node_is_used(const struct ledger *l, node_id n)

@@ -62,6 +62,7 @@ void undo_node_swap(struct ledger *l, const struct journal_entry *e)
 	struct obj_node *o = l->nodes.v[e->id].obj;
 	set_object(l, e->id, e->held);
 	l->nodes.v[e->id].generation = e->generation;
+	note_node_change(l, e->id);
 	tell_node(l, e->id, true);
 	let_go(l, o);
 }
@@ -108,6 +109,7 @@ static void forget(struct ledger *l, node_id n)
 	names_drop(l->names, node->name);
 	node->name = NAME_NONE;
 	node->generation = 0;
+	note_node_change(l, n);
 }
 
 void undo_node_new(struct ledger *l, const struct journal_entry *e)
@@ -171,4 +173,15 @@ void nodes_free(struct ledger *l)
 	mem_free(l->node_used.v);
 	mem_free(l->node_leaving.v);
 	mem_free(l->node_reserved.v);
+}
+
+uint64_t ledger_node_changes(const struct ledger *l)
+{
+	return l->n_node_changes;
+}
+
+node_id ledger_node_change(const struct ledger *l, uint64_t i)
+{
+	return i < l->n_node_changes && l->n_node_changes - i <= NODE_CHANGES ? l->node_changes[i % NODE_CHANGES]
+									      : NODE_NONE;
 }

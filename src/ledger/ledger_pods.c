@@ -8,9 +8,9 @@
 
 #define TOTAL_MAX ((wide)1 << 62)
 
-static struct obj_pod *take(struct obj_pod *o)
+static struct obj_pod *take(struct ledger *l, struct obj_pod *o)
 {
-	struct obj_pod *mine = mem_alloc(sizeof(*mine));
+	struct obj_pod *mine = blocks_take(&l->pod_objects, sizeof(*mine));
 	*mine = *o;
 	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
 	return mine;
@@ -19,7 +19,7 @@ static struct obj_pod *take(struct obj_pod *o)
 static void let_go(struct ledger *l, struct obj_pod *o)
 {
 	obj_pod_drop(l->vocab, o);
-	mem_free(o);
+	blocks_give(&l->pod_objects, o, sizeof(*o));
 }
 
 static int64_t larger(const struct res_amount *a, const struct res_list *other)
@@ -58,15 +58,33 @@ bool totals_fit(const struct ledger *l, shape_id old, shape_id shape, res_id *re
 	return true;
 }
 
-static uint64_t name_key(const struct ledger *l, labelset_id labelset, name_id name)
+static name_id ns_of(const struct ledger *l, labelset_id labelset)
 {
-	return map_key2(labelset_get(l->vocab, labelset)->ns, name);
+	return labelset_get(l->vocab, labelset)->ns;
+}
+
+static uint32_t name_hash(name_id ns, name_id name)
+{
+	return (uint32_t)(hash_u64(map_key2(ns, name)) >> 32);
+}
+
+pod_id ledger_pod_find(const struct ledger *l, name_id ns, name_id name)
+{
+	uint32_t hash = name_hash(ns, name), at = id_table_home(&l->pod_by_name, hash);
+	for (;;) {
+		pod_id id = id_table_next(&l->pod_by_name, hash, &at);
+		if (id == ID_TABLE_NONE)
+			return POD_NONE;
+		const struct pod *p = &l->pods.v[id];
+		if (p->name == name && ns_of(l, p->labelset) == ns)
+			return id;
+	}
 }
 
 /* 0: it names none. */
 static uint64_t app_key(const struct ledger *l, const struct pod *p)
 {
-	return p->obj->app == NAME_NONE ? 0 : map_key2(labelset_get(l->vocab, p->labelset)->ns, p->obj->app);
+	return p->obj->app == NAME_NONE ? 0 : map_key2(ns_of(l, p->labelset), p->obj->app);
 }
 
 pod_id ledger_app_first(const struct ledger *l, name_id ns, name_id app)
@@ -83,7 +101,7 @@ pod_id ledger_app_next(const struct ledger *l, pod_id pod)
 static void enter(struct ledger *l, pod_id id, uint32_t queue_pos)
 {
 	const struct pod *p = &l->pods.v[id];
-	map_put(&l->pod_by_name, name_key(l, p->labelset, p->name), id);
+	id_table_put(&l->pod_by_name, name_hash(ns_of(l, p->labelset), p->name), id);
 	id_index_put(&l->by_app, id, app_key(l, p));
 	labelset_enter(l, p->labelset);
 	totals_add(l->totals, shape_get(l->vocab, p->shape), 1);
@@ -101,7 +119,7 @@ static void leave(struct ledger *l, pod_id id)
 	totals_add(l->totals, shape_get(l->vocab, p->shape), -1);
 	labelset_leave(l, p->labelset);
 	id_index_put(&l->by_app, id, 0);
-	map_del(&l->pod_by_name, name_key(l, p->labelset, p->name));
+	id_table_del(&l->pod_by_name, name_hash(ns_of(l, p->labelset), p->name), id);
 }
 
 static struct pod waiting_pod(struct obj_pod *o, const struct pod_entry *entry)
@@ -172,7 +190,7 @@ enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct p
 {
 	res_id type;
 	assert_entry(l, entry);
-	assert(map_get(&l->pod_by_name, name_key(l, o->labelset, o->name)) == MAP_NONE);
+	assert(ledger_pod_find(l, ns_of(l, o->labelset), o->name) == POD_NONE);
 	if (!totals_fit(l, SHAPE_NONE, o->shape, &type))
 		return fail_limit(l, o, type, e);
 	ledger_fit_stride(l);
@@ -182,7 +200,7 @@ enum err_code ledger_pod_add(struct ledger *l, struct obj_pod *o, const struct p
 	/* So that evicting it never allocates. */
 	bits_set(&l->evicted, id);
 	bits_clear(&l->evicted, id);
-	l->pods.v[id] = waiting_pod(take(o), entry);
+	l->pods.v[id] = waiting_pod(take(l, o), entry);
 	journal_add(l, ENTRY_POD_NEW, id)->flag = is_fresh;
 	enter(l, id, POS_LAST);
 	ledger_moved(l);
@@ -216,7 +234,7 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	assert(pod < l->pod_ids.limit && l->pods.v[pod].state != POD_FREE);
 	assert_entry(l, entry);
 	struct pod was = l->pods.v[pod];
-	assert(name_key(l, was.labelset, was.name) == name_key(l, o->labelset, o->name));
+	assert(was.name == o->name && ns_of(l, was.labelset) == ns_of(l, o->labelset));
 	if (!totals_fit(l, was.shape, o->shape, &type))
 		return fail_limit(l, o, type, e);
 	ledger_fit_stride(l);
@@ -225,7 +243,7 @@ enum err_code ledger_pod_set(struct ledger *l, pod_id pod, struct obj_pod *o, co
 	pod_to_waiting(l, pod);
 	struct pod *before = mem_alloc(sizeof(*before));
 	*before = l->pods.v[pod];
-	struct pod to = waiting_pod(take(o), entry);
+	struct pod to = waiting_pod(take(l, o), entry);
 	journal_hold(l, ENTRY_POD_SWAP, pod, before);
 	swap(l, pod, &to, POS_LAST);
 	ledger_moved(l);
@@ -277,9 +295,13 @@ void settle_pod_gone(struct ledger *l, const struct journal_entry *e)
 	ids_give(&l->pod_ids, e->id);
 }
 
-pod_id ledger_pod_find(const struct ledger *l, name_id ns, name_id name)
+void pods_trim(struct ledger *l)
 {
-	return map_get(&l->pod_by_name, map_key2(ns, name));
+	array_trim(&l->pods);
+	array_trim(&l->pod_ids.free);
+	array_trim(&l->new_pods);
+	id_table_trim(&l->pod_by_name);
+	id_index_trim(&l->by_app);
 }
 
 void pods_free(struct ledger *l)
@@ -290,7 +312,8 @@ void pods_free(struct ledger *l)
 	}
 	array_free(&l->pods);
 	array_free(&l->pod_ids.free);
-	map_free(&l->pod_by_name);
+	id_table_free(&l->pod_by_name);
+	blocks_free(&l->pod_objects);
 	id_index_free(&l->by_app);
 	array_free(&l->new_pods);
 	bits_free(&l->evicted);

@@ -95,12 +95,13 @@ struct read_text { /* what was read, as it was */
 
 struct manifest {
 	struct vocab *vocab;
-	struct arena *strings;	/* names of files, trees of settings, queue paths */
-	struct arena *scratch;	/* of one object */
-	struct arena *document; /* of one document */
-	const char *file;	/* being read */
-	ARRAY(struct record) records;
-	struct map *seen; /* per object kind: (namespace, name) -> record */
+	struct arena *strings;	      /* names of files, trees of settings, queue paths */
+	struct arena *scratch;	      /* of one object */
+	struct arena *document;	      /* of one document */
+	const char *file;	      /* being read */
+	ARRAY(struct record) records; /* until they are built */
+	bool has_built;		      /* there were some */
+	struct map *seen;	      /* per object kind: (namespace, name) -> record */
 	ARRAY(struct queue_def) kai_queues;
 	struct name_bag kai_names; /* of them */
 	struct map kai_queue_at;   /* by name: where in kai_queues */

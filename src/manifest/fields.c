@@ -14,16 +14,6 @@ struct at at_root(const struct tree *t)
 	return (struct at){.t = t};
 }
 
-static const struct tree *present(const struct tree *t)
-{
-	return t && t->kind != TREE_NULL ? t : NULL;
-}
-
-struct at at_field(const struct at *up, const char *key)
-{
-	return (struct at){.up = up, .t = present(tree_get(up->t, key)), .key = key};
-}
-
 struct at at_item(const struct at *up, uint32_t i)
 {
 	return (struct at){.up = up, .t = up->t->items[i], .index = i};
@@ -264,9 +254,18 @@ enum err_code at_resources(const struct reader *r, const struct at *a, struct re
 	return ERR_OK;
 }
 
-static void set_subject(struct reader *r, const char *kind, const char *ns, const char *name)
+/* Every object has one and few need it: put together without printf. */
+static void set_subject(struct reader *r, const char *const *words, size_t n)
 {
-	snprintf(r->subject, sizeof(r->subject), "%s %s%s%s", kind, ns ? ns : "", ns && *ns ? "/" : "", name);
+	char *at = r->subject, *end = r->subject + sizeof(r->subject) - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strnlen(words[i], (size_t)(end - at));
+
+		memcpy(at, words[i], len);
+		at += len;
+	}
+	*at = 0;
 }
 
 enum err_code get_identity(struct reader *r, const struct at *root, const char *kind, const char *default_ns,
@@ -275,8 +274,7 @@ enum err_code get_identity(struct reader *r, const struct at *root, const char *
 	struct at meta = at_field(root, "metadata");
 	const char *name = NULL, *ns = NULL;
 
-	set_subject(r, kind, NULL, "");
-	r->subject[strlen(kind)] = 0;
+	set_subject(r, &kind, 1);
 	TRY(at_want(r, root, TREE_MAP, e));
 	TRY(at_want(r, &meta, TREE_MAP, e));
 	TRY(get_text(r, &meta, "name", &name, e));
@@ -289,7 +287,9 @@ enum err_code get_identity(struct reader *r, const struct at *root, const char *
 	}
 	*ret_name = name ? name : "";
 	*ret_ns = ns && *ns ? ns : r->is_lenient || !default_ns ? "" : default_ns;
-	set_subject(r, kind, *ret_ns, *ret_name);
+	const char *const words[] = {kind, " ", *ret_ns, **ret_ns ? "/" : "", *ret_name};
+
+	set_subject(r, words, sizeof(words) / sizeof(*words));
 	return ERR_OK;
 }
 
@@ -307,7 +307,7 @@ enum err_code get_labels(const struct reader *r, const struct at *metadata, cons
 	*ret = arena_n(r->scratch, a.t->n, struct label);
 	for (uint32_t i = 0; i < a.t->n; i++) {
 		const struct tree_field *f = &a.t->fields[i];
-		struct at v = {.up = &a, .t = present(f->value), .key = f->key};
+		struct at v = {.up = &a, .t = at_present(f->value), .key = f->key};
 
 		TRY(at_want(r, &v, TREE_STRING, e));
 		(*ret)[n++] = (struct label){name_bag_add(bag, f->key, f->key_len),

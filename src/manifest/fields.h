@@ -49,7 +49,14 @@ struct at {
 	} while (0)
 
 struct at at_root(const struct tree *t);
-struct at at_field(const struct at *up, const char *key); /* .t NULL when absent, null, or up is no map */
+static inline const struct tree *at_present(const struct tree *t)
+{
+	return t && t->kind != TREE_NULL ? t : NULL;
+}
+static inline struct at at_field(const struct at *up, const char *key) /* .t NULL when absent, null, or up is no map */
+{
+	return (struct at){.up = up, .t = at_present(tree_get(up->t, key)), .key = key};
+}
 struct at at_item(const struct at *up, uint32_t i);
 static inline uint32_t at_count(const struct at *a) /* items of a list, 0 if absent */
 {

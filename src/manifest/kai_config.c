@@ -10,10 +10,13 @@ static enum err_code read_action(const struct reader *r, const struct at *a, con
 				 struct kai_settings *ret, struct err *e)
 {
 	char text[64];
-	struct tree here = {.kind = TREE_STRING, .line = a->t->line, .col = a->t->col, .text = text};
+	struct tree here = {.kind = TREE_STRING, .text = text};
 	struct at part = {.up = a->up, .t = &here, .key = a->key};
 	int word;
 
+	assert(a->t);
+	here.line = a->t->line;
+	here.col = a->t->col;
 	here.n = (uint32_t)snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), s);
 	word = words_find(kai_action_words, text);
 	if (word < 0)

@@ -49,6 +49,7 @@ static enum err_code plugin_ref(const struct reader *r, const struct at *a, bool
 	TRY(get_int(r, a, "weight", 0, INT32_MAX, &weight, e));
 	if (!*text || (is_enabled && str_eq(text, "*")))
 		return at_expected(r, &name, e, "the name of a plugin");
+	assert(name.t);
 	*ret = (struct plugin_ref){arena_strndup(arena, text, strlen(text)), (int32_t)weight,
 				   arena_printf(arena, "%s:%u:%u", r->file, name.t->line, name.t->col)};
 	return ERR_OK;

@@ -11,6 +11,7 @@
 
 #include "manifest/collect.h"
 #include "manifest/object.h"
+#include "manifest/tree_ahead.h"
 
 static void drop_yunikorn(struct yunikorn_config *config)
 {
@@ -511,6 +512,7 @@ static void keep_text(struct manifest *m, const char *data, size_t len)
 enum err_code manifest_read_bytes(struct manifest *m, const char *name, const char *data, size_t len, struct err *e)
 {
 	struct tree_reader *reader;
+	struct tree_ahead *ahead;
 	struct tree_doc doc;
 	enum err_code rc;
 	bool is_empty;
@@ -520,15 +522,17 @@ enum err_code manifest_read_bytes(struct manifest *m, const char *name, const ch
 	if (m->keeps_texts)
 		keep_text(m, data, len);
 	reader = tree_reader_new(m->file, data, len);
+	ahead = tree_ahead_new(reader, len);
 	for (;;) {
 		arena_reset(m->document);
-		rc = tree_next(reader, m->document, &doc, e);
+		rc = tree_ahead_next(ahead, &doc, e);
 		if (rc || !doc.root)
 			break;
 		rc = manifest_take(m, &doc, e);
 		if (rc)
 			break;
 	}
+	tree_ahead_free(ahead);
 	is_empty = m->n_documents == before && !tree_reader_had_list(reader);
 	tree_reader_free(reader);
 	if (!rc && is_empty)
@@ -765,7 +769,7 @@ static void note_unknown(struct manifest *m)
 	for (uint32_t i = 0; i < m->unknown.n; i++) {
 		const struct unknown_kind *u = &m->unknown.v[i];
 
-		if (str_eq(u->kind, "cede.dev/v1 Scenario"))
+		if (str_eq(u->kind, "cede.dev/v1 Scenario") || str_eq(u->kind, "Scenario"))
 			continue; /* who simulates reads it himself; beside it stand objects of its cluster */
 		manifest_note_at(m, u->first, "%s is not a kind cede reads; %u skipped", u->kind, u->count);
 	}
@@ -776,6 +780,19 @@ static void note_unknown(struct manifest *m)
 				 m->other_unknown.count);
 	m->other_unknown.count = 0;
 }
+
+/* The objects are the cluster's by now, and all has been said that needs their places. */
+static void forget_records(struct manifest *m)
+{
+	m->has_built = m->has_built || m->records.n > 0;
+	array_free(&m->records);
+	for (size_t i = 0; i < object_kind_count; i++)
+		map_free(&m->seen[i]);
+	arena_reset(m->scratch);
+	arena_reset(m->document);
+}
+
+enum { MANY_PODS = 10000 }; /* from here on it pays to tell the system what is free again */
 
 enum err_code manifest_build(struct manifest *m, const struct cluster_options *o, struct cluster **ret, struct err *e)
 {
@@ -797,6 +814,10 @@ enum err_code manifest_build(struct manifest *m, const struct cluster_options *o
 	note_unknown(m);
 	config_map_notes(m);
 	unread_notes(m);
+	forget_records(m);
+	cluster_trim(c);
+	if (ledger_pod_limit(cluster_ledger(c)) >= MANY_PODS)
+		mem_trim();
 	*ret = c;
 	return ERR_OK;
 }

@@ -138,8 +138,8 @@ static void read_user(const struct reader *r, const char *json, struct obj_pod *
 	const char *user;
 
 	if (!tree_next(reader, r->scratch, &doc, NULL) && (user = map_text(doc.root, "user")) && *user) {
-		o->user = names_hold_str(r->names, user);
-		o->user_groups = joined(r, tree_get(doc.root, "groups"));
+		obj_pod_extra(o)->user = names_hold_str(r->names, user);
+		obj_pod_extra(o)->user_groups = joined(r, tree_get(doc.root, "groups"));
 	}
 	tree_reader_free(reader);
 }
@@ -168,7 +168,8 @@ static enum err_code tags(const struct reader *r, const struct at *metadata, str
 	static const char *const app_labels[] = {"applicationId", "spark-app-selector", NULL};
 	static const char *const queue_labels[] = {"queue", NULL};
 	struct at labels = at_field(metadata, "labels"), annotations = at_field(metadata, "annotations");
-	const char *preemptibility = map_text(labels.t, "kai.scheduler/preemptibility"), *user, *app, *queue;
+	const char *preemptibility = map_text(labels.t, "kai.scheduler/preemptibility"), *user, *app, *queue, *subgroup;
+	enum preemptibility said = PREEMPTIBILITY_UNSET;
 
 	TRY(at_want(r, &annotations, TREE_MAP, e));
 	get_time_or_note(r, &annotations, "cede.dev/checkpointed-at", &o->checkpointed_ns);
@@ -178,14 +179,17 @@ static enum err_code tags(const struct reader *r, const struct at *metadata, str
 	o->app = names_hold_str(r->names, app);
 	o->yunikorn_queue = names_hold_str(r->names, queue);
 	o->kai_queue = names_hold_str(r->names, map_text(labels.t, "kai.scheduler/queue"));
-	o->subgroup = names_hold_str(r->names, map_text(labels.t, "kai.scheduler/subgroup-name"));
+	subgroup = map_text(labels.t, "kai.scheduler/subgroup-name");
+	if (subgroup)
+		obj_pod_extra(o)->subgroup = names_hold_str(r->names, subgroup);
 	o->allows_preemption = allow_preemption(map_text(annotations.t, "yunikorn.apache.org/allow-preemption"));
-	if (preemptibility && !preemptibility_parse(preemptibility, &o->preemptibility)) {
+	if (preemptibility && !preemptibility_parse(preemptibility, &said)) {
 		struct at a = at_field(&labels, "kai.scheduler/preemptibility");
 
 		at_note(r, &a, "\"%.40s\" is not preemptible, non-preemptible or semi-preemptible; taken as not set",
 			preemptibility);
 	}
+	o->preemptibility = said;
 	user = map_text(annotations.t, "yunikorn.apache.org/user.info");
 	if (user)
 		read_user(r, user, o);
@@ -242,11 +246,12 @@ static enum err_code read_pod(struct reader *r, const struct tree *t, struct obj
 		  status = at_field(&root, "status");
 	struct at priority = at_field(&spec, "priority");
 	struct controller_ref owner;
-	const char *ns, *name;
+	const char *ns, *name, *uid = "";
 
 	TRY(get_identity(r, &root, "Pod", "default", &ns, &name, e));
 	o->name = names_hold_str(r->names, name);
-	TRY(get_name(r, &meta, "uid", &o->uid, e));
+	TRY(get_text(r, &meta, "uid", &uid, e));
+	o->uid = uid_hold(r->names, uid, strlen(uid));
 	TRY(get_labelset(r, &meta, ns, &o->labelset, e));
 	TRY(get_time(r, &meta, "creationTimestamp", &o->created_ns, e));
 	TRY(get_time(r, &meta, "deletionTimestamp", &o->deleted_ns, e));

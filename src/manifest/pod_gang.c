@@ -44,7 +44,7 @@ static void own_gang(const struct reader *r, const struct sayings *by, const cha
 		at_note(r, &at, "\"%.40s\" is not a number of pods from 1 on; taken as 1", min);
 	o->group = names_hold_str(r->names, name);
 	o->group_is_k8s = false;
-	o->gang = pod_gang_new(r->names, &draft, NULL);
+	obj_pod_extra(o)->gang = pod_gang_new(r->names, &draft, NULL);
 }
 
 /* ---- YuniKorn ---- */
@@ -123,7 +123,7 @@ static void task_groups(const struct reader *r, const struct sayings *by, struct
 		o->group = o->app;
 		o->group_is_k8s = false;
 		names_keep(r->names, o->group);
-		o->gang = pod_gang_new(r->names, &draft, task_groups);
+		obj_pod_extra(o)->gang = pod_gang_new(r->names, &draft, task_groups);
 	}
 	name_bag_drop(&bag);
 }

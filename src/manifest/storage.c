@@ -206,7 +206,7 @@ static enum err_code read_pvc(struct reader *r, const struct tree *t, struct obj
 	TRY(get_time(r, &meta, "deletionTimestamp", &o->deleted_ns, e));
 	TRY(get_controller(r, &meta, &owner, e));
 	o->has_owner = *owner.kind || *owner.name || *owner.uid;
-	o->owner_uid = names_hold_str(r->names, owner.uid);
+	o->owner_uid = uid_hold(r->names, owner.uid, strlen(owner.uid));
 	TRY(claim_annotations(r, &meta, o, e));
 	TRY(get_class(r, &meta, &spec, &o->class, e));
 	TRY(claim_spec(r, &spec, o, e));

@@ -359,35 +359,15 @@ enum err_code tree_parse_json(const char *name, const char *data, size_t len, st
 	return code;
 }
 
-static const struct tree *get_n(const struct tree *t, const char *key, size_t n)
-{
-	if (!tree_is(t, TREE_MAP))
-		return NULL;
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->fields[i].key_len == n && memcmp(t->fields[i].key, key, n) == 0)
-			return t->fields[i].value;
-	return NULL;
-}
-
-const struct tree *tree_get(const struct tree *t, const char *key)
-{
-	return get_n(t, key, strlen(key));
-}
-
 const struct tree *tree_path(const struct tree *t, const char *dotted)
 {
 	for (const char *p = dotted;; p++) {
 		size_t n = strcspn(p, ".");
-		t = get_n(t, p, n);
+		t = tree_get_n(t, p, n);
 		p += n;
 		if (t == NULL || *p == '\0')
 			return t;
 	}
-}
-
-bool tree_is(const struct tree *t, enum tree_kind kind)
-{
-	return t != NULL && t->kind == kind;
 }
 
 const char *tree_kind_text(enum tree_kind kind)
@@ -464,4 +444,14 @@ const struct tree *tree_named(struct arena *a, const struct tree *t, const char 
 		f[c->n++] = new_field(a, t, "apiVersion", api);
 	c->fields = f;
 	return c;
+}
+
+const struct tree *tree_get_n(const struct tree *t, const char *key, size_t n)
+{
+	if (!tree_is(t, TREE_MAP))
+		return NULL;
+	for (const struct tree_field *f = t->fields, *end = f + t->n; f < end; f++)
+		if (f->key_len == n && memcmp(f->key, key, n) == 0)
+			return f->value;
+	return NULL;
 }

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -81,6 +82,12 @@ enum err_code tree_next(struct tree_reader *r, struct arena *a, struct tree_doc 
 enum err_code tree_parse_json(const char *name, const char *data, size_t len, struct arena *a, const struct tree **ret,
 			      struct err *e);
 
+/* As it was read; of one that is not deep, because an emitter has 64 levels. */
+struct emit;
+enum { TREE_EMIT_DEPTH = 60 };
+void tree_emit(struct emit *e, const char *key, const struct tree *t);
+bool tree_is_deep(const struct tree *t);
+
 /* A deep copy in a. */
 const struct tree *tree_copy(struct arena *a, const struct tree *t);
 /* The map with kind and apiVersion, which items of a typed list do not have; itself if it has them. Shares the rest. */
@@ -90,8 +97,18 @@ const char *tree_reader_name(const struct tree_reader *r);
 bool tree_reader_had_list(const struct tree_reader *r); /* one of the documents was a List without items */
 
 /* Look-ups. tree_get: NULL if t is NULL, not a map, or has no such field. */
-const struct tree *tree_get(const struct tree *t, const char *key);
+static inline const struct tree *tree_get(const struct tree *t, const char *key);
 const struct tree *tree_path(const struct tree *t, const char *dotted); /* "spec.resources.requests" */
-bool tree_is(const struct tree *t, enum tree_kind kind);		/* false for NULL */
+static inline bool tree_is(const struct tree *t, enum tree_kind kind)	/* false for NULL */
+{
+	return t != NULL && t->kind == kind;
+}
 /* "a map", "a list", "a string", "a number", "true or false", "nothing" */
 const char *tree_kind_text(enum tree_kind kind);
+
+const struct tree *tree_get_n(const struct tree *t, const char *key, size_t n);
+
+static inline const struct tree *tree_get(const struct tree *t, const char *key)
+{
+	return tree_get_n(t, key, strlen(key));
+}

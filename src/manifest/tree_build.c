@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SLAB_MIN 1024u
+#define SLAB_MIN 4096u
 #define SLAB_MAX 16384u
 #define FEW_FIELDS 16u /* up to here comparing each with each is the fastest */
 
@@ -130,8 +130,8 @@ void build_begin(struct tree_build *b, struct arena *a)
 void *slab_refill(struct tree_build *b, struct slab *s, size_t size)
 {
 	if (size > s->next_size / 4)
-		return arena_alloc(b->a, size);
-	s->p = arena_alloc(b->a, s->next_size);
+		return arena_take(b->a, size);
+	s->p = arena_take(b->a, s->next_size);
 	s->left = s->next_size;
 	if (s->next_size < SLAB_MAX)
 		s->next_size *= 2;

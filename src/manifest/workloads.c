@@ -65,6 +65,7 @@ static struct tree *tree_at(struct arena *a, const struct tree *at, enum tree_ki
 {
 	struct tree *t = arena_type(a, struct tree);
 
+	assert(at);
 	*t = (struct tree){.kind = kind, .line = at->line, .col = at->col};
 	return t;
 }

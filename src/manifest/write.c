@@ -182,7 +182,7 @@ static void write_owner(struct writer *w, const struct obj_owner *o)
 	object_begin(w, owner_api(kind), kind, str(w, labelset_get(w->v, o->labelset)->ns), str(w, o->name),
 		     str(w, o->uid));
 	labelset_labels(w, o->labelset);
-	write_controller(w, str(w, o->parent_kind), o->parent_name, o->parent_uid);
+	write_controller(w, str(w, o->parent_kind), o->parent_name, uid_of_name(o->parent_uid));
 	metadata_end(w);
 	if (o->replicas != -1)
 		emit_int(part_open(w, &spec), "replicas", o->replicas);

@@ -73,7 +73,7 @@ void write_vector(struct writer *w, const char *key, const struct res_vec *v);
 void write_yunikorn_vector(struct writer *w, const char *key,
 			   const struct res_vec *v); /* cpu is "vcore"; empty is left out */
 /* metadata.ownerReferences with the one controller, if there is any. */
-void write_controller(struct writer *w, const char *kind, name_id name, name_id uid);
+void write_controller(struct writer *w, const char *kind, name_id name, struct uid uid);
 const char *owner_kind_word(enum owner_kind kind); /* "" for none; "Other" where the word is not known any more */
 const char *owner_api(const char *kind);	   /* apiVersion; "" if not known */
 

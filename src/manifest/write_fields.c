@@ -318,16 +318,18 @@ const char *owner_api(const char *kind)
 	return "";
 }
 
-void write_controller(struct writer *w, const char *kind, name_id name, name_id uid)
+void write_controller(struct writer *w, const char *kind, name_id name, struct uid uid)
 {
-	if (!*kind && name == NAME_NONE && uid == NAME_NONE)
+	struct uid_text buf;
+
+	if (!*kind && name == NAME_NONE && uid_is_none(uid))
 		return;
 	emit_list(w->e, "ownerReferences");
 	emit_object(w->e, NULL);
 	write_text(w, "apiVersion", owner_api(kind));
 	write_text(w, "kind", kind);
 	write_name(w, "name", name);
-	write_name(w, "uid", uid);
+	write_text(w, "uid", uid_str(w->names, uid, &buf));
 	emit_bool(w->e, "controller", true);
 	emit_end(w->e);
 	emit_end(w->e);

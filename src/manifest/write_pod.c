@@ -73,7 +73,7 @@ static void labels(struct writer *w, const struct obj_pod *o)
 {
 	const struct pair said[] = {
 		{"kai.scheduler/queue", str(w, o->kai_queue)},
-		{"kai.scheduler/subgroup-name", str(w, o->subgroup)},
+		{"kai.scheduler/subgroup-name", str(w, obj_subgroup(o))},
 		{"kai.scheduler/preemptibility", preemptibility_text(o->preemptibility)},
 	};
 	struct pair more[sizeof(said) / sizeof(*said)];
@@ -112,9 +112,9 @@ static void scoring(struct writer *w, const struct shape *s, struct write_part *
 
 static void write_user(const struct writer *w, const struct obj_pod *o, struct emit *e)
 {
-	const char *groups = str(w, o->user_groups);
+	const char *groups = str(w, obj_user_groups(o));
 
-	emit_str(e, "user", str(w, o->user));
+	emit_str(e, "user", str(w, obj_user(o)));
 	if (!*groups)
 		return;
 	emit_list(e, "groups");
@@ -130,7 +130,7 @@ static void user(struct writer *w, const struct obj_pod *o, struct write_part *a
 	struct text json = {0};
 	struct emit inner;
 
-	if (!o->user)
+	if (!obj_user(o))
 		return;
 	emit_init(&inner, &json, EMIT_JSON_LINE);
 	emit_object(&inner, NULL);
@@ -162,7 +162,7 @@ static void task_groups(struct writer *w, const struct pod_gang *g, struct write
 
 static void gang(struct writer *w, const struct obj_pod *o, struct write_part *annotations)
 {
-	const struct pod_gang *g = o->gang;
+	const struct pod_gang *g = obj_gang(o);
 
 	if (!g->is_yunikorn) {
 		emit_str(part_open(w, annotations), "cede.dev/gang", str(w, o->group));
@@ -201,9 +201,9 @@ static void annotations(struct writer *w, const struct obj_pod *o)
 	write_time(w, "cede.dev/checkpointed-at", o->checkpointed_ns);
 	run_time(w, o, &p);
 	scoring(w, shape_get(w->v, o->shape), &p);
-	if (o->group && !o->group_is_k8s && !o->gang)
+	if (o->group && !o->group_is_k8s && !obj_gang(o))
 		emit_str(part_open(w, &p), "pod-group-name", str(w, o->group));
-	if (o->gang)
+	if (obj_gang(o))
 		gang(w, o, &p);
 	if (o->allows_preemption != UNSET)
 		emit_str(part_open(w, &p), "yunikorn.apache.org/allow-preemption",
@@ -293,13 +293,15 @@ void write_pod(struct writer *w, pod_id id)
 {
 	const struct pod *p = ledger_pod(w->l, id);
 	const struct obj_pod *o = p->obj;
+	struct uid_text uid;
 
-	object_begin(w, "v1", "Pod", str(w, labelset_get(w->v, o->labelset)->ns), str(w, o->name), str(w, o->uid));
+	object_begin(w, "v1", "Pod", str(w, labelset_get(w->v, o->labelset)->ns), str(w, o->name),
+		     uid_str(w->names, o->uid, &uid));
 	write_time(w, "creationTimestamp", o->created_ns);
 	write_time(w, "deletionTimestamp", deleted(w, p));
 	labels(w, o);
 	annotations(w, o);
-	write_controller(w, owner_kind_word(o->owner_kind), o->owner_name, o->owner_uid);
+	write_controller(w, owner_kind_word(o->owner_kind), o->owner_name, uid_of_name(o->owner_uid));
 	metadata_end(w);
 	spec(w, p);
 	status(w, p);

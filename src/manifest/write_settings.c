@@ -5,51 +5,7 @@
  */
 #include "base/emit.h"
 #include "manifest/collect.h"
-
-enum { DEPTH_MAX = 60 }; /* an emitter has 64 levels; no setting is as deep as ten */
-
-static bool is_too_deep(const struct tree *t, int depth)
-{
-	if (depth > DEPTH_MAX)
-		return true;
-	for (uint32_t i = 0; t->kind == TREE_MAP && i < t->n; i++)
-		if (is_too_deep(t->fields[i].value, depth + 1))
-			return true;
-	for (uint32_t i = 0; t->kind == TREE_LIST && i < t->n; i++)
-		if (is_too_deep(t->items[i], depth + 1))
-			return true;
-	return false;
-}
-
-static void write_tree(struct emit *e, const char *key, const struct tree *t)
-{
-	switch (t->kind) {
-	case TREE_NULL:
-		emit_str(e, key, NULL);
-		break;
-	case TREE_BOOL:
-		emit_bool(e, key, t->truth);
-		break;
-	case TREE_NUMBER:
-		emit_plain(e, key, t->text);
-		break;
-	case TREE_STRING:
-		emit_str(e, key, t->text);
-		break;
-	case TREE_LIST:
-		emit_list(e, key);
-		for (uint32_t i = 0; i < t->n; i++)
-			write_tree(e, NULL, t->items[i]);
-		emit_end(e);
-		break;
-	case TREE_MAP:
-		emit_object(e, key);
-		for (uint32_t i = 0; i < t->n; i++)
-			write_tree(e, t->fields[i].key, t->fields[i].value);
-		emit_end(e);
-		break;
-	}
-}
+#include "manifest/tree.h"
 
 uint32_t manifest_setting_count(const struct manifest *m)
 {
@@ -66,11 +22,11 @@ enum err_code manifest_write_setting(const struct manifest *m, uint32_t i, struc
 	const struct setting *s = &m->settings.v[i];
 	struct emit emit;
 
-	if (is_too_deep(s->root, 0))
+	if (tree_is_deep(s->root))
 		return err_fail(e, ERR_LIMIT, "%s:%u:%u: settings nested more than %d deep cannot be recorded", s->file,
-				s->root->line, s->root->col, DEPTH_MAX);
+				s->root->line, s->root->col, TREE_EMIT_DEPTH);
 	emit_init(&emit, out, EMIT_YAML);
-	write_tree(&emit, NULL, s->root);
+	tree_emit(&emit, NULL, s->root);
 	return ERR_OK;
 }
 
@@ -84,7 +40,7 @@ bool manifest_names_profile(const struct manifest *m)
 
 bool manifest_has_objects(const struct manifest *m)
 {
-	return m->records.n || m->kai_queues.n || m->has_yunikorn;
+	return m->records.n || m->has_built || m->kai_queues.n || m->has_yunikorn;
 }
 
 void manifest_keep_settings(struct manifest *m)

@@ -299,6 +299,7 @@ static enum err_code read_child(struct yk *y, uint32_t parent, const struct at *
 
 	if (!tree_is(a->t, TREE_MAP))
 		return at_expected(&y->r, a, e, "a queue");
+	assert(!text || name.t);
 	if (!text || !queue_name_is_valid(text, name.t->n))
 		return at_expected(&y->r, &name, e, "a queue name of 1 to 64 letters, digits and _ : # / @ -");
 	for (uint32_t i = 0; i < name.t->n; i++)

@@ -41,10 +41,38 @@ static void drop_names(struct vocab *v, const name_id *ids, size_t n)
 		drop_names((v), ids_, sizeof(ids_) / sizeof(*ids_)); \
 	} while (0)
 
-#define POD_NAMES(o)                                                                                                 \
-	(o)->name, (o)->uid, (o)->node_name, (o)->nominated_node, (o)->priority_class, (o)->owner_name,              \
-		(o)->owner_uid, (o)->group, (o)->subgroup, (o)->kai_queue, (o)->yunikorn_queue, (o)->app, (o)->user, \
-		(o)->user_groups
+#define POD_NAMES(o)                                                                                          \
+	(o)->name, (o)->node_name, (o)->nominated_node, (o)->priority_class, (o)->owner_name, (o)->owner_uid, \
+		(o)->group, (o)->kai_queue, (o)->yunikorn_queue, (o)->app
+
+struct pod_extra *obj_pod_extra(struct obj_pod *o)
+{
+	if (o->extra == NULL)
+		o->extra = mem_alloc(sizeof(*o->extra));
+	return o->extra;
+}
+
+static struct pod_extra *extra_copy(struct vocab *v, const struct pod_extra *x)
+{
+	if (x == NULL)
+		return NULL;
+	struct pod_extra *copy = mem_alloc(sizeof(*copy));
+	*copy = *x;
+	names_keep(vocab_names(v), x->subgroup);
+	names_keep(vocab_names(v), x->user);
+	names_keep(vocab_names(v), x->user_groups);
+	pod_gang_keep(x->gang);
+	return copy;
+}
+
+static void extra_drop(struct vocab *v, struct pod_extra *x)
+{
+	if (x == NULL)
+		return;
+	DROP_NAMES(v, x->subgroup, x->user, x->user_groups);
+	pod_gang_drop(vocab_names(v), x->gang);
+	mem_free(x);
+}
 
 struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o)
 {
@@ -52,20 +80,23 @@ struct obj_pod obj_pod_copy(struct vocab *v, const struct obj_pod *o)
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		names_keep(vocab_names(v), ids[i]);
+	uid_keep(vocab_names(v), o->uid);
 	labelset_keep(v, o->labelset);
 	shape_keep(v, o->shape);
 	pod_volumes_keep(o->volumes);
-	pod_gang_keep(o->gang);
-	return *o;
+	struct obj_pod copy = *o;
+	copy.extra = extra_copy(v, o->extra);
+	return copy;
 }
 
 void obj_pod_drop(struct vocab *v, struct obj_pod *o)
 {
 	DROP_NAMES(v, POD_NAMES(o));
+	uid_drop(vocab_names(v), o->uid);
 	labelset_drop(v, o->labelset);
 	shape_drop(v, o->shape);
 	pod_volumes_drop(vocab_names(v), o->volumes);
-	pod_gang_drop(vocab_names(v), o->gang);
+	extra_drop(v, o->extra);
 	*o = (struct obj_pod){.labelset = LABELSET_NONE, .shape = SHAPE_NONE};
 }
 

@@ -17,6 +17,7 @@
 #include "model/res.h"
 #include "model/shape.h"
 #include "model/storage.h"
+#include "model/uid.h"
 #include "units/week_hours.h"
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
@@ -62,6 +63,14 @@ struct pod_gang *pod_gang_new(struct names *names, const struct pod_gang *draft,
 struct pod_gang *pod_gang_keep(struct pod_gang *g); /* NULL is fine */
 void pod_gang_drop(struct names *names, struct pod_gang *g);
 
+/* What few pods say. */
+struct pod_extra {
+	name_id subgroup;      /* label kai.scheduler/subgroup-name */
+	name_id user;	       /* of yunikorn.apache.org/user.info */
+	name_id user_groups;   /* of the same, joined by commas */
+	struct pod_gang *gang; /* NULL: it says nothing of one, or names a PodGroup */
+};
+
 struct obj_pod {
 	/* what decisions look at of every running pod comes first, in one line of memory */
 	int64_t started_ns, checkpointed_ns, deleted_ns; /* TIME_NONE if not there */
@@ -71,30 +80,47 @@ struct obj_pod {
 	enum tristate allows_preemption : 8; /* annotation yunikorn.apache.org/allow-preemption */
 	enum pod_phase phase : 8;
 	bool has_priority : 1;
-	bool is_preempted : 1; /* condition DisruptionTarget True, reason PreemptionByScheduler */
-	bool group_is_k8s : 1; /* group is spec.schedulingGroup.podGroupName */
+	bool is_preempted : 1;			/* condition DisruptionTarget True, reason PreemptionByScheduler */
+	bool group_is_k8s : 1;			/* group is spec.schedulingGroup.podGroupName */
+	enum preemptibility preemptibility : 4; /* label kai.scheduler/preemptibility */
 	int32_t priority;
-	name_id name, uid;
+	name_id name;
 	labelset_id labelset; /* namespace and labels */
 	shape_id shape;
 	name_id node_name;	/* spec.nodeName */
 	name_id nominated_node; /* status.nominatedNodeName */
+	name_id group;		/* annotation pod-group-name, or group_is_k8s; of a gang its name */
 	int64_t created_ns, scheduled_ns;
 	int64_t run_ns; /* annotation cede.dev/run-time: how long it will work, for simulations; 0: it does not say */
 	name_id owner_name, owner_uid;
-	name_id group;			    /* annotation pod-group-name, or group_is_k8s; of a gang its name */
-	name_id subgroup;		    /* label kai.scheduler/subgroup-name */
-	name_id kai_queue, yunikorn_queue;  /* as the pod's labels and annotations name them */
-	name_id user;			    /* of yunikorn.apache.org/user.info */
-	name_id user_groups;		    /* of the same, joined by commas */
-	enum preemptibility preemptibility; /* label kai.scheduler/preemptibility */
+	name_id kai_queue, yunikorn_queue; /* as the pod's labels and annotations name them */
+	struct uid uid;
 	/*
 	 * What it mounts that filters look at; NULL: nothing. Not part of the shape: each pod of a StatefulSet has
 	 * claims of its own, and all of them are one shape.
 	 */
 	struct pod_volumes *volumes;
-	struct pod_gang *gang; /* NULL: it says nothing of one, or names a PodGroup */
+	struct pod_extra *extra; /* owned; NULL: it says nothing of that */
 };
+
+/* To write to: made if it is not there. */
+struct pod_extra *obj_pod_extra(struct obj_pod *o);
+static inline name_id obj_subgroup(const struct obj_pod *o)
+{
+	return o->extra ? o->extra->subgroup : NAME_NONE;
+}
+static inline name_id obj_user(const struct obj_pod *o)
+{
+	return o->extra ? o->extra->user : NAME_NONE;
+}
+static inline name_id obj_user_groups(const struct obj_pod *o)
+{
+	return o->extra ? o->extra->user_groups : NAME_NONE;
+}
+static inline struct pod_gang *obj_gang(const struct obj_pod *o)
+{
+	return o->extra ? o->extra->gang : NULL;
+}
 
 struct obj_image {
 	name_id name;

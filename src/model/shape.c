@@ -7,16 +7,19 @@
  */
 #include "model/shape.h"
 
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/blocks.h"
+#include "base/id_table.h"
 
 #define NONE UINT32_MAX
 
 struct interned_block {
-	uint64_t hash;
-	size_t bytes;
+	uint32_t hash;
+	uint32_t bytes;
 	uint32_t refs;
-	uint32_t next; /* id of the next block with the same hash, or NONE */
 };
 
 struct shape_block {
@@ -32,8 +35,8 @@ struct labelset_block {
 struct pool {
 	ARRAY(struct interned_block *) v; /* by id; NULL: free */
 	ARRAY(uint32_t) free_ids;
-	struct map by_hash; /* to the first id of that hash */
-	size_t bytes;
+	struct id_table by_hash;
+	struct blocks blocks;
 	uint64_t n_reused; /* ids that were given anew */
 };
 
@@ -46,6 +49,7 @@ struct vocab {
 	struct names *names;
 	struct res_types res;
 	struct pool shapes, labelsets;
+	uint32_t n_with_terms;	      /* of the shapes */
 	struct word_row draft, known; /* scratch */
 };
 
@@ -291,11 +295,25 @@ static void place_node_terms(char **at, struct shape *s)
 	s->preferred_nodes = preferred;
 }
 
-/* *s is a plain copy of the draft; give it arrays of its own. */
+static bool amounts_equal(const struct res_list *a, const struct res_list *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->v[i].type != b->v[i].type || a->v[i].amount != b->v[i].amount)
+			return false;
+	return true;
+}
+
+/* *s is a plain copy of the draft; give it arrays of its own. Most pods take what they ask for: that is one array. */
 static void place_shape(char **at, struct shape *s)
 {
+	const bool takes_what_it_asks = amounts_equal(&s->request, &s->usage);
 	PLACE(at, s->request.v, s->request.n);
-	PLACE(at, s->usage.v, s->usage.n);
+	if (takes_what_it_asks)
+		s->usage.v = s->request.v;
+	else
+		PLACE(at, s->usage.v, s->usage.n);
 	PLACE(at, s->node_selector.kv, s->node_selector.n);
 	place_node_terms(at, s);
 	PLACE(at, s->tolerations, s->n_tolerations);
@@ -311,12 +329,12 @@ static void place_shape(char **at, struct shape *s)
 
 /* ---- pools ---- */
 
-static uint64_t row_hash(const struct word_row *r)
+static uint32_t row_hash(const struct word_row *r)
 {
 	uint64_t h = r->words.n;
 	for (uint32_t i = 0; i < r->words.n; i++)
 		h = hash_mix(h, r->words.v[i]);
-	return h;
+	return (uint32_t)(h >> 32);
 }
 
 static bool row_equal(const struct word_row *a, const struct word_row *b)
@@ -331,6 +349,15 @@ static struct walk row_start(struct word_row *r)
 	return (struct walk){.purpose = TO_ROW, .row = r};
 }
 
+static void *pool_block(struct pool *p, size_t bytes, uint32_t hash)
+{
+	if (bytes > UINT32_MAX)
+		mem_fail();
+	struct interned_block *b = blocks_take(&p->blocks, bytes);
+	*b = (struct interned_block){.hash = hash, .bytes = (uint32_t)bytes, .refs = 1};
+	return b;
+}
+
 static uint32_t pool_add(struct pool *p, struct interned_block *b)
 {
 	uint32_t id = p->v.n;
@@ -341,34 +368,18 @@ static uint32_t pool_add(struct pool *p, struct interned_block *b)
 		array_push(&p->v, NULL);
 	}
 	p->v.v[id] = b;
-	b->next = map_get(&p->by_hash, b->hash);
-	map_put(&p->by_hash, b->hash, id);
-	p->bytes += b->bytes;
+	id_table_put(&p->by_hash, b->hash, id);
 	return id;
-}
-
-static void pool_unlink(struct pool *p, uint32_t id)
-{
-	const struct interned_block *b = p->v.v[id];
-	uint32_t at = map_get(&p->by_hash, b->hash);
-	if (at == id && b->next == NONE) {
-		map_del(&p->by_hash, b->hash);
-	} else if (at == id) {
-		map_put(&p->by_hash, b->hash, b->next);
-	} else {
-		while (p->v.v[at]->next != id)
-			at = p->v.v[at]->next;
-		p->v.v[at]->next = b->next;
-	}
 }
 
 static void pool_del(struct pool *p, uint32_t id)
 {
-	pool_unlink(p, id);
-	p->bytes -= p->v.v[id]->bytes;
-	mem_free(p->v.v[id]);
+	id_table_del(&p->by_hash, p->v.v[id]->hash, id);
+	blocks_give(&p->blocks, p->v.v[id], p->v.v[id]->bytes);
 	p->v.v[id] = NULL;
 	array_push(&p->free_ids, id);
+	if (p->by_hash.n == 0)
+		blocks_free(&p->blocks);
 }
 
 static struct interned_block *pool_get(const struct pool *p, uint32_t id)
@@ -380,16 +391,18 @@ static struct interned_block *pool_get(const struct pool *p, uint32_t id)
 static void pool_free(struct pool *p)
 {
 	for (uint32_t i = 0; i < p->v.n; i++)
-		mem_free(p->v.v[i]);
+		if (p->v.v[i] != NULL)
+			blocks_give(&p->blocks, p->v.v[i], p->v.v[i]->bytes);
 	array_free(&p->v);
 	array_free(&p->free_ids);
-	map_free(&p->by_hash);
+	id_table_free(&p->by_hash);
+	blocks_free(&p->blocks);
 }
 
 static size_t pool_bytes(const struct pool *p)
 {
-	return p->bytes + p->v.cap * sizeof(*p->v.v) + p->free_ids.cap * sizeof(*p->free_ids.v) +
-	       map_bytes(&p->by_hash);
+	return blocks_bytes(&p->blocks) + p->v.cap * sizeof(*p->v.v) + p->free_ids.cap * sizeof(*p->free_ids.v) +
+	       id_table_bytes(&p->by_hash);
 }
 
 static void keep(struct pool *p, uint32_t id)
@@ -405,6 +418,7 @@ struct vocab *vocab_new(void)
 {
 	struct vocab *v = mem_alloc(sizeof(*v));
 	v->names = names_new();
+	v->shapes.blocks = v->labelsets.blocks = blocks_of(alignof(struct shape_block));
 	res_types_init(&v->res, v->names);
 	return v;
 }
@@ -432,6 +446,17 @@ struct res_types *vocab_res(struct vocab *v)
 	return &v->res;
 }
 
+void vocab_trim(struct vocab *v)
+{
+	struct pool *pools[] = {&v->shapes, &v->labelsets};
+	for (size_t i = 0; i < sizeof(pools) / sizeof(*pools); i++) {
+		array_trim(&pools[i]->v);
+		array_trim(&pools[i]->free_ids);
+		id_table_trim(&pools[i]->by_hash);
+	}
+	names_trim(v->names);
+}
+
 size_t vocab_bytes(const struct vocab *v)
 {
 	return sizeof(*v) + pool_bytes(&v->shapes) + pool_bytes(&v->labelsets) +
@@ -443,10 +468,10 @@ static const struct shape *shape_of(const struct interned_block *b)
 	return &((const struct shape_block *)b)->shape;
 }
 
-static shape_id shape_find(struct vocab *v, uint64_t hash)
+static shape_id shape_find(struct vocab *v, uint32_t hash)
 {
-	uint32_t id = map_get(&v->shapes.by_hash, hash);
-	for (; id != NONE; id = v->shapes.v.v[id]->next) {
+	uint32_t at = id_table_home(&v->shapes.by_hash, hash), id;
+	while ((id = id_table_next(&v->shapes.by_hash, hash, &at)) != NONE) {
 		struct walk w = row_start(&v->known);
 		walk_shape(&w, shape_of(v->shapes.v.v[id]));
 		if (row_equal(&v->draft, &v->known))
@@ -455,17 +480,29 @@ static shape_id shape_find(struct vocab *v, uint64_t hash)
 	return id;
 }
 
-static shape_id shape_add(struct vocab *v, const struct shape *draft, uint64_t hash)
+bool shape_has_terms(const struct shape *s)
+{
+	return s->affinity.n || s->anti_affinity.n || s->preferred_affinity.n || s->preferred_anti_affinity.n;
+}
+
+uint32_t shape_with_terms_count(const struct vocab *v)
+{
+	return v->n_with_terms;
+}
+
+static shape_id shape_add(struct vocab *v, const struct shape *draft, uint32_t hash)
 {
 	size_t bytes = round_up(sizeof(struct shape_block)) + v->draft.bytes;
-	struct shape_block *b = mem_alloc(bytes);
-	b->head = (struct interned_block){.hash = hash, .bytes = bytes, .refs = 1};
+	if (amounts_equal(&draft->request, &draft->usage))
+		bytes -= round_up(draft->usage.n * sizeof(*draft->usage.v));
+	struct shape_block *b = pool_block(&v->shapes, bytes, hash);
 	b->shape = *draft;
 	char *at = (char *)b + round_up(sizeof(*b));
 	place_shape(&at, &b->shape);
 	assert(at == (char *)b + bytes);
 	struct walk w = {.purpose = TO_KEEP, .names = v->names};
 	walk_shape(&w, &b->shape);
+	v->n_with_terms += shape_has_terms(&b->shape);
 	return pool_add(&v->shapes, &b->head);
 }
 
@@ -473,7 +510,7 @@ shape_id shape_hold(struct vocab *v, const struct shape *draft)
 {
 	struct walk w = row_start(&v->draft);
 	walk_shape(&w, draft);
-	uint64_t hash = row_hash(&v->draft);
+	uint32_t hash = row_hash(&v->draft);
 	shape_id id = shape_find(v, hash);
 	if (id == NONE)
 		return shape_add(v, draft, hash);
@@ -492,6 +529,7 @@ void shape_drop(struct vocab *v, shape_id id)
 	if (id == SHAPE_NONE || --pool_get(&v->shapes, id)->refs > 0)
 		return;
 	struct walk w = {.purpose = TO_DROP, .names = v->names};
+	v->n_with_terms -= shape_has_terms(shape_of(v->shapes.v.v[id]));
 	walk_shape(&w, shape_of(v->shapes.v.v[id]));
 	pool_del(&v->shapes, id);
 }
@@ -516,10 +554,10 @@ static const struct labelset *labelset_of(const struct interned_block *b)
 	return &((const struct labelset_block *)b)->labelset;
 }
 
-static labelset_id labelset_find(struct vocab *v, uint64_t hash)
+static labelset_id labelset_find(struct vocab *v, uint32_t hash)
 {
-	uint32_t id = map_get(&v->labelsets.by_hash, hash);
-	for (; id != NONE; id = v->labelsets.v.v[id]->next) {
+	uint32_t at = id_table_home(&v->labelsets.by_hash, hash), id;
+	while ((id = id_table_next(&v->labelsets.by_hash, hash, &at)) != NONE) {
 		struct walk w = row_start(&v->known);
 		walk_labelset(&w, labelset_of(v->labelsets.v.v[id]));
 		if (row_equal(&v->draft, &v->known))
@@ -528,11 +566,10 @@ static labelset_id labelset_find(struct vocab *v, uint64_t hash)
 	return id;
 }
 
-static labelset_id labelset_add(struct vocab *v, const struct labelset *draft, uint64_t hash)
+static labelset_id labelset_add(struct vocab *v, const struct labelset *draft, uint32_t hash)
 {
 	size_t bytes = round_up(sizeof(struct labelset_block)) + v->draft.bytes;
-	struct labelset_block *b = mem_alloc(bytes);
-	b->head = (struct interned_block){.hash = hash, .bytes = bytes, .refs = 1};
+	struct labelset_block *b = pool_block(&v->labelsets, bytes, hash);
 	b->labelset = *draft;
 	char *at = (char *)b + round_up(sizeof(*b));
 	PLACE(&at, b->labelset.labels.kv, b->labelset.labels.n);
@@ -545,7 +582,7 @@ static labelset_id labelset_hold_sorted(struct vocab *v, const struct labelset *
 {
 	struct walk w = row_start(&v->draft);
 	walk_labelset(&w, draft);
-	uint64_t hash = row_hash(&v->draft);
+	uint32_t hash = row_hash(&v->draft);
 	labelset_id id = labelset_find(v, hash);
 	if (id == NONE)
 		return labelset_add(v, draft, hash);
@@ -597,6 +634,11 @@ uint32_t labelset_limit(const struct vocab *v)
 uint32_t shape_limit(const struct vocab *v)
 {
 	return v->shapes.v.n;
+}
+
+bool shape_is_live(const struct vocab *v, shape_id id)
+{
+	return id < v->shapes.v.n && v->shapes.v.v[id] != NULL;
 }
 
 bool labelset_is_live(const struct vocab *v, labelset_id id)

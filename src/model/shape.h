@@ -117,6 +117,9 @@ void shape_keep(struct vocab *v, shape_id id);
 void shape_drop(struct vocab *v, shape_id id); /* SHAPE_NONE is fine */
 const struct shape *shape_get(const struct vocab *v, shape_id id);
 uint32_t shape_count(const struct vocab *v);
+/* Shapes with a term about other pods, required or preferred: where there are none, nobody has to look for them. */
+uint32_t shape_with_terms_count(const struct vocab *v);
+bool shape_has_terms(const struct shape *s);
 
 /* kv need not be sorted; it is copied. */
 labelset_id labelset_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n);
@@ -126,8 +129,10 @@ const struct labelset *labelset_get(const struct vocab *v, labelset_id id);
 /* all ids are below it; freed ones give ns NAME_NONE and no labels, is_live false */
 uint32_t labelset_limit(const struct vocab *v);
 uint32_t shape_limit(const struct vocab *v); /* all ids are below */
+bool shape_is_live(const struct vocab *v, shape_id id);
 bool labelset_is_live(const struct vocab *v, labelset_id id);
 
 /* How often an id was given to another shape or label set than before: until then what is known by id is good. */
 uint64_t vocab_reuses(const struct vocab *v);
+void vocab_trim(struct vocab *v);	   /* what tables took in advance is given back */
 size_t vocab_bytes(const struct vocab *v); /* shapes and label sets, without names */

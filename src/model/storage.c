@@ -213,8 +213,9 @@ void obj_pv_drop(struct vocab *v, struct obj_pv *o)
 
 void obj_pvc_drop(struct vocab *v, struct obj_pvc *o)
 {
-	DROP_NAMES(v, o->ns, o->name, o->uid, o->resource_version, o->owner_uid, o->selected_node, o->class,
-		   o->attributes_class, o->volume_name);
+	uid_drop(vocab_names(v), o->owner_uid);
+	DROP_NAMES(v, o->ns, o->name, o->uid, o->resource_version, o->selected_node, o->class, o->attributes_class,
+		   o->volume_name);
 	arena_free(o->arena);
 	name_bag_drop(&o->bag);
 	*o = (struct obj_pvc){0};

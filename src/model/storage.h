@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "model/shape.h"
+#include "model/uid.h"
 #include "units/labels.h"
 #include "units/quantity.h"
 
@@ -124,7 +125,7 @@ struct obj_pv { /* PersistentVolume */
 struct obj_pvc { /* PersistentVolumeClaim */
 	name_id ns, name, uid, resource_version;
 	bool has_owner; /* a controller: */
-	name_id owner_uid;
+	struct uid owner_uid;
 	int64_t deleted_ns;
 	bool is_lost;		/* status.phase */
 	bool is_bind_completed; /* annotation pv.kubernetes.io/bind-completed */

@@ -18,7 +18,7 @@
 static uint64_t material_of(const struct pod *p)
 {
 	const struct obj_pod *o = p->obj;
-	uint64_t h = hash_mix(0, o->uid);
+	uint64_t h = hash_mix(hash_mix(0, o->uid.high), o->uid.low);
 
 	h = hash_mix(hash_mix(h, o->labelset), o->shape);
 	h = hash_mix(hash_mix(h, (uint32_t)p->priority), p->group);
@@ -164,11 +164,10 @@ static void set_preemptor(struct scheduler *s, struct task *t, const struct deci
 	t->events = report_recorder(s, p);
 	t->preemptor_ns = pod_ns(s, p);
 	t->preemptor_name = p->name;
-	t->preemptor_uid = p->obj->uid;
+	t->preemptor_uid = uid_hold_name(s->names, p->obj->uid);
 	t->node = d->node != NODE_NONE ? ledger_node(s->ledger, d->node)->name : NAME_NONE;
 	names_keep(s->names, t->preemptor_ns);
 	names_keep(s->names, t->preemptor_name);
-	names_keep(s->names, t->preemptor_uid);
 	names_keep(s->names, t->node);
 	link_victim(s, t);
 }

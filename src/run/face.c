@@ -284,7 +284,8 @@ static uint64_t uid_key(const char *uid)
 static void note_placed(struct face *f, const struct plan_view *v, const struct decision *x, const struct moment *now)
 {
 	struct ledger *l = cluster_ledger(v->cluster);
-	const char *uid = name_str(vocab_names(ledger_vocab(l)), ledger_pod(l, x->pod)->obj->uid);
+	struct uid_text buf;
+	const char *uid = uid_str(vocab_names(ledger_vocab(l)), ledger_pod(l, x->pod)->obj->uid, &buf);
 	struct waiting_info info = waiting_get(scheduler_waiting(f->d->scheduler), x->pod);
 	struct placed p = {.first_ns = info.first_ns, .decided_ns = now->steady_ns, .attempts = info.attempts};
 	uint32_t at = map_get(&f->by_uid, uid_key(uid));
@@ -339,7 +340,8 @@ static uint32_t node_hash(const char *node)
 static void note_ours(struct face *f, const struct plan_view *v, const struct decision *x)
 {
 	struct ledger *l = cluster_ledger(v->cluster);
-	const char *uid = name_str(vocab_names(ledger_vocab(l)), ledger_pod(l, x->pod)->obj->uid);
+	struct uid_text buf;
+	const char *uid = uid_str(vocab_names(ledger_vocab(l)), ledger_pod(l, x->pod)->obj->uid, &buf);
 
 	if (f->ours.n >= OURS_MAX) { /* pods that went without a node */
 		map_free(&f->ours);

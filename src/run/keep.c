@@ -87,6 +87,7 @@ static pod_id pod_with_uid(const struct daemon *d, const char *pod, const char *
 {
 	const struct world *w = scheduler_world(d->scheduler);
 	const char *slash = strchr(pod, '/');
+	struct uid_text buf;
 	struct text ns = {0};
 	pod_id id;
 
@@ -97,7 +98,7 @@ static pod_id pod_with_uid(const struct daemon *d, const char *pod, const char *
 	text_free(&ns);
 	if (id == POD_NONE)
 		return POD_NONE;
-	return str_eq(name_str(vocab_names(w->vocab), ledger_pod(cluster_ledger(w->cluster), id)->obj->uid), uid)
+	return str_eq(uid_str(vocab_names(w->vocab), ledger_pod(cluster_ledger(w->cluster), id)->obj->uid, &buf), uid)
 		       ? id
 		       : POD_NONE;
 }

@@ -46,11 +46,12 @@ void report_pod_event(struct scheduler *s, pod_id pod, const char *type, const c
 {
 	const struct pod *p = ledger_pod(s->ledger, pod),
 			 *other = related != POD_NONE ? ledger_pod(s->ledger, related) : NULL;
+	struct uid_text uid, related_uid;
 	struct kube_event e = {.api = "v1",
 			       .kind = "Pod",
 			       .ns = str_of(s, pod_ns(s, p)),
 			       .name = str_of(s, p->name),
-			       .uid = str_of(s, p->obj->uid),
+			       .uid = uid_str(s->names, p->obj->uid, &uid),
 			       .type = type,
 			       .reason = reason,
 			       .action = action,
@@ -59,7 +60,7 @@ void report_pod_event(struct scheduler *s, pod_id pod, const char *type, const c
 	if (other && other->obj) {
 		e.related_ns = str_of(s, pod_ns(s, other));
 		e.related_name = str_of(s, other->name);
-		e.related_uid = str_of(s, other->obj->uid);
+		e.related_uid = uid_str(s->names, other->obj->uid, &related_uid);
 	}
 	report_event(s, report_recorder(s, p), &e);
 }

@@ -311,8 +311,9 @@ static void note_group(struct scheduler *s, const struct pod *p)
 static void tell_theirs(struct scheduler *s, const struct pod *p, const struct obj_pod *before)
 {
 	struct text path = {0};
+	struct uid_text uid;
 	struct their_placement t = {
-		.uid = str_of(s, p->obj->uid),
+		.uid = uid_str(s->names, p->obj->uid, &uid),
 		.node = str_of(s, p->obj->node_name),
 		.queue = p->queue == QUEUE_NONE ? "" : str_of(s, queue_get(ledger_queues(s->ledger), p->queue)->path),
 		.scheduler = str_of(s, shape_get(s->world->vocab, p->shape)->scheduler_name)};
@@ -620,6 +621,7 @@ void scheduler_tick(struct scheduler *s, const struct moment *now)
 	kube_feed_settle(s->feed);
 	if (!s->was_synced && kube_feed_is_synced(s->feed)) {
 		s->was_synced = s->wants_plan = true;
+		cluster_trim(s->world->cluster); /* the whole cluster came at once */
 		say(s, false, "everything is listed");
 	}
 	timers_tick(s);

@@ -49,7 +49,7 @@ struct task *task_new(struct scheduler *s, enum task_kind kind, pod_id pod)
 
 		t->ns = keep(s, pod_ns(s, p));
 		t->name = keep(s, p->name);
-		t->uid = keep(s, p->obj->uid);
+		t->uid = uid_hold_name(s->names, p->obj->uid);
 	}
 	return t;
 }

@@ -11,7 +11,7 @@ static void add_of_pod(const struct plan_view *v, pod_id id, enum fact_kind user
 	const struct pod *p = ledger_pod(l, id);
 	struct text words = {0};
 
-	facts_add(more, user, name_str(vocab_names(ledger_vocab(l)), p->obj->user));
+	facts_add(more, user, name_str(vocab_names(ledger_vocab(l)), obj_user(p->obj)));
 	eviction_history_workload(v->cluster, p, &words);
 	facts_add(more, workload, text_str(&words));
 	text_free(&words);

@@ -223,7 +223,7 @@ static void complete_template(struct sim *s, struct sim_work *w)
 	}
 	if (w->min_member > 0 && t->group == NAME_NONE) {
 		t->group = names_hold_str(s->names, w->name);
-		t->gang = pod_gang_new(s->names, &draft, NULL);
+		obj_pod_extra(t)->gang = pod_gang_new(s->names, &draft, NULL);
 	}
 }
 
@@ -678,10 +678,11 @@ static enum sim_controller controller_of(const struct obj_pod *o)
 static void forget_run(struct sim *s, struct obj_pod *o)
 {
 	names_drop(s->names, o->name);
-	names_drop(s->names, o->uid);
+	uid_drop(s->names, o->uid);
 	names_drop(s->names, o->node_name);
 	names_drop(s->names, o->nominated_node);
-	o->name = o->uid = o->node_name = o->nominated_node = NAME_NONE;
+	o->uid = (struct uid){0};
+	o->name = o->node_name = o->nominated_node = NAME_NONE;
 	o->phase = PHASE_PENDING;
 	o->is_preempted = false;
 	o->created_ns = o->started_ns = o->scheduled_ns = o->deleted_ns = o->checkpointed_ns = TIME_NONE;

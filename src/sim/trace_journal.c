@@ -166,7 +166,9 @@ static name_id owner_of(struct trace_journal *t, const struct obj_pod *o)
 
 static name_id uid_of(struct trace_journal *t, const struct obj_pod *o)
 {
-	return names_hold_str(t->names, name_str(vocab_names(t->vocab), o->uid));
+	struct uid_text buf;
+
+	return names_hold_str(t->names, uid_str(vocab_names(t->vocab), o->uid, &buf));
 }
 
 static struct seen *find(struct trace_journal *t, name_id key)
@@ -574,10 +576,11 @@ static void as_new(struct vocab *v, struct obj_pod *o)
 	struct names *names = vocab_names(v);
 
 	names_drop(names, o->name);
-	names_drop(names, o->uid);
+	uid_drop(names, o->uid);
 	names_drop(names, o->node_name);
 	names_drop(names, o->nominated_node);
-	o->name = o->uid = o->node_name = o->nominated_node = NAME_NONE;
+	o->uid = (struct uid){0};
+	o->name = o->node_name = o->nominated_node = NAME_NONE;
 	o->phase = PHASE_PENDING;
 	o->is_preempted = false;
 	o->created_ns = o->started_ns = o->scheduled_ns = o->deleted_ns = o->checkpointed_ns = TIME_NONE;

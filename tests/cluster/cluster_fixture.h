@@ -117,9 +117,9 @@ static inline struct obj_pod pod_object(struct fix *f, const struct pod_is *p)
 	struct res_amount amount = {RES_CPU, p->cpu != 0 ? p->cpu : 1000};
 	struct shape draft = {.request = {1, &amount}, .usage = {1, &amount}};
 
-	return (struct obj_pod){
+	struct obj_pod o = {
 		.name = hold(f, p->name),
-		.uid = hold(f, p->uid),
+		.uid = uid_of_name(hold(f, p->uid)),
 		.labelset = hold_labelset(f, OR(p->ns, "ns"), p->labels),
 		.shape = shape_hold(f->v, &draft),
 		.node_name = hold(f, p->node),
@@ -137,13 +137,15 @@ static inline struct obj_pod pod_object(struct fix *f, const struct pod_is *p)
 		.owner_name = hold(f, p->owner),
 		.group = hold(f, OR(p->group, p->k8s_group)),
 		.group_is_k8s = p->k8s_group != NULL,
-		.subgroup = hold(f, p->subgroup),
 		.kai_queue = hold(f, p->kai_queue),
 		.yunikorn_queue = hold(f, p->yunikorn_queue),
-		.user = hold(f, p->user),
-		.user_groups = hold(f, p->groups),
 		.preemptibility = label_value(p->labels),
 	};
+
+	if (p->subgroup || p->user || p->groups)
+		*obj_pod_extra(&o) = (struct pod_extra){
+			.subgroup = hold(f, p->subgroup), .user = hold(f, p->user), .user_groups = hold(f, p->groups)};
+	return o;
 }
 
 static inline pod_id put_pod(struct fix *f, struct pod_is p)

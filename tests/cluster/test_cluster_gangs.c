@@ -8,7 +8,7 @@ static void put_member(struct fix *f, const char *name, int32_t min)
 	struct obj_pod o = pod_object(f, &(struct pod_is){.name = name, .group = "g"});
 	struct pod_gang draft = {.min_member = min};
 
-	o.gang = pod_gang_new(f->names, &draft, NULL);
+	obj_pod_extra(&o)->gang = pod_gang_new(f->names, &draft, NULL);
 	assert_int_equal(cluster_put_pod(f->c, &o, NULL), ERR_OK);
 }
 
@@ -22,7 +22,7 @@ static void put_task(struct fix *f, const char *name, const char *task_group, bo
 				 .task_group = hold(f, task_group),
 				 .n_task_groups = defines ? 2 : 0};
 
-	o.gang = pod_gang_new(f->names, &draft, task_groups);
+	obj_pod_extra(&o)->gang = pod_gang_new(f->names, &draft, task_groups);
 	names_drop(f->names, draft.task_group);
 	names_drop(f->names, task_groups[0].name);
 	names_drop(f->names, task_groups[1].name);

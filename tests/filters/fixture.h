@@ -479,7 +479,7 @@ static inline struct obj_pod pod_object(struct pod_text t)
 		.deleted_ns = t.is_leaving || t.is_preempted ? NS_PER_S : TIME_NONE,
 		.is_preempted = t.is_preempted,
 		.checkpointed_ns = TIME_NONE,
-		.uid = names_hold_str(f.names, t.uid),
+		.uid = uid_hold(f.names, t.uid ? t.uid : "", t.uid ? strlen(t.uid) : 0),
 		.volumes = volumes_in(t.volumes, t.name),
 	};
 }

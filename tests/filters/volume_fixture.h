@@ -135,7 +135,7 @@ static inline void put_pvc(struct pvc_text t)
 			    .name = names_hold_str(f.names, t.name),
 			    .uid = names_hold_str(f.names, t.uid),
 			    .has_owner = t.owner != NULL,
-			    .owner_uid = names_hold_str(f.names, t.owner),
+			    .owner_uid = uid_hold(f.names, t.owner ? t.owner : "", t.owner ? strlen(t.owner) : 0),
 			    .deleted_ns = t.is_deleted ? NS_PER_S : TIME_NONE,
 			    .is_lost = t.is_lost,
 			    .is_bind_completed = t.is_bound,

@@ -164,7 +164,8 @@ static void digests_see_single_fields(void **state)
 		(uint32_t *)&l->pods.v[w.placed].started_ns,
 		(uint32_t *)&l->pods.v[w.placed].created_ns,
 		&l->pods.v[w.placed].node_pos,
-		&l->pods.v[w.placed].obj->uid,
+		(uint32_t *)&l->pods.v[w.placed].obj->uid.high,
+		(uint32_t *)&l->pods.v[w.placed].obj->uid.low,
 		(uint32_t *)&l->pods.v[w.placed].obj->deleted_ns,
 		(uint32_t *)&l->nodes.v[0].generation,
 		&l->nodes.v[0].obj->uid,
@@ -198,7 +199,7 @@ static void digests_see_what_was_decided_of_volumes(void **state)
 	world_init(&w);
 	struct ledger *l = w.f.l;
 	struct assumption a = {.pod = w.placed,
-			       .ns = ledger_pod(l, w.placed)->obj->uid,
+			       .ns = labelset_get(l->vocab, ledger_pod(l, w.placed)->labelset)->ns,
 			       .claim = ledger_pod(l, w.placed)->name,
 			       .volume = ledger_node(l, 0)->name,
 			       .node = ledger_node(l, 0)->name};

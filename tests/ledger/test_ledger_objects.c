@@ -680,9 +680,53 @@ static void a_refused_queue_changes_nothing(void **state)
 	fix_free(&w.f);
 }
 
+static void set_whole(struct fix *f, group_id g, bool goes_whole)
+{
+	struct obj_group o = fix_group_object(f, "g", 1, "");
+
+	o.goes_whole = goes_whole;
+	ledger_group_set(f->l, g, &o, f->x, 0, PREEMPTIBLE);
+}
+
+/* What is known of a node on which a pod is alone in its group counts with how the group goes. */
+static void it_is_told_when_the_group_of_a_lone_pod_goes_whole(void **state)
+{
+	struct fix f;
+	ledger_mark mark;
+	group_id g;
+	node_id n1, n2;
+	uint64_t n;
+
+	fix_init(&f);
+	n1 = fix_node(&f, "n1");
+	n2 = fix_node(&f, "n2");
+	g = fix_group(&f, "g", f.x, 1, "");
+	fix_pod(&f, "alone", fix_of_group(&f, fix_on(f.x, POD_PLACED, n1), g, 0));
+	ledger_commit(f.l);
+	n = ledger_lone_changes(f.l);
+	set_whole(&f, g, false);
+	assert_int_equal(ledger_lone_changes(f.l), n);
+	ledger_commit(f.l);
+	mark = ledger_get_mark(f.l);
+	set_whole(&f, g, true);
+	assert_int_equal(ledger_lone_changes(f.l), n + 1);
+	assert_int_equal(ledger_lone_change(f.l, n), n1);
+	ledger_rollback(f.l, mark);
+	assert_int_equal(ledger_lone_changes(f.l), n + 2);
+	assert_int_equal(ledger_lone_change(f.l, n + 1), n1);
+	fix_pod(&f, "another", fix_of_group(&f, fix_on(f.x, POD_PLACED, n2), g, 0));
+	ledger_commit(f.l);
+	n = ledger_lone_changes(f.l);
+	set_whole(&f, g, true);
+	assert_int_equal(ledger_lone_changes(f.l), n); /* nobody is alone */
+	ledger_commit(f.l);
+	fix_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_told_when_the_group_of_a_lone_pod_goes_whole),
 		cmocka_unit_test(outside_moves_count_and_can_be_taken_back),
 		cmocka_unit_test(the_members_of_a_queue_are_new_when_one_comes_or_goes),
 		cmocka_unit_test(freed_ids_are_reused_last_in_first_out),

@@ -291,14 +291,14 @@ static void what_a_hand_made_pod_says_becomes_labels(void **state)
 			    .shape = shape_hold(f.vocab, &draft),
 			    .kai_queue = names_hold_str(names, "team"),
 			    .app = names_hold_str(names, "app"),
-			    .user = names_hold_str(names, "ann"),
-			    .user_groups = names_hold_str(names, "dev,ops"),
 			    .preemptibility = NON_PREEMPTIBLE,
 			    .created_ns = TIME_NONE,
 			    .started_ns = TIME_NONE,
 			    .scheduled_ns = TIME_NONE,
 			    .deleted_ns = TIME_NONE,
 			    .checkpointed_ns = TIME_NONE};
+	*obj_pod_extra(&o) = (struct pod_extra){.user = names_hold_str(names, "ann"),
+						.user_groups = names_hold_str(names, "dev,ops")};
 	names_drop(names, ns);
 	assert_int_equal(cluster_put_pod(f.cluster, &o, &e), ERR_OK);
 	assert_string_equal(output(&f, EMIT_YAML),

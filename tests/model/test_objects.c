@@ -77,7 +77,7 @@ static int teardown(void **state)
 
 static void a_pod_lets_go_of_everything(void **state)
 {
-	struct obj_pod o = {.name = fresh(), .uid = fresh(), .labelset = some_labelset()};
+	struct obj_pod o = {.name = fresh(), .uid = uid_of_name(fresh()), .labelset = some_labelset()};
 	name_id image = fresh();
 	o.shape = shape_hold(v, &(struct shape){.n_images = 1, .images = &image});
 	names_drop(vocab_names(v), image);
@@ -87,12 +87,14 @@ static void a_pod_lets_go_of_everything(void **state)
 	o.owner_name = fresh();
 	o.owner_uid = fresh();
 	o.group = fresh();
-	o.subgroup = fresh();
+	obj_pod_extra(&o)->subgroup = fresh();
 	o.kai_queue = fresh();
 	o.yunikorn_queue = fresh();
 	o.app = fresh();
-	o.user = fresh();
-	o.user_groups = fresh();
+	obj_pod_extra(&o)->user = fresh();
+	obj_pod_extra(&o)->user_groups = fresh();
+	struct obj_pod copy = obj_pod_copy(v, &o);
+	obj_pod_drop(v, &copy);
 	obj_pod_drop(v, &o);
 	obj_pod_drop(v, &o);
 }

@@ -78,13 +78,15 @@ static inline void dump_take(struct dump *d, struct text *line)
 
 static inline void dump_pod_object(struct dump *d, const struct obj_pod *o, struct text *t)
 {
-	text_printf(t, " uid=%s class=%s %d/%d phase=%d owner=%d/%s/%s group=%s/%d/%s", dump_name(d, o->uid),
+	struct uid_text uid;
+
+	text_printf(t, " uid=%s class=%s %d/%d phase=%d owner=%d/%s/%s group=%s/%d/%s", uid_str(d->names, o->uid, &uid),
 		    dump_name(d, o->priority_class), o->has_priority, o->priority, o->phase, o->owner_kind,
 		    dump_name(d, o->owner_name), dump_name(d, o->owner_uid), dump_name(d, o->group), o->group_is_k8s,
-		    dump_name(d, o->subgroup));
+		    dump_name(d, obj_subgroup(o)));
 	text_printf(t, " queues=%s/%s app=%s user=%s/%s allows=%d preemptibility=%d", dump_name(d, o->kai_queue),
-		    dump_name(d, o->yunikorn_queue), dump_name(d, o->app), dump_name(d, o->user),
-		    dump_name(d, o->user_groups), o->allows_preemption, o->preemptibility);
+		    dump_name(d, o->yunikorn_queue), dump_name(d, o->app), dump_name(d, obj_user(o)),
+		    dump_name(d, obj_user_groups(o)), o->allows_preemption, o->preemptibility);
 	text_printf(t, " checkpoint=%" PRId64 " scheduled=%" PRId64, o->checkpointed_ns, o->scheduled_ns);
 	if (!d->is_moved)
 		text_printf(t, " node=%s nominated=%s started=%" PRId64 " deleted=%" PRId64 " preempted=%d",
