@@ -273,6 +273,7 @@ static const struct row rows[] = {
 	{.shape = QUEUES, .nodes = 5000, .pods = 30, .queues = 200, .waiting = 100},
 	{.shape = GANGS, .nodes = 50, .pods = 30, .queues = 50, .waiting = 50},
 	{.shape = GANGS, .nodes = 100, .pods = 30, .queues = 50, .waiting = 100},
+	{.shape = GANGS, .nodes = 200, .pods = 30, .queues = 50, .waiting = 200},
 	{.shape = APART, .nodes = 100, .pods = 8, .queues = 50, .waiting = 1},
 	{.shape = APART, .nodes = 200, .pods = 8, .queues = 50, .waiting = 1},
 	{.shape = APART, .nodes = 400, .pods = 8, .queues = 50, .waiting = 1},

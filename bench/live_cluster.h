@@ -329,6 +329,7 @@ static inline void live_cluster_init(struct live_cluster *s, const struct live_o
 	for (uint32_t i = 0; i < o->budgets; i++)
 		live_add_budget(s, i);
 	ledger_commit(cluster_ledger(s->cluster));
+	cluster_trim(s->cluster); /* as after reading one */
 }
 
 static inline void live_cluster_free(struct live_cluster *s)

@@ -8,8 +8,7 @@
  *	cold	the first decision of a new engine, making the engine included; each on the same state
  *	warm	all waiting pods but the first, one after the other in one engine, each ten seconds later and each
  *		carried out, as a daemon does
- *	floor	summing up what an exact decision has to look at, in the densest order: room of each node; request,
- *		priority and start of each pod on it. From memory, not from the caches
+ *	floor	summing up what an exact decision has to look at (floor.h)
  *
  * Profile kai decides about all that waits at once: then cold and warm are whole cycles, warm the same again ten
  * seconds later.
@@ -18,6 +17,7 @@
 #include <time.h>
 
 #include "base/emit.h"
+#include "floor.h"
 #include "live_cluster.h"
 #include "manifest/manifest.h"
 
@@ -163,91 +163,11 @@ static void decide_warm(struct side *x)
 
 /* ---- the floor ---- */
 
-struct dense_pod {
-	int64_t cpu, memory, started;
-	int32_t priority;
-	uint32_t node;
-};
-
-struct dense_node {
-	int64_t cpu, memory, pods;
-	uint32_t first, n;
-};
-
-static volatile int64_t looked_at;
-
-static void out_of_the_caches(void)
-{
-	enum { SIZE = 128 << 20 };
-	char *much = malloc(SIZE);
-
-	assert(much);
-	memset(much, 1, SIZE);
-	for (size_t i = 0; i < SIZE; i += 64)
-		looked_at += much[i];
-	free(much);
-}
-
-static double look(const struct dense_node *nodes, uint32_t n_nodes, const struct dense_pod *pods)
-{
-	double began = now_ms();
-	int64_t best = 0;
-
-	for (uint32_t i = 0; i < n_nodes; i++) {
-		int64_t cpu = nodes[i].cpu, memory = nodes[i].memory, oldest = INT64_MAX;
-
-		for (const struct dense_pod *p = pods + nodes[i].first, *end = p + nodes[i].n; p < end; p++) {
-			bool may_go = p->priority < 10;
-
-			cpu += may_go ? p->cpu : 0;
-			memory += may_go ? p->memory : 0;
-			oldest = may_go && p->started < oldest ? p->started : oldest;
-		}
-		best += cpu ^ memory ^ oldest;
-	}
-	looked_at += best;
-	return now_ms() - began;
-}
-
-static struct dense_pod *dense_pods(struct side *x, struct dense_node *nodes)
-{
-	const struct ledger *l = cluster_ledger(x->s.cluster);
-	struct dense_pod *pods = calloc(ledger_pod_limit(l) + 1, sizeof(*pods));
-	uint32_t n = 0;
-
-	assert(pods);
-	for (node_id i = 0; i < ledger_node_limit(l); i++) {
-		const int64_t *has = ledger_node_allocatable(l, i), *used = ledger_node_used(l, i);
-		const struct ledger_node *node = ledger_node(l, i);
-
-		nodes[i] = (struct dense_node){has[RES_CPU] - used[RES_CPU], has[RES_MEMORY] - used[RES_MEMORY],
-					       has[RES_PODS] - used[RES_PODS], n, node->pods.n};
-		for (uint32_t k = 0; k < node->pods.n; k++) {
-			const struct pod *p = ledger_pod(l, node->pods.v[k]);
-			const struct shape *shape = shape_get(x->s.vocab, p->shape);
-
-			pods[n++] = (struct dense_pod){res_list_get(&shape->usage, RES_CPU),
-						       res_list_get(&shape->usage, RES_MEMORY), p->started_ns,
-						       p->priority, i};
-		}
-	}
-	return pods;
-}
-
 static void measure_floor(struct side *x)
 {
-	uint32_t n = ledger_node_limit(cluster_ledger(x->s.cluster));
-	struct dense_node *nodes = calloc(n, sizeof(*nodes));
-	struct dense_pod *pods;
-
-	assert(nodes);
-	pods = dense_pods(x, nodes);
-	for (uint32_t i = 0; i < x->n_decisions; i++) {
-		out_of_the_caches();
-		array_push(&x->ms, look(nodes, n, pods));
-	}
-	free(nodes);
-	free(pods);
+	array_reserve(&x->ms, x->n_decisions);
+	x->ms.n = x->n_decisions;
+	floor_measure(cluster_ledger(x->s.cluster), x->s.vocab, x->ms.v, x->n_decisions);
 }
 
 /* ---- all of it ---- */

@@ -125,6 +125,11 @@ void attempt_refusal_text(struct attempt *a, struct text *out)
 		text_add(out, "no nodes available to schedule pods");
 		return;
 	}
+	if (a->is_kept && a->kept.counts) {
+		fe.counts = a->kept.counts;
+		fe.n_counts = a->kept.n_counts;
+		fe.n = 0;
+	}
 	if (!status_is_success(&a->c.pre_filter))
 		status_message(&a->c, &a->c.pre_filter, &pre);
 	fe.pre_filter_msg = text_str(&pre);
@@ -262,7 +267,8 @@ static struct displace_options options_of(const struct attempt *a, struct judge 
 	return (struct displace_options){.j = j,
 					 .threads = a->en->config->threads,
 					 .looks_at_all = a->en->config->looks_at_all,
-					 .sums = displace_cache_sums(a->en->displace_cache)};
+					 .sums = displace_cache_sums(a->en->displace_cache),
+					 .orders = displace_cache_orders(a->en->displace_cache)};
 }
 
 /* The words of PostFilter into out; the decision itself if somebody can be displaced. */
@@ -530,6 +536,8 @@ void attempt_begin(struct attempt *a, struct engine *en, const struct engine_run
 	*d = attempt_decision(en, pod);
 	cycle_begin(&a->c, engine_framework(en, pod), en->arena, pod, run->now_ns);
 	a->c.leaving_make_room = profile_get(en->config->profile)->search_mode == MODE_QUEUES;
+	if (a->c.leaving_make_room)
+		engine_need_search_cache(en);
 	a->c.patience_ns = en->config->patience_ns;
 	a->c.moves_all = en->config->looks_at_all;
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/engine_internal.h"
-#include "engine/search.h"
+#include "engine/search_cache.h"
 
 /* What members of a gang may do for room in one pass, and what was so before the first of them (gang.h). */
 struct gang_pass {
@@ -24,7 +24,8 @@ struct attempt {
 	struct arena *keep;
 	struct decision *d;
 	struct status *statuses; /* per node of c.nodes */
-	const uint8_t *leaving;	 /* likewise, enum leaving_says; NULL: not known */
+	bool is_kept;		 /* statuses are what the cache keeps, with what follows from all of them: */
+	struct search_cache_filters kept;
 	node_id *feasible;
 	uint32_t n_feasible;
 	int64_t *scores;	      /* of the feasible */

@@ -14,6 +14,7 @@
 #include "engine/displace_internal.h"
 #include "engine/displace_sums.h"
 #include "engine/disruption_unit.h"
+#include "engine/eviction_order.h"
 #include "rules/plugin.h"
 
 const char *eligibility_text(enum eligibility e)
@@ -123,6 +124,9 @@ struct displace_trial { /* of one node */
 	const struct disruption_units *u;
 	struct unit_rows rows;
 	bool moves_all; /* pods on other nodes too; else only resources count, and they may stay where they are */
+	/* of each pod in the rows: no filter but the resources cares about it, so it is not moved; NULL: all are */
+	const bool *is_number;
+	int64_t *gone; /* what those take that were taken away without being moved */
 };
 
 static bool has_to_move(const struct displace_trial *t, uint32_t at)
@@ -130,19 +134,35 @@ static bool has_to_move(const struct displace_trial *t, uint32_t at)
 	return t->moves_all || t->rows.homes[at] == t->node;
 }
 
+static bool is_number(const struct displace_trial *t, uint32_t at)
+{
+	return t->is_number && t->is_number[at];
+}
+
 /* Unit i, whose pods begin at `at`. */
 static void take_away(const struct displace_trial *t, uint32_t i, uint32_t at)
 {
-	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
-		if (has_to_move(t, k))
+	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++) {
+		if (is_number(t, k))
+			cycle_add_usage(t->c, ledger_pod(t->c->ledger, t->rows.pods[k]), t->gone, 1);
+		else if (has_to_move(t, k))
 			ledger_vacate(t->c->ledger, t->rows.pods[k]);
+	}
 }
 
 static void bring_back(const struct displace_trial *t, uint32_t i, uint32_t at)
 {
-	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++)
-		if (has_to_move(t, k))
+	for (uint32_t k = at; k < at + t->u->v[i].n_pods; k++) {
+		if (is_number(t, k))
+			cycle_add_usage(t->c, ledger_pod(t->c->ledger, t->rows.pods[k]), t->gone, -1);
+		else if (has_to_move(t, k))
 			ledger_place(t->c->ledger, t->rows.pods[k], t->rows.homes[k]);
+	}
+}
+
+static struct status fits(const struct displace_trial *t)
+{
+	return t->is_number ? cycle_fits_without(t->c, t->node, t->gone) : cycle_fits(t->c, t->node);
 }
 
 /* Give back what need not go, class by class, each by importance. Marks who stays away. */
@@ -156,7 +176,7 @@ static void reprieve(const struct displace_trial *t)
 			if (t->rows.classes[i] != pass)
 				continue;
 			bring_back(t, i, at);
-			s = cycle_fits(t->c, t->node);
+			s = fits(t);
 			goes = !status_is_success(&s);
 			memset(t->rows.goes + at, goes, t->u->v[i].n_pods * sizeof(bool));
 			if (goes)
@@ -198,21 +218,40 @@ static uint32_t count_spared(const struct displace_trial *t)
 	return n;
 }
 
+/* Most pods matter to no filter but the resources: taking them away is an addition. */
+static void find_numbers(struct displace_trial *t, const struct displace_options *o, int64_t *gone)
+{
+	const struct cede_cycle *c = t->c;
+	bool *v;
+
+	if (o->looks_at_all || c->moves_all || t->u->has_whole || ledger_node(c->ledger, t->node)->nominated.n ||
+	    !cycle_knows_who_matters(c))
+		return;
+	v = arena_n(c->arena, t->u->n_pods, bool);
+	for (uint32_t i = 0; i < t->u->n_pods; i++)
+		v[i] = !cycle_cares_about(c, ledger_pod(c->ledger, t->rows.pods[i]));
+	memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
+	t->is_number = v;
+	t->gone = gone;
+}
+
 struct displace_node displace_try(struct cede_cycle *c, node_id node, const struct displace_options *o)
 {
 	struct displace_node r = {.node = node, .status = status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0)};
 	struct disruption_units u = units_on_node(c, o, node);
 	struct displace_trial t = {.c = c, .node = node, .u = &u};
 	ledger_mark mark = ledger_get_mark(c->ledger);
+	int64_t gone[RES_MAX];
 
 	if (!u.n)
 		return r;
 	t.rows = unit_rows_of(c, o, &u);
 	t.moves_all = u.has_whole && !displace_is_fast(c);
+	find_numbers(&t, o, gone);
 	c->is_dry_run = true;
 	for (uint32_t i = 0, at = 0; i < u.n; at += u.v[i++].n_pods)
 		take_away(&t, i, at);
-	r.status = cycle_fits(c, node);
+	r.status = fits(&t);
 	if (status_is_success(&r.status)) {
 		reprieve(&t);
 		collect_victims(&r, t.rows.pods, t.rows.goes, t.rows.violates, u.n_pods, c->arena);
@@ -336,82 +375,174 @@ static int by_least(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Can no set of that node be better than this one's? By name it comes later or not: nodes are in that order. */
-static bool is_beaten(const struct cede_cycle *c, const struct bounded *b, const struct displace_node *v, uint32_t at)
+/* What a node costs that was tried. By name others come later or not: nodes are in that order. */
+static struct bounded bound_of(const struct cede_cycle *c, const struct displace_node *v, uint32_t at)
 {
-	struct bounded known = {.at = at,
+	return (struct bounded){.at = at,
 				.least = {.sum = cost_of(c, v, TIE_SUM),
 					  .not_before = cost_of(c, v, TIE_START),
 					  .n_victims = v->n_victims,
 					  .highest = (int32_t)cost_of(c, v, TIE_HIGHEST)}};
-
-	return !v->n_violations && !v->n_spared && by_least(&known, b) < 0;
 }
 
 static bool can_be_bounded(const struct cede_cycle *c, const struct displace_options *o)
 {
 	int64_t below;
 
-	return o->sums && !o->tells_all && !o->looks_at_all && judge_is_by_priority(o->j, &below) &&
+	return o->sums && o->orders && !o->tells_all && !o->looks_at_all && judge_is_by_priority(o->j, &below) &&
 	       cycle_counts_room(c) && !plugins_judge(c->framework) &&
 	       !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
 }
 
-/* Those that may be candidates, cheapest first. Returns how many. */
+/* Those that may be candidates. Returns how many. */
 static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 			    struct bounded *ret)
 {
 	const struct least_cost none = {.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN};
+	struct shape_amounts amounts = {0};
 	struct sum_table *sums;
 	struct want want;
+	int64_t room[RES_MAX];
 	uint32_t count = 0;
 
 	want_of(c, &want);
 	sums = displace_sums_for(o->sums, c, &want);
+	if (sums)
+		amounts = displace_sums_amounts(sums, c, n);
 	for (uint32_t i = 0; i < n; i++) {
+		struct sums_question q = {.t = sums, .c = c, .w = &want, .node = nodes[i], .room = room};
 		enum sums_say says = SUMS_ASK;
 		struct status out;
 
 		ret[count] = (struct bounded){.at = i};
-		if (sums)
-			says = displace_sums_ask(sums, c, &want, nodes[i], &out, &ret[count].least);
+		if (sums) {
+			displace_room(c, &want, nodes[i], room);
+			says = displace_sums_ask(&q, displace_sums_of(sums, c, nodes[i], &amounts), &out,
+						 &ret[count].least);
+		}
 		if (says == SUMS_ASK)
 			ret[count].least = none;
 		count += says != SUMS_OUT;
 	}
-	if (count)
-		qsort(ret, count, sizeof(*ret), by_least);
 	return count;
+}
+
+/* ---- nodes whose pods matter to nobody but the resources ---- */
+
+/* What those who may go take of the node, into gone; false: some filter may care whether one of them is there. */
+static bool lower_hold(const struct cede_cycle *c, node_id node, int64_t *gone)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+
+	memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
+
+		if (p->priority >= c->priority)
+			continue;
+		if (cycle_cares_about(c, p))
+			return false;
+		cycle_add_usage(c, p, gone, 1);
+	}
+	return !n->nominated.n;
+}
+
+/* The other filters say the same whoever of them is there: they are asked once, and the rest is numbers. */
+static struct displace_node try_node(struct cede_cycle *c, node_id node, const struct displace_options *o,
+				     const struct want *w, bool knows_who_matters)
+{
+	struct displace_node r = {.node = node};
+	int64_t gone[RES_MAX];
+	bool ignored;
+
+	if (!knows_who_matters || !lower_hold(c, node, gone))
+		return displace_try(c, node, o);
+	c->is_dry_run = true;
+	r.status = cycle_fits_without(c, node, gone);
+	c->is_dry_run = false;
+	return status_is_success(&r.status) ? eviction_order_displace(o->orders, c, o, w, node, &ignored) : r;
+}
+
+/* ---- cheapest first ---- */
+
+/* A heap, the cheapest at its top: mostly few of many nodes are tried. */
+static void sift_down(struct bounded *v, uint32_t n, uint32_t i)
+{
+	struct bounded b = v[i];
+
+	for (uint32_t k = 2 * i + 1; k < n; i = k, k = 2 * i + 1) {
+		if (k + 1 < n && by_least(&v[k + 1], &v[k]) < 0)
+			k++;
+		if (by_least(&v[k], &b) >= 0)
+			break;
+		v[i] = v[k];
+	}
+	v[i] = b;
+}
+
+static struct bounded take_cheapest(struct bounded *v, uint32_t *n)
+{
+	struct bounded top = v[0];
+
+	v[0] = v[--*n];
+	if (*n)
+		sift_down(v, *n, 0);
+	return top;
+}
+
+struct two_best { /* UINT32_MAX: none */
+	uint32_t best, second;
+	bool rules_out;	      /* the second one violates and spares nothing, so that costs tell: */
+	struct bounded known; /* what it costs */
+};
+
+/* Can no set of that node be better than the second best? */
+static bool is_beaten(const struct two_best *t, const struct bounded *b)
+{
+	return t->rules_out && by_least(&t->known, b) < 0;
+}
+
+static void rank(const struct cede_cycle *c, const struct displace_node *v, uint32_t at, struct two_best *t)
+{
+	enum tie_break by;
+	int64_t x, y;
+
+	if (t->best == UINT32_MAX || compare(c, &v[at], &v[t->best], &by, &x, &y) < 0) {
+		t->second = t->best;
+		t->best = at;
+	} else if (t->second == UINT32_MAX || compare(c, &v[at], &v[t->second], &by, &x, &y) < 0) {
+		t->second = at;
+	}
+	t->rules_out = t->second != UINT32_MAX && !v[t->second].n_violations && !v[t->second].n_spared;
+	if (t->rules_out)
+		t->known = bound_of(c, &v[t->second], t->second);
 }
 
 /* The two best are found if there are two; false: there is none, and everybody's answer is wanted. */
 static bool try_cheapest(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 			 struct displace_node *ret)
 {
-	struct bounded *order = arena_n(c->arena, n + 1, struct bounded);
-	uint32_t count = bound_nodes(c, nodes, n, o, order), best = UINT32_MAX, second = UINT32_MAX;
-	enum tie_break by;
-	int64_t x, y;
+	struct bounded *open = arena_n(c->arena, n + 1, struct bounded);
+	uint32_t n_open = bound_nodes(c, nodes, n, o, open);
+	struct two_best two = {.best = UINT32_MAX, .second = UINT32_MAX};
+	bool knows = cycle_knows_who_matters(c);
+	struct want want;
 
+	want_of(c, &want);
+	eviction_orders_fit(o->orders, ledger_node_limit(c->ledger));
 	for (uint32_t i = 0; i < n; i++)
 		ret[i] = (struct displace_node){.node = nodes[i],
 						.status = status_of_framework(CEDE_UNRESOLVABLE, FW_NOT_HELPFUL, 0)};
-	for (uint32_t k = 0; k < count; k++) {
-		uint32_t at = order[k].at;
+	for (uint32_t i = n_open / 2; i-- > 0;)
+		sift_down(open, n_open, i);
+	while (n_open && !is_beaten(&two, &open[0])) {
+		uint32_t at = take_cheapest(open, &n_open).at;
 
-		if (second != UINT32_MAX && is_beaten(c, &order[k], &ret[second], second))
-			break;
-		ret[at] = displace_try(c, nodes[at], o);
-		if (!status_is_success(&ret[at].status))
-			continue;
-		if (best == UINT32_MAX || compare(c, &ret[at], &ret[best], &by, &x, &y) < 0) {
-			second = best;
-			best = at;
-		} else if (second == UINT32_MAX || compare(c, &ret[at], &ret[second], &by, &x, &y) < 0) {
-			second = at;
-		}
+		ret[at] = try_node(c, nodes[at], o, &want, knows);
+		if (status_is_success(&ret[at].status))
+			rank(c, ret, at, &two);
 	}
-	return best != UINT32_MAX;
+	return two.best != UINT32_MAX;
 }
 
 void displace_all(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,

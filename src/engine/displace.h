@@ -13,6 +13,7 @@
 #include "rules/judge.h"
 
 struct displace_sums;
+struct eviction_orders;
 
 struct displace_node { /* the outcome of one node */
 	node_id node;
@@ -23,12 +24,13 @@ struct displace_node { /* the outcome of one node */
 };
 
 struct displace_options {
-	struct judge *j;	      /* who may go; made by displace_judge */
-	struct protected_list *spoke; /* who is protected, and by which rule but priority; NULL: nobody asks */
-	uint32_t threads;	      /* 1: none beside the caller's */
-	bool looks_at_all;	      /* every node by moves in the ledger */
-	bool tells_all;		      /* what every node says is asked for, not only who wins */
-	struct displace_sums *sums;   /* to leave nodes out that cannot win; NULL: none is left out */
+	struct judge *j;		/* who may go; made by displace_judge */
+	struct protected_list *spoke;	/* who is protected, and by which rule but priority; NULL: nobody asks */
+	uint32_t threads;		/* 1: none beside the caller's */
+	bool looks_at_all;		/* every node by moves in the ledger */
+	bool tells_all;			/* what every node says is asked for, not only who wins */
+	struct displace_sums *sums;	/* to leave nodes out that cannot win; NULL: none is left out */
+	struct eviction_orders *orders; /* kept from decision to decision; goes with the sums */
 };
 
 /* For the cycle's pod, plugins included. */

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/displace_cache.h"
 
-#include <stdlib.h>
-
-#include "base/heap.h"
+#include "engine/displace_answers.h"
 #include "engine/displace_internal.h"
 #include "engine/displace_sums.h"
 #include "engine/eviction_order.h"
 #include "engine/spread.h"
 
 /* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
-enum { KEYS_MIN = 24, KEYS = 64, ENTRIES = 1 << 18 };
+enum { KEYS_MIN = 40, KEYS = 64, ENTRIES = 1 << 19 };
 enum { NODES_PER_THREAD = 512 }; /* fewer are looked at before a thread has begun */
-
-struct node_answer {	     /* what one node says to one kind of pod */
-	uint64_t generation; /* 0: nothing known that lasts */
-	uint64_t seen;	     /* in which use of the memory it was looked at last */
-	struct status filter;
-	struct status after; /* potential nodes: SUCCESS if it is a candidate */
-	int64_t sum;
-	int64_t not_before; /* minus the earliest start of the victims of the highest priority */
-	uint32_t n_victims, n_violations;
-	int32_t highest;
-	bool is_least; /* a candidate; the numbers are what it costs at least, and who would go was not looked at */
-};
+enum { STATUSES_MAX = 1 << 16 }; /* kept of one kind of pod; then all is looked at anew */
 
 struct key {
 	const struct framework *framework;
@@ -34,10 +21,12 @@ struct key {
 struct memory { /* of one kind of pod */
 	struct key key;
 	uint64_t last_use;
-	struct vocab *vocab;	     /* where the reference to the shape is */
-	struct node_answer *entries; /* by node id */
-	uint32_t n;
-	uint64_t budgets, groups; /* their generations when the entries were made */
+	struct vocab *vocab; /* where the reference to the shape is */
+	struct answers answers;
+	uint64_t budgets, groups; /* their generations when the answers were given */
+	uint64_t nodes_version;	  /* of the list of nodes that blocks are made of; 0: there are none yet */
+	uint64_t changes;	  /* of nodes, up to which it has followed */
+	ARRAY(node_id) unkept;	  /* nodes whose answers do not last */
 };
 
 struct displace_cache {
@@ -45,16 +34,14 @@ struct displace_cache {
 	uint64_t clock;
 	struct eviction_orders eviction_orders;
 	struct displace_sums sums;
-	struct heap open; /* of one decision: indices of nodes of which only the least is known */
+	struct heap open; /* of one decision */
 };
-
-static int by_cost(const void *ctx, uint32_t a, uint32_t b);
 
 struct displace_cache *displace_cache_new(void)
 {
 	struct displace_cache *s = mem_alloc(sizeof(*s));
 
-	heap_init(&s->open, by_cost, NULL);
+	answers_open_init(&s->open);
 	return s;
 }
 
@@ -63,11 +50,17 @@ struct displace_sums *displace_cache_sums(struct displace_cache *s)
 	return &s->sums;
 }
 
+struct eviction_orders *displace_cache_orders(struct displace_cache *s)
+{
+	return &s->eviction_orders;
+}
+
 static void forget(struct memory *m)
 {
 	if (m->vocab)
 		shape_drop(m->vocab, m->key.shape);
-	mem_free(m->entries);
+	answers_free(&m->answers);
+	array_free(&m->unkept);
 	*m = (struct memory){0};
 }
 
@@ -86,6 +79,27 @@ void displace_cache_free(struct displace_cache *s)
 static bool same_key(const struct key *a, const struct key *b)
 {
 	return a->framework == b->framework && a->shape == b->shape && a->priority == b->priority;
+}
+
+/* Where all nodes are about to be looked at for the first time, what is written then need not be cleared. */
+static void make_room(struct memory *m, const struct cede_cycle *c)
+{
+	struct answers *a = &m->answers;
+	uint32_t n = ledger_node_limit(c->ledger);
+
+	if (a->n >= n)
+		return;
+	a->v = mem_resize(a->v, n, sizeof(*a->v));
+	if (m->nodes_version || c->n_nodes < n)
+		memset(a->v + a->n, 0, (n - a->n) * sizeof(*a->v));
+	a->n = n;
+}
+
+/* What was said holds no longer. */
+static void renew(struct memory *m)
+{
+	m->answers.tally.v.n = 0;
+	m->nodes_version = 0;
 }
 
 /*
@@ -109,14 +123,11 @@ static struct memory *memory_for(struct displace_cache *s, const struct cede_cyc
 		m->vocab = ledger_vocab(c->ledger);
 		shape_keep(m->vocab, key.shape);
 	}
-	if (m->n < n) {
-		m->entries = mem_resize(m->entries, n, sizeof(*m->entries));
-		memset(m->entries + m->n, 0, (n - m->n) * sizeof(*m->entries));
-		m->n = n;
-	}
-	if ((m->budgets != ledger_budget_generation(c->ledger) || m->groups != ledger_group_generation(c->ledger)) &&
-	    m->n)
-		memset(m->entries, 0, m->n * sizeof(*m->entries));
+	make_room(m, c);
+	if (m->nodes_version &&
+	    (m->budgets != ledger_budget_generation(c->ledger) || m->groups != ledger_group_generation(c->ledger) ||
+	     m->answers.tally.v.n > STATUSES_MAX))
+		renew(m);
 	m->budgets = ledger_budget_generation(c->ledger);
 	m->groups = ledger_group_generation(c->ledger);
 	m->last_use = ++s->clock;
@@ -132,27 +143,36 @@ struct cache_look { /* at all nodes, for one waiting pod */
 	struct want want;
 	struct memory *memory;
 	struct sum_table *sums; /* NULL: sums do not tell */
+	/* of one thread: */
+	struct shape_amounts amounts;
+	struct status_tally *tally;
 };
 
-static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct node_answer *e)
+static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct answer_cost *cost)
 {
 	int64_t earliest = INT64_MAX;
 
-	e->n_victims = d->n_victims;
-	e->n_violations = d->n_violations;
-	e->highest = INT32_MIN;
-	e->sum = 0;
+	cost->n_victims = d->n_victims;
+	cost->n_violations = d->n_violations;
+	cost->highest = INT32_MIN;
+	cost->sum = 0;
 	for (uint32_t i = 0; i < d->n_victims; i++) {
 		const struct pod *p = ledger_pod(c->ledger, d->victims[i]);
 		int64_t start = victim_start(c, p);
 
-		e->sum += (int64_t)p->priority + (INT64_C(1) << 31);
-		if (p->priority > e->highest || (p->priority == e->highest && start < earliest)) {
-			e->highest = p->priority;
+		cost->sum += (int64_t)p->priority + (INT64_C(1) << 31);
+		if (p->priority > cost->highest || (p->priority == cost->highest && start < earliest)) {
+			cost->highest = p->priority;
 			earliest = start;
 		}
 	}
-	e->not_before = -earliest;
+	cost->not_before = -earliest;
+}
+
+static void say_after(const struct cache_look *v, struct node_answer *e, const struct status *s)
+{
+	e->is_candidate = status_is_success(s);
+	e->after = e->is_candidate ? STATUS_NONE : status_intern(v->tally, s) & STATUS_NONE;
 }
 
 /* Who would have to go. */
@@ -163,330 +183,353 @@ static void look_closely(const struct cache_look *v, node_id node, struct node_a
 		eviction_order_displace(&v->cache->eviction_orders, v->c, v->o, &v->want, node, &is_lasting);
 
 	e->is_least = false;
-	e->after = d.status;
-	if (status_is_success(&d.status))
-		weigh(v->c, &d, e);
-	if (!is_lasting)
-		e->generation = 0;
+	say_after(v, e, &d.status);
+	if (e->is_candidate)
+		weigh(v->c, &d, &e->cost);
+	if (is_lasting)
+		return;
+	e->generation = 0;
+	if (!e->is_unkept)
+		array_push(&v->memory->unkept, node);
+	e->is_unkept = true;
+}
+
+static void look_for_choice(void *ctx, node_id node, struct node_answer *e)
+{
+	look_closely(ctx, node, e);
 }
 
 /* What it costs at least; false: sums do not tell. */
-static bool look_at_sums(const struct cache_look *v, node_id node, struct node_answer *e)
+static bool look_at_sums(struct cache_look *v, struct sums_question *q, struct node_answer *e)
 {
 	struct least_cost least;
-	enum sums_say says = v->sums ? displace_sums_ask(v->sums, v->c, &v->want, node, &e->after, &least) : SUMS_ASK;
+	struct status out;
+	enum sums_say says = displace_sums_ask(q, displace_sums_of(v->sums, v->c, q->node, &v->amounts), &out, &least);
 
-	if (says == SUMS_LEAST) {
-		e->is_least = true;
-		e->after = (struct status){cede_ok(), PLUGIN_FRAMEWORK};
-		e->n_violations = 0;
-		e->n_victims = least.n_victims;
-		e->highest = least.highest;
-		e->sum = least.sum;
-		e->not_before = least.not_before;
-	}
-	return says != SUMS_ASK;
+	if (says == SUMS_OUT)
+		say_after(v, e, &out);
+	if (says != SUMS_LEAST)
+		return says != SUMS_ASK;
+	e->is_candidate = e->is_least = true;
+	e->cost.n_violations = 0;
+	e->cost.n_victims = least.n_victims;
+	e->cost.highest = least.highest;
+	e->cost.sum = least.sum;
+	e->cost.not_before = least.not_before;
+	return true;
 }
 
-static void look(const struct cache_look *v, node_id node, struct node_answer *e)
+/* Does it fit as it is? In most cases that is a question of numbers alone. */
+static struct status filter(const struct cache_look *v, node_id node, int64_t *room)
 {
-	e->generation = ledger_node(v->c->ledger, node)->generation;
-	e->is_least = false;
-	e->filter = cycle_fits(v->c, node);
-	e->after = e->filter;
-	if (e->filter.verdict.code == CEDE_UNSCHEDULABLE && !look_at_sums(v, node, e))
-		look_closely(v, node, e);
+	displace_room(v->c, &v->want, node, room);
+	if (!cycle_passes_static(v->c, node) || ledger_node(v->c->ledger, node)->nominated.n)
+		return cycle_fits(v->c, node);
+	return displace_lacks(v->c, &v->want, node, room);
 }
 
-/* ---- many nodes, with several threads ---- */
+/* False: who would have to go has yet to be looked at, which may need moves in the ledger. */
+static bool look(struct cache_look *v, node_id node, struct node_answer *e)
+{
+	int64_t room[RES_MAX];
+	struct sums_question q = {.t = v->sums, .c = v->c, .w = &v->want, .node = node, .room = room};
+	struct status s = filter(v, node, room);
 
-struct view { /* of all nodes that changed */
-	const struct cache_look *look;
-	const node_id *nodes;
-	struct arena *arenas[SPREAD_MAX];
+	e->generation = ledger_node(v->c->ledger, node)->generation;
+	e->is_candidate = e->is_least = e->is_unkept = false;
+	e->after = STATUS_NONE;
+	e->filter = status_is_success(&s) ? STATUS_NONE : status_intern(v->tally, &s);
+	return s.verdict.code != CEDE_UNSCHEDULABLE || (v->sums && look_at_sums(v, &q, e));
+}
+
+/* ---- all nodes, with several threads ---- */
+
+struct scan_piece { /* what one thread does */
+	struct cache_look look;
+	struct cede_cycle cycle;
+	struct arena *arena;
+	struct status_tally tally; /* the statuses of all, and behind them its own */
+	ARRAY(uint32_t) left;	   /* indices of nodes that others may not be moved for meanwhile */
 };
+
+struct scan {
+	const struct cache_look *look;
+	struct scan_piece *pieces;
+};
+
+static void scan_node(struct scan_piece *p, uint32_t at)
+{
+	const struct cede_cycle *c = p->look.c;
+	node_id node = c->nodes[at];
+	struct node_answer *e = &p->look.memory->answers.v[node];
+
+	e->cost.at = at;
+	if ((!p->look.memory->nodes_version || e->generation != ledger_node(c->ledger, node)->generation) &&
+	    !look(&p->look, node, e))
+		array_push(&p->left, at);
+	else
+		answer_count(&p->tally, e, 1);
+}
+
+/* Blocks from and up to. */
+static void scan_blocks(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
+{
+	struct scan *s = ctx;
+	struct scan_piece *p = &s->pieces[piece];
+	struct cede_cycle *c = &p->cycle;
+
+	p->look.amounts = p->look.sums ? displace_sums_amounts(p->look.sums, c, (to - from) * BLOCK_NODES)
+				       : (struct shape_amounts){0};
+	for (uint32_t b = from; b < to; b++) {
+		for (uint32_t i = b * BLOCK_NODES; i < (b + 1) * BLOCK_NODES && i < c->n_nodes; i++)
+			scan_node(p, i);
+		answers_sum_up_block(&p->look.memory->answers, c->nodes, c->n_nodes, b);
+	}
+}
+
+/* It knows the statuses that are kept, under the same numbers, but counts from nothing. */
+static void piece_init(struct scan_piece *p, const struct cache_look *v, struct arena *a)
+{
+	const struct status_tally *t = &v->memory->answers.tally;
+
+	*p = (struct scan_piece){.look = *v, .cycle = *v->c, .arena = a};
+	p->look.c = &p->cycle;
+	p->look.tally = &p->tally;
+	p->cycle.arena = a;
+	array_reserve(&p->tally.v, t->v.n + 8);
+	assert(p->tally.v.v && (t->v.v || !t->v.n));
+	for (; p->tally.v.n < t->v.n; p->tally.v.n++)
+		p->tally.v.v[p->tally.v.n] = (struct status_use){.s = t->v.v[p->tally.v.n].s};
+}
+
+/* Its own numbers of statuses become those of all. */
+static void renumber(const struct cache_look *v, const uint32_t *number, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from * BLOCK_NODES; i < to * BLOCK_NODES && i < v->c->n_nodes; i++) {
+		struct node_answer *e = &v->memory->answers.v[v->c->nodes[i]];
+
+		if (!answer_fits(e))
+			e->filter = number[e->filter];
+		if (e->after != STATUS_NONE)
+			e->after = number[e->after] & STATUS_NONE;
+	}
+}
+
+/* Pieces come one after the other: what they say is the same with any number of them. */
+static void piece_merge(struct scan_piece *p, const struct cache_look *v, uint32_t from, uint32_t to)
+{
+	struct status_tally *t = &v->memory->answers.tally;
+	uint32_t *number = arena_n(v->c->arena, p->tally.v.n + 1, uint32_t);
+	bool is_same = true;
+
+	for (uint32_t i = 0; i < p->tally.v.n; i++) {
+		number[i] = i < t->v.n && status_same(&t->v.v[i].s, &p->tally.v.v[i].s)
+				    ? i
+				    : status_intern(t, &p->tally.v.v[i].s);
+		is_same &= number[i] == i;
+		t->v.v[number[i]].n_filter += p->tally.v.v[i].n_filter;
+		t->v.v[number[i]].n_after += p->tally.v.v[i].n_after;
+	}
+	if (!is_same)
+		renumber(v, number, from, to);
+	array_free(&p->tally.v);
+}
 
 /* Where pods of groups are they may have to be moved in the ledger to know. */
-static bool may_look_beside(const struct cache_look *v, node_id node)
+static void look_at_left(const struct cache_look *v, struct scan_piece *p)
 {
-	return v->sums && !displace_sums_of(v->sums, v->c, node)->has_groups;
-}
+	struct answers *a = &v->memory->answers;
 
-static void look_at_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
-{
-	struct view *v = ctx;
-	struct cede_cycle cycle = *v->look->c;
-	struct cache_look mine = *v->look;
+	for (uint32_t i = 0; i < p->left.n; i++) {
+		struct node_answer *e = &a->v[v->c->nodes[p->left.v[i]]];
 
-	mine.c = &cycle;
-	cycle.arena = v->arenas[piece];
-	for (uint32_t i = from; i < to; i++)
-		if (may_look_beside(&mine, v->nodes[i])) {
-			struct node_answer *e = &mine.memory->entries[v->nodes[i]];
-
-			look(&mine, v->nodes[i], e);
-			e->seen = mine.memory->last_use;
-			arena_reset(cycle.arena); /* who goes is asked again of the node that wins */
-		}
-}
-
-static void look_at_all(struct view *v, uint32_t n, uint32_t pieces)
-{
-	for (uint32_t t = 0; t < pieces; t++)
-		v->arenas[t] = arena_new(1 << 14);
-	spread_run(pieces, n, look_at_piece, v);
-	for (uint32_t t = 0; t < pieces; t++)
-		arena_free(v->arenas[t]);
-}
-
-/* What is found out here need not be looked at by the one thread that chooses; it looks at the rest. */
-static void look_ahead(const struct cache_look *l)
-{
-	const struct cede_cycle *c = l->c;
-	struct view v = {.look = l};
-	node_id *changed;
-	uint32_t n = 0, pieces;
-
-	if (spread_pieces(l->o->threads, c->n_nodes, NODES_PER_THREAD) < 2)
-		return;
-	changed = arena_n(c->arena, c->n_nodes, node_id);
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		if (l->memory->entries[c->nodes[i]].generation != ledger_node(c->ledger, c->nodes[i])->generation)
-			changed[n++] = c->nodes[i];
-	v.nodes = changed;
-	pieces = spread_pieces(l->o->threads, n, NODES_PER_THREAD);
-	if (pieces > 1)
-		look_at_all(&v, n, pieces);
-}
-
-/* ---- the choice ---- */
-
-/* As displace_pick has them (displace.c), from what was kept of a node: smaller is better. */
-#define CRITERIA(X)                     \
-	X(TIE_VIOLATIONS, n_violations) \
-	X(TIE_HIGHEST, highest)         \
-	X(TIE_SUM, sum)                 \
-	X(TIE_COUNT, n_victims)         \
-	X(TIE_START, not_before)
-
-struct answer_difference {
-	enum tie_break by;
-	int64_t mine, theirs;
-};
-
-static inline struct answer_difference first_difference(const struct node_answer *a, const struct node_answer *b)
-{
-#define X(tie, field)             \
-	if (a->field != b->field) \
-		return (struct answer_difference){tie, a->field, b->field};
-	CRITERIA(X)
-#undef X
-	return (struct answer_difference){.by = TIE_NAME};
-}
-
-struct cached_choice { /* indices of nodes, which are in the order of their names; UINT32_MAX: none */
-	const struct cache_look *look;
-	uint32_t best, second;
-};
-
-static struct node_answer *answer_at(const struct cache_look *v, uint32_t at)
-{
-	return &v->memory->entries[v->c->nodes[at]];
-}
-
-/* Equal ones are decided by name. */
-static inline bool is_better(const struct cache_look *v, uint32_t a, uint32_t b)
-{
-	struct answer_difference d = first_difference(answer_at(v, a), answer_at(v, b));
-
-	return d.by == TIE_NAME ? a < b : d.mine < d.theirs;
-}
-
-static int by_cost(const void *ctx, uint32_t a, uint32_t b)
-{
-	return is_better(ctx, a, b) ? -1 : 1;
-}
-
-/* Is it one of the two best so far, or may it be? */
-static inline bool may_win(const struct cached_choice *ch, uint32_t at)
-{
-	return ch->second == UINT32_MAX || is_better(ch->look, at, ch->second);
-}
-
-static void rank(struct cached_choice *ch, uint32_t at)
-{
-	if (ch->best == UINT32_MAX || is_better(ch->look, at, ch->best)) {
-		ch->second = ch->best;
-		ch->best = at;
-	} else if (may_win(ch, at)) {
-		ch->second = at;
+		look_closely(v, v->c->nodes[p->left.v[i]], e);
+		answer_count(&a->tally, e, 1);
+		answers_node_changed(a, p->left.v[i]);
 	}
+	array_free(&p->left);
 }
 
-static void look_and_rank(struct cached_choice *ch, uint32_t at)
+static uint32_t count_changed(const struct cache_look *v)
 {
-	struct node_answer *e = answer_at(ch->look, at);
+	uint32_t n = 0;
 
-	look_closely(ch->look, ch->look->c->nodes[at], e);
-	if (status_is_success(&e->after))
-		rank(ch, at);
+	for (uint32_t i = 0; i < v->c->n_nodes; i++)
+		n += v->memory->answers.v[v->c->nodes[i]].generation !=
+		     ledger_node(v->c->ledger, v->c->nodes[i])->generation;
+	return n;
 }
 
-/* The cheapest, taken out of the list. */
-static uint32_t take_cheapest(const struct cache_look *v, uint32_t *open, uint32_t *n)
+static uint32_t scan_pieces(const struct cache_look *v)
 {
-	uint32_t least = 0, at;
+	uint32_t n = v->c->n_nodes;
 
-	for (uint32_t i = 1; i < *n; i++)
-		if (is_better(v, open[i], open[least]))
-			least = i;
-	at = open[least];
-	open[least] = open[--*n];
-	return at;
+	if (v->o->threads < 2 || spread_pieces(v->o->threads, n, NODES_PER_THREAD) < 2)
+		return 1;
+	return spread_pieces(v->o->threads, v->memory->nodes_version ? count_changed(v) : n, NODES_PER_THREAD);
+}
+
+static void scan_all(struct cache_look *v)
+{
+	struct answers *a = &v->memory->answers;
+	uint32_t n_pieces = scan_pieces(v);
+	struct scan s = {.look = v, .pieces = arena_n(v->c->arena, n_pieces, struct scan_piece)};
+
+	answers_reset_blocks(a, v->c->n_nodes);
+	for (uint32_t i = 0; i < n_pieces; i++)
+		piece_init(&s.pieces[i], v, n_pieces > 1 ? arena_new(1 << 14) : v->c->arena);
+	for (uint32_t i = 0; i < a->tally.v.n; i++)
+		a->tally.v.v[i].n_filter = a->tally.v.v[i].n_after = 0;
+	v->memory->unkept.n = 0;
+	spread_run(n_pieces, a->blocks.n, scan_blocks, &s);
+	for (uint32_t i = 0; i < n_pieces; i++)
+		piece_merge(&s.pieces[i], v, spread_begin(n_pieces, a->blocks.n, i),
+			    spread_begin(n_pieces, a->blocks.n, i + 1));
+	for (uint32_t i = 0; i < n_pieces; i++)
+		look_at_left(v, &s.pieces[i]);
+	for (uint32_t i = 0; n_pieces > 1 && i < n_pieces; i++)
+		arena_free(s.pieces[i].arena);
+	v->memory->nodes_version = framework_nodes_version(v->c->framework);
+}
+
+/* ---- those that changed ---- */
+
+static void refresh(struct cache_look *v, node_id node)
+{
+	struct answers *a = &v->memory->answers;
+	struct node_answer *e = node < a->n ? &a->v[node] : NULL;
+
+	if (!e || e->is_unkept || e->generation == ledger_node(v->c->ledger, node)->generation ||
+	    e->cost.at >= v->c->n_nodes || v->c->nodes[e->cost.at] != node)
+		return;
+	answer_count(&a->tally, e, UINT32_MAX);
+	if (!look(v, node, e))
+		look_closely(v, node, e);
+	answer_count(&a->tally, e, 1);
+	answers_node_changed(a, e->cost.at);
+}
+
+/* Nothing in between is forgotten? */
+static bool can_follow(const struct cache_look *v)
+{
+	const struct memory *m = v->memory;
+
+	return m->nodes_version == framework_nodes_version(v->c->framework) &&
+	       (m->changes == ledger_node_changes(v->c->ledger) ||
+		ledger_node_change(v->c->ledger, m->changes) != NODE_NONE);
 }
 
 /*
- * Those of which only the least is known, cheapest first, until none of them can be one of the two best. Where nothing
- * is known yet the first two rule most of the others out.
+ * What changed is copied first: looking at groups moves pods, which is written down too. Answers that do not last come
+ * first, and are then known for this decision.
  */
-static void choose_among_open(struct cached_choice *ch, uint32_t *open, uint32_t n)
+static void follow(struct cache_look *v)
 {
-	const struct cache_look *v = ch->look;
-	struct heap *h = &v->cache->open;
+	struct memory *m = v->memory;
+	uint32_t n_unkept = m->unkept.n, n = (uint32_t)(ledger_node_changes(v->c->ledger) - m->changes);
+	node_id *changed = arena_n(v->c->arena, n_unkept + n + 1, node_id);
 
-	for (int i = 0; i < 2 && n && ch->second == UINT32_MAX; i++)
-		look_and_rank(ch, take_cheapest(v, open, &n));
-	heap_clear(h);
-	h->ctx = v;
+	for (uint32_t i = 0; i < n_unkept; i++) {
+		changed[i] = m->unkept.v[i];
+		m->answers.v[changed[i]].is_unkept = false;
+	}
 	for (uint32_t i = 0; i < n; i++)
-		if (may_win(ch, open[i]))
-			heap_push(h, open[i]);
-	while (h->items.n && may_win(ch, heap_peek(h)))
-		look_and_rank(ch, heap_pop(h));
+		changed[n_unkept + i] = ledger_node_change(v->c->ledger, m->changes + i);
+	m->unkept.n = 0;
+	for (uint32_t i = 0; i < n_unkept + n; i++)
+		refresh(v, changed[i]);
 }
 
-struct status_tally {
-	ARRAY(struct status_count) v;
-	uint32_t last; /* that was counted */
-};
-
-static inline void count(struct status_tally *t, const struct status *s)
+static void look_at_nodes(struct cache_look *v)
 {
-	uint32_t k = t->last;
+	uint64_t changes = ledger_node_changes(v->c->ledger);
 
-	if (k >= t->v.n || !status_same(&t->v.v[k].s, s))
-		for (k = 0; k < t->v.n && !status_same(&t->v.v[k].s, s);)
-			k++;
-	if (k == t->v.n) {
-		struct status_count none = {*s, 0};
+	if (can_follow(v))
+		follow(v);
+	else
+		scan_all(v);
+	v->memory->changes = changes;
+	answers_sum_up_stale(&v->memory->answers, v->c->nodes, v->c->n_nodes);
+}
 
-		array_push(&t->v, none);
+/* ---- what comes of it ---- */
+
+static void list_feasible(const struct cache_look *v, struct displace_cache_result *ret)
+{
+	const struct answers *a = &v->memory->answers;
+	const struct cede_cycle *c = v->c;
+	uint32_t n = 0;
+
+	for (uint32_t b = 0; b < a->blocks.n; b++)
+		n += a->blocks.v[b].n_feasible;
+	ret->feasible = n ? arena_n(c->arena, n, node_id) : NULL;
+	for (uint32_t b = 0; n && b < a->blocks.n; b++)
+		for (uint32_t i = b * BLOCK_NODES;
+		     a->blocks.v[b].n_feasible && i < (b + 1) * BLOCK_NODES && i < c->n_nodes; i++)
+			if (answer_fits(&a->v[c->nodes[i]]))
+				ret->feasible[ret->n_feasible++] = c->nodes[i];
+}
+
+static const struct status_count *tell_tally(const struct cache_look *v, bool is_after, uint32_t *ret_n)
+{
+	const struct status_tally *t = &v->memory->answers.tally;
+	struct status_count *r = arena_n(v->c->arena, t->v.n + 1, struct status_count);
+
+	*ret_n = 0;
+	for (uint32_t i = 0; i < t->v.n; i++) {
+		uint32_t n = is_after ? t->v.v[i].n_after : t->v.v[i].n_filter;
+
+		if (n)
+			r[(*ret_n)++] = (struct status_count){t->v.v[i].s, n};
 	}
-	t->v.v[k].count++;
-	t->last = k;
+	return r;
 }
 
-static const struct status_count *keep_tally(struct cede_cycle *c, struct status_tally *t, uint32_t *ret_n)
+static void settle(const struct cache_look *v, const struct answer_choice *ch, struct displace_cache_result *ret)
 {
-	struct status_count *v = arena_n(c->arena, t->v.n + 1, struct status_count);
-
-	if (t->v.n)
-		memcpy(v, t->v.v, t->v.n * sizeof(*v));
-	*ret_n = t->v.n;
-	array_free(&t->v);
-	return v;
-}
-
-static void tally_after(const struct cache_look *v, struct displace_cache_result *ret)
-{
-	struct status_tally t = {0};
-
-	for (uint32_t i = 0; i < v->c->n_nodes; i++) {
-		const struct node_answer *e = answer_at(v, i);
-
-		if (e->filter.verdict.code == CEDE_UNSCHEDULABLE)
-			count(&t, &e->after);
-	}
-	ret->after = keep_tally(v->c, &t, &ret->n_after);
-}
-
-static void settle(const struct cached_choice *ch, struct displace_cache_result *ret)
-{
-	const struct cache_look *v = ch->look;
+	const struct answers *a = &v->memory->answers;
 	bool ignored;
 
 	if (ch->best == UINT32_MAX) {
-		tally_after(v, ret);
+		ret->after = tell_tally(v, true, &ret->n_after);
 		return;
 	}
 	ret->best = v->c->nodes[ch->best];
 	ret->winner = eviction_order_displace(&v->cache->eviction_orders, v->c, v->o, &v->want, ret->best, &ignored);
 	ret->tie = TIE_ONLY_ONE;
 	if (ch->second != UINT32_MAX) {
-		struct answer_difference d = first_difference(answer_at(v, ch->best), answer_at(v, ch->second));
+		struct cost_difference d;
 
 		ret->second = v->c->nodes[ch->second];
+		d = cost_difference(&a->v[ret->best].cost, &a->v[ret->second].cost);
 		ret->tie = d.by;
 		ret->mine = d.mine;
 		ret->theirs = d.theirs;
 	}
 }
 
-/* ---- all of it ---- */
-
-static void add_feasible(struct cede_cycle *c, node_id node, struct displace_cache_result *ret)
-{
-	if (!ret->feasible)
-		ret->feasible = arena_n(c->arena, c->n_nodes, node_id);
-	ret->feasible[ret->n_feasible++] = node;
-}
-
-/* The nodes that fit; or else the choice. */
-static void look_at_nodes(const struct cache_look *v, struct displace_cache_result *ret)
-{
-	const struct ledger_node *nodes = ledger_node(v->c->ledger, 0);
-	struct cached_choice ch = {v, UINT32_MAX, UINT32_MAX};
-	uint32_t *open = arena_n(v->c->arena, v->c->n_nodes, uint32_t), n_open = 0;
-	struct status_tally refusals = {0};
-
-	for (uint32_t i = 0; i < v->c->n_nodes; i++) {
-		node_id node = v->c->nodes[i];
-		struct node_answer *e = &v->memory->entries[node];
-
-		if (e->generation != nodes[node].generation && e->seen != v->memory->last_use)
-			look(v, node, e);
-		if (status_is_success(&e->filter)) {
-			add_feasible(v->c, node, ret);
-			continue;
-		}
-		count(&refusals, &e->filter);
-		if (e->filter.verdict.code != CEDE_UNSCHEDULABLE || !status_is_success(&e->after) || !may_win(&ch, i))
-			continue;
-		if (e->is_least)
-			open[n_open++] = i;
-		else
-			rank(&ch, i);
-	}
-	ret->refusals = keep_tally(v->c, &refusals, &ret->n_refusals);
-	if (ret->n_feasible)
-		return;
-	choose_among_open(&ch, open, n_open);
-	settle(&ch, ret);
-}
-
 bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
 			struct displace_cache_result *ret)
 {
 	struct cache_look v = {.cache = s, .c = c, .o = o};
+	struct answer_choice ch = {.nodes = c->nodes, .n_nodes = c->n_nodes, .open = &s->open, .look = look_for_choice};
 
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
 		return false;
 	*ret = (struct displace_cache_result){.best = NODE_NONE, .second = NODE_NONE};
 	v.memory = memory_for(s, c);
+	v.tally = &v.memory->answers.tally;
 	want_of(c, &v.want);
 	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
 	v.sums = displace_sums_for(&s->sums, c, &v.want);
-	look_ahead(&v);
-	look_at_nodes(&v, ret);
+	look_at_nodes(&v);
+	ret->refusals = tell_tally(&v, false, &ret->n_refusals);
+	list_feasible(&v, ret);
+	if (ret->n_feasible)
+		return true;
+	ch.answers = &v.memory->answers;
+	ch.ctx = &v;
+	answers_choose(&ch);
+	settle(&v, &ch, ret);
 	return true;
 }

@@ -18,7 +18,9 @@ struct displace_cache;
 
 struct displace_cache *displace_cache_new(void);
 void displace_cache_free(struct displace_cache *s);
-struct displace_sums *displace_cache_sums(struct displace_cache *s); /* for who looks at nodes in another way */
+/* For who looks at nodes in another way. */
+struct displace_sums *displace_cache_sums(struct displace_cache *s);
+struct eviction_orders *displace_cache_orders(struct displace_cache *s);
 
 struct displace_cache_result {
 	uint32_t n_feasible;	     /* nodes that fit now: nobody has to go */

@@ -12,6 +12,7 @@
 #include "engine/displace_internal.h"
 #include "engine/disruption_unit.h"
 #include "engine/spread.h"
+#include "filters/builtin.h"
 #include "rules/plugin.h"
 
 /* Only the resources depend on pods, and no plugin judges victims. */
@@ -23,6 +24,7 @@ bool displace_is_fast(const struct cede_cycle *c)
 
 void want_of(const struct cede_cycle *c, struct want *w)
 {
+	w->fit_plugin = framework_plugin_find(c->framework, resources_fit_plugin.name);
 	w->n = 0;
 	w->type[w->n] = RES_PODS;
 	w->amount[w->n++] = 1;

@@ -16,6 +16,7 @@ struct want { /* the request as short lists, `pods` first */
 	uint32_t n;
 	res_id type[RES_MAX];
 	int64_t amount[RES_MAX];
+	uint32_t fit_plugin; /* index of NodeResourcesFit, in whose name it does not fit */
 };
 void want_of(const struct cede_cycle *c, struct want *w);
 /* Of the wanted types, beside those whose nominations hold against this pod. */

@@ -16,8 +16,7 @@
 
 enum { SUM_TYPES = 4, SUM_LEVELS = 4, SUM_STARTS = 3, SUM_TABLES = 4, SUM_ENTRIES = 1 << 18 };
 
-struct node_sums {	     /* by level; of more priorities than there are levels the highest share the last one */
-	uint64_t generation; /* 0: not known */
+struct node_sums { /* by level; of more priorities than there are levels the highest share the last one */
 	int32_t priority[SUM_LEVELS]; /* ascending, of the shared one the lowest; INT32_MAX: not in use */
 	uint32_t n_pods[SUM_LEVELS];  /* up to it */
 	uint8_t n;
@@ -30,12 +29,19 @@ struct node_sums {	     /* by level; of more priorities than there are levels th
 	int64_t rows[];
 };
 
+/* What pods of each shape hold of a table's types, looked up once for all of them; for one thread and one decision. */
+struct shape_amounts {
+	int64_t *v; /* by shape, one after the other; the first -1: not known yet */
+	uint32_t n; /* of them; 0: they are looked up for each pod */
+};
+
 struct sum_table { /* for one set of types */
 	uint64_t types;
 	uint64_t last_use;
 	uint32_t n_types, width; /* width: of a row */
 	size_t stride;		 /* bytes of a node */
 	char *v;		 /* struct node_sums, by node id */
+	uint64_t *generations;	 /* of the nodes they were made of; 0: not known */
 	uint32_t n;
 	uint8_t slot[RES_MAX]; /* of a type; SUM_TYPES: not asked for */
 };
@@ -61,7 +67,18 @@ enum sums_say {
 void displace_sums_free(struct displace_sums *s);
 /* The table for what is wanted, with room for all nodes; NULL: it asks for too many types. */
 struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_cycle *c, const struct want *w);
-const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node);
-/* For a pod that displace_is_fast, of a node that refused it for want of room. */
-enum sums_say displace_sums_ask(struct sum_table *t, const struct cede_cycle *c, const struct want *w, node_id node,
-				struct status *ret_status, struct least_cost *ret);
+/* For looking at so many nodes; in the cycle's arena. */
+struct shape_amounts displace_sums_amounts(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes);
+/* Brought up to date. */
+const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node,
+					 struct shape_amounts *a);
+struct sums_question { /* about one node */
+	const struct sum_table *t;
+	const struct cede_cycle *c;
+	const struct want *w;
+	node_id node;
+	const int64_t *room; /* as displace_room has it */
+};
+/* For a pod that displace_is_fast, of a node that refused it for want of room; s: its sums. */
+enum sums_say displace_sums_ask(const struct sums_question *q, const struct node_sums *s, struct status *ret_status,
+				struct least_cost *ret);

@@ -24,11 +24,8 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->cluster = c;
 	en->ledger = cluster_ledger(c);
 	en->config = config;
-	en->arena = arena_new(1 << 18);
+	en->arena = arena_new(profile_get(config->profile)->search_mode == MODE_PODS ? 1 << 15 : 1 << 18);
 	en->displace_cache = displace_cache_new();
-	en->search_cache = search_cache_new();
-	if (config->looks_at_all)
-		search_cache_keep_nothing(en->search_cache);
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
 		en->frameworks[i] = framework_new(c, &config->kube_profiles[i], extra, n_extra, e);
@@ -38,6 +35,16 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 		}
 	}
 	return en;
+}
+
+/* Made for the first attempt: other profiles need none. */
+void engine_need_search_cache(struct engine *en)
+{
+	if (en->search_cache)
+		return;
+	en->search_cache = search_cache_new();
+	if (en->config->looks_at_all)
+		search_cache_keep_nothing(en->search_cache);
 }
 
 static void forget_history(struct engine *en)
@@ -57,6 +64,7 @@ void engine_free(struct engine *en)
 	mem_free(en->frameworks);
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
+	movable_memory_free(en->movable);
 	judge_scratch_free(&en->scratch);
 	forget_history(en);
 	arena_free(en->arena);
@@ -148,14 +156,15 @@ static int by_queue_sort(const void *a, const void *b, void *ctx)
 	return d ? d : name_cmp(names, p->name, q->name);
 }
 
-/* Drivers list those of one kind in order: what is in order already is only merged. */
-static uint32_t end_of_run(const struct engine *en, const struct queue_sort *v, uint32_t n, uint32_t from)
+/* Drivers list those of one kind in order: what is in order already is only merged. Where such runs end, into ends. */
+static uint32_t find_runs(const struct engine *en, const struct queue_sort *v, uint32_t n, uint32_t *ends)
 {
-	uint32_t i = from + 1;
+	uint32_t n_runs = 0;
 
-	while (i < n && by_queue_sort(&v[i - 1], &v[i], en->ledger) <= 0)
-		i++;
-	return i < n ? i : n;
+	for (uint32_t i = 1; i <= n; i++)
+		if (i == n || by_queue_sort(&v[i - 1], &v[i], en->ledger) > 0)
+			ends[n_runs++] = i;
+	return n_runs;
 }
 
 static void merge(const struct engine *en, const struct queue_sort *v, uint32_t from, uint32_t middle, uint32_t end,
@@ -170,20 +179,21 @@ static void merge(const struct engine *en, const struct queue_sort *v, uint32_t 
 
 /* Returns where the sorted ones are: v or other. */
 static struct queue_sort *merge_runs(const struct engine *en, struct queue_sort *v, struct queue_sort *other,
-				     uint32_t n)
+				     uint32_t *ends, uint32_t n_runs)
 {
-	while (end_of_run(en, v, n, 0) < n) {
+	while (n_runs > 1) {
 		struct queue_sort *from = v;
+		uint32_t at = 0, n = 0;
 
-		for (uint32_t at = 0; at < n;) {
-			uint32_t middle = end_of_run(en, v, n, at);
-			uint32_t end = middle < n ? end_of_run(en, v, n, middle) : n;
+		for (uint32_t i = 0; i < n_runs; i += 2) {
+			uint32_t end = ends[i + 1 < n_runs ? i + 1 : i];
 
-			merge(en, v, at, middle, end, other);
-			at = end;
+			merge(en, v, at, ends[i], end, other);
+			ends[n++] = at = end;
 		}
 		v = other;
 		other = from;
+		n_runs = n;
 	}
 	return v;
 }
@@ -192,6 +202,7 @@ static void sort_waiting(const struct engine *en, struct pod_list *l)
 {
 	bool is_of_pods = profile_get(en->config->profile)->search_mode == MODE_PODS;
 	struct queue_sort *v = mem_alloc((2 * (size_t)l->n + 1) * sizeof(*v)), *sorted;
+	uint32_t *ends = mem_alloc(((size_t)l->n + 1) * sizeof(*ends));
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct pod *p = ledger_pod(en->ledger, l->v[i]);
@@ -201,9 +212,10 @@ static void sort_waiting(const struct engine *en, struct pod_list *l)
 					   .made_ns = p->created_ns == TIME_NONE ? INT64_MAX : p->created_ns,
 					   .is_nominated = is_of_pods && gang_kube_is_nominated(en, p)};
 	}
-	sorted = merge_runs(en, v, v + l->n, l->n);
+	sorted = merge_runs(en, v, v + l->n, ends, find_runs(en, v, l->n, ends));
 	for (uint32_t i = 0; i < l->n; i++)
 		l->v[i] = sorted[i].pod;
+	mem_free(ends);
 	mem_free(v);
 }
 

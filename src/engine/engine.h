@@ -44,7 +44,10 @@ struct engine_run {
 	void *driver; /* whom they are asked of */
 	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
 	const struct bits *tells_of;
-	/* Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared. */
+	/*
+	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and a
+	 * pod in no group is not told why it waits (message).
+	 */
 	bool tells_times;
 	bool tells_in_any_order;       /* those of one node, in decisions about pods that are in no group */
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */

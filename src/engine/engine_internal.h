@@ -13,6 +13,10 @@
 struct search_cache; /* search_cache.h */
 struct search_cache *search_cache_new(void);
 void search_cache_free(struct search_cache *s);
+struct engine;
+void engine_need_search_cache(struct engine *en);
+struct movable_memory; /* movable.h */
+void movable_memory_free(struct movable_memory *m);
 
 struct engine {
 	struct cluster *cluster;
@@ -21,7 +25,8 @@ struct engine {
 	struct framework **frameworks;			 /* one for each kube profile */
 	struct arena *arena;				 /* of one attempt */
 	struct displace_cache *displace_cache;		 /* what nodes said before */
-	struct search_cache *search_cache;		 /* the same where queues count */
+	struct search_cache *search_cache;		 /* the same where queues count; else NULL */
+	struct movable_memory *movable;			 /* who may move; NULL: nobody was asked */
 	struct judge_scratch scratch;			 /* of one search after the other */
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */

@@ -11,16 +11,17 @@ void eviction_orders_fit(struct eviction_orders *l, uint32_t n_nodes)
 {
 	if (l->n >= n_nodes)
 		return;
-	l->v = mem_resize(l->v, n_nodes, sizeof(*l->v));
-	memset(l->v + l->n, 0, (n_nodes - l->n) * sizeof(*l->v));
+	l->slots = mem_resize(l->slots, n_nodes, sizeof(*l->slots));
+	memset(l->slots + l->n, 0, (n_nodes - l->n) * sizeof(*l->slots));
 	l->n = n_nodes;
 }
 
 void eviction_orders_free(struct eviction_orders *l)
 {
-	for (uint32_t i = 0; i < l->n; i++)
-		mem_free(l->v[i].v);
-	mem_free(l->v);
+	for (uint32_t i = 0; i < l->v.n; i++)
+		mem_free(l->v.v[i].v);
+	array_free(&l->v);
+	mem_free(l->slots);
 	*l = (struct eviction_orders){0};
 }
 
@@ -57,10 +58,9 @@ static void reserve(struct eviction_order *l, uint32_t n)
 	l->v = mem_resize(l->v, l->cap, sizeof(*l->v));
 }
 
-static void build(struct eviction_orders *all, struct cede_cycle *c, node_id node)
+static void build(struct eviction_order *l, struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	struct eviction_order *l = &all->v[node];
 
 	reserve(l, n->pods.n);
 	l->n = n->pods.n;
@@ -84,10 +84,15 @@ static void build(struct eviction_orders *all, struct cede_cycle *c, node_id nod
 
 static const struct eviction_order *eviction_order_of(struct eviction_orders *all, struct cede_cycle *c, node_id node)
 {
-	struct eviction_order *l = &all->v[node];
+	struct eviction_order *l;
 
+	if (!all->slots[node]) {
+		array_push(&all->v, (struct eviction_order){0});
+		all->slots[node] = all->v.n;
+	}
+	l = &all->v.v[all->slots[node] - 1];
 	if (l->generation != ledger_node(c->ledger, node)->generation || l->has_unset_start)
-		build(all, c, node);
+		build(l, c, node);
 	return l;
 }
 
@@ -152,7 +157,7 @@ struct status displace_lacks(const struct cede_cycle *c, const struct want *w, n
 	if (!lacking)
 		return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
 	return (struct status){cede_answer(is_never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking),
-			       framework_plugin_find(c->framework, resources_fit_plugin.name)};
+			       w->fit_plugin};
 }
 
 /* Which of them would violate a budget; false: none has one. */

@@ -27,8 +27,9 @@ struct eviction_order {
 };
 
 struct eviction_orders {
-	struct eviction_order *v; /* by node id */
-	uint32_t n;
+	ARRAY(struct eviction_order) v; /* of the nodes that were asked of */
+	uint32_t *slots;		/* by node id: where, and one more; 0: nowhere */
+	uint32_t n;			/* node ids */
 };
 
 void eviction_orders_fit(struct eviction_orders *l, uint32_t n_nodes); /* room for so many node ids */
@@ -37,9 +38,7 @@ void eviction_orders_free(struct eviction_orders *l);
 /*
  * What displace_try would say of a node, for a pod that displace_is_fast. *ret_is_lasting stays
  * true if the answer depends on nothing but the pod's shape and priority, the node's content and what groups say; it is
- * set to false where budgets, the time or, because a whole group would go, other nodes take part. Where nobody of the
- * node is in a group it only reads, but for the node's own eviction order and the cycle's arena, and several nodes may
- * be asked of at once.
+ * set to false where budgets, the time or, because a whole group would go, other nodes take part.
  */
 struct displace_node eviction_order_displace(struct eviction_orders *l, struct cede_cycle *c,
 					     const struct displace_options *o, const struct want *w, node_id node,

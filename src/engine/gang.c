@@ -547,6 +547,8 @@ static bool has_spared(const struct gang_attempt *g)
 {
 	bool has = g->all.v.n >= g->all.max;
 
+	for (uint32_t i = 0; !has && g->en->tells_of && i < g->members.n; i++)
+		has = !bits_has(g->en->tells_of, g->members.v[i]);
 	for (uint32_t i = 0; !has && i < g->all.v.n; i++)
 		has = g->all.v.v[i].verdict.answer == IS_SPARED;
 	return has;

@@ -5,11 +5,69 @@
 static const uint64_t rules_of_pods = UINT64_C(1) << RULE_FOREIGN | UINT64_C(1) << RULE_DAEMONSET |
 				      UINT64_C(1) << RULE_POLICY | UINT64_C(1) << RULE_MIN_RUNTIME;
 
-void movable_free(struct movable *m)
+/* ---- what is kept ---- */
+
+struct movable_basis { /* what answers depend on beside the node and the time; compared as bytes */
+	queue_id queue;
+	uint32_t stride;
+	uint64_t rules_off, tree;
+	int64_t reclaim_ns, preempt_ns;
+	uint32_t resolve, covers_moves;
+};
+
+struct movable_node {
+	uint64_t generation;	    /* 0: nothing is known */
+	int64_t asked_ns, until_ns; /* it holds from then, until somebody's window ends */
+};
+
+struct movable_memory {
+	struct movable_basis basis;
+	uint32_t n;
+	struct movable_node *nodes;
+	int64_t *gives; /* by node, so much of each type is of pods that may move */
+};
+
+void movable_memory_free(struct movable_memory *m)
 {
-	bits_free(&m->nodes);
-	bits_free(&m->pods);
+	if (!m)
+		return;
+	mem_free(m->nodes);
+	mem_free(m->gives);
+	mem_free(m);
 }
+
+static struct movable_basis basis_of(const struct movable *m)
+{
+	const struct engine_config *c = m->en->config;
+
+	return (struct movable_basis){.queue = m->queue,
+				      .stride = ledger_stride(m->en->ledger),
+				      .rules_off = c->rules_off,
+				      .tree = ledger_tree_generation(m->en->ledger),
+				      .reclaim_ns = c->min_runtime.reclaim_ns,
+				      .preempt_ns = c->min_runtime.preempt_ns,
+				      .resolve = c->min_runtime.resolve,
+				      .covers_moves = c->min_runtime_covers_consolidation};
+}
+
+/* With nothing in it, unless all that answers depend on is as it was. */
+static void fit_memory(struct movable *m)
+{
+	uint32_t n = ledger_node_limit(m->en->ledger);
+	struct movable_basis basis = basis_of(m);
+	struct movable_memory *x = m->en->movable;
+
+	if (x && x->n >= n && !m->en->config->looks_at_all && memcmp(&x->basis, &basis, sizeof(basis)) == 0)
+		return;
+	movable_memory_free(x);
+	x = m->en->movable = mem_alloc(sizeof(*x));
+	x->basis = basis;
+	x->n = n;
+	x->nodes = mem_alloc((n + 1) * sizeof(*x->nodes));
+	x->gives = mem_alloc(((size_t)n * basis.stride + 1) * sizeof(*x->gives));
+}
+
+/* ---- who may move ---- */
 
 static void ask_for(struct movable *m, pod_id waiting)
 {
@@ -22,49 +80,59 @@ static void ask_for(struct movable *m, pod_id waiting)
 		   &m->en->scratch);
 	m->judge.on &= rules_of_pods;
 	m->queue = queue;
-	bits_reset(&m->nodes);
-	bits_reset(&m->pods);
+	fit_memory(m);
 }
 
-static void ask_pods(struct movable *m, node_id node, const struct ledger_node *n)
+/* Most often it is a window that keeps a pod: that is asked first, of nothing but numbers. */
+static bool may_move(struct movable *m, pod_id pod, const struct pod *p, int64_t *until_ns)
 {
-	if (bits_has(&m->nodes, node))
-		return;
-	bits_set(&m->nodes, node);
-	for (uint32_t i = 0; i < n->pods.n; i++)
-		if (ledger_pod(m->en->ledger, n->pods.v[i])->state == POD_PLACED &&
-		    judge_victim(&m->judge, n->pods.v[i]).answer != IS_PROTECTED)
-			bits_set(&m->pods, n->pods.v[i]);
+	int64_t from_ns = m->judge.on >> RULE_MIN_RUNTIME & 1 ? judge_moves_from(&m->judge, p) : INT64_MIN;
+
+	if (m->now_ns >= from_ns)
+		return judge_victim(&m->judge, pod).answer != IS_PROTECTED;
+	*until_ns = from_ns < *until_ns ? from_ns : *until_ns;
+	return false;
 }
 
-static void add_usage(const struct res_list *usage, const struct res_list *request, int64_t *room)
+/* What is of pods that may move, by type. */
+static const int64_t *gives_of(struct movable *m, node_id node, const struct ledger_node *n)
 {
-	for (uint32_t i = 0; i < request->n; i++)
-		room[i] += res_list_get(usage, request->v[i].type);
+	const struct ledger *l = m->en->ledger;
+	struct movable_node *x = &m->en->movable->nodes[node];
+	int64_t *gives = m->en->movable->gives + (size_t)node * m->en->movable->basis.stride;
+
+	if (x->generation == n->generation && m->now_ns >= x->asked_ns && m->now_ns < x->until_ns)
+		return gives;
+	memset(gives, 0, m->en->movable->basis.stride * sizeof(*gives));
+	*x = (struct movable_node){.generation = n->generation, .asked_ns = m->now_ns, .until_ns = INT64_MAX};
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(l, n->pods.v[i]);
+		const struct res_list *usage;
+
+		if (p->state != POD_PLACED || !may_move(m, n->pods.v[i], p, &x->until_ns))
+			continue;
+		usage = &shape_get(ledger_vocab(l), p->shape)->usage;
+		for (uint32_t k = 0; k < usage->n; k++)
+			gives[usage->v[k].type] += usage->v[k].amount;
+	}
+	return gives;
 }
 
 /* At most so many the node would have, when whoever is leaving has left. */
 static uint32_t places(struct movable *m, node_id node, const struct res_list *request)
 {
 	const struct ledger *l = m->en->ledger;
-	const struct ledger_node *n = ledger_node(l, node);
 	const int64_t *has = ledger_node_allocatable(l, node), *used = ledger_node_used(l, node),
-		      *leaving = ledger_node_leaving(l, node);
-	int64_t room[RES_MAX], least = has[RES_PODS];
+		      *leaving = ledger_node_leaving(l, node), *gives = gives_of(m, node, ledger_node(l, node));
+	int64_t least = has[RES_PODS];
 
 	for (uint32_t i = 0; i < request->n; i++) {
 		res_id r = request->v[i].type;
+		int64_t room = has[r] - used[r] + leaving[r] + gives[r];
 
-		room[i] = has[r] - used[r] + leaving[r];
+		if (request->v[i].amount > 0 && room / request->v[i].amount < least)
+			least = room / request->v[i].amount;
 	}
-	ask_pods(m, node, n);
-	for (uint32_t i = 0; i < n->pods.n; i++)
-		if (bits_has(&m->pods, n->pods.v[i]))
-			add_usage(&shape_get(ledger_vocab(l), ledger_pod(l, n->pods.v[i])->shape)->usage, request,
-				  room);
-	for (uint32_t i = 0; i < request->n; i++)
-		if (request->v[i].amount > 0 && room[i] / request->v[i].amount < least)
-			least = room[i] / request->v[i].amount;
 	return least < 0 ? 0 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
 }
 

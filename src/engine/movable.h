@@ -4,7 +4,8 @@
  * session is made for consolidation (moves.h): while all are inside windows nothing comes of it.
  *
  * Who may move is asked of the rules that look at nothing but the pod and its queue; others only protect more. Pods are
- * asked node by node, and only as long as there are too few places. For engine/ only.
+ * asked node by node, and only as long as there are too few places. What a node's pods said is kept from plan to plan:
+ * it holds while the node is the same and no window on it has ended. For engine/ only.
  */
 #pragma once
 
@@ -15,10 +16,7 @@ struct movable {
 	int64_t now_ns;
 	queue_id queue; /* for whose pods it was asked */
 	struct judge judge;
-	struct bits nodes; /* whose pods were asked about */
-	struct bits pods;  /* of them: who may move */
 };
 
-void movable_free(struct movable *m);
 /* Are there n places for pods like this waiting one? */
 bool movable_gives(struct movable *m, pod_id waiting, uint32_t n);

@@ -246,16 +246,27 @@ static bool are_alike(const struct engine *en, group_id group)
 	return true;
 }
 
-static bool may_help(const struct engine *en, struct free_room *f, group_id id)
+/* Is there room for as many of it as have to start together, wherever it is? */
+static bool has_room(const struct engine *en, struct free_room *f, group_id id)
 {
 	const struct group *g = ledger_group(f->l, id);
-	int32_t most = en->config->kai.max_consolidation_preemptees;
 	uint32_t n = g->is_live && may_be_moved_for(g) ? needs(f->l, g) : 0;
 
-	if (!n || !group_has_room(en, f, id, n))
-		return false;
+	return n && group_has_room(en, f, id, n);
+}
+
+static bool takes_few_moves(const struct engine *en, const struct free_room *f, group_id id)
+{
+	int32_t most = en->config->kai.max_consolidation_preemptees;
+
 	return most < 0 || !are_alike(en, id) ||
-	       needs_few_moves(f, request_of(f->l, next_waiting(en, id, POD_NONE)), n, (uint32_t)most);
+	       needs_few_moves(f, request_of(f->l, next_waiting(en, id, POD_NONE)), needs(f->l, ledger_group(f->l, id)),
+			       (uint32_t)most);
+}
+
+static bool may_help(const struct engine *en, struct free_room *f, group_id id)
+{
+	return has_room(en, f, id) && takes_few_moves(en, f, id);
 }
 
 static bool may_help_any(const struct engine *en, struct free_room *f)
@@ -292,10 +303,10 @@ static bool may_any_move(struct engine *en, int64_t now_ns)
 	bool may = false;
 
 	for (group_id i = 0; i < ledger_group_limit(f.l) && !may; i++)
-		may = may_help(en, &f, i) &&
+		may = has_room(en, &f, i) &&
 		      (!is_one_request(en, i) ||
-		       movable_gives(&m, next_waiting(en, i, POD_NONE), needs(f.l, ledger_group(f.l, i))));
-	movable_free(&m);
+		       movable_gives(&m, next_waiting(en, i, POD_NONE), needs(f.l, ledger_group(f.l, i)))) &&
+		      takes_few_moves(en, &f, i);
 	return may;
 }
 

@@ -173,7 +173,7 @@ static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, cons
 /* ---- rows ---- */
 
 /* As lost_ns_of has it. */
-static int64_t since(const struct pod *p)
+int64_t pod_since(const struct pod *p)
 {
 	int64_t at = p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns;
 
@@ -220,7 +220,61 @@ static void sort_keys(uint64_t *v, uint32_t n)
 	}
 }
 
-/* Placed pods with a queue by priority, then id. Returns how many. */
+enum { BUCKETS = 8 }; /* priorities on a node: more are put in order the plain way */
+
+struct buckets {
+	uint32_t n;
+	uint32_t key[BUCKETS], from[BUCKETS]; /* priorities in the order of numbers, and how many there are of each */
+};
+
+static uint32_t bucket_of(struct buckets *x, uint32_t key)
+{
+	uint32_t i = 0;
+
+	while (i < x->n && x->key[i] != key)
+		i++;
+	if (i == x->n && i < BUCKETS) {
+		x->key[x->n] = key;
+		x->from[x->n++] = 0;
+	}
+	return i;
+}
+
+/* Where each begins. */
+static void buckets_place(struct buckets *x)
+{
+	uint32_t size[BUCKETS];
+
+	memcpy(size, x->from, sizeof(size));
+	for (uint32_t i = 0; i < x->n; i++) {
+		x->from[i] = 0;
+		for (uint32_t k = 0; k < x->n; k++)
+			x->from[i] += x->key[k] < x->key[i] ? size[k] : 0;
+	}
+}
+
+/* Few priorities and ids that mostly ascend: what is left to sort is little. There is room for 2n keys. */
+static void sort_by_bucket(uint64_t *keys, uint32_t n)
+{
+	uint64_t *scratch = keys + n;
+	struct buckets x = {0};
+	uint8_t at[256];
+	bool is_few = n <= sizeof(at);
+
+	for (uint32_t i = 0; is_few && i < n; i++) {
+		at[i] = (uint8_t)bucket_of(&x, (uint32_t)(keys[i] >> 32));
+		is_few = at[i] < BUCKETS;
+		x.from[at[i] % BUCKETS]++;
+		scratch[i] = keys[i];
+	}
+	if (is_few)
+		buckets_place(&x);
+	for (uint32_t i = 0; is_few && i < n; i++)
+		keys[x.from[at[i]]++] = scratch[i];
+	sort_keys(keys, n);
+}
+
+/* Placed pods with a queue by priority, then id. Returns how many. There is room for twice as many as there are pods. */
 static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *keys)
 {
 	uint32_t count = 0;
@@ -231,27 +285,27 @@ static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, con
 
 		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
 			continue;
+		__builtin_prefetch(p->obj);
 		priority = p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p);
 		keys[count++] = (uint64_t)((uint32_t)priority ^ UINT32_C(1) << 31) << 32 | n->pods.v[i];
 	}
-	sort_keys(keys, count);
+	sort_by_bucket(keys, count);
 	return count;
 }
 
 static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p, uint64_t key,
 		     struct pod_row *row)
 {
-	struct row_kind *kind;
+	uint32_t id = kind_of(r, l, p);
+	struct row_kind *kind = &r->kinds.v[id];
 
 	*row = (struct pod_row){.pod = (pod_id)key,
-				.kind = kind_of(r, l, p),
+				.kind = id & ((1U << 30) - 1),
+				.is_placed = p->placed_in != 0,
+				.is_apart = pod_since(p) != p->started_ns,
 				.shape = p->shape,
-				.app = p->obj->app,
-				.placed_in = p->placed_in,
 				.priority = (int32_t)((uint32_t)(key >> 32) ^ UINT32_C(1) << 31),
-				.started_ns = p->started_ns,
-				.since_ns = since(p)};
-	kind = &r->kinds.v[row->kind];
+				.started_ns = p->started_ns};
 	kind->at = node;
 	kind->n_rows++;
 }
@@ -267,8 +321,8 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 		rows->cap = n->pods.n;
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
 	}
-	if (r->keys.cap < n->pods.n)
-		array_reserve(&r->keys, n->pods.n);
+	if (r->keys.cap < 2 * n->pods.n)
+		array_reserve(&r->keys, 2 * n->pods.n);
 	rows->n = n->pods.n ? line_up(l, n, pods, r->keys.v) : 0;
 	for (uint32_t i = 0; i < rows->n; i++)
 		fill_row(r, l, node, &pods[(pod_id)r->keys.v[i]], r->keys.v[i], &rows->v[i]);

@@ -6,7 +6,8 @@
  * out, whose it is, its group, and its budgets if it has any. Where each job has a group of its own, most of them run
  * one pod: those count as pods without a group, for who is alone goes with nobody. A cluster has far fewer kinds than
  * pods, so a search asks the rules once for each kind and looks the answer up for each row (search_bound.c). A row has
- * what is left: size, application, since when it runs and in which cycle it got its place.
+ * what is left and asked of all: size and start. What few have (a checkpoint, a place of the present cycle) is marked,
+ * and asked of the pod: rows of all pods are what a first decision writes.
  *
  * Nothing here depends on who waits, on the time, or on what queues use: rows are good for every search until their
  * node's generation changes, or one of its pods is no longer alone (node_rows_forget). Ids in kinds are not held: only
@@ -19,13 +20,12 @@
 
 struct pod_row {
 	pod_id pod;
-	uint32_t kind;
+	uint32_t kind : 30;
+	bool is_placed : 1; /* by a cycle: the pod knows which */
+	bool is_apart : 1;  /* work would be lost since another time than its start: row_since */
 	shape_id shape;
-	name_id app;
-	uint32_t placed_in; /* cycle, 0: none */
 	int32_t priority;   /* what it counts with in costs at least: the lowest of its group's pods here */
 	int64_t started_ns; /* TIME_NONE: not said; for windows */
-	int64_t since_ns;   /* since when work would be lost; TIME_NONE: none would */
 };
 
 struct pod_rows {
@@ -84,5 +84,10 @@ void node_rows_forget_all(struct node_rows *r);
 /* To be called before a search: room for all nodes, and nothing kept that is good no more. */
 void node_rows_begin(struct node_rows *r, const struct ledger *l);
 const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node);
+int64_t pod_since(const struct pod *p); /* when work would be lost from; TIME_NONE: none would */
+static inline int64_t row_since(const struct ledger *l, const struct pod_row *row)
+{
+	return row->is_apart ? pod_since(ledger_pod(l, row->pod)) : row->started_ns;
+}
 /* Some pod of a kind that is there now; POD_NONE: there is none. */
 pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind);

@@ -130,8 +130,8 @@ static struct node_report *report_of(const struct attempt *a, uint32_t i)
 /* The i-th node. What the filters' memory knows is asked first: with those that are stuck only where there are some. */
 static bool node_fits_soon(struct attempt *a, uint32_t i, bool with_stuck)
 {
-	if (a->leaving && (!with_stuck || !(a->leaving[i] & HAS_STUCK)))
-		return a->leaving[i] & FITS_SOON;
+	if (a->is_kept && (!with_stuck || !(a->kept.leaving[i] & HAS_STUCK)))
+		return a->kept.leaving[i] & FITS_SOON;
 	return fits_soon(a, a->c.nodes[i], with_stuck);
 }
 
@@ -140,6 +140,8 @@ static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nomina
 {
 	uint32_t found = UINT32_MAX;
 
+	if (a->is_kept && !a->kept.has_soon)
+		return false;
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		bool is_nominated = a->c.nodes[i] == nominated;
 
@@ -173,7 +175,7 @@ static void wait_for_stuck(struct attempt *a, node_id nominated)
 
 struct victim_search { /* the tries of one attempt */
 	struct attempt *a;
-	node_id *nodes;
+	const node_id *nodes;
 	struct node_report **reports; /* of them; NULL if nobody asked */
 	uint32_t n;
 	uint64_t lacking;
@@ -184,15 +186,21 @@ struct victim_search { /* the tries of one attempt */
 static void potential(struct victim_search *h)
 {
 	struct attempt *a = h->a;
+	node_id *nodes;
 
-	h->nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
+	if (a->is_kept) {
+		h->nodes = a->kept.possible;
+		h->n = a->kept.n_possible;
+		return;
+	}
+	h->nodes = nodes = arena_n(a->c.arena, a->c.n_nodes + 1, node_id);
 	h->reports = a->d->n_nodes ? arena_n(a->c.arena, a->c.n_nodes + 1, struct node_report *) : NULL;
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		if (a->statuses[i].verdict.code == CEDE_UNRESOLVABLE || a->statuses[i].verdict.code == CEDE_ERROR)
 			continue;
 		if (h->reports)
 			h->reports[h->n] = report_of(a, i);
-		h->nodes[h->n++] = a->c.nodes[i];
+		nodes[h->n++] = a->c.nodes[i];
 	}
 }
 
@@ -244,7 +252,8 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .search_cache = h->a->en->search_cache};
 	struct search_result r;
 
-	if (h->a->pass && h->a->pass->n_alike > 1 && search_slots(&s, h->nodes, h->n) < h->a->pass->n_alike)
+	if (h->a->pass && h->a->pass->n_alike > 1 &&
+	    search_slots(&s, h->nodes, h->n, h->a->pass->n_alike) < h->a->pass->n_alike)
 		return false;
 	search_run(&s, h->nodes, h->n, &r);
 	h->n_bounded = r.n_bounded > h->n_bounded ? r.n_bounded : h->n_bounded;
@@ -481,16 +490,14 @@ static bool keeps_nomination(struct attempt *a, node_id *ret_nominated)
 
 static void filter(struct attempt *a, bool wants_report)
 {
-	struct search_cache_filters f;
-
-	if (wants_report || !search_cache_filter(a->en->search_cache, &a->c, &f)) {
+	a->is_kept = !wants_report && search_cache_filter(a->en->search_cache, &a->c, &a->kept);
+	if (!a->is_kept) {
 		attempt_filter(a);
 		return;
 	}
-	a->statuses = f.statuses;
-	a->leaving = f.leaving;
-	a->feasible = f.feasible;
-	a->n_feasible = f.n_feasible;
+	a->statuses = a->kept.statuses;
+	a->feasible = a->kept.feasible;
+	a->n_feasible = a->kept.n_feasible;
 }
 
 /* True: a plugin at PostFilter offers a node, or has said that nothing helps; that follows the sentence. */
@@ -535,7 +542,8 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	}
 	if (wants_report)
 		attempt_report(a, NULL, 0);
-	waits(a, lacking != 0, q, r);
+	if (!a->en->tells_times) /* nobody reads why it waits */
+		waits(a, lacking != 0, q, r);
 	if (!lacking && take_leaving_room(a, false, NODE_NONE))
 		return ERR_OK;
 	if (!lacking && is_helped(a, false))

@@ -67,10 +67,26 @@ static bool is_kept(const struct node_search *g, const struct rule_verdict *says
 	return says->answer == IS_PROTECTED || (is_last_resort(says) && !g->s->with_opted_out);
 }
 
-bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *m, struct rule_verdict *ret_says)
+/*
+ * Where a kind of pods may go, only these can still say something of one of them that is no exception. What the
+ * guarantee rule finds out of a queue is what sets of victims are judged by (victim_queue.kept), so it is asked too.
+ */
+static struct rule_verdict ask_the_rest(struct judge *j, pod_id pod)
+{
+	uint64_t on = j->on;
+	struct rule_verdict says;
+
+	j->on &= UINT64_C(1) << RULE_DRIVER | UINT64_C(1) << RULE_THRASH | UINT64_C(1) << RULE_GUARANTEE;
+	says = judge_victim(j, pod);
+	j->on = on;
+	return says;
+}
+
+bool node_search_consider(struct node_search *g, pod_id pod, bool is_open, struct candidate *m,
+			  struct rule_verdict *ret_says)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
-	struct rule_verdict says = judge_victim(g->s->j, pod);
+	struct rule_verdict says = is_open ? judge_victim(g->s->j, pod) : ask_the_rest(g->s->j, pod);
 
 	*ret_says = says;
 	if (is_kept(g, &says))
@@ -239,14 +255,14 @@ static bool frees_something(const struct node_search *g, const struct pod *p)
 	return false;
 }
 
-static void consider(struct node_search *g, pod_id pod)
+static void consider(struct node_search *g, pod_id pod, bool is_open)
 {
 	const struct pod *p = ledger_pod(g->s->c->ledger, pod);
 	struct rule_verdict says;
 
 	if (!node_search_concerns(g, p) || !frees_something(g, p))
 		return;
-	if (node_search_consider(g, pod, &g->candidates[g->n], &says))
+	if (node_search_consider(g, pod, is_open, &g->candidates[g->n], &says))
 		g->n++;
 	else
 		node_search_protect(g, pod, p, &says, false);
@@ -262,6 +278,16 @@ static void rank_by_plugins(struct node_search *g)
 	}
 }
 
+/* Who is protected is not to be written down: those of whom it is known are not asked. */
+static void consider_some(struct node_search *g, uint32_t n_pods)
+{
+	struct row_says *v = arena_n(g->s->c->arena, n_pods + 1, struct row_says);
+	uint32_t n = search_bound_who(g, v);
+
+	for (uint32_t i = 0; i < n; i++)
+		consider(g, v[i].pod, v[i].is_open);
+}
+
 static void gather(struct node_search *g)
 {
 	const struct ledger_node *n = ledger_node(g->s->c->ledger, g->node);
@@ -269,8 +295,11 @@ static void gather(struct node_search *g)
 	g->n = 0;
 	g->has_rest = g->has_gangs = false;
 	g->protected_from = g->s->protected ? g->s->protected->v.n : 0;
-	for (uint32_t i = 0; i < n->pods.n; i++)
-		consider(g, n->pods.v[i]);
+	if (g->has_bounds && !g->is_listing)
+		consider_some(g, n->pods.n);
+	else
+		for (uint32_t i = 0; i < n->pods.n; i++)
+			consider(g, n->pods.v[i], true);
 	if (g->n)
 		qsort_r(g->candidates, g->n, sizeof(*g->candidates), by_eviction_order, g);
 	if (profile_get(g->s->j->settings.profile)->has_gangs)
@@ -530,7 +559,7 @@ static struct node_bound *bounds_for(struct search_scratch *s, uint32_t n)
 static void visit_possible(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
 	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n);
-	uint32_t left = search_bound_all(g, nodes, n, v);
+	uint32_t left = search_bound_all(g, nodes, n, false, v);
 
 	for (uint32_t i = 0; i < n; i++)
 		report(g, false, g->s->reports[i]);
@@ -556,17 +585,44 @@ static void sink(struct node_bound *v, uint32_t n, uint32_t i)
 	}
 }
 
+static void rise(struct node_bound *v, uint32_t i)
+{
+	struct node_bound x = v[i];
+
+	for (; i > 0 && node_bound_cmp(&x, &v[(i - 1) / 2]) < 0; i = (i - 1) / 2)
+		v[i] = v[(i - 1) / 2];
+	v[i] = x;
+}
+
+/* The nodes of the block that comes first take its place. Returns how many there are then. */
+static uint32_t open_block(const struct node_search *g, struct node_bound *v, uint32_t left)
+{
+	struct node_bound block = v[0];
+	uint32_t n;
+
+	v[0] = v[--left];
+	sink(v, left, 0);
+	n = search_bound_open(g, &block, v + left);
+	for (uint32_t i = 0; i < n; i++)
+		rise(v, left + i);
+	return left + n;
+}
+
 /* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
 static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
-	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n);
-	uint32_t left = search_bound_all(g, nodes, n, v);
+	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n + BOUND_BLOCK_MAX);
+	uint32_t left = search_bound_all(g, nodes, n, true, v);
 
 	for (uint32_t i = left / 2; i-- > 0;)
 		sink(v, left, i);
 	while (left) {
 		if (ret->second != NODE_NONE && node_bound_is_beaten(&v[0], &ret->second_cost, ret->second_at))
 			return;
+		if (v[0].is_block) {
+			left = open_block(g, v, left);
+			continue;
+		}
 		if (!v[0].is_refined) {
 			search_bound_refine(g, nodes[v[0].at], &v[0]);
 		} else {
@@ -603,19 +659,31 @@ static void free_up(struct node_search *g, const struct res_list *usage)
 		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(usage, g->want.type[k]);
 }
 
-uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n)
+/* Inside a queue of which nothing runs there is nobody to look at. */
+static bool concerns_anybody(const struct search *s)
+{
+	bool is_inside = s->j->action == ACTION_PREEMPT || s->j->action == ACTION_DISPLACE;
+	uint32_t n = 0;
+
+	if (is_inside && s->j->p->queue != QUEUE_NONE)
+		ledger_queue_pods(s->c->ledger, s->j->p->queue, &n);
+	return !is_inside || n > 0;
+}
+
+uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64_t enough)
 {
 	struct node_search g = {.s = s};
+	bool is_any = concerns_anybody(s);
 	uint64_t all = 0;
 
 	want_of(s->c, &g.want);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && all < enough; i++) {
 		const struct ledger_node *node = ledger_node(s->c->ledger, nodes[i]);
 		int64_t least = INT64_MAX;
 
 		g.node = nodes[i];
 		node_search_measure_room(&g);
-		for (uint32_t k = 0; k < node->pods.n; k++) {
+		for (uint32_t k = 0; is_any && k < node->pods.n; k++) {
 			const struct pod *p = ledger_pod(s->c->ledger, node->pods.v[k]);
 
 			if (node_search_concerns(&g, p))

@@ -90,8 +90,11 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 /* Those of one node by name, as they are told. */
 void search_sort_protected(struct cede_cycle *c, struct protected_list *l);
 
-/* At most so many pods like this one could have room on these nodes by this action, whatever rules and laws say. */
-uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n);
+/*
+ * At most so many pods like this one could have room on these nodes by this action, whatever rules and laws say; where
+ * it is enough no further is counted.
+ */
+uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64_t enough);
 
 /* Types in which a queue on the pod's path has no room left below its maximum, and the first such queue. */
 uint64_t queue_lacking(const struct ledger *l, const struct pod *p, const struct shape *shape, queue_id *ret_queue,

@@ -148,17 +148,6 @@ static const struct bound_entry *find_known(struct search_bounds *b, node_id nod
 	return e;
 }
 
-static bool bound_known(const struct search_bounds *b, const struct bound_entry *e, struct node_bound *ret)
-{
-	*ret = (struct node_bound){.opted_out = e->opted_out,
-				   .is_below = e->is_below,
-				   .highest = e->highest,
-				   .lost = e->lost,
-				   .at = ret->at,
-				   .is_refined = e->refined_ns == b->g->s->j->now_ns};
-	return !e->is_out;
-}
-
 /* ---- all nodes ---- */
 
 bool search_bound_serves(const struct node_search *g)
@@ -193,15 +182,15 @@ static void begin_shapes(struct search_bounds *b)
 	b->n_shapes = n;
 }
 
-static void forget_node(struct search_bounds *b, node_id node)
+static void forget_node(struct search_bounds *b, const struct ledger *l, node_id node)
 {
 	node_rows_forget(&b->rows, node);
+	if (node < b->rows.n)
+		node_rows_of(&b->rows, l, node);
 	for (int i = 0; i < CLASSES; i++)
 		if (node < b->classes[i].n_nodes)
 			b->classes[i].nodes[node].generation = 0;
-	for (int i = 0; i < MEMORIES; i++)
-		if (node < b->memories[i].n)
-			b->memories[i].entries[node].generation = 0;
+	memories_forget_node(b, node);
 }
 
 /* Who is alone in its group counts as one without: nodes where that changed are looked at anew. */
@@ -213,7 +202,7 @@ static void follow_lone(struct search_bounds *b, const struct ledger *l)
 		node_rows_forget_all(&b->rows);
 	else
 		for (uint64_t i = b->lone_changes; i < n; i++)
-			forget_node(b, ledger_lone_change(l, i));
+			forget_node(b, l, ledger_lone_change(l, i));
 	b->lone_changes = n;
 }
 
@@ -237,22 +226,13 @@ static struct search_bounds *begin(struct node_search *g)
 	b->n_sets = 0;
 	b->cycle = ledger_cycle(l);
 	b->own = own_of(g);
-	follow_lone(b, l);
 	node_rows_begin(&b->rows, l);
+	follow_lone(b, l);
 	begin_shapes(b);
 	for (uint32_t k = 0; k < g->want.n; k++)
 		b->path_lacks[k] =
 			g->s->lacking >> g->want.type[k] & 1 ? node_search_path_lacks(g, g->want.type[k]) : 0;
 	return b;
-}
-
-/* Rows of all nodes that are looked at, before rules are asked: then it is known how many kinds there are. */
-static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
-{
-	const struct ledger *l = b->g->s->c->ledger;
-
-	for (uint32_t i = 0; i < n; i++)
-		node_rows_of(&b->rows, l, nodes[i]);
 }
 
 /* Does any pod of the application run? */
@@ -266,25 +246,99 @@ static bool has_own(const struct node_search *g)
 	return pod != POD_NONE;
 }
 
-uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, struct node_bound *ret)
+static uint32_t bound_each(struct search_bounds *b, const node_id *nodes, uint32_t from, uint32_t to,
+			   struct node_bound *ret)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct bound_entry *e = find_known(b, nodes[i]);
+
+		ret[count].at = i;
+		if (e)
+			ret[count] = entry_bound(e, b->g->s->j->now_ns, i);
+		count += e ? !e->is_out : bound_anew(b, nodes[i], &ret[count]);
+	}
+	return count;
+}
+
+static bool is_told(const struct search_bounds *b, const struct bound_block *k)
+{
+	return is_listing(b) && (!k->is_silent || b->has_own);
+}
+
+static uint32_t bound_block(struct search_bounds *b, const node_id *nodes, uint32_t from, uint32_t to, bool as_block,
+			    struct node_bound *ret)
+{
+	const struct bound_block *k = as_block ? block_find(b, from) : NULL;
+	uint32_t count;
+
+	if (k && !is_told(b, k)) {
+		*ret = k->least;
+		return k->is_open;
+	}
+	count = bound_each(b, nodes, from, to, ret);
+	if (!k)
+		block_keep(b, from);
+	return count;
+}
+
+uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, bool with_blocks,
+			  struct node_bound *ret)
 {
 	struct search_bounds *b = begin(g);
 	uint32_t count = 0;
 	enum kinds_say says;
 
-	make_rows(b, nodes, n);
+	g->has_bounds = true;
+	memory_begin(b, nodes, n);
 	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);
-	memory_begin(b);
 	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);
 	/* Where nobody may go, nodes are looked at for who is protected alone. */
-	for (uint32_t i = 0; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i++) {
-		const struct bound_entry *e = find_known(b, nodes[i]);
-
-		ret[count].at = i;
-		count += e ? bound_known(b, e, &ret[count]) : bound_anew(b, nodes[i], &ret[count]);
+	for (uint32_t i = 0, end; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i = end) {
+		end = block_end(b, i, n);
+		count += bound_block(b, nodes, i, end, with_blocks, &ret[count]);
 	}
 	return count;
+}
+
+uint32_t search_bound_open(const struct node_search *g, const struct node_bound *block, struct node_bound *ret)
+{
+	return block_open(bounds_of(g), block->at, ret);
+}
+
+/* ---- who may go on a node ---- */
+
+/* As the kind tells; false: it stays. */
+static bool row_goes(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row, bool *ret_open)
+{
+	enum kind_says says = (enum kind_says)a->says;
+	bool is_odd = row_is_exception(b, a, row, true, &says), is_apart = a->is_of_group || row->pod == b->own;
+
+	*ret_open = is_odd || is_apart || says != MAY;
+	return is_apart || says == MAY || says == OPEN || (says == LAST && b->g->s->with_opted_out);
+}
+
+uint32_t search_bound_who(struct node_search *g, struct row_says *ret)
+{
+	struct search_bounds *b = bounds_of(g);
+	const struct pod_rows *rows = node_rows_of(&b->rows, g->s->c->ledger, g->node);
+	struct kind_answers *answers;
+	uint32_t n = 0;
+
+	b->types = g->short_here | g->s->lacking;
+	answers = kinds_for(b, b->types);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct pod_row *row = &rows->v[i];
+		struct kind_answer *a = answers ? &answers->v[row->kind] : NULL;
+
+		ret[n] = (struct row_says){.pod = row->pod, .is_open = true};
+		if (a && a->stamp != b->stamp)
+			kind_ask(b, row->kind, a, row->pod);
+		n += !a || row_goes(b, a, row, &ret[n].is_open);
+	}
+	return n;
 }
 
 /* ---- a closer look ---- */
@@ -293,7 +347,6 @@ void search_bound_refine(struct node_search *g, node_id node, struct node_bound 
 {
 	struct search_bounds *b = bounds_of(g);
 	bool lacks = rows_measure_lacks(b, node, false);
-	struct bound_entry *e;
 
 	ret->is_refined = true;
 	b->is_listing = false;
@@ -302,11 +355,8 @@ void search_bound_refine(struct node_search *g, node_id node, struct node_bound 
 	if (b->has_groups && g->s->lacking)
 		rows_measure_lacks(b, node, true);
 	rows_refine(b, ret);
-	e = b->has_own ? NULL : memory_find(b, node);
-	if (e) {
-		e->lost = ret->lost;
-		e->refined_ns = g->s->j->now_ns;
-	}
+	if (!b->has_own)
+		memory_refined(b, node, ret->lost);
 }
 
 int node_bound_cmp(const struct node_bound *a, const struct node_bound *b)

@@ -20,15 +20,30 @@ struct node_bound {
 	int64_t highest, lost;
 	uint32_t at; /* place among the nodes */
 	bool is_refined;
+	bool is_block; /* of several nodes, from this place on, the least */
 };
 
 /* Can rows speak for this search at all? */
 bool search_bound_serves(const struct node_search *g);
 /*
  * Of all nodes on which a set may be enough, into ret (room for n); returns how many. Who is protected on any of the
- * nodes is written down, in their order.
+ * nodes is written down, in their order. with_blocks: nodes of which nothing changed since a search alike come as
+ * blocks, to be opened where one is the least of all.
  */
-uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, struct node_bound *ret);
+uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, bool with_blocks,
+			  struct node_bound *ret);
+enum { BOUND_BLOCK_MAX = 64 };
+/* The nodes of a block, into ret (room for BOUND_BLOCK_MAX); returns how many. */
+uint32_t search_bound_open(const struct node_search *g, const struct node_bound *block, struct node_bound *ret);
+struct row_says {
+	pod_id pod;
+	bool is_open; /* of it all rules have to be asked; else only those that the kind does not tell of */
+};
+/*
+ * Pods of the present node of which kinds do not say that they stay, into ret (room for all pods of the node); returns
+ * how many. After search_bound_all.
+ */
+uint32_t search_bound_who(struct node_search *g, struct row_says *ret);
 /* A closer look at one of them: never lower than before. */
 void search_bound_refine(struct node_search *g, node_id node, struct node_bound *b);
 /* <0: a comes first; places decide between equals. */

@@ -123,12 +123,42 @@ struct bound_entry {
 	bool is_silent; /* nobody there has to be told of */
 };
 
+/* A closer look that was taken at another time is a bound still, and one to be taken again. */
+static inline struct node_bound entry_bound(const struct bound_entry *e, int64_t now_ns, uint32_t at)
+{
+	return (struct node_bound){.opted_out = e->opted_out,
+				   .is_below = e->is_below,
+				   .highest = e->highest,
+				   .lost = e->lost,
+				   .at = at,
+				   .is_refined = e->refined_ns == now_ns};
+}
+
+enum { BLOCK_CLASSES = 4 };
+
+struct bound_block {	/* entries of some nodes, one after the other in the list */
+	bool is_known;	/* all of them are, in these classes, and nothing changed since */
+	bool is_open;	/* a set may be enough on some of them */
+	bool is_silent; /* all of them are */
+	uint8_t n_classes;
+	uint16_t class_at[BLOCK_CLASSES];
+	uint64_t class_id[BLOCK_CLASSES];
+	int64_t until_ns;	 /* the first minimum runtime ends */
+	struct node_bound least; /* of those on which a set may be enough */
+};
+
 struct bound_memory { /* what nodes were bounded by for a shape */
 	shape_id shape;
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
 	struct bound_entry *entries; /* by node id */
+	uint32_t *places;	     /* in the list, by node id; UINT32_MAX: it is not there */
 	uint32_t n;
+	uint64_t changes; /* of nodes that were seen */
+	uint64_t epoch;	  /* of the rows, plus 1; 0: nothing known */
+	ARRAY(node_id) list;
+	uint32_t block;		    /* nodes of one */
+	struct bound_block *blocks; /* of the list */
 };
 
 /* ---- search_rows.c ---- */
@@ -244,11 +274,12 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 {
 	const struct judge *j = b->g->s->j;
 
-	if (row->placed_in && row->placed_in == b->cycle && judge_asks(j, RULE_SAME_CYCLE)) {
+	if (row->is_placed && ledger_pod(j->ledger, row->pod)->placed_in == b->cycle &&
+	    judge_asks(j, RULE_SAME_CYCLE)) {
 		*ret_says = a->says == OPEN ? OPEN : KEPT;
 		return true;
 	}
-	if (with_app && row->app != NAME_NONE && row->app == j->app) {
+	if (with_app && b->has_own && j->app != NAME_NONE && ledger_pod(j->ledger, row->pod)->obj->app == j->app) {
 		*ret_says = a->says == KEPT ? KEPT : OPEN;
 		return true;
 	}
@@ -268,12 +299,14 @@ static inline int64_t row_lost(const struct search_bounds *b, const struct pod_r
 			       const struct shape_answer *shape)
 {
 	const struct judge *j = b->g->s->j;
+	int64_t since_ns;
 
 	if (j->action == ACTION_DISPLACE)
 		return (int64_t)row->priority + (INT64_C(1) << 31);
-	if (row->since_ns == TIME_NONE || row->since_ns > j->now_ns)
+	since_ns = row_since(j->ledger, row);
+	if (since_ns == TIME_NONE || since_ns > j->now_ns)
 		return 0;
-	return lost_work(shape->share, res_sub_sat(j->now_ns, row->since_ns));
+	return lost_work(shape->share, res_sub_sat(j->now_ns, since_ns));
 }
 
 /* ---- search_class.c ---- */
@@ -295,10 +328,21 @@ void classes_free(struct search_bounds *b);
 
 /* ---- search_memory.c ---- */
 
-/* Is what is known of the shape; nothing where the node's room is a matter of queues. */
-void memory_begin(struct search_bounds *b);
+/*
+ * What is known of the shape, for a list of nodes; nothing where the room is a matter of queues. Rows of all nodes are
+ * made before rules are asked: then it is known how many kinds there are.
+ */
+void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n);
 /* NULL: nothing is known. */
 struct bound_entry *memory_find(struct search_bounds *b, node_id node);
 void memory_keep(struct search_bounds *b, const struct search_class *c, const struct class_node *x, node_id node,
 		 const struct node_bound *bound, bool is_found);
 void memories_free(struct search_bounds *b);
+void memories_forget_node(struct search_bounds *b, node_id node);
+/* Where the block from this place on ends, in a list of n; without a memory all of it is one. */
+uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
+/* The block of the nodes from this place of the list on, if all of it is known; NULL. */
+const struct bound_block *block_find(struct search_bounds *b, uint32_t from);
+void block_keep(struct search_bounds *b, uint32_t from); /* what is known of its nodes now */
+uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret);
+void memory_refined(struct search_bounds *b, node_id node, int64_t lost);

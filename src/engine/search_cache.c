@@ -4,6 +4,8 @@
 /* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
 enum { FILTERS_MIN = 24, FILTERS = 64, ENTRIES = 1 << 19 };
 
+enum { ANSWERS = 16 }; /* different ones that are counted */
+
 struct filter_entry {
 	uint64_t generation; /* 0: nothing known */
 	node_id node;
@@ -20,6 +22,16 @@ struct filter_memory {
 	struct filter_entry *entries; /* in the order of nodes */
 	struct status *statuses;
 	uint8_t *leaving; /* enum leaving_says */
+	/* of all entries together */
+	uint64_t version, changes; /* of the list of nodes, and of nodes that were looked at; version 0: nothing */
+	int64_t from_ns, until_ns; /* all of them are good from and until then, at least */
+	uint32_t n_counts;	   /* more than ANSWERS: not counted */
+	struct status_count counts[ANSWERS];
+	uint32_t n_soon;      /* FITS_SOON or HAS_STUCK */
+	struct bits feasible; /* places */
+	uint32_t n_feasible;
+	bool knows_possible;
+	ARRAY(node_id) possible;
 };
 
 struct search_cache {
@@ -67,6 +79,8 @@ static void filter_forget(struct filter_memory *m)
 	mem_free(m->entries);
 	mem_free(m->statuses);
 	mem_free(m->leaving);
+	bits_free(&m->feasible);
+	array_free(&m->possible);
 	*m = (struct filter_memory){0};
 }
 
@@ -128,23 +142,149 @@ static uint8_t sum_leaving(const struct cede_cycle *c, node_id node, int64_t *go
 	return says;
 }
 
-static void filter_look(struct filter_memory *m, struct cede_cycle *c, uint32_t i)
+static struct filter_entry filter_ask(struct cede_cycle *c, uint32_t i, struct status *ret, uint8_t *ret_leaving)
 {
-	struct filter_entry e = {ledger_node(c->ledger, c->nodes[i])->generation, c->nodes[i], c->now_ns, INT64_MAX};
+	struct filter_entry e = {ledger_node(c->ledger, c->nodes[i])->generation, c->nodes[i], INT64_MIN, INT64_MAX};
 	int64_t gone[RES_MAX];
 	struct status soon;
 
-	m->statuses[i] = cycle_fits(c, c->nodes[i]);
-	m->leaving[i] = 0;
+	*ret = cycle_fits(c, c->nodes[i]);
+	*ret_leaving = 0;
 	if (ledger_node_leaving(c->ledger, c->nodes[i])[RES_PODS]) {
 		memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
-		m->leaving[i] = sum_leaving(c, c->nodes[i], gone, &e.until_ns);
+		*ret_leaving = sum_leaving(c, c->nodes[i], gone, &e.until_ns);
+		e.from_ns = c->now_ns; /* without anybody who leaves, time does not matter */
 	}
-	if (m->leaving[i] & HAS_LEAVING && m->statuses[i].verdict.code == CEDE_UNSCHEDULABLE) {
+	if (*ret_leaving & HAS_LEAVING && ret->verdict.code == CEDE_UNSCHEDULABLE) {
 		soon = cycle_fits_without(c, c->nodes[i], gone);
-		m->leaving[i] |= status_is_success(&soon) ? FITS_SOON : 0;
+		*ret_leaving |= status_is_success(&soon) ? FITS_SOON : 0;
 	}
-	m->entries[i] = e;
+	return e;
+}
+
+/* ---- all answers together ---- */
+
+static bool is_possible(const struct status *s)
+{
+	return s->verdict.code != CEDE_UNRESOLVABLE && s->verdict.code != CEDE_ERROR;
+}
+
+static void count_answer(struct filter_memory *m, const struct status *s, int32_t by)
+{
+	uint32_t i = 0;
+
+	if (m->n_counts > ANSWERS)
+		return;
+	while (i < m->n_counts && !status_same(&m->counts[i].s, s))
+		i++;
+	if (i == m->n_counts) {
+		m->n_counts++;
+		if (i == ANSWERS)
+			return;
+		m->counts[i] = (struct status_count){*s, 0};
+	}
+	m->counts[i].count += (uint32_t)by;
+	if (!m->counts[i].count)
+		m->counts[i] = m->counts[--m->n_counts];
+}
+
+static void count_entry(struct filter_memory *m, uint32_t i, int32_t by)
+{
+	count_answer(m, &m->statuses[i], by);
+	m->n_soon += m->leaving[i] & (FITS_SOON | HAS_STUCK) ? (uint32_t)by : 0;
+	if (!status_is_success(&m->statuses[i]))
+		return;
+	m->n_feasible += (uint32_t)by;
+	if (by > 0)
+		bits_set(&m->feasible, i);
+	else
+		bits_clear(&m->feasible, i);
+}
+
+static bool is_good(const struct filter_entry *e, const struct cede_cycle *c, uint32_t i)
+{
+	return e->node == c->nodes[i] && e->generation == ledger_node(c->ledger, c->nodes[i])->generation &&
+	       c->now_ns >= e->from_ns && c->now_ns < e->until_ns;
+}
+
+static void filter_look(struct filter_memory *m, struct cede_cycle *c, uint32_t i)
+{
+	m->entries[i] = filter_ask(c, i, &m->statuses[i], &m->leaving[i]);
+}
+
+/* One node that changed; the others are good. */
+static void look_again(struct filter_memory *m, struct cede_cycle *c, uint32_t i)
+{
+	bool was_possible = is_possible(&m->statuses[i]);
+
+	if (is_good(&m->entries[i], c, i))
+		return;
+	count_entry(m, i, -1);
+	filter_look(m, c, i);
+	count_entry(m, i, 1);
+	m->knows_possible &= is_possible(&m->statuses[i]) == was_possible;
+	m->from_ns = m->entries[i].from_ns > m->from_ns ? m->entries[i].from_ns : m->from_ns;
+	m->until_ns = m->entries[i].until_ns < m->until_ns ? m->entries[i].until_ns : m->until_ns;
+}
+
+static void look_at_all(struct filter_memory *m, struct cede_cycle *c)
+{
+	m->n_counts = m->n_soon = m->n_feasible = 0;
+	bits_reset(&m->feasible);
+	m->knows_possible = false;
+	m->from_ns = INT64_MIN;
+	m->until_ns = INT64_MAX;
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		const struct filter_entry *e = &m->entries[i];
+
+		if (!is_good(e, c, i))
+			filter_look(m, c, i);
+		count_entry(m, i, 1);
+		m->from_ns = e->from_ns > m->from_ns ? e->from_ns : m->from_ns;
+		m->until_ns = e->until_ns < m->until_ns ? e->until_ns : m->until_ns;
+	}
+	m->version = framework_nodes_version(c->framework);
+	m->changes = ledger_node_changes(c->ledger);
+}
+
+/* Only the nodes that changed, where the list of nodes and the time allow it. */
+static void follow(struct filter_memory *m, struct cede_cycle *c)
+{
+	uint64_t n = ledger_node_changes(c->ledger);
+
+	if (m->version != framework_nodes_version(c->framework) || c->now_ns < m->from_ns || c->now_ns >= m->until_ns ||
+	    (m->changes < n && ledger_node_change(c->ledger, m->changes) == NODE_NONE)) {
+		look_at_all(m, c);
+		return;
+	}
+	for (; m->changes < n; m->changes++) {
+		uint32_t i = framework_place(c->framework, ledger_node_change(c->ledger, m->changes));
+
+		if (i != UINT32_MAX)
+			look_again(m, c, i);
+	}
+}
+
+static void list_possible(struct filter_memory *m, const struct cede_cycle *c)
+{
+	if (m->knows_possible)
+		return;
+	m->possible.n = 0;
+	array_reserve(&m->possible, c->n_nodes);
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (is_possible(&m->statuses[i]))
+			m->possible.v[m->possible.n++] = c->nodes[i];
+	m->knows_possible = true;
+}
+
+static node_id *list_feasible(const struct filter_memory *m, const struct cede_cycle *c)
+{
+	node_id *v = arena_n(c->arena, m->n_feasible + 1, node_id);
+	uint32_t n = 0;
+
+	for (uint32_t i = bits_next(&m->feasible, 0); i != UINT32_MAX; i = bits_next(&m->feasible, i + 1))
+		v[n++] = c->nodes[i];
+	return v;
 }
 
 static bool can_be_kept(const struct cede_cycle *c)
@@ -154,26 +294,22 @@ static bool can_be_kept(const struct cede_cycle *c)
 
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret)
 {
-	const struct ledger_node *nodes;
 	struct filter_memory *m;
 
 	if (s->keeps_nothing || !can_be_kept(c))
 		return false;
 	m = filter_memory_for(s, c);
-	*ret = (struct search_cache_filters){.statuses = m->statuses, .leaving = m->leaving};
-	nodes = ledger_node(c->ledger, 0);
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		const struct filter_entry *e = &m->entries[i];
-
-		if (e->node != c->nodes[i] || e->generation != nodes[c->nodes[i]].generation ||
-		    c->now_ns < e->from_ns || c->now_ns >= e->until_ns)
-			filter_look(m, c, i);
-		if (!status_is_success(&m->statuses[i]))
-			continue;
-		if (!ret->feasible)
-			ret->feasible = arena_n(c->arena, c->n_nodes, node_id);
-		ret->feasible[ret->n_feasible++] = c->nodes[i];
-	}
+	follow(m, c);
+	list_possible(m, c);
+	*ret = (struct search_cache_filters){.statuses = m->statuses,
+					     .counts = m->n_counts > ANSWERS ? NULL : m->counts,
+					     .n_counts = m->n_counts,
+					     .leaving = m->leaving,
+					     .has_soon = m->n_soon > 0,
+					     .n_feasible = m->n_feasible,
+					     .feasible = m->n_feasible ? list_feasible(m, c) : NULL,
+					     .n_possible = m->possible.n,
+					     .possible = m->possible.v};
 	return true;
 }
 

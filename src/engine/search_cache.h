@@ -4,7 +4,8 @@
  * that bounds are made of (node_rows.h, search_bound.h).
  *
  * For a pod that only resources can stop, what filters say depends on its shape and priority and on the node's content
- * (its generation). A decision looks anew only at nodes that changed since the last one for a pod alike.
+ * (its generation). A decision looks anew only at nodes that changed since the last one for a pod alike, and what
+ * follows from all answers together (how many gave which, who may be helped by evictions) is kept with them.
  */
 #pragma once
 
@@ -30,9 +31,14 @@ enum leaving_says {
 
 struct search_cache_filters { /* in the order of the cycle's nodes; good until the next call */
 	struct status *statuses;
+	const struct status_count *counts; /* the same, counted; NULL: too many different ones */
+	uint32_t n_counts;
 	const uint8_t *leaving; /* enum leaving_says */
+	bool has_soon;		/* FITS_SOON, or HAS_STUCK, is said of some node */
 	uint32_t n_feasible;
 	node_id *feasible; /* in the cycle's arena */
+	uint32_t n_possible;
+	const node_id *possible; /* evictions may help there: no filter says never */
 };
 /* What cycle_fits would say of all nodes. False: this pod needs more than resources looked at; nothing was done. */
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret);

@@ -87,7 +87,7 @@ static void look_at_whole(struct node_search *g, group_id group, struct whole *w
 	qsort_r(pods, n, sizeof(*pods), by_name, g->s->c);
 	w->may_go = w->says.answer != IS_PROTECTED;
 	for (uint32_t i = 0; w->may_go && i < n; i++) {
-		w->may_go = node_search_consider(g, pods[i], &candidates[i], &w->says);
+		w->may_go = node_search_consider(g, pods[i], true, &candidates[i], &w->says);
 		homes[i] = ledger_pod(c->ledger, pods[i])->node;
 	}
 	w->homes = homes;

@@ -66,6 +66,7 @@ struct node_search { /* one search, all nodes */
 	uint32_t n;
 	uint32_t protected_from; /* where those protected on this node begin among all */
 	bool looks_at_all;	 /* no node is skipped because it cannot win */
+	bool has_bounds;	 /* search_bound_all was asked: it is known what rules say of kinds of pods */
 	bool is_listing;	 /* who is protected is written down */
 	/* who may go, but not with the others that would have to; told only where no set was found at all */
 	ARRAY(struct protected_pod) refused;
@@ -73,8 +74,9 @@ struct node_search { /* one search, all nodes */
 	ARRAY(struct whole *) wholes; /* in the cycle's arena */
 };
 
-/* May it go by itself? If so *ret says what it is; if not, it is recorded as protected. */
-bool node_search_consider(struct node_search *g, pod_id pod, struct candidate *ret, struct rule_verdict *ret_says);
+/* May it go by itself? If so *ret says what it is. is_open: all rules are asked; else those that its kind leaves out. */
+bool node_search_consider(struct node_search *g, pod_id pod, bool is_open, struct candidate *ret,
+			  struct rule_verdict *ret_says);
 /* is_refused_in_set: he may go, but not with the others that would have to. Told only where no set was found at all. */
 void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
 			 bool is_refused_in_set);

@@ -219,15 +219,40 @@ static enum kinds_say say_of(const struct search_bounds *b, const struct kind_an
 	return a->says == NOT_ASKED ? ALL_NOT_ASKED : is_kept && !a->is_of_group ? ALL_KEPT : SOME_MAY_GO;
 }
 
+static uint64_t wanted_types(const struct search_bounds *b)
+{
+	uint64_t types = b->g->s->j->asked;
+
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		types |= UINT64_C(1) << b->g->want.type[k];
+	return types;
+}
+
+/* Law 4 keeps everybody of its queue. Not of groups: of those the kind does not tell. */
+static bool is_kept_by_law_4(struct search_bounds *b, const struct row_kind *k, uint64_t types)
+{
+	struct judge *j = b->g->s->j;
+
+	return k->podset == PODSET_NONE && judge_asks(j, RULE_GUARANTEE) && judge_is_owed_nothing(j, k->queue, types);
+}
+
 enum kinds_say kinds_say(struct search_bounds *b)
 {
 	const struct ledger *l = b->g->s->c->ledger;
 	enum kinds_say most = ALL_NOT_ASKED;
+	uint64_t types = wanted_types(b);
 
 	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++) {
-		pod_id pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
+		pod_id pod;
 		enum kinds_say says;
 
+		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue))
+			continue;
+		if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types)) {
+			most = ALL_KEPT;
+			continue;
+		}
+		pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
 		fit_answers(&b->once, b->rows.kinds.n);
 		if (pod == POD_NONE)
 			continue;

@@ -2,6 +2,9 @@
 /*
  * What nodes were bounded by, kept for a shape: good while the node is the same, rules say the same of every kind of
  * pod (the class is current) and time goes on. Who waits, and in which queue, does not matter.
+ *
+ * Nodes that follow each other in the list are a block with the least of their bounds, so that a search goes over
+ * blocks and opens those alone that may win. The ledger says which nodes changed since.
  */
 #include "engine/search_bound_internal.h"
 
@@ -10,6 +13,9 @@ static void memory_forget(struct bound_memory *m)
 	if (m->vocab)
 		shape_drop(m->vocab, m->shape);
 	mem_free(m->entries);
+	mem_free(m->places);
+	mem_free(m->blocks);
+	array_free(&m->list);
 	*m = (struct bound_memory){0};
 }
 
@@ -43,18 +49,117 @@ static struct bound_memory *memory_of(struct search_bounds *b, shape_id shape, u
 	if (m->n < n_nodes) {
 		m->entries = mem_resize(m->entries, n_nodes, sizeof(*m->entries));
 		memset(m->entries + m->n, 0, (n_nodes - m->n) * sizeof(*m->entries));
+		m->places = mem_resize(m->places, n_nodes, sizeof(*m->places));
 		m->n = n_nodes;
+		m->epoch = 0;
 	}
 	m->last_use = ++b->clock;
 	return m;
 }
 
-void memory_begin(struct search_bounds *b)
+/* ---- nodes that changed ---- */
+
+static uint32_t n_blocks(const struct bound_memory *m)
+{
+	return (m->list.n + m->block - 1) / m->block;
+}
+
+/* Of each block a number is looked at, of some dozen that changed every node: the root of both is the least. */
+static uint32_t block_size(uint32_t n_nodes)
+{
+	uint32_t n = 2;
+
+	while (n < BOUND_BLOCK_MAX && n * n * 32 < n_nodes)
+		n *= 2;
+	return n;
+}
+
+static bool is_same_list(const struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	return m->epoch && m->list.n == n && (!n || !memcmp(m->list.v, nodes, n * sizeof(*nodes)));
+}
+
+static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	if (m->n) /* a cluster without nodes has no places */
+		memset(m->places, 0xff, m->n * sizeof(*m->places));
+	m->list.n = 0;
+	array_reserve(&m->list, n);
+	for (; m->list.n < n; m->list.n++) {
+		m->list.v[m->list.n] = nodes[m->list.n];
+		m->places[nodes[m->list.n]] = m->list.n;
+	}
+	m->block = block_size(n);
+	m->blocks = mem_resize(m->blocks, n_blocks(m) + 1, sizeof(*m->blocks));
+}
+
+static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		node_rows_of(&b->rows, b->g->s->c->ledger, nodes[i]);
+}
+
+static void begin_anew(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	if (!is_same_list(m, nodes, n))
+		take_list(m, nodes, n);
+	for (uint32_t i = 0; i < n_blocks(m); i++)
+		m->blocks[i].is_known = false;
+	make_rows(b, nodes, n);
+	m->epoch = b->rows.epoch + 1;
+	m->changes = ledger_node_changes(b->g->s->c->ledger);
+}
+
+/* Its rows are made, and its block is looked at again. */
+static void follow_node(struct search_bounds *b, struct bound_memory *m, node_id node)
+{
+	uint32_t place = node < m->n ? m->places[node] : UINT32_MAX;
+
+	if (place == UINT32_MAX)
+		return;
+	m->blocks[place / m->block].is_known = false;
+	node_rows_of(&b->rows, b->g->s->c->ledger, node);
+}
+
+static void follow(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	uint64_t changes = ledger_node_changes(l);
+
+	if (!is_same_list(m, nodes, n) || m->epoch != b->rows.epoch + 1 ||
+	    (m->changes < changes && ledger_node_change(l, m->changes) == NODE_NONE)) {
+		begin_anew(b, m, nodes, n);
+		return;
+	}
+	for (; m->changes < changes; m->changes++)
+		follow_node(b, m, ledger_node_change(l, m->changes));
+}
+
+void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n)
 {
 	const struct cede_cycle *c = b->g->s->c;
 
 	b->memory = b->g->s->lacking ? NULL : memory_of(b, c->p->shape, ledger_node_limit(c->ledger));
+	if (b->memory)
+		follow(b, b->memory, nodes, n);
+	else
+		make_rows(b, nodes, n);
 }
+
+void memories_forget_node(struct search_bounds *b, node_id node)
+{
+	for (int i = 0; i < MEMORIES; i++) {
+		struct bound_memory *m = &b->memories[i];
+
+		if (node >= m->n)
+			continue;
+		m->entries[node].generation = 0;
+		if (m->epoch && m->places[node] != UINT32_MAX)
+			m->blocks[m->places[node] / m->block].is_known = false;
+	}
+}
+
+/* ---- one node ---- */
 
 /* Somebody who is leaving and should go by some time makes the room a matter of time. */
 static bool is_lasting(const struct search_bounds *b, node_id node)
@@ -88,4 +193,98 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.is_out = !is_found,
 							.is_below = bound->is_below,
 							.is_silent = !x->n_listed && !x->has_groups};
+}
+
+void memory_refined(struct search_bounds *b, node_id node, int64_t lost)
+{
+	struct bound_entry *e = memory_find(b, node);
+	struct bound_memory *m = b->memory;
+	uint32_t at;
+
+	if (!e)
+		return;
+	e->lost = lost;
+	e->refined_ns = b->g->s->j->now_ns;
+	at = m->places[node] / m->block;
+	if (m->blocks[at].is_known)
+		block_keep(b, at * m->block);
+}
+
+/* ---- blocks ---- */
+
+uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n)
+{
+	return b->memory && n - from > b->memory->block ? from + b->memory->block : n;
+}
+
+const struct bound_block *block_find(struct search_bounds *b, uint32_t from)
+{
+	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
+
+	if (!k || !k->is_known || b->g->s->j->now_ns >= k->until_ns)
+		return NULL;
+	for (uint32_t i = 0; i < k->n_classes; i++)
+		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
+			return NULL;
+	return k;
+}
+
+/* False: there are too many. */
+static bool add_class(struct bound_block *k, const struct bound_entry *e)
+{
+	for (uint32_t i = 0; i < k->n_classes; i++)
+		if (k->class_id[i] == e->class_id)
+			return true;
+	if (k->n_classes == BLOCK_CLASSES)
+		return false;
+	k->class_at[k->n_classes] = e->class_at;
+	k->class_id[k->n_classes++] = e->class_id;
+	return true;
+}
+
+static void add_entry(struct bound_block *k, const struct bound_entry *e, uint32_t from)
+{
+	struct node_bound x = entry_bound(e, TIME_NONE, from);
+
+	k->is_silent &= e->is_silent;
+	k->until_ns = e->until_ns < k->until_ns ? e->until_ns : k->until_ns;
+	if (e->is_out)
+		return;
+	if (!k->is_open || node_bound_cmp(&x, &k->least) < 0)
+		k->least = x;
+	k->is_open = true;
+}
+
+void block_keep(struct search_bounds *b, uint32_t from)
+{
+	struct bound_memory *m = b->memory;
+	struct bound_block *k;
+
+	if (!m)
+		return;
+	k = &m->blocks[from / m->block];
+	*k = (struct bound_block){.is_silent = true, .until_ns = INT64_MAX};
+	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
+		const struct bound_entry *e = memory_find(b, m->list.v[i]);
+
+		if (!e || !add_class(k, e))
+			return;
+		add_entry(k, e, from);
+	}
+	k->least.is_block = true;
+	k->is_known = true;
+}
+
+uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret)
+{
+	const struct bound_memory *m = b->memory;
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
+		const struct bound_entry *e = &m->entries[m->list.v[i]];
+
+		if (!e->is_out)
+			ret[n++] = entry_bound(e, b->g->s->j->now_ns, i);
+	}
+	return n;
 }

@@ -140,16 +140,11 @@ struct queue_ranks {
 	const struct names *names;
 };
 
-static int64_t or_late(int64_t t)
-{
-	return t == TIME_NONE ? INT64_MAX : t;
-}
-
 static int by_age(const void *a, const void *b, void *ctx)
 {
 	const struct queue_ranks *r = ctx;
 	const struct queue *x = queue_get(r->tree, *(const queue_id *)a), *y = queue_get(r->tree, *(const queue_id *)b);
-	int64_t made_x = or_late(x->spec.created_ns), made_y = or_late(y->spec.created_ns);
+	int64_t made_x = created_or_late(x->spec.created_ns), made_y = created_or_late(y->spec.created_ns);
 
 	if (made_x != made_y)
 		return made_x < made_y ? -1 : 1;
@@ -259,14 +254,42 @@ struct session_build {		     /* while workloads are being made */
 	name_id task_priority;
 };
 
-static void new_workload(struct session *s, const struct session_build *c, const struct workload *draft, queue_id queue)
+/* A further one, of which all is nothing but this. */
+static struct workload *new_workload(struct session *s, const struct session_build *c, queue_id queue)
 {
 	struct workload *u = &s->workloads[s->n_workloads++];
 
-	*u = *draft;
 	u->queue = queue == QUEUE_NONE ? NONE : c->queue_index[queue];
 	if (u->queue != NONE && !s->queues[u->queue].is_leaf)
 		u->queue = NONE;
+	return u;
+}
+
+static void group_workload(struct session *s, const struct session_build *c, group_id g)
+{
+	const struct group *x = ledger_group(s->ledger, g);
+	struct workload *u = new_workload(s, c, x->queue);
+
+	u->group = g;
+	u->pod = POD_NONE;
+	u->priority = x->priority;
+	u->is_preemptible = x->preemptibility == PREEMPTIBLE || x->preemptibility == SEMI_PREEMPTIBLE;
+	u->is_semi = x->preemptibility == SEMI_PREEMPTIBLE;
+	u->stale_ns = x->obj->stale_ns;
+	u->n_podsets = x->n_podsets;
+}
+
+static void pod_workload(struct session *s, const struct session_build *c, pod_id p)
+{
+	const struct pod *x = ledger_pod(s->ledger, p);
+	struct workload *u = new_workload(s, c, x->queue);
+
+	u->group = GROUP_NONE;
+	u->pod = p;
+	u->priority = x->priority;
+	u->is_preemptible = x->preemptibility != NON_PREEMPTIBLE;
+	u->stale_ns = TIME_NONE;
+	u->n_podsets = 1;
 }
 
 static void count_workloads(struct session *s, struct session_build *c)
@@ -277,20 +300,9 @@ static void count_workloads(struct session *s, struct session_build *c)
 	c->of_pod = arena_n(s->arena, pods + 1, uint32_t);
 	s->workloads = arena_n(s->arena, groups + pods + 1, struct workload);
 	for (group_id g = 0; g < groups; g++) {
-		const struct group *x = ledger_group(s->ledger, g);
-
 		c->of_group[g] = s->n_workloads;
-		if (x->is_live)
-			new_workload(s, c,
-				     &(struct workload){.group = g,
-							.pod = POD_NONE,
-							.priority = x->priority,
-							.is_preemptible = x->preemptibility == PREEMPTIBLE ||
-									  x->preemptibility == SEMI_PREEMPTIBLE,
-							.is_semi = x->preemptibility == SEMI_PREEMPTIBLE,
-							.stale_ns = x->obj->stale_ns,
-							.n_podsets = x->n_podsets},
-				     x->queue);
+		if (ledger_group(s->ledger, g)->is_live)
+			group_workload(s, c, g);
 	}
 	for (pod_id p = 0; p < pods; p++) {
 		const struct pod *x = ledger_pod(s->ledger, p);
@@ -300,101 +312,8 @@ static void count_workloads(struct session *s, struct session_build *c)
 			continue;
 		c->of_pod[p] = x->group != GROUP_NONE ? c->of_group[x->group] : s->n_workloads;
 		if (x->group == GROUP_NONE)
-			new_workload(s, c,
-				     &(struct workload){.group = GROUP_NONE,
-							.pod = p,
-							.priority = x->priority,
-							.is_preemptible = x->preemptibility != NON_PREEMPTIBLE,
-							.stale_ns = TIME_NONE,
-							.n_podsets = 1},
-				     x->queue);
+			pod_workload(s, c, p);
 		s->workloads[c->of_pod[p]].n_members++;
-	}
-}
-
-/* Sets of podsets are filled from the inside out, by name: a number for each podset that says so. */
-struct set_walk {
-	const struct obj_group *o;
-	const struct names *names;
-	uint32_t *rank; /* of each sub-group as a set; 0: not walked */
-	uint32_t next;
-};
-
-static void walk_set(struct set_walk *w, uint32_t self, name_id name, uint32_t depth)
-{
-	uint32_t *kids = mem_alloc((w->o->n_subgroups + 1) * sizeof(*kids)), n = 0;
-
-	for (uint32_t i = 0; i < w->o->n_subgroups && depth < QUEUE_DEPTH_MAX; i++)
-		if (w->o->subgroups[i].parent == name && w->rank[i] == 0)
-			kids[n++] = i;
-	for (uint32_t i = 1; i < n; i++) /* by name */
-		for (uint32_t k = i;
-		     k > 0 && name_cmp(w->names, w->o->subgroups[kids[k]].name, w->o->subgroups[kids[k - 1]].name) < 0;
-		     k--) {
-			uint32_t t = kids[k];
-
-			kids[k] = kids[k - 1];
-			kids[k - 1] = t;
-		}
-	for (uint32_t i = 0; i < n; i++)
-		walk_set(w, kids[i], w->o->subgroups[kids[i]].name, depth + 1);
-	w->rank[self] = ++w->next;
-	mem_free(kids);
-}
-
-static uint32_t set_rank(const struct set_walk *w, name_id podset)
-{
-	for (uint32_t i = 0; i < w->o->n_subgroups; i++) {
-		if (w->o->subgroups[i].name != podset)
-			continue;
-		for (uint32_t k = 0; k < w->o->n_subgroups; k++)
-			if (w->o->subgroups[k].name == w->o->subgroups[i].parent)
-				return w->rank[k];
-		break;
-	}
-	return UINT32_MAX; /* of the outermost set: last */
-}
-
-static bool has_nested_podsets(const struct obj_group *o)
-{
-	for (uint32_t i = 0; i < o->n_subgroups; i++)
-		if (o->subgroups[i].parent != NAME_NONE)
-			return true;
-	return false;
-}
-
-static void make_podsets(struct session *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_workloads; i++)
-		n += s->workloads[i].n_podsets;
-	s->podsets = arena_n(s->arena, n + 1, struct session_podset);
-	for (uint32_t i = 0; i < s->n_workloads; i++) {
-		struct workload *u = &s->workloads[i];
-
-		u->first_podset = s->n_podsets;
-		s->n_podsets += u->n_podsets;
-		if (u->group == GROUP_NONE) {
-			s->podsets[u->first_podset] = (struct session_podset){.workload = i, .min = 1};
-			continue;
-		}
-		const struct group *g = ledger_group(s->ledger, u->group);
-		struct set_walk w = {.o = g->obj, .names = s->names};
-
-		if (has_nested_podsets(g->obj)) {
-			w.rank = arena_n(s->arena, g->obj->n_subgroups + 1, uint32_t);
-			walk_set(&w, g->obj->n_subgroups, NAME_NONE, 0);
-		}
-		for (uint32_t k = 0; k < u->n_podsets; k++) {
-			const struct podset *p = ledger_podset(s->ledger, g->first_podset + k);
-
-			s->podsets[u->first_podset + k] = (struct session_podset){
-				.workload = i,
-				.name = p->name,
-				.min = p->min_member < 1 || g->obj->has_no_minimum ? 1 : p->min_member,
-				.rank = w.rank != NULL ? set_rank(&w, p->name) : 0};
-		}
 	}
 }
 
@@ -499,8 +418,8 @@ static int by_workload_and_podset(const void *a, const void *b, void *ctx)
 		return has_x ? -1 : 1;
 	if (px != py)
 		return px > py ? -1 : 1;
-	if (or_late(p->created_ns) != or_late(q->created_ns))
-		return or_late(p->created_ns) < or_late(q->created_ns) ? -1 : 1;
+	if (created_or_late(p->created_ns) != created_or_late(q->created_ns))
+		return created_or_late(p->created_ns) < created_or_late(q->created_ns) ? -1 : 1;
 	d = uid_cmp(o->s->names, p->obj->uid, q->obj->uid);
 	return d != 0 ? d : name_cmp(o->s->names, p->name, q->name);
 }
@@ -542,10 +461,16 @@ static void copy_to_node(struct session *s, struct member *m)
 	array_push(&s->copies, ((struct copy){.node = m->node, .next = NONE, .status = m->status}));
 }
 
-/* Members are sorted only within workloads of several: the others are in order already. */
-static void sort_members(struct session *s, const struct session_build *c)
+static bool are_by_workload(const struct session *s)
 {
-	struct member_order o = {s, c->task_priority};
+	for (uint32_t i = 1; i < s->n_members; i++)
+		if (s->members[i - 1].workload > s->members[i].workload)
+			return false;
+	return true;
+}
+
+static void put_by_workload(struct session *s)
+{
 	struct member *sorted = arena_n(s->arena, s->n_members + 1, struct member);
 	uint32_t *at = arena_n(s->arena, s->n_workloads + 1, uint32_t);
 
@@ -556,14 +481,21 @@ static void sort_members(struct session *s, const struct session_build *c)
 	for (uint32_t i = 0; i < s->n_members; i++)
 		sorted[at[s->members[i].workload]++] = s->members[i];
 	s->members = sorted;
-	for (uint32_t i = 0; i < s->n_workloads; i++) {
-		uint32_t n = s->workloads[i].n_members;
+}
 
-		if (n > 1)
-			qsort_r(sorted + at[i] - n, n, sizeof(*sorted), by_workload_and_podset, &o);
-	}
+/* Members are sorted only within workloads of several: the others are in order already. */
+static void sort_members(struct session *s, const struct session_build *c)
+{
+	struct member_order o = {s, c->task_priority};
+
+	if (!are_by_workload(s))
+		put_by_workload(s);
+	for (uint32_t i = 0, first = 0; i < s->n_workloads; first += s->workloads[i++].n_members)
+		if (s->workloads[i].n_members > 1)
+			qsort_r(s->members + first, s->workloads[i].n_members, sizeof(*s->members),
+				by_workload_and_podset, &o);
 	for (uint32_t i = 0; i < s->n_members; i++)
-		s->podsets[sorted[i].podset].n++;
+		s->podsets[s->members[i].podset].n++;
 	for (uint32_t i = 0, n = 0; i < s->n_podsets; i++) {
 		s->podsets[i].first = n;
 		n += s->podsets[i].n;
@@ -641,123 +573,7 @@ static void count_members(struct session *s)
 	}
 }
 
-/* ---- ranks ---- */
-
-static int64_t made(const struct session *s, const struct workload *u)
-{
-	return u->group != GROUP_NONE ? ledger_group(s->ledger, u->group)->obj->created_ns
-				      : ledger_pod(s->ledger, u->pod)->created_ns;
-}
-
-static struct uid workload_names(const struct session *s, const struct workload *u, name_id ret[2])
-{
-	if (u->group != GROUP_NONE) {
-		const struct obj_group *o = ledger_group(s->ledger, u->group)->obj;
-
-		ret[0] = o->ns;
-		ret[1] = o->name;
-		return uid_of_name(o->uid);
-	}
-	const struct pod *p = ledger_pod(s->ledger, u->pod);
-
-	ret[0] = labelset_get(ledger_vocab(s->ledger), p->labelset)->ns;
-	ret[1] = p->name;
-	return p->obj->uid;
-}
-
-/* Two APIs may have a group of one name. */
-static bool is_k8s(const struct session *s, const struct workload *u)
-{
-	return u->group != GROUP_NONE && ledger_group(s->ledger, u->group)->obj->is_k8s;
-}
-
-struct ranked {
-	int64_t made_ns;
-	uint32_t workload;
-};
-
-static int by_creation(const void *a, const void *b, void *ctx)
-{
-	const struct session *s = ctx;
-	const struct ranked *x = a, *y = b;
-	struct uid ux, uy;
-	name_id nx[2], ny[2];
-	int d;
-
-	if (x->made_ns != y->made_ns)
-		return x->made_ns < y->made_ns ? -1 : 1;
-	ux = workload_names(s, &s->workloads[x->workload], nx);
-	uy = workload_names(s, &s->workloads[y->workload], ny);
-	d = uid_cmp(s->names, ux, uy);
-	for (int i = 0; d == 0 && i < 2; i++)
-		d = name_cmp(s->names, nx[i], ny[i]);
-	if (d != 0)
-		return d;
-	return is_k8s(s, &s->workloads[x->workload]) - is_k8s(s, &s->workloads[y->workload]);
-}
-
-/* By creation, a byte at a time; those made at one moment stay in the order they are in. */
-static struct ranked *sort_by_time(struct session *s, struct ranked *v, uint64_t differ)
-{
-	struct ranked *other = arena_n(s->arena, s->n_workloads + 1, struct ranked);
-
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		uint32_t at[257] = {0};
-		struct ranked *from = v;
-
-		if (!(differ >> shift & 0xff))
-			continue;
-		for (uint32_t i = 0; i < s->n_workloads; i++)
-			at[((uint64_t)from[i].made_ns >> shift & 0xff) + 1]++;
-		for (unsigned i = 0; i < 256; i++)
-			at[i + 1] += at[i];
-		for (uint32_t i = 0; i < s->n_workloads; i++)
-			other[at[(uint64_t)from[i].made_ns >> shift & 0xff]++] = from[i];
-		v = other;
-		other = from;
-	}
-	return v;
-}
-
-/* Times before 1970 sort after the others as bytes: then the whole comparison does it. */
-static struct ranked *sort_ranked(struct session *s, struct ranked *v)
-{
-	uint64_t differ = 0;
-
-	for (uint32_t i = 0; i < s->n_workloads; i++)
-		differ |= (uint64_t)v[i].made_ns ^ (uint64_t)v[0].made_ns;
-	if (differ >> 63) {
-		qsort_r(v, s->n_workloads, sizeof(*v), by_creation, s);
-		return v;
-	}
-	v = sort_by_time(s, v, differ);
-	for (uint32_t i = 0, end; i < s->n_workloads; i = end) {
-		for (end = i + 1; end < s->n_workloads && v[end].made_ns == v[i].made_ns;)
-			end++;
-		if (end > i + 1)
-			qsort_r(v + i, end - i, sizeof(*v), by_creation, s);
-	}
-	return v;
-}
-
-/* Most clusters are read in the order in which things were made. */
-static void rank_workloads(struct session *s)
-{
-	struct ranked *v = arena_n(s->arena, s->n_workloads + 1, struct ranked);
-	bool is_sorted = true;
-
-	for (uint32_t i = 0; i < s->n_workloads; i++) {
-		v[i] = (struct ranked){or_late(made(s, &s->workloads[i])), i};
-		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], s) < 0);
-	}
-	if (!is_sorted)
-		v = sort_ranked(s, v);
-	s->by_rank = arena_n(s->arena, s->n_workloads + 1, uint32_t);
-	for (uint32_t i = 0; i < s->n_workloads; i++) {
-		s->by_rank[i] = v[i].workload;
-		s->workloads[v[i].workload].rank = i;
-	}
-}
+/* ---- all of it ---- */
 
 /* Room that other schedulers' pods use is nobody's to share; and whom they do not bear stays away. */
 static void subtract_foreign(struct session *s, const struct session_build *c)
@@ -776,6 +592,15 @@ static void subtract_foreign(struct session *s, const struct session_build *c)
 					       ? 0
 					       : shared(s, r, res_list_get(&sh->usage, s->amount_type[r]));
 	}
+}
+
+static void divide_shares(struct session *s)
+{
+	share_divide(s->shares, s->n_queues, s->total, 1);
+	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
+	for (uint32_t i = 0; i < s->n_queues; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			s->queues[i].may[r] = share_allocatable(&s->shares[i].r[r]);
 }
 
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves)
@@ -800,13 +625,12 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	c.node_index = take_nodes(s);
 	c.queue_index = take_queues(s);
 	count_workloads(s, &c);
-	make_podsets(s);
+	session_make_podsets(s);
 	take_members(s, &c);
-	rank_workloads(s);
+	session_rank_workloads(s);
 	count_members(s);
 	subtract_foreign(s, &c);
-	share_divide(s->shares, s->n_queues, s->total, 1);
-	memcpy(s->settled, s->shares, s->n_queues * sizeof(*s->shares));
+	divide_shares(s);
 	session_list_workloads(s);
 	session_find_kinds(s);
 	return s;

@@ -129,6 +129,7 @@ struct session_queue {
 	queue_id id;
 	bool is_leaf;
 	uint32_t first_child, next; /* NONE */
+	double may[KAI_RES];	    /* share_allocatable of it */
 	uint64_t n_moves;	    /* so many times something of it moved, or was taken back */
 	ARRAY(uint32_t) pending;    /* workloads with pending members, first come first */
 	ARRAY(uint32_t) kinds;	    /* of their requests */
@@ -136,6 +137,23 @@ struct session_queue {
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
 	uint32_t first_kind; /* of its workloads as victims; NONE */
+};
+
+struct room_item {
+	double room;
+	uint32_t node;
+};
+
+/* Nodes that have room, by their room of one resource, of equal ones by name (session_rooms.c). */
+struct room_order {
+	enum kai_res res;
+	bool is_now;		 /* what is free now; else also what will be */
+	bool has_plain;		 /* some node has no GPUs; of the order of processors */
+	bool has_others;	 /* some has */
+	struct room_item *items; /* NULL: not made yet */
+	uint32_t n;
+	double *room; /* of each node, as it stands here */
+	uint64_t at;  /* as of so many changes */
 };
 
 struct copy { /* of a member, on a node */
@@ -230,6 +248,7 @@ struct session {
 	/* nodes whose room changed, the latest of them; and how many there were before these */
 	ARRAY(uint32_t) changes;
 	uint64_t n_old_changes;
+	struct room_order by_room[2][2]; /* of processors, of GPUs; free in the end, free now */
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
 	struct order *orders[3];      /* of the action, of victims, of a trial */
@@ -271,6 +290,16 @@ static inline enum member_status settled_status(const struct session *s, const s
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves);
 void session_free(struct session *s);
 
+/* What was never made comes last. */
+static inline int64_t created_or_late(int64_t t)
+{
+	return t == TIME_NONE ? INT64_MAX : t;
+}
+
+/* ---- session_podsets.c, session_ranks.c: parts of it ---- */
+void session_make_podsets(struct session *s);
+void session_rank_workloads(struct session *s); /* into rank of each, and by_rank */
+
 /* ---- session_moves.c ---- */
 void session_evict(struct session *s, uint32_t member);
 /* False: it is on that node already and was not evicted from it. simulated: an evicted member may stay where it is. */
@@ -283,8 +312,7 @@ void session_bound_to_nominated(struct session *s, uint32_t workload);
 /* What was done stands. */
 void session_commit(struct session *s, enum action action, uint32_t workload);
 
-/* ---- session_order.c ---- */
-enum order_role { ORDER_ACTION, ORDER_VICTIMS, ORDER_TRIAL };
+/* ---- session_lists.c ---- */
 /* 0: some podset is below its minimum, 1: all are exactly there, 2: some are above. */
 uint8_t workload_state(const struct session *s, const struct workload *u);
 /* The order of workloads in a queue: priority, state, age. */
@@ -298,7 +326,13 @@ const double *workload_request(struct session *s, uint32_t workload);
 void session_list_workloads(struct session *s); /* all workloads into the lists of their queues */
 /* After workloads changed: those in s->moved, which bear this stamp as seen. */
 void session_relist(struct session *s, uint64_t stamp);
+/* Of two in one list of their queue, of those that wait or of victims. */
+bool workload_comes_before(const struct session *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b,
+			   uint8_t state_b);
+uint8_t workload_listed_state(const struct session *s, bool victims, uint32_t workload);
 
+/* ---- session_order.c ---- */
+enum order_role { ORDER_ACTION, ORDER_VICTIMS, ORDER_TRIAL };
 struct order_item {
 	uint32_t workload;
 	uint32_t entry; /* ORDER_VICTIMS: what is left of it, NONE: all; ORDER_TRIAL: enum trial_role */
@@ -341,6 +375,12 @@ bool session_allows(struct session *s, uint32_t signature, uint32_t node);
 
 /* Is there a node in the set with room for one of this signature, now or soon? */
 bool session_has_room(struct session *s, uint32_t signature, const struct bits *set);
+
+/* ---- session_rooms.c ---- */
+/* As nodes are now. r: KAI_CPU or KAI_GPU. */
+const struct room_order *session_by_room(struct session *s, enum kai_res r, bool is_now);
+/* The first in it that has as much room as that. */
+uint32_t room_order_from(const struct room_order *o, int64_t ask);
 
 /* ---- session_solve.c ---- */
 /* The moves of the present transaction are a way to let the workload run, or there are none and it is false. */

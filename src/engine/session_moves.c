@@ -95,10 +95,10 @@ static void charge(struct session *s, uint32_t member, double sign)
 
 	for (uint32_t q = s->workloads[m->workload].queue; q != NONE; q = s->shares[q].parent) {
 		s->queues[q].n_moves++;
-		for (uint32_t r = 0; r < KAI_RES; r++) {
+		for (uint32_t r = 0; r < KAI_RES; r++)
 			s->shares[q].r[r].allocated += sign * share[r];
-			s->shares[q].r[r].allocated_core += m->is_core ? sign * share[r] : 0;
-		}
+		for (uint32_t r = 0; m->is_core && r < KAI_RES; r++)
+			s->shares[q].r[r].allocated_core += sign * share[r];
 	}
 }
 

@@ -1,378 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of waiting work: workloads within a queue by priority, state and age; queues by how they stand to their
- * shares, level by level. The same for victims, the other way round.
+ * The order of waiting work: queues by how they stand to their shares, level by level, and within a queue its workloads
+ * as they are listed (session_lists.c). The same for victims, the other way round.
  */
 #include "engine/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
-
-uint8_t workload_state(const struct session *s, const struct workload *u)
-{
-	bool is_above = false;
-
-	for (uint32_t i = 0; i < u->n_podsets; i++) {
-		const struct session_podset *p = &s->podsets[u->first_podset + i];
-		uint32_t n = podset_count(p, SET_ACTIVE);
-
-		if (n < (uint32_t)p->min)
-			return 0;
-		is_above |= n > (uint32_t)p->min;
-	}
-	return is_above ? 2 : 1;
-}
-
-bool workload_before(const struct session *s, uint32_t a, uint8_t state_a, uint32_t b, uint8_t state_b)
-{
-	const struct workload *x = &s->workloads[a], *y = &s->workloads[b];
-
-	if (x->priority != y->priority)
-		return x->priority > y->priority;
-	if (state_a != state_b)
-		return state_a < state_b;
-	return x->rank < y->rank;
-}
-
-bool podset_before(const struct session *s, const struct session_podset *a, uint32_t active_a,
-		   const struct session_podset *b, uint32_t active_b)
-{
-	bool short_a = active_a < (uint32_t)a->min, short_b = active_b < (uint32_t)b->min;
-
-	if (short_a != short_b)
-		return short_a;
-	if (!short_a) {
-		/* active / min, without fractions */
-		uint64_t x = (uint64_t)active_a * (uint32_t)b->min, y = (uint64_t)active_b * (uint32_t)a->min;
-
-		if (x != y)
-			return x < y;
-	}
-	return name_cmp(s->names, a->name, b->name) < 0;
-}
-
-/* ---- what to place next ---- */
-
-static bool is_candidate(const struct member *m, bool simulated)
-{
-	return m->status == IS_PENDING || (simulated && m->status == IS_LEAVING && m->is_virtual);
-}
-
-static bool take_from_podset(struct session *s, const struct session_podset *p, bool simulated)
-{
-	uint32_t active = podset_count(p, SET_ACTIVE), n = 0;
-	uint32_t want = active >= (uint32_t)p->min ? 1 : (uint32_t)p->min - active;
-
-	for (uint32_t i = p->first; i < p->first + p->n && n < want; i++)
-		if (is_candidate(&s->members[i], simulated)) {
-			array_push(&s->tasks, i);
-			n++;
-		}
-	return n > 0;
-}
-
-/* The podset that comes next after one given (NONE: the first). */
-static uint32_t next_podset(const struct session *s, const struct workload *u, const bool *is_taken)
-{
-	uint32_t best = NONE;
-
-	for (uint32_t i = u->first_podset; i < u->first_podset + u->n_podsets; i++)
-		if (!is_taken[i - u->first_podset] &&
-		    (best == NONE || podset_before(s, &s->podsets[i], podset_count(&s->podsets[i], SET_ACTIVE),
-						   &s->podsets[best], podset_count(&s->podsets[best], SET_ACTIVE))))
-			best = i;
-	return best;
-}
-
-void session_next_members(struct session *s, uint32_t workload, bool simulated)
-{
-	const struct workload *u = &s->workloads[workload];
-	uint32_t n_short = 0, n = 0;
-
-	s->tasks.n = 0;
-	if (u->n_podsets == 1) {
-		take_from_podset(s, &s->podsets[u->first_podset], simulated);
-		return;
-	}
-	bool *is_taken = mem_alloc(u->n_podsets * sizeof(*is_taken));
-
-	for (uint32_t i = u->first_podset; i < u->first_podset + u->n_podsets; i++)
-		n_short += podset_count(&s->podsets[i], SET_ACTIVE) < (uint32_t)s->podsets[i].min;
-	for (uint32_t i = 0; i < u->n_podsets && n < (n_short > 0 ? n_short : 1); i++) {
-		uint32_t p = next_podset(s, u, is_taken);
-
-		is_taken[p - u->first_podset] = true;
-		n += take_from_podset(s, &s->podsets[p], simulated);
-	}
-	mem_free(is_taken);
-}
-
-const double *workload_request(struct session *s, uint32_t workload)
-{
-	struct workload *u = &s->workloads[workload];
-
-	if (u->knows_request)
-		return u->request;
-	session_next_members(s, workload, true);
-	memset(u->request, 0, sizeof(u->request));
-	for (uint32_t i = 0; i < s->tasks.n; i++)
-		for (uint32_t r = 0; r < KAI_RES; r++)
-			u->request[r] += s->signatures[s->members[s->tasks.v[i]].signature].share[r];
-	u->knows_request = true;
-	return u->request;
-}
-
-/* ---- lists of the queues ---- */
-
-/* Requests of one signature and number are alike; others are each of a kind of its own. */
-static uint32_t request_kind(struct session *s, uint32_t workload)
-{
-	struct request_kind k = {NONE, 0};
-
-	session_next_members(s, workload, true);
-	for (uint32_t i = 0; i < s->tasks.n; i++) {
-		uint32_t signature = s->members[s->tasks.v[i]].signature;
-
-		if (i > 0 && signature != k.signature)
-			return UINT32_MAX - workload;
-		k = (struct request_kind){signature, i + 1};
-	}
-	for (uint32_t i = 0; i < s->request_kinds.n; i++)
-		if (s->request_kinds.v[i].signature == k.signature && s->request_kinds.v[i].n == k.n)
-			return i;
-	if (s->request_kinds.n >= 64)
-		return UINT32_MAX - workload;
-	array_push(&s->request_kinds, k);
-	return s->request_kinds.n - 1;
-}
-
-static bool comes_before(const struct session *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b,
-			 uint8_t state_b)
-{
-	return victims ? workload_before(s, b, state_b, a, state_a) : workload_before(s, a, state_a, b, state_b);
-}
-
-static uint8_t listed_state(const struct session *s, bool victims, uint32_t workload)
-{
-	return victims ? s->workloads[workload].victim_state : s->workloads[workload].pending_state;
-}
-
-/* Where it is, or belongs, in a sorted list. */
-static uint32_t list_position(const struct session *s, bool victims, const uint32_t *v, uint32_t n, uint32_t workload)
-{
-	uint32_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (comes_before(s, victims, v[mid], listed_state(s, victims, v[mid]), workload,
-				 listed_state(s, victims, workload)))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static void unlist(struct session *s, uint32_t workload)
-{
-	struct workload *u = &s->workloads[workload];
-	struct session_queue *q = &s->queues[u->queue];
-	uint32_t at;
-
-	if (u->is_listed_pending) {
-		at = list_position(s, false, q->pending.v, q->pending.n, workload);
-		array_remove(&q->pending, at);
-		array_remove(&q->kinds, at);
-	}
-	if (u->is_listed_victim)
-		array_remove(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload));
-}
-
-/* All that bear the stamp, at one go: taking them out one by one moves the rest of the list each time. */
-static void unlist_seen(struct session *s, struct session_queue *q, uint64_t stamp)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < q->pending.n; i++) {
-		if (s->workloads[q->pending.v[i]].seen_stamp == stamp)
-			continue;
-		q->kinds.v[n] = q->kinds.v[i];
-		q->pending.v[n++] = q->pending.v[i];
-	}
-	q->pending.n = q->kinds.n = n;
-	n = 0;
-	for (uint32_t i = 0; i < q->victims.n; i++)
-		if (s->workloads[q->victims.v[i]].seen_stamp != stamp)
-			q->victims.v[n++] = q->victims.v[i];
-	q->victims.n = n;
-}
-
-static void list_again(struct session *s, uint32_t workload)
-{
-	struct workload *u = &s->workloads[workload];
-	struct session_queue *q = &s->queues[u->queue];
-	uint32_t at;
-
-	u->pending_state = u->victim_state = workload_state(s, u);
-	u->is_listed_pending = u->count[IS_PENDING] > 0;
-	u->is_listed_victim = workload_count(u, SET_ACTIVE) > 0;
-	if (u->is_listed_pending) {
-		at = list_position(s, false, q->pending.v, q->pending.n, workload);
-		array_insert(&q->pending, at, workload);
-		array_insert(&q->kinds, at, request_kind(s, workload));
-	}
-	if (u->is_listed_victim)
-		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload), workload);
-}
-
-/* It stays where it is in both lists, and asks for what it asked for. */
-static bool stays_listed(const struct session *s, const struct workload *u)
-{
-	return !u->is_listed_pending && u->count[IS_PENDING] == 0 && u->is_listed_victim &&
-	       workload_count(u, SET_ACTIVE) > 0 && workload_state(s, u) == u->victim_state;
-}
-
-enum { MANY_MOVED = 16 };
-
-void session_relist(struct session *s, uint64_t stamp)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->moved.n; i++) {
-		struct workload *u = &s->workloads[s->moved.v[i]];
-
-		memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
-		if (u->queue == NONE || stays_listed(s, u))
-			u->seen_stamp = 0;
-		else
-			s->moved.v[n++] = s->moved.v[i];
-	}
-	s->moved.n = n;
-	for (uint32_t i = 0; i < n; i++) {
-		struct session_queue *q = &s->queues[s->workloads[s->moved.v[i]].queue];
-
-		if (n < MANY_MOVED)
-			unlist(s, s->moved.v[i]);
-		else if (q->share_stamp != stamp)
-			unlist_seen(s, q, stamp);
-		q->share_stamp = stamp;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		list_again(s, s->moved.v[i]);
-}
-
-static int by_coming(const void *a, const void *b, void *ctx)
-{
-	const struct session *s = ctx;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	if (x == y)
-		return 0;
-	return workload_before(s, x, s->workloads[x].pending_state, y, s->workloads[y].pending_state) ? -1 : 1;
-}
-
-static int by_going(const void *a, const void *b, void *ctx)
-{
-	const struct session *s = ctx;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	if (x == y)
-		return 0;
-	return workload_before(s, x, s->workloads[x].victim_state, y, s->workloads[y].victim_state) ? 1 : -1;
-}
-
-static void list_workload(struct session *s, uint32_t workload)
-{
-	struct workload *u = &s->workloads[workload];
-
-	memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
-	if (u->queue == NONE)
-		return;
-	u->pending_state = u->victim_state = workload_state(s, u);
-	u->is_listed_pending = u->count[IS_PENDING] > 0;
-	u->is_listed_victim = workload_count(u, SET_ACTIVE) > 0;
-	if (u->is_listed_pending)
-		array_push(&s->queues[u->queue].pending, workload);
-}
-
-enum { BUCKETS = 32 };
-
-/* Priority and state of a listed workload as one number: the larger comes first. */
-static int64_t list_key(const struct session *s, uint32_t workload)
-{
-	return (int64_t)s->workloads[workload].priority * 4 + (3 - s->workloads[workload].pending_state);
-}
-
-/* Where the key belongs, in ascending order; added if it is new. BUCKETS: there are too many. */
-static uint32_t bucket_of(int64_t *keys, uint32_t *n, int64_t key)
-{
-	uint32_t i = 0;
-
-	while (i < *n && keys[i] < key)
-		i++;
-	if (i < *n && keys[i] == key)
-		return i;
-	if (*n == BUCKETS)
-		return BUCKETS;
-	memmove(keys + i + 1, keys + i, (*n - i) * sizeof(*keys));
-	keys[i] = key;
-	++*n;
-	return i;
-}
-
-/* The last to come first, of a list in which that holds for those of one priority and state. False: not done. */
-static bool sort_in_buckets(const struct session *s, uint32_t *v, uint32_t n)
-{
-	uint32_t *sorted, n_keys = 0, at[BUCKETS + 1] = {0};
-	int64_t keys[BUCKETS + 1];
-
-	if (n < 2)
-		return true;
-	for (uint32_t i = 0; i < n; i++)
-		if (bucket_of(keys, &n_keys, list_key(s, v[i])) == BUCKETS)
-			return false;
-	for (uint32_t i = 0; i < n; i++)
-		at[bucket_of(keys, &n_keys, list_key(s, v[i])) + 1]++;
-	for (uint32_t i = 0; i < n_keys; i++)
-		at[i + 1] += at[i];
-	sorted = mem_resize(NULL, n + 1, sizeof(*sorted));
-	for (uint32_t i = 0; i < n; i++)
-		sorted[at[bucket_of(keys, &n_keys, list_key(s, v[i]))]++] = v[i];
-	memcpy(v, sorted, n * sizeof(*v));
-	mem_free(sorted);
-	return true;
-}
-
-/* Lists are made by rank and are in order already where priorities and states are alike. */
-static void sort_list(struct session *s, uint32_t *v, uint32_t n, int (*cmp)(const void *, const void *, void *))
-{
-	for (uint32_t i = 1; i < n; i++)
-		if (cmp(&v[i - 1], &v[i], s) > 0) {
-			qsort_r(v, n, sizeof(*v), cmp, s);
-			return;
-		}
-}
-
-void session_list_workloads(struct session *s)
-{
-	for (uint32_t i = 0; i < s->n_workloads; i++)
-		list_workload(s, s->by_rank[i]);
-	for (uint32_t i = s->n_workloads; i-- > 0;)
-		if (s->workloads[s->by_rank[i]].is_listed_victim)
-			array_push(&s->queues[s->workloads[s->by_rank[i]].queue].victims, s->by_rank[i]);
-	for (uint32_t i = 0; i < s->n_queues; i++) {
-		struct session_queue *q = &s->queues[i];
-
-		sort_list(s, q->pending.v, q->pending.n, by_coming);
-		if (!sort_in_buckets(s, q->victims.v, q->victims.n))
-			sort_list(s, q->victims.v, q->victims.n, by_going);
-		for (uint32_t k = 0; k < q->pending.n; k++)
-			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
-	}
-}
 
 /* ---- orders over queues ---- */
 
@@ -382,6 +17,10 @@ struct order_node {	      /* one queue */
 	uint32_t at, n;
 	const struct order_item *extra; /* leaf: sorted */
 	uint32_t extra_at, n_extra;
+	/* leaf: what stands first, in a trial, until it is popped */
+	struct order_item head;
+	uint8_t head_from; /* enum head */
+	bool knows_head;
 	struct heap pushed;	/* leaf: in order.pushed */
 	struct heap children;	/* queues */
 	bool may_sink;		/* what stands at its head changed since its place among its siblings was looked at */
@@ -455,7 +94,7 @@ static bool item_before(const struct session *s, const struct order *o, const st
 {
 	if (a->workload == b->workload)
 		return false;
-	return comes_before(s, o->is_victims, a->workload, a->state, b->workload, b->state);
+	return workload_comes_before(s, o->is_victims, a->workload, a->state, b->workload, b->state);
 }
 
 static int by_item(const void *order, uint32_t a, uint32_t b)
@@ -483,7 +122,7 @@ static bool list_head(struct session *s, struct order *o, struct order_node *n, 
 		}
 		if (pick == PASS_WORKLOAD)
 			continue;
-		*ret = (struct order_item){u, NONE, listed_state(s, o->is_victims, u)};
+		*ret = (struct order_item){u, NONE, workload_listed_state(s, o->is_victims, u)};
 		return true;
 	}
 	return false;
@@ -491,7 +130,7 @@ static bool list_head(struct session *s, struct order *o, struct order_node *n, 
 
 enum head { HEAD_NONE, HEAD_LIST, HEAD_EXTRA, HEAD_PUSHED };
 
-static enum head leaf_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
+static enum head find_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
 {
 	enum head which = list_head(s, o, n, ret) ? HEAD_LIST : HEAD_NONE;
 
@@ -508,6 +147,19 @@ static enum head leaf_head(struct session *s, struct order *o, struct order_node
 		}
 	}
 	return which;
+}
+
+/* Nothing that the order within a leaf depends on changes during a trial. */
+static enum head leaf_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
+{
+	if (o->trial == 0 || s->en->config->looks_at_all)
+		return find_head(s, o, n, ret);
+	if (!n->knows_head) {
+		n->head_from = (uint8_t)find_head(s, o, n, &n->head);
+		n->knows_head = true;
+	}
+	*ret = n->head;
+	return (enum head)n->head_from;
 }
 
 static const double nothing[KAI_RES];
@@ -556,7 +208,7 @@ static const struct share_standing *standing_of(struct order *o, uint32_t queue)
 	    !o->s->en->config->looks_at_all)
 		return &n->standing;
 	sibling_of(o->s, o, queue, sum, &t);
-	n->standing = share_standing(&t, o->s->total);
+	n->standing = share_standing(&t, o->s->queues[queue].may, o->s->total);
 	n->has_standing = true;
 	n->at_move = o->s->queues[queue].n_moves;
 	return &n->standing;
@@ -594,7 +246,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	n->extra_at = n->n_extra = 0;
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
-	n->may_sink = n->has_standing = false;
+	n->may_sink = n->has_standing = n->knows_head = false;
 	n->n_touched = 0;
 	memset(n->popped, 0, sizeof(n->popped));
 }
@@ -841,6 +493,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	case HEAD_NONE:
 		return false;
 	}
+	leaf->knows_head = false;
 	if (o->is_victims) {
 		const double *held = held_by(s, o, ret);
 
@@ -863,6 +516,7 @@ void order_push(struct session *s, enum order_role role, struct order_item item)
 
 	array_push(&o->pushed, item);
 	heap_push(&o->nodes[q].pushed, o->pushed.n - 1);
+	o->nodes[q].knows_head = false;
 	forget_standing(s, o, q);
 	for (; q != SHARE_NO_QUEUE && !heap_has(&parent_node(s, o, q)->children, q); q = s->shares[q].parent)
 		heap_push(&parent_node(s, o, q)->children, q);

@@ -39,7 +39,9 @@ bool session_core_over_quota(const struct session *s, uint32_t workload, const d
 static bool queue_allows(const struct session *s, uint32_t workload, const double all[KAI_RES],
 			 const double core[KAI_RES])
 {
-	return !session_over_limit(s, workload, all) && !session_core_over_quota(s, workload, core);
+	bool has_core = core[KAI_GPU] != 0 || core[KAI_CPU] != 0 || core[KAI_MEMORY] != 0;
+
+	return !session_over_limit(s, workload, all) && (!has_core || !session_core_over_quota(s, workload, core));
 }
 
 /* ---- what filters other than room allow ---- */
@@ -154,10 +156,16 @@ static double scarcest(const struct session *s, const struct signature *f, uint3
 	return least;
 }
 
+/* What nodes are compared by. */
+static enum kai_res main_res(const struct signature *f)
+{
+	return f->ask[KAI_GPU] == 0 ? KAI_CPU : KAI_GPU;
+}
+
 static struct pick rate(const struct session *s, const struct member *m, uint32_t node)
 {
 	const struct signature *f = &s->signatures[m->signature];
-	enum kai_res r = f->ask[KAI_GPU] == 0 ? KAI_CPU : KAI_GPU;
+	enum kai_res r = main_res(f);
 	size_t at = (size_t)node * s->n_amounts + r;
 	double room = (double)(s->idle[at] + s->soon[at]);
 	struct pick p = {.is_hint = m->hint == node,
@@ -225,11 +233,92 @@ static uint32_t next_in(const struct session *s, const struct bits *fits, const 
 	return i < s->n_nodes ? i : s->n_nodes;
 }
 
+/*
+ * Where room is given out fullest first, and nothing but room has to be asked anew, nodes are walked in that order. GPUs
+ * come free one by one, and each moves its node among many alike: a few signatures follow that more cheaply each.
+ */
+static bool is_walked(const struct session *s, const struct signature *f)
+{
+	enum { FEW_SIGNATURES = 4 };
+	bool is_gpu = main_res(f) == KAI_GPU;
+
+	return !s->is_mirrored && !s->is_for_moves && !s->en->config->looks_at_all && f->ask[main_res(f)] > 0 &&
+	       !(is_gpu ? s->settings->gpu_spreads : s->settings->cpu_spreads) &&
+	       (!is_gpu || s->n_signatures > FEW_SIGNATURES);
+}
+
+/* The first from position `at` on that is in the set and fits; at is where it stands. NONE: there is no more. */
+static uint32_t walk(struct session *s, const struct room_order *o, uint32_t signature, const struct bits *set,
+		     uint32_t *at)
+{
+	for (; *at < o->n; ++*at)
+		if ((set == NULL || bits_has(set, o->items[*at].node)) && may_use(s, signature, o->items[*at].node))
+			return o->items[*at].node;
+	return NONE;
+}
+
+enum { FEW_NODES = 16 };
+
+/* False: no node of the set has room for it at once. */
+static bool may_fit_now(struct session *s, uint32_t signature, const struct bits *set)
+{
+	const struct signature *f = &s->signatures[signature];
+	const struct room_order *o = session_by_room(s, main_res(f), true);
+	uint32_t at = room_order_from(o, f->ask[main_res(f)]);
+
+	if (f->is_tiny || o->n - at > FEW_NODES)
+		return true;
+	for (; at < o->n; at++)
+		if ((set == NULL || bits_has(set, o->items[at].node)) && fits_now(s, f, o->items[at].node))
+			return true;
+	return false;
+}
+
+/* From one node to the next room only grows: a later one is better only if it is of a better kind. */
+static uint32_t best_on_walk(struct session *s, const struct member *m, const struct bits *set, const struct bits *but)
+{
+	const struct signature *f = &s->signatures[m->signature];
+	const struct room_order *o = session_by_room(s, main_res(f), false);
+	bool may_be_now = may_fit_now(s, m->signature, set);
+	uint32_t best = NONE, node;
+	struct pick best_pick = {0};
+
+	for (uint32_t at = room_order_from(o, f->ask[main_res(f)]); (node = walk(s, o, m->signature, set, &at)) != NONE;
+	     at++) {
+		struct pick p;
+
+		if (but != NULL && bits_has(but, node))
+			continue;
+		p = rate(s, m, node);
+		if (best == NONE || pick_before(&p, &best_pick)) {
+			best = node;
+			best_pick = p;
+		}
+		if (best_pick.is_now == may_be_now && best_pick.is_plain == o->has_plain &&
+		    (m->hint == NONE || best_pick.is_hint))
+			break;
+	}
+	return best;
+}
+
+static bool is_room_left(struct session *s, uint32_t signature, const struct bits *set)
+{
+	const struct signature *f = &s->signatures[signature];
+	const struct room_order *o;
+	uint32_t at;
+
+	if (!is_walked(s, f))
+		return next_in(s, fitting(s, signature), set, 0) < s->n_nodes;
+	o = session_by_room(s, main_res(f), false);
+	at = room_order_from(o, f->ask[main_res(f)]);
+	return walk(s, o, signature, set, &at) != NONE;
+}
+
 bool session_has_room(struct session *s, uint32_t signature, const struct bits *set)
 {
 	if (s->signatures[signature].no_room == s->room_stamp)
 		return false;
-	if (next_in(s, fitting(s, signature), set, 0) < s->n_nodes)
+	if (is_room_left(s, signature, set))
 		return true;
 	s->signatures[signature].no_room = s->room_stamp;
 	return false;
@@ -240,10 +329,13 @@ static uint32_t best_node(struct session *s, uint32_t member, const struct bits 
 			  struct filters *filters)
 {
 	const struct member *m = &s->members[member];
-	const struct bits *fits = fitting(s, m->signature);
+	const struct bits *fits;
 	uint32_t best = NONE;
 	struct pick best_pick = {0};
 
+	if (is_walked(s, &s->signatures[m->signature]))
+		return best_on_walk(s, m, set, but);
+	fits = fitting(s, m->signature);
 	for (uint32_t i = next_in(s, fits, set, 0); i < s->n_nodes; i = next_in(s, fits, set, i + 1)) {
 		struct pick p;
 
@@ -281,21 +373,33 @@ static uint32_t ask_for_node(struct session *s, uint32_t member, const struct bi
 	return node;
 }
 
-static bool place_member(struct session *s, uint32_t member, const struct bits *set, bool simulated)
+/* Who is not let onto the best node, because he is leaving it, asks for the next. */
+static bool give_one_of(struct session *s, uint32_t member, uint32_t node, const struct bits *set, bool simulated)
 {
-	uint32_t signature = s->members[member].signature, node;
 	struct bits tried = {0};
 
-	s->steps += s->is_mirrored || s->signatures[signature].no_room != s->room_stamp;
-	if (!session_has_room(s, signature, set))
-		return false;
-	node = ask_for_node(s, member, set, NULL);
 	while (node != NONE && !give(s, member, node, simulated)) {
 		bits_set(&tried, node);
 		node = ask_for_node(s, member, set, &tried);
 	}
 	bits_free(&tried);
 	return node != NONE;
+}
+
+static bool place_member(struct session *s, uint32_t member, const struct bits *set, bool simulated)
+{
+	struct signature *f = &s->signatures[s->members[member].signature];
+	uint32_t node;
+
+	s->steps += s->is_mirrored || f->no_room != s->room_stamp;
+	if (f->no_room == s->room_stamp)
+		return false;
+	if (!is_walked(s, f) && !session_has_room(s, s->members[member].signature, set))
+		return false;
+	node = ask_for_node(s, member, set, NULL);
+	if (node == NONE && is_walked(s, f))
+		f->no_room = s->room_stamp;
+	return give_one_of(s, member, node, set, simulated);
 }
 
 /* ---- many alike ---- */
@@ -318,30 +422,74 @@ static int by_pick(const void *picks, uint32_t a, uint32_t b)
 static void rate_all(struct session *s, const struct member *m, const struct bits *set, struct pick *picks,
 		     struct heap *ret)
 {
-	const struct bits *fits = fitting(s, m->signature);
+	const struct signature *f = &s->signatures[m->signature];
+	const struct room_order *o;
+	const struct bits *fits;
 
 	heap_init(ret, by_pick, picks);
+	if (is_walked(s, f)) {
+		o = session_by_room(s, main_res(f), false);
+		for (uint32_t at = room_order_from(o, f->ask[main_res(f)]), node;
+		     (node = walk(s, o, m->signature, set, &at)) != NONE; at++) {
+			picks[node] = rate(s, m, node);
+			heap_push(ret, node);
+		}
+		return;
+	}
+	fits = fitting(s, m->signature);
 	for (uint32_t i = next_in(s, fits, set, 0); i < s->n_nodes; i = next_in(s, fits, set, i + 1)) {
 		picks[i] = rate(s, m, i);
 		heap_push(ret, i);
 	}
 }
 
-static bool is_one_of_many(const struct session *s, const uint32_t *tasks, uint32_t n)
+/* Alike, and none of them is drawn to a node of its own. */
+static bool are_alike(const struct session *s, const uint32_t *tasks, uint32_t n)
 {
 	const struct member *m = &s->members[tasks[0]];
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct member *x = &s->members[tasks[i]];
 
-		/* one that was evicted may have to stay where it is */
-		if (x->signature != m->signature || x->hint != NONE || x->copies != NONE || x->is_core != m->is_core)
+		if (x->signature != m->signature || x->hint != NONE || x->is_core != m->is_core)
 			return false;
 	}
-	return n > 4 && !s->is_mirrored;
+	return !s->is_mirrored;
 }
 
-static bool place_many(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
+/* One that was evicted may have to stay where it is. */
+static bool is_any_evicted(const struct session *s, const uint32_t *tasks, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (s->members[tasks[i]].copies != NONE)
+			return true;
+	return false;
+}
+
+/*
+ * Where all nodes are of one kind and nobody has room at once, the fullest node stays the fullest of those that fit as
+ * long as it fits: nodes are filled one after the other, as they stand. How many got room; fewer than n: one was not
+ * let onto its node, or nodes are of several kinds, or there is no more.
+ */
+static uint32_t fill_nodes(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
+{
+	uint32_t signature = s->members[tasks[0]].signature, at, i = 0;
+	const struct signature *f = &s->signatures[signature];
+	const struct room_order *o;
+
+	if (!is_walked(s, f) || may_fit_now(s, signature, set))
+		return 0;
+	o = session_by_room(s, main_res(f), false);
+	if (o->has_plain && o->has_others)
+		return 0;
+	at = room_order_from(o, f->ask[main_res(f)]);
+	while (i < n && walk(s, o, signature, set, &at) != NONE && give(s, tasks[i], o->items[at].node, simulated))
+		i++;
+	s->steps += i;
+	return i;
+}
+
+static uint32_t place_many(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set, bool simulated)
 {
 	struct pick *picks = mem_alloc((s->n_nodes + 1) * sizeof(*picks));
 	struct heap nodes;
@@ -363,7 +511,21 @@ static bool place_many(struct session *s, const uint32_t *tasks, uint32_t n, con
 	}
 	heap_free(&nodes);
 	mem_free(picks);
-	return i == n;
+	return i;
+}
+
+/* All together are within the queue's limits, so each is. How many of the first got room. */
+static uint32_t place_alike(struct session *s, const uint32_t *tasks, uint32_t n, const struct bits *set,
+			    bool simulated)
+{
+	uint32_t done;
+
+	if (n < 2 || !are_alike(s, tasks, n))
+		return 0;
+	done = fill_nodes(s, tasks, n, set, simulated);
+	if (done == 0 && n > 4 && !is_any_evicted(s, tasks, n))
+		return place_many(s, tasks, n, set, simulated);
+	return done;
 }
 
 /* ---- all or none ---- */
@@ -432,14 +594,10 @@ bool session_place(struct session *s, uint32_t workload, const struct bits *set,
 	is_ok = queue_allows(s, workload, all, core);
 	if (is_ok && s->workloads[workload].n_podsets > 1)
 		sort_tasks(s, tasks, n, s->tasks_are_step);
-	if (is_ok && n > 1 && is_one_of_many(s, tasks, n)) {
-		/* all together are within the queue's limits, so each is */
-		is_ok = place_many(s, tasks, n, set, simulated);
-		n = 0;
-	}
-	for (uint32_t i = 0; is_ok && i < n; i++) {
-		sum_up(s, &tasks[i], 1, all, core);
-		is_ok = (s->settings->has_no_predicates || queue_allows(s, workload, all, core)) &&
+	for (uint32_t i = is_ok ? place_alike(s, tasks, n, set, simulated) : 0; is_ok && i < n; i++) {
+		if (n > 1) /* else it was asked of it already */
+			sum_up(s, &tasks[i], 1, all, core);
+		is_ok = (n == 1 || s->settings->has_no_predicates || queue_allows(s, workload, all, core)) &&
 			place_member(s, tasks[i], set, simulated);
 	}
 	if (!is_ok)

@@ -93,8 +93,10 @@ void sides_note_workload(struct solver *v, uint32_t workload)
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			sum[r] += s->signatures[s->members[i].signature].share[r];
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		if (sum[r] > v->largest[r])
+		if (sum[r] > v->largest[r]) {
 			v->largest[r] = sum[r];
+			v->n_largest++;
+		}
 }
 
 /* Recorded victims are evicted, and nobody else. */
@@ -107,6 +109,7 @@ void sides_step(struct solver *v)
 		struct side *x = &v->sides.v[i];
 		bool is_live = false;
 
+		x->knows_most = false;
 		x->may_owe = share_may_be_owed(&s->settled[x->share.mine], s->step_request);
 		for (uint32_t r = 0; r < KAI_RES; r++) {
 			x->base[r] =
@@ -132,6 +135,9 @@ static void side_add(struct solver *v, uint32_t member)
 		memcpy(x->share.gone, x->base, sizeof(x->base));
 		array_push(&v->live_sides, i);
 	}
+	x->is_touched = true;
+	if (x->level < v->touched_level)
+		v->touched_level = x->level;
 	for (uint32_t r = 0; r < KAI_RES; r++)
 		x->share.gone[r] += s->signatures[m->signature].share[r];
 }
@@ -144,9 +150,11 @@ static void sum_sides(struct solver *v, uint32_t node)
 
 	for (; v->live_sides.n > v->n_base_live; v->live_sides.n--)
 		v->sides.v[array_last(&v->live_sides)].is_live = false;
+	v->touched_level = UINT32_MAX;
 	for (uint32_t i = 0; i < v->live_sides.n; i++) {
 		struct side *x = &v->sides.v[v->live_sides.v[i]];
 
+		x->is_touched = false;
 		memcpy(x->share.gone, x->base, sizeof(x->base));
 	}
 	if (n == NULL || n->by_node_stamp != v->stamp)
@@ -161,7 +169,7 @@ static void sum_sides(struct solver *v, uint32_t node)
 static void sum_inside(const struct solver *v, uint32_t level, double ret[KAI_RES])
 {
 	memset(ret, 0, KAI_RES * sizeof(*ret));
-	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+	for (uint32_t i = 0; i < v->live_sides.n && level > 0; i++) {
 		const struct side *x = &v->sides.v[v->live_sides.v[i]];
 
 		for (uint32_t r = 0; x->level < level && r < KAI_RES; r++)
@@ -174,9 +182,27 @@ static bool most_lost(struct solver *v, const struct side *x, double ret[KAI_RES
 	struct session *s = v->s;
 	double inside[KAI_RES];
 
+	assert(x);
 	sum_inside(v, x->level, inside);
 	return share_most_lost(s->settled, &x->share, s->step_request, inside, v->largest, x->may_owe,
 			       s->settings->saturation, ret, why);
+}
+
+/*
+ * The same, without why. Most sides are what they were in the last trial of the step: nobody of them is on the node,
+ * nor of those further inside, and nobody larger was looked at.
+ */
+static bool most_lost_again(struct solver *v, struct side *x, const double inside[KAI_RES], bool is_clean)
+{
+	struct session *s = v->s;
+
+	if (x->knows_most && is_clean && x->at_largest == v->n_largest)
+		return x->loses_all;
+	x->loses_all = share_most_lost(s->settled, &x->share, s->step_request, inside, v->largest, x->may_owe,
+				       s->settings->saturation, x->most, NULL);
+	x->knows_most = is_clean;
+	x->at_largest = v->n_largest;
+	return x->loses_all;
 }
 
 static bool is_short(const struct solver *v, const double gone[KAI_RES])
@@ -189,8 +215,9 @@ static bool is_short(const struct solver *v, const double gone[KAI_RES])
 
 enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why)
 {
-	double all[KAI_RES], most[KAI_RES] = {0}, lost[KAI_RES];
-	bool is_refused = false;
+	double all[KAI_RES], most[KAI_RES] = {0}, inside[KAI_RES];
+	struct side *refused = NULL;
+	uint32_t level = UINT32_MAX;
 
 	if (v->sides.n == 0)
 		return MAY_BE_LAWFUL;
@@ -199,16 +226,19 @@ enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict
 	if (is_short(v, all))
 		return CANNOT_HAVE_ROOM;
 	for (uint32_t i = 0; i < v->live_sides.n; i++) {
-		struct share_verdict says;
+		struct side *x = &v->sides.v[v->live_sides.v[i]];
 
-		if (!most_lost(v, &v->sides.v[v->live_sides.v[i]], lost, &says) && !is_refused) {
-			*why = says;
-			is_refused = true;
-		}
+		if (x->level != level)
+			sum_inside(v, level = x->level, inside);
+		if (!most_lost_again(v, x, inside, !x->is_touched && v->touched_level >= x->level) && refused == NULL)
+			refused = x;
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			most[r] += lost[r];
+			most[r] += x->most[r];
 	}
-	return is_short(v, most) ? CANNOT_BE_LAWFUL : MAY_BE_LAWFUL;
+	if (!is_short(v, most))
+		return MAY_BE_LAWFUL;
+	most_lost(v, refused, most, why);
+	return CANNOT_BE_LAWFUL;
 }
 
 /* Those of the trial who may not be lost, each by what holds for its side. */

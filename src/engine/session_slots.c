@@ -4,6 +4,8 @@
  * are gone and nobody has looked for a place yet. Whoever looks before the preemptor only takes room, so where this
  * says no the trial would end without room: it is counted and not made.
  */
+#include <string.h>
+
 #include "engine/session_solver.h"
 
 /* How many of the signature a node takes that has this much left. */
@@ -240,6 +242,14 @@ bool slots_could_do(const struct solver *v)
 
 /* ---- those gone in one trial ---- */
 
+/* Where a move gave room. */
+static uint32_t move_node(const struct session *s, uint32_t move)
+{
+	const struct session_move *m = &s->moves.v[move];
+
+	return m->kind == MOVE_SPARE ? s->moves.v[m->spares].node : m->node;
+}
+
 void slots_trial(struct solver *v, bool is_base)
 {
 	v->slot_stamp++;
@@ -272,6 +282,44 @@ static void slots_sum(struct solver *v)
 	}
 	v->n_summed = v->slot_nodes.n;
 	v->slot_nodes.n = 0;
+}
+
+/* What these moves in a row took, all of one node. */
+static void count_taken(struct solver *v, uint32_t first, uint32_t end)
+{
+	const struct session *s = v->s;
+	uint32_t node = move_node(s, first);
+	int64_t room[RES_MAX] = {0}, before[RES_MAX];
+
+	room_of(s, node, room);
+	memcpy(before, room, sizeof(before));
+	for (uint32_t i = first; i < end; i++)
+		for (uint32_t a = 0; a < s->n_amounts; a++)
+			before[a] += member_ask(s, s->moves.v[i].member)[a];
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].now -=
+			slots_of(v, &v->slot_kinds[k], node, before) - slots_of(v, &v->slot_kinds[k], node, room);
+}
+
+/* Of a node that they come back to only what they took first is counted, so that it may seem more is left than is. */
+bool slots_remain(struct solver *v, uint32_t first)
+{
+	const struct session *s = v->s;
+	bool is_enough = true;
+
+	v->slot_stamp++;
+	for (uint32_t i = first, end; v->n_slot_kinds > 0 && i < s->moves.n; i = end) {
+		uint32_t node = move_node(s, i);
+
+		for (end = i + 1; end < s->moves.n && move_node(s, end) == node;)
+			end++;
+		if (v->slot_seen[node] != v->slot_stamp)
+			count_taken(v, i, end);
+		v->slot_seen[node] = v->slot_stamp;
+	}
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		is_enough &= v->slot_kinds[k].now >= v->slot_kinds[k].n;
+	return is_enough;
 }
 
 bool slots_are_exact(const struct solver *v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session_solver.h - one scenario search under way: what session_solve.c (its steps), session_candidates.c (who may go
- * next) and session_trial.c (one scenario tried and judged) share; for them alone.
+ * next), session_trial.c (one scenario tried) and session_law.c (and judged) share; for them alone.
  *
  * Victims of earlier steps are recorded: they stay evicted in the session from the beginning of a step on, and each
  * trial is taken back to there. As long as every victim is a whole workload, nobody found room again and the quick look
@@ -39,6 +39,11 @@ struct side { /* session_sides.c */
 	bool may_owe;	      /* in this step */
 	bool is_live;	      /* somebody of it is gone */
 	double base[KAI_RES]; /* what recorded victims hold */
+	bool is_touched;      /* somebody of it is on the node of this trial */
+	/* the most that it may lose while nobody of it or further inside is, and nobody larger than then was looked at */
+	bool knows_most, loses_all;
+	uint32_t at_largest;
+	double most[KAI_RES];
 };
 
 typedef ARRAY(struct order_item) item_list;
@@ -118,6 +123,8 @@ struct solver {
 	uint32_t n_base_live;	    /* of them, those of recorded victims */
 	double free_share[KAI_RES]; /* before anybody is gone */
 	double largest[KAI_RES];    /* held by one workload that was looked at */
+	uint32_t n_largest;	    /* so many times it became more */
+	uint32_t touched_level;	    /* the innermost of this trial's */
 };
 
 /* ---- session_candidates.c ---- */
@@ -141,7 +148,9 @@ bool slots_could_do(const struct solver *v);	    /* could it be enough if everyb
 void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not is_base) the recorded victims */
 void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goes */
 bool slots_are_enough(struct solver *v);	    /* in this trial? */
-/* After that: is there room for just as many as are asked for, all of one signature? */
+/* After that, with room given by the moves from this one on to others than the workload: still? */
+bool slots_remain(struct solver *v, uint32_t first);
+/* After slots_are_enough: is there room for just as many as are asked for, all of one signature? */
 bool slots_are_exact(const struct solver *v);
 /* Then, with all of them placed, is there room for no victim on the nodes of this trial? */
 bool slots_leave_nothing(const struct solver *v);
@@ -170,5 +179,12 @@ static inline bool solver_goes(const struct session *s, uint32_t member)
 
 	return by != NONE && s->moves.v[by].is_valid;
 }
+
+/* ---- session_law.c ---- */
+enum { REFUSALS_NOTED = 64 }; /* of one search: by then everybody who matters was named */
 /* Workloads that lost something in this trial, recorded ones first, into v->workloads. */
 void solver_gone_workloads(struct solver *v);
+/* How the trial stands in the session, may it? */
+bool solver_is_lawful(struct solver *v);
+/* What those taken away since the last recorded ones hold belongs to what later trials begin with. */
+void solver_note_base_shares(struct solver *v);

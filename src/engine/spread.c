@@ -37,8 +37,8 @@ void spread_run(uint32_t pieces, uint32_t n, spread_fn f, void *ctx)
 		p[i] = (struct spread_piece){.f = f,
 					     .ctx = ctx,
 					     .i = i,
-					     .from = (uint32_t)((uint64_t)n * i / pieces),
-					     .to = (uint32_t)((uint64_t)n * (i + 1) / pieces)};
+					     .from = spread_begin(pieces, n, i),
+					     .to = spread_begin(pieces, n, i + 1)};
 		p[i].has_thread = i && !pthread_create(&p[i].thread, NULL, work, &p[i]);
 	}
 	for (uint32_t i = 0; i < pieces; i++) {

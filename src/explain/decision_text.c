@@ -302,6 +302,27 @@ static struct node_row *same_row(struct node_lines *rows, const struct decision 
 	return NULL;
 }
 
+static bool is_same_status(const struct status *a, const struct status *b)
+{
+	return a->plugin == b->plugin && a->verdict.code == b->verdict.code && a->verdict.reason == b->verdict.reason &&
+	       a->verdict.detail == b->verdict.detail;
+}
+
+/* The row of a node that was refused in the same way, of which no words have to be made. */
+static struct node_row *refused_alike(struct node_lines *rows, const struct decision *d, const struct node_report *r)
+{
+	bool is_refused = r->fate == FATE_REFUSED || r->fate == FATE_SPARED || r->fate == FATE_NO_HELP;
+
+	for (uint32_t i = 0; is_refused && i < rows->v.n; i++) {
+		const struct node_report *x = &d->nodes[rows->v.v[i].first];
+
+		if (x->node != d->node && x->fate == r->fate && is_same_status(&x->refusal, &r->refusal) &&
+		    (r->fate != FATE_NO_HELP || is_same_status(&x->after, &r->after)))
+			return &rows->v.v[i];
+	}
+	return NULL;
+}
+
 static struct node_lines group_nodes(const struct plan_view *v, const struct decision *d,
 				     const struct cede_cycle *words, bool is_wide)
 {
@@ -310,11 +331,13 @@ static struct node_lines group_nodes(const struct plan_view *v, const struct dec
 
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		const struct node_report *r = &d->nodes[i];
-		struct node_row *same = NULL;
+		bool may_join = !is_wide && r->node != d->node;
+		struct node_row *same = may_join ? refused_alike(&rows, d, r) : NULL;
 
 		text_reset(&result);
-		result_text(v, r, d, words, is_wide, &result);
-		if (!is_wide && r->node != d->node)
+		if (!same)
+			result_text(v, r, d, words, is_wide, &result);
+		if (!same && may_join)
 			same = same_row(&rows, d, text_str(&result));
 		if (same)
 			same->n++;

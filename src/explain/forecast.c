@@ -69,6 +69,7 @@ struct plan_watch {
 	pod_id pod;
 	const struct decisions *made; /* so far */
 	uint32_t n_looked;
+	struct refusals refusals;
 	bool has_room;
 	bool is_restless; /* a second cycle may decide otherwise */
 };
@@ -106,6 +107,14 @@ static bool is_over(void *ctx, uint32_t n_cycles)
 	return w->has_room || (n_cycles > 0 && !w->is_restless);
 }
 
+/* Who is passed over would be told the same as the one like him: also until when others are protected. */
+static bool is_passed_over(void *ctx, pod_id pod)
+{
+	struct plan_watch *w = ctx;
+
+	return refusals_pass_over(&w->refusals, pod);
+}
+
 /* ---- the plan at one time ---- */
 
 static struct engine *engine_for(struct forecast_trial *t, struct err *e)
@@ -133,6 +142,55 @@ static void look_at_plan(struct forecast_trial *t, const struct decisions *d)
 	look_at_end(t, NULL, RULE_NONE, engine_next_time(t->engine, t->now_ns), false);
 }
 
+static bool is_asked(const struct forecast_trial *t, pod_id pod)
+{
+	const struct ledger *l = cluster_ledger(t->q->cluster);
+	group_id group = ledger_pod(l, t->q->waits->pod)->group;
+
+	return pod == t->q->waits->pod || (group != GROUP_NONE && ledger_pod(l, pod)->group == group);
+}
+
+/* Does the plan that is explained say of everybody who is protected from him? Sessions are told nothing of a focus. */
+static bool plan_tells_all(const struct forecast_trial *t)
+{
+	const struct trial_question *q = t->q;
+	bool does = q->run.these != NULL;
+
+	if (profile_get(q->config->profile)->search_mode == MODE_SCENARIOS)
+		return does;
+	for (uint32_t i = 0; does && i < q->run.n_these; i++)
+		does = is_asked(t, q->run.these[i]);
+	return does;
+}
+
+/* The plan of now is there already, where one cycle was made and changes nothing: then there is no second one. */
+static bool is_planned(const struct forecast_trial *t)
+{
+	const struct trial_question *q = t->q;
+	bool is_quiet = q->plan && q->run.cycles == 1 && t->now_ns == q->run.now_ns && !q->config->looks_at_all &&
+			!q->config->n_plugins && plan_tells_all(t) && !is_restless(cluster_ledger(q->cluster));
+
+	for (uint32_t i = 0; is_quiet && i < q->plan->v.n; i++) {
+		const struct decision *d = &q->plan->v.v[i];
+
+		is_quiet = d->pod != POD_NONE && !d->n_victims && !gets_room(d);
+	}
+	return is_quiet;
+}
+
+static bool take_plan(struct forecast_trial *t)
+{
+	struct err e;
+
+	if (!engine_for(t, &e))
+		return false;
+	cluster_relax_gangs(t->q->cluster, t->now_ns);
+	t->next_ns = TIME_NONE;
+	look_at_plan(t, t->q->plan);
+	t->is_at_rest = true;
+	return true;
+}
+
 /* What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed. */
 static bool plan_now(struct forecast_trial *t)
 {
@@ -151,14 +209,17 @@ static bool plan_now(struct forecast_trial *t)
 	if (!q->config->looks_at_all) {
 		run.tells_in_any_order = true; /* what counts is how many, and until when */
 		run.is_over = is_over;
+		run.passes_over = is_passed_over;
 		run.driver = &watch;
 	}
+	refusals_init(&watch.refusals, q->alike, &d, t->now_ns);
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
 	if (is_ok)
 		look_at_plan(t, &d);
 	look_at_made(&watch);
 	t->is_at_rest = !watch.is_restless;
+	refusals_free(&watch.refusals);
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;
@@ -183,7 +244,8 @@ void forecast_find(const struct trial_question *q, struct forecast *ret)
 	uint32_t n = 0;
 
 	*ret = (struct forecast){0};
-	while (n++ < FORECAST_STEPS && plan_now(&t) && !t.is_done && t.next_ns != TIME_NONE) {
+	while (n++ < FORECAST_STEPS && (is_planned(&t) ? take_plan(&t) : plan_now(&t)) && !t.is_done &&
+	       t.next_ns != TIME_NONE) {
 		keep_step(ret, &t.step);
 		t.now_ns = t.next_ns;
 	}
@@ -332,11 +394,15 @@ void outlook_find(const struct trial_question *q, struct outlook *ret)
 {
 	struct trial_question x = *q;
 	waiting_list waiting = {0};
+	struct alike alike;
 
 	if (!q->config->looks_at_all)
 		plan_list_waiting(cluster_ledger(q->cluster), &waiting, &x.run);
+	alike_init(&alike, q->cluster, q->config, &x.run, q->waits->pod);
+	x.alike = &alike;
 	ret->n_remedies = remedies_find(&x, ret->remedies);
 	forecast_find(&x, &ret->forecast);
+	alike_free(&alike);
 	array_free(&waiting);
 }
 

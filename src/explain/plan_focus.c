@@ -31,9 +31,10 @@ bool plan_ends_with(const struct cluster *c, const struct engine_config *config,
 
 static bool is_passed_over(void *ctx, pod_id pod)
 {
-	const struct plan_focus *f = ctx;
+	struct plan_focus *f = ctx;
 
-	return f->passes && bits_has(f->passes, pod);
+	return (f->passes && bits_has(f->passes, pod)) ||
+	       (!bits_has(&f->tells_of, pod) && refusals_pass_over(&f->refusals, pod));
 }
 
 static bool is_over(void *ctx, uint32_t n_cycles)
@@ -46,9 +47,11 @@ static bool is_over(void *ctx, uint32_t n_cycles)
 	return f->is_over;
 }
 
-void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run)
+void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct alike *alike, const struct decisions *made,
+			    struct engine_run *run)
 {
 	*f = (struct plan_focus){.pod = pod, .made = made, .n_looked = made->v.n};
+	refusals_init(&f->refusals, alike, made, run->now_ns);
 	run->tells_of = &f->tells_of;
 	run->passes_over = is_passed_over;
 	run->is_over = is_over;
@@ -96,8 +99,10 @@ void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct e
 	run->report = t->pod;
 	if (config->looks_at_all || is_running(c, t))
 		return;
-	plan_focus_on_decision(f, POD_NONE, made, run);
+	plan_focus_on_decision(f, POD_NONE, NULL, made, run);
 	plan_list_waiting(l, &f->waiting, run);
+	alike_init(&f->alike, c, config, run, t->pod);
+	refusals_init(&f->refusals, &f->alike, made, run->now_ns);
 	tell_of(f, l, t);
 	if (t->pod != POD_NONE && plan_ends_with(c, config, run, t->pod))
 		f->pod = t->pod;
@@ -105,6 +110,8 @@ void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct e
 
 void plan_focus_free(struct plan_focus *f)
 {
+	refusals_free(&f->refusals);
+	alike_free(&f->alike);
 	bits_free(&f->tells_of);
 	array_free(&f->waiting);
 }

@@ -4,12 +4,12 @@
  *
  * Who is protected is told of the work in question alone. About a waiting pod nobody is asked who comes after it, where
  * that cannot change what becomes of it: in one cycle, while no group waits that others could move for, without plugins
- * of one's own. With engine_config.looks_at_all nothing is left out; a property compares both
- * (tests/properties/test_outlook.c).
+ * of one's own. Of others that are alike one is asked while nothing moves (alike.h). With engine_config.looks_at_all
+ * nothing is left out; a property compares both (tests/properties/test_outlook.c).
  */
 #pragma once
 
-#include "engine/engine.h"
+#include "explain/alike.h"
 
 struct explain_target { /* one of them */
 	pod_id pod;
@@ -25,6 +25,8 @@ struct plan_focus {
 	uint32_t n_looked;	      /* of them */
 	bool is_over;
 	const struct bits *passes; /* these are passed over in any case; NULL: nobody */
+	struct alike alike;	   /* where the plan is the first one */
+	struct refusals refusals;
 	struct bits tells_of;
 	waiting_list waiting;
 };
@@ -41,6 +43,7 @@ bool plan_ends_with(const struct cluster *c, const struct engine_config *config,
  */
 void plan_focus_on(struct plan_focus *f, const struct cluster *c, const struct engine_config *config,
 		   const struct explain_target *t, const struct decisions *made, struct engine_run *run);
-/* Nothing is told but what is decided, and not after that pod; POD_NONE: of everybody. */
-void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct decisions *made, struct engine_run *run);
+/* Nothing is told but what is decided, and not after that pod; POD_NONE: of everybody. alike may be NULL. */
+void plan_focus_on_decision(struct plan_focus *f, pod_id pod, const struct alike *alike, const struct decisions *made,
+			    struct engine_run *run);
 void plan_focus_free(struct plan_focus *f);

@@ -62,11 +62,12 @@ struct protected_kind {
 };
 struct protected_kinds {
 	ARRAY(struct protected_kind) v; /* in the order of their first pods */
-	uint32_t *of;			/* by protected pod of the decision */
+	uint32_t *of;			/* by protected pod of the decision; UINT32_MAX: of none of them */
+	uint32_t n_left;		/* pods of kinds beyond the most that were asked for */
 	struct arena *arena;
 };
 struct protected_kinds protected_kinds_of(const struct plan_view *v, const struct decision *d,
-					  enum protected_grain grain);
+					  enum protected_grain grain, uint32_t most);
 void protected_kinds_free(struct protected_kinds *k);
 /* In a few words: "4 pods protected by min-runtime, the first until 12:09:00; 2 by guarantee (law 5)"; or nothing. */
 void protection_text(const struct plan_view *v, const struct decision *d, struct text *out);

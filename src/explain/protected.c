@@ -28,20 +28,39 @@ static bool is_alike(const struct protected_kind *k, const struct protected_pod 
 	       a->queue == x->queue && (!why || (a->node == x->node && str_eq(k->why, why)));
 }
 
-/* The latest are looked at first: pods come node by node. */
-static uint32_t kind_of(struct protected_kinds *k, const struct protected_pod *x, const char *why, bool is_alone)
+/* Could it be of a kind that is there? Only then words have to be made to tell, once there are enough kinds. */
+static bool may_be_alike(const struct protected_kinds *k, const struct protected_pod *x)
+{
+	for (uint32_t i = k->v.n; i-- > 0;)
+		if (is_alike(&k->v.v[i], x, NULL) && k->v.v[i].first->node == x->node)
+			return true;
+	return false;
+}
+
+/* The latest are looked at first: pods come node by node. UINT32_MAX: there is no room for its kind. */
+static uint32_t kind_of(struct protected_kinds *k, const struct protected_pod *x, const char *why, bool is_alone,
+			uint32_t most)
 {
 	for (uint32_t i = is_alone ? 0 : k->v.n; i-- > 0;)
 		if (is_alike(&k->v.v[i], x, why))
 			return i;
+	if (k->v.n >= most)
+		return UINT32_MAX;
 	array_push(&k->v, ((struct protected_kind){.first = x,
 						   .why = why ? arena_strndup(k->arena, why, strlen(why)) : NULL,
 						   .until_ns = TIME_NONE}));
 	return k->v.n - 1;
 }
 
+static void count(struct protected_kind *k, int64_t until_ns)
+{
+	k->n++;
+	if (until_ns != TIME_NONE && (k->until_ns == TIME_NONE || until_ns < k->until_ns))
+		k->until_ns = until_ns;
+}
+
 struct protected_kinds protected_kinds_of(const struct plan_view *v, const struct decision *d,
-					  enum protected_grain grain)
+					  enum protected_grain grain, uint32_t most)
 {
 	struct protected_kinds k = {.of = mem_alloc((d->n_protected + 1) * sizeof(*k.of)),
 				    .arena = grain == GRAIN_REASON ? NULL : arena_new(1 << 12)};
@@ -49,17 +68,19 @@ struct protected_kinds protected_kinds_of(const struct plan_view *v, const struc
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {
 		const struct protected_pod *x = &d->protected[i];
-		int64_t until_ns = x->verdict.until_ns;
-		struct protected_kind *one;
 
+		k.of[i] = UINT32_MAX;
 		text_reset(&why);
-		if (grain != GRAIN_REASON)
-			rule_verdict_text(v->cluster, &x->verdict, &why);
-		k.of[i] = kind_of(&k, x, grain == GRAIN_REASON ? NULL : text_str(&why), grain == GRAIN_POD);
-		one = &k.v.v[k.of[i]];
-		one->n++;
-		if (until_ns != TIME_NONE && (one->until_ns == TIME_NONE || until_ns < one->until_ns))
-			one->until_ns = until_ns;
+		if (k.v.n < most || may_be_alike(&k, x)) {
+			if (grain != GRAIN_REASON)
+				rule_verdict_text(v->cluster, &x->verdict, &why);
+			k.of[i] =
+				kind_of(&k, x, grain == GRAIN_REASON ? NULL : text_str(&why), grain == GRAIN_POD, most);
+		}
+		if (k.of[i] == UINT32_MAX)
+			k.n_left++;
+		else
+			count(&k.v.v[k.of[i]], x->verdict.until_ns);
 	}
 	text_free(&why);
 	return k;
@@ -85,7 +106,7 @@ static struct listing listing_of(const struct plan_view *v, const struct decisio
 {
 	struct listing l = {.more = mem_alloc((d->n_protected + 1) * sizeof(*l.more)),
 			    .is_listed = mem_alloc((d->n_protected + 1) * sizeof(*l.is_listed))};
-	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON);
+	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON, UINT32_MAX);
 	uint32_t *n = mem_alloc((kinds.v.n + 1) * sizeof(*n)), *last = mem_alloc((kinds.v.n + 1) * sizeof(*last));
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {

@@ -77,7 +77,7 @@ static int by_count(const void *a, const void *b)
 
 static uint32_t list_clauses(const struct plan_view *v, const struct decision *d, struct clause *ret)
 {
-	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON);
+	struct protected_kinds kinds = protected_kinds_of(v, d, GRAIN_REASON, UINT32_MAX);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < kinds.v.n; i++) {
@@ -148,27 +148,22 @@ void protected_table(const struct plan_view *v, const struct decision *d, const 
 {
 	struct protected_kinds rows;
 	struct table t = {0};
-	uint32_t n_left = 0;
 
 	if (!d->n_protected)
 		return;
 	is_wide |= v->lists_all;
-	rows = protected_kinds_of(v, d, is_wide ? GRAIN_POD : GRAIN_SENTENCE);
+	rows = protected_kinds_of(v, d, is_wide ? GRAIN_POD : GRAIN_SENTENCE, is_wide ? UINT32_MAX : ROWS_SHOWN);
 	text_add_heading(out, look, "PROTECTED", d->n_protected);
 	table_column(&t, "POD", COLUMN_LEFT);
 	table_column(&t, "QUEUE", COLUMN_LEFT);
 	table_column(&t, "NODE", COLUMN_LEFT);
 	table_column(&t, "RULE", COLUMN_LEFT);
 	table_column(&t, "BECAUSE", COLUMN_LEFT);
-	for (uint32_t i = 0; i < rows.v.n; i++) {
-		if (is_wide || i < ROWS_SHOWN)
-			add_row(v, &t, &rows.v.v[i]);
-		else
-			n_left += rows.v.v[i].n;
-	}
+	for (uint32_t i = 0; i < rows.v.n; i++)
+		add_row(v, &t, &rows.v.v[i]);
 	table_print(&t, look, out);
-	if (n_left)
-		text_printf(out, "and %u more: --all lists them\n", n_left);
+	if (rows.n_left)
+		text_printf(out, "and %u more: --all lists them\n", rows.n_left);
 	if (protected_are_cut(d))
 		text_printf(out, "There may be others: no more than %u were written down.\n", d->n_protected);
 	table_free(&t);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/trial_plan.h"
 
+/* Of whom the plan says nothing came after the pod, and does so again; or waited like another, and was not asked. */
 static void note_in_vain(struct trials *t)
 {
 	const struct ledger *l = cluster_ledger(t->q->cluster);
+	const struct engine_run *run = &t->q->run;
 	const struct decisions *d = t->q->plan;
 
-	for (uint32_t i = 0; d && i < d->v.n; i++) {
-		const struct decision *x = &d->v.v[i];
-
-		if (x->pod != POD_NONE && x->pod != t->q->waits->pod && x->outcome == OUTCOME_WAITING &&
-		    ledger_pod(l, x->pod)->nomination == NOMINATION_NONE)
-			bits_set(&t->in_vain, x->pod);
-	}
+	for (uint32_t i = 0; d && i < run->n_these; i++)
+		if (run->these[i] != t->q->waits->pod && ledger_pod(l, run->these[i])->nomination == NOMINATION_NONE)
+			bits_set(&t->in_vain, run->these[i]);
+	for (uint32_t i = 0; d && i < d->v.n; i++)
+		if (d->v.v[i].pod != POD_NONE && d->v.v[i].outcome != OUTCOME_WAITING)
+			bits_clear(&t->in_vain, d->v.v[i].pod);
 }
 
 void trials_init(struct trials *t, const struct trial_question *q)
@@ -75,7 +76,7 @@ bool trial_gets_room(struct trials *t, enum trial_change change, struct decision
 
 	run.report = POD_NONE;
 	if (!q->config->looks_at_all) {
-		plan_focus_on_decision(&focus, t->ends_with_pod ? q->waits->pod : POD_NONE, &d, &run);
+		plan_focus_on_decision(&focus, t->ends_with_pod ? q->waits->pod : POD_NONE, q->alike, &d, &run);
 		focus.passes = change == CHANGED_PRIORITY ? &t->in_vain : NULL;
 	}
 	is_ok = en && !engine_plan(en, &run, &d, &e) && last_decision(&d, q->waits->pod, ret) &&

@@ -18,6 +18,7 @@ struct trial_question {
 	struct engine *engine;	      /* the plan was made with; NULL: one is made */
 	bool is_engine_lent;	      /* somebody decides with it now: it is not asked about other times */
 	const struct decisions *plan; /* NULL: not known */
+	const struct alike *alike;    /* NULL: nobody is */
 	struct engine_run run;
 	const struct decision *waits; /* the pod's own */
 };
@@ -26,7 +27,7 @@ struct trials {
 	const struct trial_question *q;
 	struct engine *engine, *own; /* own: to be freed */
 	bool ends_with_pod;
-	struct bits in_vain; /* who waited in the plan, and holds nothing */
+	struct bits in_vain; /* who waited in the plan, or came after the pod, and holds nothing */
 };
 void trials_init(struct trials *t, const struct trial_question *q);
 void trials_free(struct trials *t);

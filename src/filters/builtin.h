@@ -42,6 +42,12 @@ int32_t builtin_weight(const struct cede_plugin *p);
 
 /* NodePorts: do pods of these two shapes want the same port? */
 bool host_ports_clash(const struct shape *a, const struct shape *b);
+/*
+ * InterPodAffinity, PodTopologySpread: may it matter to the filter whether this pod, which runs, is on its node? Said
+ * by its label set and shape alone.
+ */
+bool affinity_cares(const struct cede_cycle *c, const struct pod *p);
+bool spread_cares(const struct cede_cycle *c, const struct pod *p);
 /* NodeResourcesFit: is the profile told not to look at this type? */
 bool resources_fit_ignores(const struct cede_cycle *c, res_id type);
 

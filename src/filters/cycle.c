@@ -156,17 +156,28 @@ static struct cede_verdict ask(const struct cede_cycle *c, uint32_t i, node_id n
 	return cede_ok();
 }
 
-static uint8_t static_verdict(const struct cede_cycle *c, node_id node)
+struct filter_list { /* in their order */
+	uint32_t n, v[PLUGINS_MAX];
+};
+
+static void list_static(const struct cede_cycle *c, struct filter_list *ret)
 {
 	const struct framework *f = c->framework;
 
+	ret->n = 0;
 	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_FILTER].v[k];
-		const struct framework_plugin *p = plugin_at(c, i);
 
-		if (is_static(p) && is_active(c, i) && ask(c, i, node).code != CEDE_SUCCESS)
-			return (uint8_t)(STATIC_REFUSED + i);
+		if (is_static(plugin_at(c, i)) && is_active(c, i))
+			ret->v[ret->n++] = i;
 	}
+}
+
+static uint8_t static_verdict(const struct cede_cycle *c, const struct filter_list *list, node_id node)
+{
+	for (uint32_t k = 0; k < list->n; k++)
+		if (!plugin_at(c, list->v[k])->is_disabled && ask(c, list->v[k], node).code != CEDE_SUCCESS)
+			return (uint8_t)(STATIC_REFUSED + list->v[k]);
 	return STATIC_OK;
 }
 
@@ -182,11 +193,16 @@ static bool was_stopped(const struct cede_cycle *c)
 static void fill_static(struct cede_cycle *c)
 {
 	struct static_cache *cache = framework_static_cache(c->framework, c->p->shape);
+	struct filter_list list;
 
-	for (uint32_t i = 0; !was_stopped(c) && i < c->n_nodes; i++)
-		if (cache->verdicts[c->nodes[i]] == STATIC_UNKNOWN)
-			cache->verdicts[c->nodes[i]] = static_verdict(c, c->nodes[i]);
 	c->static_verdicts = cache->verdicts;
+	if (was_stopped(c) || cache->is_complete)
+		return;
+	list_static(c, &list);
+	cache->is_complete = true; /* a plugin that is switched off meanwhile takes that back */
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (cache->verdicts[c->nodes[i]] == STATIC_UNKNOWN)
+			cache->verdicts[c->nodes[i]] = static_verdict(c, &list, c->nodes[i]);
 }
 
 static uint64_t asked_filters(const struct framework *f)
@@ -215,7 +231,8 @@ static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, p
 	c->shape = shape_get(c->vocab, c->p->shape);
 	c->labelset = labelset_get(c->vocab, c->p->labelset);
 	c->priority = c->p->priority;
-	topologies_trim(&f->topologies, f->ledger);
+	if (topologies_trim(&f->topologies, f->ledger))
+		spread_nodes_forget(&f->spread_nodes);
 	run_pre_filters(c);
 }
 
@@ -284,9 +301,12 @@ static struct status static_refusal(const struct cede_cycle *c, uint32_t i, node
 static uint32_t static_rank(const struct cede_cycle *c, node_id node)
 {
 	uint8_t v = c->static_verdicts[node];
+	struct filter_list list;
 
-	if (v == STATIC_UNKNOWN && !was_stopped(c))
-		v = static_verdict(c, node);
+	if (v == STATIC_UNKNOWN && !was_stopped(c)) {
+		list_static(c, &list);
+		v = static_verdict(c, &list, node);
+	}
 	return v >= STATIC_REFUSED ? (uint32_t)(v - STATIC_REFUSED) : UINT32_MAX;
 }
 
@@ -367,6 +387,26 @@ bool cycle_is_by_room(const struct cede_cycle *c)
 			return false;
 	}
 	return has_fit;
+}
+
+bool cycle_knows_who_matters(const struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+		const struct cede_plugin *p = plugin_at(c, i)->table;
+
+		if (is_active(c, i) && !is_static(plugin_at(c, i)) && p != &resources_fit_plugin &&
+		    p != &inter_pod_affinity_plugin && p != &pod_topology_spread_plugin)
+			return false;
+	}
+	return true;
+}
+
+bool cycle_cares_about(const struct cede_cycle *c, const struct pod *p)
+{
+	return affinity_cares(c, p) || spread_cares(c, p);
 }
 
 void cycle_add_usage(const struct cede_cycle *c, const struct pod *p, int64_t *row, int64_t times)

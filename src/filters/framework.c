@@ -183,8 +183,10 @@ static void on_add(void *ctx, const struct ledger *l, pod_id pod, node_id node)
 {
 	struct framework *f = ctx;
 
-	roster_add(&f->roster, l, pod);
-	claim_users_add(&f->claim_users, l, pod, node);
+	if (f->has_roster)
+		roster_add(&f->roster, l, pod);
+	if (f->has_claim_users)
+		claim_users_add(&f->claim_users, l, pod, node);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, true);
 }
@@ -193,8 +195,10 @@ static void on_remove(void *ctx, const struct ledger *l, pod_id pod, node_id nod
 {
 	struct framework *f = ctx;
 
-	roster_remove(&f->roster, l, pod);
-	claim_users_remove(&f->claim_users, l, pod, node);
+	if (f->has_roster)
+		roster_remove(&f->roster, l, pod);
+	if (f->has_claim_users)
+		claim_users_remove(&f->claim_users, l, pod, node);
 	if (f->cycle)
 		cycle_pod_moved(f->cycle, pod, node, false);
 }
@@ -212,20 +216,25 @@ static void on_node(void *ctx, const struct ledger *l, node_id node)
 {
 	struct framework *f = ctx;
 
-	f->nodes_are_known = false;
-	claim_users_node(&f->claim_users, l, node);
+	if (ledger_node(l, node)->is_live != (framework_place(f, node) != UINT32_MAX))
+		f->nodes_are_known = false;
+	if (f->has_claim_users)
+		claim_users_node(&f->claim_users, l, node);
 	topologies_node_changed(&f->topologies, l, node);
-	for (uint32_t i = 0; i < f->n_cached; i++)
+	spread_nodes_forget(&f->spread_nodes);
+	for (uint32_t i = 0; i < f->n_cached; i++) {
+		f->cached[i].is_complete = false;
 		if (node < f->cached[i].n)
 			f->cached[i].verdicts[node] = STATIC_UNKNOWN;
+	}
 }
 
 static enum err_code check(void *ctx, const struct ledger *l, struct err *e)
 {
 	const struct framework *f = ctx;
-	enum err_code rc = roster_check(&f->roster, l, e);
+	enum err_code rc = f->has_roster ? roster_check(&f->roster, l, e) : ERR_OK;
 
-	return rc != ERR_OK ? rc : claim_users_check(&f->claim_users, l, e);
+	return rc != ERR_OK || !f->has_claim_users ? rc : claim_users_check(&f->claim_users, l, e);
 }
 
 /* Plugins from files come created; whoever loaded them destroys them. */
@@ -252,6 +261,7 @@ struct framework *framework_new(struct cluster *c, const struct kube_profile *pr
 					   .on_remove = on_remove,
 					   .on_leaving = on_leaving,
 					   .on_node = on_node,
+					   .hears_of_moves_alone = true,
 					   .check = check};
 	enum err_code rc;
 
@@ -269,9 +279,6 @@ struct framework *framework_new(struct cluster *c, const struct kube_profile *pr
 		framework_free(f);
 		return NULL;
 	}
-	for (node_id n = 0; n < ledger_node_limit(f->ledger); n++)
-		if (ledger_node(f->ledger, n)->is_live)
-			bits_set(&f->claim_users.live, n);
 	ledger_listen(f->ledger, &listener);
 	f->is_listening = true;
 	return f;
@@ -295,9 +302,11 @@ void framework_free(struct framework *f)
 	array_free(&f->followers);
 	array_free(&f->plugins);
 	array_free(&f->nodes);
+	array_free(&f->places);
 	roster_free(&f->roster);
 	claim_users_free(&f->claim_users);
 	topologies_free(&f->topologies, f->ledger);
+	spread_nodes_free(&f->spread_nodes, ledger_vocab(f->ledger));
 	text_free(&f->complaints);
 	mem_free(f);
 }
@@ -314,6 +323,9 @@ const struct framework_plugin *framework_plugin(const struct framework *f, uint3
 
 uint32_t framework_plugin_find(const struct framework *f, const char *name)
 {
+	for (uint32_t i = 0; i < f->plugins.n; i++)
+		if (f->plugins.v[i].table->name == name) /* as most who ask have it */
+			return i;
 	for (uint32_t i = 0; i < f->plugins.n; i++)
 		if (str_eq(f->plugins.v[i].table->name, name))
 			return i;
@@ -349,19 +361,41 @@ bool framework_has_post_filter(const struct framework *f)
 	return false;
 }
 
-const struct roster *framework_roster(const struct framework *f)
+const struct roster *framework_roster(struct framework *f)
 {
+	if (!f->has_roster)
+		roster_fill(&f->roster, f->ledger);
+	f->has_roster = true;
 	return &f->roster;
 }
 
-const struct claim_users *framework_claim_users(const struct framework *f)
+bool framework_has_terms(struct framework *f)
 {
+	return shape_with_terms_count(ledger_vocab(f->ledger)) && roster_has_terms(framework_roster(f));
+}
+
+const struct claim_users *framework_claim_users(struct framework *f)
+{
+	for (node_id n = 0; !f->has_claim_users && n < ledger_node_limit(f->ledger); n++) {
+		const struct ledger_node *node = ledger_node(f->ledger, n);
+
+		if (node->is_live)
+			bits_set(&f->claim_users.live, n);
+		for (uint32_t i = 0; i < node->pods.n; i++)
+			claim_users_add(&f->claim_users, f->ledger, node->pods.v[i], n);
+	}
+	f->has_claim_users = true;
 	return &f->claim_users;
 }
 
 const struct topology *framework_topology(struct framework *f, name_id key)
 {
 	return topologies_get(&f->topologies, f->ledger, key);
+}
+
+struct spread_nodes_cache *framework_spread_nodes(struct framework *f)
+{
+	return &f->spread_nodes;
 }
 
 const char *framework_complaints(const struct framework *f)
@@ -376,9 +410,11 @@ void framework_eject(struct framework *f, uint32_t plugin, const char *why)
 	if (!p->is_disabled)
 		text_printf(&f->complaints, "plugin %s is switched off: %s\n", p->table->name, why);
 	p->is_disabled = true;
-	for (uint32_t i = 0; i < f->n_cached; i++)
+	for (uint32_t i = 0; i < f->n_cached; i++) {
+		f->cached[i].is_complete = false;
 		if (f->cached[i].n)
 			memset(f->cached[i].verdicts, STATIC_UNKNOWN, f->cached[i].n);
+	}
 }
 
 /* ---- nodes in the order of their names ---- */
@@ -392,19 +428,54 @@ static int by_name(const void *a, const void *b, void *ctx)
 			ledger_node(f->ledger, *(const node_id *)b)->name);
 }
 
+/* An API server lists nodes by name. */
+static bool is_in_order(const struct framework *f)
+{
+	const struct names *names = vocab_names(ledger_vocab(f->ledger));
+	const char *last = "";
+
+	for (uint32_t i = 0; i < f->nodes.n; i++) {
+		const char *name = name_str(names, ledger_node(f->ledger, f->nodes.v[i])->name);
+
+		if (strcmp(last, name) > 0)
+			return false;
+		last = name;
+	}
+	return true;
+}
+
+static void list_nodes(struct framework *f)
+{
+	f->nodes.n = f->places.n = 0;
+	for (node_id n = 0; n < ledger_node_limit(f->ledger); n++) {
+		if (ledger_node(f->ledger, n)->is_live)
+			array_push(&f->nodes, n);
+		array_push(&f->places, UINT32_MAX);
+	}
+	if (!is_in_order(f))
+		qsort_r(f->nodes.v, f->nodes.n, sizeof(*f->nodes.v), by_name, f);
+	for (uint32_t i = 0; i < f->nodes.n; i++)
+		f->places.v[f->nodes.v[i]] = i;
+	f->nodes_versions++;
+	f->nodes_are_known = true;
+}
+
 const node_id *framework_nodes(struct framework *f, uint32_t *ret_n)
 {
-	if (!f->nodes_are_known) {
-		f->nodes.n = 0;
-		for (node_id n = 0; n < ledger_node_limit(f->ledger); n++)
-			if (ledger_node(f->ledger, n)->is_live)
-				array_push(&f->nodes, n);
-		if (f->nodes.n)
-			qsort_r(f->nodes.v, f->nodes.n, sizeof(*f->nodes.v), by_name, f);
-		f->nodes_are_known = true;
-	}
+	if (!f->nodes_are_known)
+		list_nodes(f);
 	*ret_n = f->nodes.n;
 	return f->nodes.v;
+}
+
+uint64_t framework_nodes_version(const struct framework *f)
+{
+	return f->nodes_versions;
+}
+
+uint32_t framework_place(const struct framework *f, node_id node)
+{
+	return node < f->places.n ? f->places.v[node] : UINT32_MAX;
 }
 
 /* ---- answers that depend on the pod's shape and the node's object alone ---- */
@@ -425,6 +496,7 @@ static struct static_cache *cache_slot(struct framework *f, shape_id shape)
 			memset(c->verdicts, STATIC_UNKNOWN, c->n);
 	}
 	c->shape = shape;
+	c->is_complete = false;
 	shape_keep(ledger_vocab(f->ledger), shape);
 	return c;
 }
@@ -438,6 +510,7 @@ struct static_cache *framework_static_cache(struct framework *f, shape_id shape)
 		c->verdicts = mem_resize(c->verdicts, n, 1);
 		memset(c->verdicts + c->n, STATIC_UNKNOWN, n - c->n);
 		c->n = n;
+		c->is_complete = false;
 	}
 	return c;
 }

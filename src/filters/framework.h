@@ -48,6 +48,8 @@ const struct plugin_args *framework_args(const struct framework *f);
 const uint32_t *framework_point(const struct framework *f, enum plugin_point p, uint32_t *ret_n);
 /* All live nodes in the order of their names; good until a node comes or goes. */
 const node_id *framework_nodes(struct framework *f, uint32_t *ret_n);
+uint64_t framework_nodes_version(const struct framework *f);	   /* another list has another one */
+uint32_t framework_place(const struct framework *f, node_id node); /* in that list; UINT32_MAX: it is not there */
 /* Is default preemption on in this profile? */
 bool framework_preempts(const struct framework *f);
 /* It broke the contract: switched off for the rest of the run. */
@@ -164,7 +166,21 @@ struct status cycle_fits(struct cede_cycle *c, node_id node);
 bool cycle_counts_room(const struct cede_cycle *c);
 /* Of the filters that may speak for this pod, do only the resources depend on pods? Then numbers tell who fits. */
 bool cycle_is_by_room(const struct cede_cycle *c);
-/* The same once so much is gone from the node, of it everything of pods that are leaving; where that is by room. */
+/* Do all filters that look at the node's object alone let it pass? */
+static inline bool cycle_passes_static(const struct cede_cycle *c, node_id node)
+{
+	return c->static_verdicts[node] == STATIC_OK;
+}
+/*
+ * Beside the resources, do only filters depend on pods that can tell which of them matter? Then cycle_cares_about says
+ * whether it may matter to any of them that a pod which runs is on its node.
+ */
+bool cycle_knows_who_matters(const struct cede_cycle *c);
+bool cycle_cares_about(const struct cede_cycle *c, const struct pod *p);
+/*
+ * The same once so much is gone from the node, of it everything of pods that are leaving; where that is by room, or
+ * nobody who is gone matters.
+ */
 struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone);
 /* What those take of the node whose places there hold against this pod is added to row; false: nobody's does. */
 bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row);

@@ -8,6 +8,7 @@
 #include "filters/claim_users.h"
 #include "filters/framework.h"
 #include "filters/roster.h"
+#include "filters/spread_nodes.h"
 #include "filters/topology.h"
 
 enum {
@@ -20,6 +21,7 @@ struct static_cache {
 	shape_id shape;
 	uint32_t n;
 	uint8_t *verdicts;
+	bool is_complete; /* known of all nodes there are */
 };
 
 struct framework {
@@ -34,9 +36,13 @@ struct framework {
 	struct cede_cycle *cycle; /* under way, NULL between cycles */
 	bool is_listening, nodes_are_known;
 	ARRAY(node_id) nodes;
+	ARRAY(uint32_t) places;		  /* among them, by node id */
+	uint64_t nodes_versions;	  /* of the list; only grows */
+	bool has_roster, has_claim_users; /* they are made and follow */
 	struct roster roster;
 	struct claim_users claim_users;
 	struct topologies topologies;
+	struct spread_nodes_cache spread_nodes;
 	uint32_t n_cached, next_victim;
 	struct static_cache cached[STATIC_SHAPES];
 };

@@ -89,11 +89,11 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
 }
 
 /*
- * Does somebody stay away from the pod who does not run yet, but has room reserved against everybody? Where that is
- * looked at (cycle_fits) it is as if it ran there. (Kubernetes overlooks those who are nominated here, and they
- * are overlooked: reservations are not its.)
+ * Somebody may stay away from the pod who does not run yet, but has room reserved against everybody: it is as if it ran
+ * there, for its node and for all others of the zone it wants for itself, where it could not start otherwise (GQ-10).
+ * (Kubernetes overlooks those who are nominated here, and they are overlooked: reservations are not its.)
  */
-static bool is_unwelcome(const struct cede_cycle *c)
+static void count_reserved(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
 	for (pod_id q = ledger_next_wary(c->ledger, 0); q != POD_NONE; q = ledger_next_wary(c->ledger, q + 1)) {
 		const struct pod *p = ledger_pod(c->ledger, q);
@@ -101,9 +101,8 @@ static bool is_unwelcome(const struct cede_cycle *c)
 
 		for (uint32_t i = 0; q != c->pod && i < anti->n; i++)
 			if (term_means_waiting(c, &anti->terms[i], labelset_get(c->vocab, p->labelset)))
-				return true;
+				tally_add(&s->against, against_sums(c, a, s, &anti->terms[i]), p->node, 1);
 	}
-	return false;
 }
 
 /* NULL: neither the pod nor any that runs has a say. */
@@ -111,10 +110,9 @@ static struct affinity_filter *filter_state(const struct cede_cycle *c, struct a
 {
 	const struct shape *shape = c->shape;
 	struct affinity_filter *s;
-	bool is_wary = is_unwelcome(c);
+	bool has_wary = ledger_next_wary(c->ledger, 0) != POD_NONE;
 
-	if (!shape->affinity.n && !shape->anti_affinity.n && !roster_has_terms(framework_roster(c->framework)) &&
-	    !is_wary)
+	if (!shape->affinity.n && !shape->anti_affinity.n && !framework_has_terms(c->framework) && !has_wary)
 		return NULL;
 	s = arena_type(a, struct affinity_filter);
 	s->affinity = waiting_terms(c, a, &shape->affinity, &s->wanted);
@@ -123,7 +121,8 @@ static struct affinity_filter *filter_state(const struct cede_cycle *c, struct a
 	count_wanted(c, a, s);
 	count_unwanted(c, a, s);
 	count_against(c, a, s);
-	return s->affinity.n || s->anti.n || s->against.total || is_wary ? s : NULL;
+	count_reserved(c, a, s);
+	return s->affinity.n || s->anti.n || s->against.total ? s : NULL;
 }
 
 static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
@@ -143,6 +142,22 @@ static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
 	for (uint32_t i = 0; i < s->anti.n; i++)
 		if (waiting_term_means(c, &s->anti.v[i], p->labelset))
 			tally_add(&s->unwanted, s->anti.v[i].sums, node, by);
+}
+
+bool affinity_cares(const struct cede_cycle *c, const struct pod *p)
+{
+	const struct affinity_state *state = cede_get_state(c, &inter_pod_affinity_plugin);
+	const struct affinity_filter *s = state ? state->filter : NULL;
+
+	if (!s)
+		return false;
+	if (shape_get(c->vocab, p->shape)->anti_affinity.n ||
+	    (s->affinity.n && waiting_terms_all_mean(c, &s->affinity, p->labelset)))
+		return true;
+	for (uint32_t i = 0; i < s->anti.n; i++)
+		if (waiting_term_means(c, &s->anti.v[i], p->labelset))
+			return true;
+	return false;
 }
 
 /* ---- the points ---- */

@@ -59,12 +59,14 @@ static void score_group(const struct scoring *k)
 /* NULL: nothing to tell nodes apart by. */
 static struct affinity_tally *score_state(const struct cede_cycle *c, struct arena *a)
 {
-	const struct roster *r = framework_roster(c->framework);
 	bool has_own = c->shape->preferred_affinity.n || c->shape->preferred_anti_affinity.n;
+	const struct roster *r;
 	struct affinity_tally *t;
 
-	if (!has_own && (framework_args(c->framework)->ignore_preferred_terms_of_existing_pods || !roster_has_terms(r)))
+	if (!has_own && (framework_args(c->framework)->ignore_preferred_terms_of_existing_pods ||
+			 !framework_has_terms(c->framework)))
 		return NULL;
+	r = framework_roster(c->framework);
 	t = arena_type(a, struct affinity_tally);
 	score_own(c, a, t, &c->shape->preferred_affinity, 1);
 	score_own(c, a, t, &c->shape->preferred_anti_affinity, -1);

@@ -15,7 +15,7 @@
  * that its own hard constraint counts. Otherwise the pod that gave way comes back in the same domain, and has to give
  * way again, for ever.
  */
-#include "filters/pod_topology_spread.h"
+#include "filters/spread_nodes.h"
 
 enum spread_reason { NO_KEY, TOO_MANY, TOO_MANY_FOR_HOLDER };
 static const char *const reasons[] = {
@@ -63,9 +63,7 @@ struct spread_holder {
 
 static bool counts(const struct spread_filter *s, const struct spread_rule *r, node_id node)
 {
-	uint8_t needs = SPREAD_KEYS | r->needs;
-
-	return node < s->n_nodes && (s->nodes[node] & needs) == needs;
+	return node < s->n_nodes && spread_node_counts(s->nodes[node], r);
 }
 
 struct counting {
@@ -134,7 +132,8 @@ static void change(struct arena *a, struct domains *d, uint32_t domain, int by)
 		d->fewest = v->n_pods;
 }
 
-static void count_domains(const struct cede_cycle *c, struct arena *a, struct spread_filter *s, uint32_t i)
+static void count_domains(const struct cede_cycle *c, struct arena *a, struct spread_filter *s, uint32_t i,
+			  const struct bits *there)
 {
 	const struct spread_rule *r = &s->rules.v[i];
 	struct domains *d = &s->domains[i];
@@ -142,25 +141,25 @@ static void count_domains(const struct cede_cycle *c, struct arena *a, struct sp
 
 	d->n = r->topology->n;
 	d->v = arena_n(a, d->n, struct spread_domain);
-	for (uint32_t n = 0; n < c->n_nodes; n++)
-		if (counts(s, r, c->nodes[n]))
-			d->v[topology_domain(r->topology, c->nodes[n])].is_there = true;
+	for (uint32_t n = bits_next(there, 0); n != UINT32_MAX; n = bits_next(there, n + 1))
+		d->v[n].is_there = true;
 	spread_each(c, r, count_pod, &k);
 	tally_all(a, d);
 }
 
 static struct spread_filter *filter_of(const struct cede_cycle *c, struct arena *a, struct spread_rules rules)
 {
+	const struct spread_nodes *kept = spread_nodes_get(framework_spread_nodes(c->framework), c, &rules);
 	struct spread_filter *s = arena_type(a, struct spread_filter);
 
 	s->rules = rules;
 	s->domains = arena_n(a, rules.n, struct domains);
-	s->n_nodes = ledger_node_limit(c->ledger);
+	s->n_nodes = kept->n;
 	s->nodes = arena_n(a, s->n_nodes + 1, uint8_t);
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		s->nodes[c->nodes[i]] = spread_node(c, &rules, c->nodes[i]);
+	if (kept->n)
+		memcpy(s->nodes, kept->v, kept->n);
 	for (uint32_t i = 0; i < rules.n; i++)
-		count_domains(c, a, s, i);
+		count_domains(c, a, s, i, &kept->there[i]);
 	return s;
 }
 
@@ -309,6 +308,20 @@ static void remove_pod(void *self, struct cede_cycle *c, cede_pod pod, cede_node
 
 	if (s)
 		count_change(c, s, pod, node, -1);
+}
+
+bool spread_cares(const struct cede_cycle *c, const struct pod *p)
+{
+	const struct spread_state *s = state_of(c);
+
+	if (!s || s->holders)
+		return s != NULL;
+	if (labelset_get(c->vocab, p->labelset)->ns != c->labelset->ns)
+		return false;
+	for (uint32_t i = 0; s->filter && i < s->filter->rules.n; i++)
+		if (spread_rule_matches(c, &s->filter->rules.v[i], p->labelset))
+			return true;
+	return false;
 }
 
 /*

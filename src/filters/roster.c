@@ -8,10 +8,7 @@ static uint64_t labelset_key(const struct pod *p)
 
 static uint64_t terms_key(const struct ledger *l, const struct pod *p)
 {
-	const struct shape *s = shape_get(ledger_vocab(l), p->shape);
-	bool has_terms = s->affinity.n || s->anti_affinity.n || s->preferred_affinity.n || s->preferred_anti_affinity.n;
-
-	return has_terms ? map_key2(p->shape + 1, p->labelset) : 0;
+	return shape_has_terms(shape_get(ledger_vocab(l), p->shape)) ? map_key2(p->shape + 1, p->labelset) : 0;
 }
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod)
@@ -22,6 +19,30 @@ void roster_add(struct roster *r, const struct ledger *l, pod_id pod)
 	if (roster_pod_next(r, pod) == ID_NONE) /* else others of the label set have said so */
 		id_index_put(&r->by_ns, p->labelset, (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
 	id_index_put(&r->by_terms, pod, terms_key(l, p));
+}
+
+void roster_fill(struct roster *r, const struct ledger *l)
+{
+	uint32_t n_labelsets = labelset_limit(ledger_vocab(l));
+	uint32_t *lists =
+		mem_alloc((size_t)n_labelsets * sizeof(*lists)); /* of a label set, and one more; 0: not known */
+	bool has_terms = shape_with_terms_count(ledger_vocab(l));
+
+	for (pod_id pod = 0; pod < ledger_pod_limit(l); pod++) {
+		const struct pod *p = ledger_pod(l, pod);
+
+		if (p->state != POD_PLACED && p->state != POD_LEAVING)
+			continue;
+		if (!lists[p->labelset]) {
+			lists[p->labelset] = id_index_list(&r->by_labelset, labelset_key(p)) + 1;
+			id_index_put(&r->by_ns, p->labelset,
+				     (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
+		}
+		id_index_put_new(&r->by_labelset, pod, lists[p->labelset] - 1);
+		if (has_terms)
+			id_index_put(&r->by_terms, pod, terms_key(l, p));
+	}
+	mem_free(lists);
 }
 
 void roster_remove(struct roster *r, const struct ledger *l, pod_id pod)

@@ -23,6 +23,8 @@ struct roster {
 };
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
+/* All that are on nodes, into an empty one. */
+void roster_fill(struct roster *r, const struct ledger *l);
 void roster_remove(struct roster *r, const struct ledger *l, pod_id pod);
 void roster_free(struct roster *r);
 /* ERR_INTERNAL if it is not what the ledger says. */
@@ -74,7 +76,10 @@ static inline pod_id roster_group_next(const struct roster *r, pod_id pod)
 }
 
 struct framework;
-const struct roster *framework_roster(const struct framework *f);
+/* Made when somebody asks for it first; for the thread that has the cycle. */
+const struct roster *framework_roster(struct framework *f);
+/* Does any pod on a node have terms about other pods? */
+bool framework_has_terms(struct framework *f);
 
 /*
  * What a selector says of each label set, asked once. Zeroed memory of labelset_limit bytes from the cycle; label sets

@@ -66,13 +66,16 @@ static void drop_at(struct topologies *ts, const struct ledger *l, uint32_t i)
 	array_remove(&ts->v, i);
 }
 
-void topologies_trim(struct topologies *ts, const struct ledger *l)
+bool topologies_trim(struct topologies *ts, const struct ledger *l)
 {
+	uint32_t n = ts->v.n;
+
 	while (ts->v.n > TOPOLOGIES_KEPT)
 		drop_at(ts, l, 0);
 	for (uint32_t i = ts->v.n; i-- > 0;)
 		if (ts->v.v[i]->n > 2 * ledger_node_limit(l) + DOMAINS_SPARE)
 			drop_at(ts, l, i);
+	return ts->v.n < n;
 }
 
 void topologies_free(struct topologies *ts, const struct ledger *l)

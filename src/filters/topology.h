@@ -34,8 +34,8 @@ static inline uint32_t topology_domain(const struct topology *t, node_id node)
 /* Found or made; good until the next trim. */
 const struct topology *topologies_get(struct topologies *ts, const struct ledger *l, name_id key);
 void topologies_node_changed(struct topologies *ts, const struct ledger *l, node_id node);
-/* Between cycles: lets go of what has grown out of proportion. */
-void topologies_trim(struct topologies *ts, const struct ledger *l);
+/* Between cycles: lets go of what has grown out of proportion. True: of something; its domains get other numbers. */
+bool topologies_trim(struct topologies *ts, const struct ledger *l);
 void topologies_free(struct topologies *ts, const struct ledger *l);
 
 struct framework;

@@ -11,7 +11,8 @@
 #include "filters/builtin.h"
 
 struct claim_users;
-const struct claim_users *framework_claim_users(const struct framework *f);
+/* Made when somebody asks for it first; for the thread that has the cycle. */
+const struct claim_users *framework_claim_users(struct framework *f);
 
 static inline const struct pod_volumes *volumes_of(const struct pod *p)
 {

@@ -632,20 +632,20 @@ static double dominant(double most, double used, double share, double total)
 	return x > most ? x : most;
 }
 
-struct share_standing share_standing(const struct share_sibling *t, const double total[KAI_RES])
+struct share_standing share_standing(const struct share_sibling *t, const double may[KAI_RES],
+				     const double total[KAI_RES])
 {
-	struct share_standing s = {.q = t->q, .is_over = true, .is_within_quota = true};
+	struct share_standing s = {.q = t->q, .may = may, .is_over = true, .is_within_quota = true};
 
 	for (int r = 0; r < KAI_RES; r++) {
 		const struct share *of = &t->q->r[r];
 		double with = of->allocated + t->request[r];
 
-		s.may[r] = share_allocatable(of);
 		s.is_over &= of->fair < of->allocated;
 		s.is_within_quota &= !is_above(with, of->deserved);
-		s.is_forbidden |= s.may[r] == 0 && with > 0;
-		s.dominant = dominant(s.dominant, with - t->taken[r], s.may[r], total[r]);
-		s.dominant_now = dominant(s.dominant_now, of->allocated, s.may[r], total[r]);
+		s.is_forbidden |= may[r] == 0 && with > 0;
+		s.dominant = dominant(s.dominant, with - t->taken[r], may[r], total[r]);
+		s.dominant_now = dominant(s.dominant_now, of->allocated, may[r], total[r]);
 	}
 	return s;
 }
@@ -691,7 +691,14 @@ int share_standing_cmp(const struct share_standing *a, const struct share_standi
 
 int share_order(const struct share_sibling *a, const struct share_sibling *b, const double total[KAI_RES])
 {
-	struct share_standing x = share_standing(a, total), y = share_standing(b, total);
+	struct share_standing x, y;
+	double may_a[KAI_RES], may_b[KAI_RES];
 
+	for (int r = 0; r < KAI_RES; r++) {
+		may_a[r] = share_allocatable(&a->q->r[r]);
+		may_b[r] = share_allocatable(&b->q->r[r]);
+	}
+	x = share_standing(a, may_a, total);
+	y = share_standing(b, may_b, total);
 	return share_standing_cmp(&x, &y);
 }

@@ -120,9 +120,10 @@ int share_order(const struct share_sibling *a, const struct share_sibling *b, co
 /* What of a sibling decides that; for who compares one with many. */
 struct share_standing {
 	const struct share_queue *q;
-	double may[KAI_RES];
+	const double *may; /* share_allocatable of each resource, which stays the same while fair shares do */
 	double dominant, dominant_now;
 	bool is_over, is_within_quota, is_forbidden;
 };
-struct share_standing share_standing(const struct share_sibling *t, const double total[KAI_RES]);
+struct share_standing share_standing(const struct share_sibling *t, const double may[KAI_RES],
+				     const double total[KAI_RES]);
 int share_standing_cmp(const struct share_standing *a, const struct share_standing *b);

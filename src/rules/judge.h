@@ -163,6 +163,13 @@ struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *
 /* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
 int64_t judge_window_ns(struct judge *j, const struct pod *v);
 /*
+ * Is the waiting pod's branch below its guarantee in none of these types, where it meets that of a queue? Then law 4
+ * protects all pods of that queue, whichever of the types are short.
+ */
+bool judge_is_owed_nothing(struct judge *j, queue_id victims, uint64_t types);
+/* From when on no window keeps a pod from moving (action consolidate). */
+int64_t judge_moves_from(struct judge *j, const struct pod *v);
+/*
  * Types of which some queue of the branch has no more than it is guaranteed: whoever goes and holds one of them takes
  * it below that.
  */

@@ -139,6 +139,18 @@ int64_t judge_window_ns(struct judge *j, const struct pod *v)
 	return is_off(j) ? 0 : window_of(j, is_own_leaf(j, v) ? PREEMPT_WINDOW : RECLAIM_WINDOW, v).ns;
 }
 
+int64_t judge_moves_from(struct judge *j, const struct pod *v)
+{
+	int64_t start, preempt, reclaim;
+
+	if (is_off(j) || j->settings.moves_ignore_windows || stamp_of(j, v) == TIME_NONE)
+		return INT64_MIN;
+	start = start_of(j, v);
+	preempt = res_add_sat(start, window_of(j, PREEMPT_WINDOW, v).ns);
+	reclaim = res_add_sat(start, window_of(j, RECLAIM_WINDOW, v).ns);
+	return reclaim > preempt ? reclaim : preempt;
+}
+
 /* ---- the rule ---- */
 
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)

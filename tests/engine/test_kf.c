@@ -287,6 +287,68 @@ static void KF_6_no_node_is_left_out_by_any_number_of_threads(void **state)
 	judge_scratch_free(&scratch);
 }
 
+/* Nodes that refuse for all sorts of reasons, with budgets and groups on some, in several blocks and pieces. */
+static void put_motley(void)
+{
+	static const char *const kinds[] = {"cpu=4", "cpu=4 !k", "cpu=1", "cpu=4 cordoned", "cpu=4 pods=3", "cpu=4"};
+
+	put_cluster("group g all min=1; pdb b app=x 1");
+	for (int i = 0; i < 2000; i++) {
+		int kind = i < 900 ? i % 4 : i % (int)COUNT(kinds); /* the second piece hears what the first did not */
+		int size = kind == 2 ? 0 : 1 + i % 2;
+
+		put_cluster(arena_printf(f.arena,
+					 "node n%04d %s; pod a%d@n%04d %d cpu=%d +%d %s; pod b%d@n%04d %d cpu=%d +%d; "
+					 "pod c%d@n%04d %d cpu=1 %s",
+					 i, kinds[kind], i, i, i * 7 % 5, size, 1 + i % 11, i % 97 == 5 ? "&g" : "", i,
+					 i, i * 3 % 6, size, 1 + i % 13, i, i, i % 4, i % 3 ? "+2" : ".app=x"));
+	}
+	for (int i = 0; i < 9; i++)
+		put_cluster(arena_printf(f.arena, "pod p%d %d cpu=%d", i, i % 3 ? 9 : 4, 2 + i % 2));
+}
+
+/* What is decided of all, and in which words. */
+static const char *plan_words(void)
+{
+	const char *text = plan(1);
+
+	for (uint32_t i = 0; i < en.last.v.n; i++)
+		text = arena_printf(f.arena, "%s\n%u: %s (%u, %d %lld %lld)", text, i, en.last.v.v[i].message,
+				    en.last.v.v[i].runner_up, en.last.v.v[i].tie, (long long)en.last.v.v[i].tie_mine,
+				    (long long)en.last.v.v[i].tie_theirs);
+	return text;
+}
+
+static void KF_6_many_nodes_say_the_same_in_blocks_and_pieces(void **state)
+{
+	static const uint32_t threads[] = {1, 2, 3, 8};
+	const char *by_moves, *later, *got;
+
+	(void)state;
+	ledger_check_always(f.ledger, false);
+	put_motley();
+	en.way = BY_CACHE;
+	for (size_t i = 0; i < COUNT(threads) + 1; i++) {
+		ledger_mark mark = ledger_get_mark(f.ledger);
+
+		en.config->looks_at_all = i == 0;
+		en.config->threads = i ? threads[i - 1] : 1;
+		got = plan_words();
+		by_moves = i ? by_moves : got;
+		assert_string_equal(got, by_moves);
+		ledger_rollback(f.ledger, mark);
+		ledger_vacate(f.ledger,
+			      pod_named("b77")); /* and again by the same engine, where two nodes are others */
+		ledger_evict(f.ledger, pod_named("c1900"));
+		got = plan_words();
+		later = i ? later : got;
+		assert_string_equal(got, later);
+		ledger_rollback(f.ledger, mark);
+		engine_stop();
+	}
+	en.config->looks_at_all = false;
+}
+
 /* ---- KF-8: carrying it out ---- */
 
 static enum pod_state state_of(const char *pod)
@@ -537,6 +599,7 @@ int main(void)
 		ENGINE_TEST(KF_5_nobody_goes_where_taking_him_away_changes_nothing),
 		ENGINE_TEST(KF_6_each_criterion_decides_in_turn),
 		ENGINE_TEST(KF_6_the_answer_does_not_depend_on_the_number_of_threads),
+		ENGINE_TEST(KF_6_many_nodes_say_the_same_in_blocks_and_pieces),
 		ENGINE_TEST(KF_6_no_node_is_left_out_by_any_number_of_threads),
 		ENGINE_TEST(KF_8_victims_leave_and_the_preemptor_is_nominated_to_their_node),
 		ENGINE_TEST(KF_8_lower_nominations_on_the_node_are_cleared),

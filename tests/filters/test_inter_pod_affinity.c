@@ -360,11 +360,45 @@ static void filter_and_score_answer_unprepared(void **state)
 	assert_int_equal(PLUGIN->score(NULL, c, node_of("x")), 0);
 }
 
+/* Room is held in a, by somebody who stays away from app=w: nobody of those may keep it from starting (GQ-10). */
+static void GQ_10_nobody_comes_whom_the_holder_of_reserved_room_stays_away_from(void **state)
+{
+	static const struct {
+		const char *says, *anti, *labels, *answers;
+	} rows[] = {
+		{"not onto its host", "host app=w", "app=w", "a=no b=yes x=yes y=yes"},
+		{"nor anywhere in its zone", "zone app=w", "app=w", "a=no b=no x=yes y=yes"},
+		{"one of two terms is enough", "host app=v | zone app=w", "app=w", "a=no b=no x=yes y=yes"},
+		{"others may", "zone app=w", "app=v", "SKIP"},
+		{"also those of another namespace", "zone app=w", "other/app=w", "SKIP"},
+		{"and where the key is missing", "rack app=w", "app=w", "SKIP"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct shape s;
+		pod_id holder, p;
+
+		fixture_reset();
+		put_nodes(FOUR);
+		s = shape_with(&(struct wants){.anti = rows[i].anti});
+		holder = put_pod((struct pod_text){.name = "holder", .labels = "app=h", .shape = &s});
+		p = put_waiting(rows[i].labels, (struct wants){0});
+		ledger_nominate(f.ledger, holder, node_of("a"));
+		expect_text("Kubernetes overlooks it", answers(PLUGIN, p), "SKIP");
+		ledger_reserve(f.ledger, node_of("a"), holder);
+		expect_text(rows[i].says, answers(PLUGIN, p), rows[i].answers);
+		expect_text("itself it does not hinder", answers(PLUGIN, holder), "a=yes b=yes x=yes y=yes");
+		ledger_place(f.ledger, holder, node_of("a"));
+		expect_text("and so when it runs there", answers(PLUGIN, p), rows[i].answers);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(KF_4_affinity),
 		FIXTURE_TEST(KF_4_anti_affinity),
+		FIXTURE_TEST(GQ_10_nobody_comes_whom_the_holder_of_reserved_room_stays_away_from),
 		FIXTURE_TEST(KF_4_anti_affinity_of_those_who_are_there),
 		FIXTURE_TEST(KF_4_an_unheard_of_namespace_has_no_labels),
 		FIXTURE_TEST(KF_4_reasons_are_kubernetes_own),

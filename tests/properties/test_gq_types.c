@@ -153,6 +153,80 @@ static void GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_b
 		run_row(&rows[i]);
 }
 
+static void runs_on(struct story *s, const char *name, const char *queue, const char *node, int priority, int a, int b)
+{
+	text_printf(&s->objects,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: d, name: %s, labels: {queue: %s}}\nspec: "
+		    "{priority: %d, %s%s%scontainers: [{name: c, resources: {requests: {" A ": %d, " B ": %d}}}]}\n",
+		    name, queue, priority, *node ? "nodeName: " : "", node, *node ? ", " : "", a, b);
+	if (*node)
+		text_add(&s->objects, "status: {phase: Running, startTime: \"2027-01-15T07:00:00Z\"}\n");
+}
+
+/* More of them than are ever told of, on the node that is looked at first. */
+enum { KEPT_PODS = PROTECTED_MAX + 1 };
+
+static void add_kept(struct story *s)
+{
+	char name[16];
+
+	for (int i = 0; i < KEPT_PODS; i++) {
+		snprintf(name, sizeof(name), "k-%d", i);
+		runs_on(s, name, "root.t.k", "n0", 0, 1, 0);
+	}
+}
+
+static void add_nodes(struct story *s)
+{
+	const int rooms[] = {KEPT_PODS, 4, 2, 2};
+
+	for (int n = 0; n < 4; n++)
+		text_printf(
+			&s->objects,
+			"---\napiVersion: v1\nkind: Node\nmetadata: {name: n%d}\nstatus: {allocatable: {cpu: 9, pods: "
+			"2000, " A ": %d, " B ": 4}}\n",
+			n, rooms[n]);
+}
+
+/*
+ * On n1 the lowest priority would be enough, and takes its queue below what it is guaranteed of the other type; the next
+ * one does not, and is still lower than who runs on n2 and n3. Who stops looking at n1 with the first never finds the second.
+ * Where the maximum of the queues' parent is reached nodes are looked at row by row, and to the end while there is
+ * somebody to be told of: so there are more of those than are told.
+ */
+static void GQ_9_a_node_is_looked_at_beyond_who_takes_a_queue_below_its_guarantee(void **state)
+{
+	static const enum profile profiles[] = {PROFILE_YUNIKORN, PROFILE_DEFAULT};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(*profiles); i++) {
+		struct text got = {0};
+		struct story s;
+
+		story_begin(&s);
+		s.profile = profiles[i];
+		text_printf(&s.objects,
+			    "---\npartitions:\n- name: default\n  preemption: {enabled: true}\n  queues: [{name: root, "
+			    "queues: "
+			    "[{name: t, resources: {max: {" A ": %d}}, queues: [{name: k, resources: {guaranteed: {" A
+			    ": %d}}}, {name: p, resources: {guaranteed: {" A
+			    ": 2}}}, {name: v, resources: {guaranteed: {" B ": 1}}}, {name: w}]}]}]\n",
+			    KEPT_PODS + 8, KEPT_PODS);
+		add_nodes(&s);
+		add_kept(&s);
+		runs_on(&s, "low", "root.t.v", "n1", 0, 2, 1);
+		runs_on(&s, "mid", "root.t.w", "n1", 5, 2, 0);
+		runs_on(&s, "high", "root.t.w", "n2", 7, 2, 0);
+		runs_on(&s, "higher", "root.t.w", "n3", 8, 2, 0);
+		runs_on(&s, "want", "root.t.p", "", 9, 2, 0);
+		story_plan(&s);
+		story_line(&s, &got);
+		assert_string_equal(text_str(&got), "want reclaim n1 [mid]");
+		text_free(&got);
+		story_end(&s);
+	}
+}
+
 /* `guarantee: {types: all}`: then it is no wish any more. */
 static void GQ_2_in_every_type_where_that_is_asked_for(void **state)
 {
@@ -456,6 +530,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(GQ_9_no_queue_falls_below_its_guarantee_in_other_types_if_that_can_be),
+		cmocka_unit_test(GQ_9_a_node_is_looked_at_beyond_who_takes_a_queue_below_its_guarantee),
 		cmocka_unit_test(GQ_2_in_every_type_where_that_is_asked_for),
 		cmocka_unit_test(GQ_13_daemonset_work_prefers_victims_that_keep_laws_2_and_5),
 		cmocka_unit_test(GQ_4_what_a_shared_parent_guarantees_is_not_asked_for),

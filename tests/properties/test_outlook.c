@@ -97,12 +97,34 @@ static void try_others(struct live *l, const struct mixed *m, uint64_t seed)
 		compare(l, m, seed, &(struct explain_target){POD_NONE, GROUP_NONE, queue});
 }
 
+/* Others like those who wait: of other ages, a few of another team or application; and windows that end. */
+static void crowd(struct mixed *m, uint64_t seed)
+{
+	struct rng r = {seed};
+	uint32_t n = m->p.n;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < 4 && m->p.v[i].state == M_WAITS && m->p.v[i].group == NO_GROUP; k++) {
+			struct m_pod p = m->p.v[i];
+
+			snprintf(p.name, sizeof(p.name), "%.8s-%u", m->p.v[i].name, k);
+			p.age = rng_below(&r, 2) ? p.age : (int64_t)rng_below(&r, 7200);
+			p.team = rng_below(&r, 4) ? p.team : (int)rng_below(&r, 3);
+			p.app = rng_below(&r, 4) ? p.app : (int)rng_below(&r, 3);
+			array_push(&m->p, p);
+		}
+	m->preempt = rng_below(&r, 2) ? m->preempt : (int64_t)rng_below(&r, 4000);
+	m->reclaim = rng_below(&r, 2) ? m->reclaim : (int64_t)rng_below(&r, 4000);
+}
+
 static void try_cluster(uint64_t seed, enum profile profile)
 {
 	struct mixed m = {0};
 	struct live l;
 
 	mixed_draw(&m, seed, profile);
+	if (seed % 2)
+		crowd(&m, seed);
 	m.has_plugin = false;
 	mixed_write(&m);
 	live_load(&l, &m, 0, 1);
@@ -135,6 +157,144 @@ static void what_is_left_out_changes_nothing(void **state)
 		printf("%s: %" PRIu64 " clusters, %" PRIu64 " explanations made twice, %" PRIu64
 		       " changes that would do, %" PRIu64 " starts, 0 differences\n",
 		       profile_text(i), tally[i].clusters, tally[i].explanations, tally[i].remedies, tally[i].starts);
+}
+
+/* ---- who is passed over would have waited ---- */
+
+struct passing {
+	struct refusals refusals;
+	struct bits passed;
+	uint64_t n;
+};
+
+static bool pass_over(void *ctx, pod_id pod)
+{
+	struct passing *p = ctx;
+	bool is_passed = refusals_pass_over(&p->refusals, pod);
+
+	if (is_passed)
+		bits_set(&p->passed, pod);
+	p->n += is_passed;
+	return is_passed;
+}
+
+/* with NULL: everybody is asked. */
+static void plan(struct live *l, struct engine_run run, const struct alike *alike, struct passing *with,
+		 struct decisions *ret)
+{
+	struct ledger *ledger = cluster_ledger(l->cluster);
+	ledger_mark mark = ledger_get_mark(ledger);
+	struct err e = {0};
+
+	*ret = (struct decisions){.arena = arena_new(1 << 16)};
+	if (with) {
+		refusals_init(&with->refusals, alike, ret, run.now_ns);
+		run.passes_over = pass_over;
+		run.driver = with;
+	}
+	if (engine_plan(l->engine, &run, ret, &e))
+		fail_msg("%s", e.msg);
+	ledger_rollback(ledger, mark);
+	if (with)
+		refusals_free(&with->refusals);
+}
+
+/* The earliest end that a decision tells of: forecasts go from one to the next. */
+static int64_t first_end(const struct decision *d)
+{
+	int64_t first = d->own_rule != RULE_NONE && d->until_ns != TIME_NONE ? d->until_ns : INT64_MAX;
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		int64_t until_ns = d->protected[i].verdict.until_ns;
+
+		first = until_ns != TIME_NONE && until_ns < first ? until_ns : first;
+	}
+	return first;
+}
+
+static bool says_the_same(const struct decision *a, const struct decision *b)
+{
+	return a->pod == b->pod && a->outcome == b->outcome && a->action == b->action && a->node == b->node &&
+	       a->n_victims == b->n_victims && a->n_protected == b->n_protected && first_end(a) == first_end(b) &&
+	       str_eq(a->message ? a->message : "", b->message ? b->message : "");
+}
+
+static bool has_end(const struct decisions *d, uint32_t cycle, int64_t end)
+{
+	bool has = end == INT64_MAX;
+
+	for (uint32_t i = 0; i < d->v.n && !has; i++)
+		has = d->v.v[i].cycle == cycle && first_end(&d->v.v[i]) == end;
+	return has;
+}
+
+static void compare_plans(const struct decisions *all, const struct decisions *some, const struct passing *p,
+			  uint64_t seed, const char *profile)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < all->v.n; i++) {
+		const struct decision *d = &all->v.v[i];
+
+		if (k < some->v.n && says_the_same(d, &some->v.v[k])) {
+			k++;
+			continue;
+		}
+		if (d->pod == POD_NONE || !bits_has(&p->passed, d->pod) || d->outcome != OUTCOME_WAITING ||
+		    !has_end(some, d->cycle, first_end(d)))
+			fail_msg("seed %" PRIu64
+				 ", profile %s: decision %u of %u about %u (%s%s): %s; then %u (%s): %s",
+				 seed, profile, i, all->v.n, d->pod, outcome_text(d->outcome),
+				 bits_has(&p->passed, d->pod) ? ", passed over" : "", d->message ? d->message : "",
+				 k < some->v.n ? some->v.v[k].pod : POD_NONE,
+				 k < some->v.n ? outcome_text(some->v.v[k].outcome) : "",
+				 k < some->v.n && some->v.v[k].message ? some->v.v[k].message : "");
+	}
+	assert_int_equal(k, some->v.n);
+}
+
+static void try_alike(uint64_t seed, enum profile profile, uint64_t *ret_passed)
+{
+	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = 1 + seed % 2, .report = POD_NONE};
+	struct passing p = {0};
+	struct decisions all, some;
+	waiting_list waiting = {0};
+	struct alike alike;
+	struct mixed m = {0};
+	struct live l;
+
+	mixed_draw(&m, seed, profile);
+	crowd(&m, seed);
+	m.has_plugin = false;
+	mixed_write(&m);
+	live_load(&l, &m, 0, 1);
+	plan_list_waiting(cluster_ledger(l.cluster), &waiting, &run);
+	alike_init(&alike, l.cluster, l.config, &run, POD_NONE);
+	plan(&l, run, &alike, NULL, &all);
+	plan(&l, run, &alike, &p, &some);
+	compare_plans(&all, &some, &p, seed, profile_text(profile));
+	*ret_passed += p.n;
+	array_free(&all.v);
+	arena_free(all.arena);
+	array_free(&some.v);
+	arena_free(some.arena);
+	alike_free(&alike);
+	array_free(&waiting);
+	bits_free(&p.passed);
+	live_end(&l);
+	mixed_free(&m);
+}
+
+static void who_is_passed_over_would_have_waited(void **state)
+{
+	uint64_t n = number("CEDE_N", 60), from = number("CEDE_SEED", 1), passed = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 3 * n; i++)
+		for (enum profile profile = 0; profile < PROFILE_KAI; profile++)
+			try_alike(from + i, profile, &passed);
+	printf("%" PRIu64 " passed over, 0 differences\n", passed);
+	assert_true(passed > 0);
 }
 
 /* ---- more protected pods than are written down ---- */
@@ -206,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_left_out_changes_nothing),
+		cmocka_unit_test(who_is_passed_over_would_have_waited),
 		cmocka_unit_test(nor_where_not_all_who_are_protected_are_written_down),
 	};
 

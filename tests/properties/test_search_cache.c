@@ -139,6 +139,7 @@ static void begin(struct pair *p, uint64_t seed)
 	story_load(&p->s);
 	ledger_check_always(cluster_ledger(p->s.cluster), false);
 	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
+	engine_need_search_cache(p->forgetful);
 	search_cache_keep_nothing(p->forgetful->search_cache);
 }
 
@@ -288,6 +289,7 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
 	story_load(&p.s);
 	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	engine_need_search_cache(p.forgetful);
 	search_cache_keep_nothing(p.forgetful->search_cache);
 	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
@@ -386,6 +388,7 @@ static void who_is_alone_in_its_group_depends_on_other_nodes(void **state)
 	story_load(&p.s);
 	p.s.settings->min_runtime.reclaim_ns = 600 * NS_PER_S;
 	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	engine_need_search_cache(p.forgetful);
 	search_cache_keep_nothing(p.forgetful->search_cache);
 	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
