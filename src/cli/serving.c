@@ -6,12 +6,11 @@
 
 #include "base/map.h"
 #include "serve/views.h"
-#include "sim/report.h"
-#include "sim/simulation_view.h"
 
 struct watching {
 	const struct serving *into;
 	struct report_log log;
+	struct expectations *expectations;
 	struct map told; /* hash of a waiting pod's name -> hash of what was told of it */
 };
 
@@ -54,12 +53,18 @@ static void on_waiting(void *ctx, struct sim *s, const struct decision *d)
 
 static void on_eviction(void *ctx, struct sim *s, const struct sim_eviction *ev)
 {
-	report_log_eviction(&((struct watching *)ctx)->log, s, ev);
+	struct watching *w = ctx;
+
+	report_log_eviction(&w->log, s, ev);
+	expect_eviction(w->expectations, s, ev);
 }
 
 static void on_start(void *ctx, struct sim *s, pod_id pod)
 {
-	report_log_start(&((struct watching *)ctx)->log, s, pod);
+	struct watching *w = ctx;
+
+	report_log_start(&w->log, s, pod);
+	expect_start(w->expectations, s, pod);
 }
 
 static void on_moment(void *ctx, struct sim *s)
@@ -67,25 +72,22 @@ static void on_moment(void *ctx, struct sim *s)
 	usage_note(((struct watching *)ctx)->into->usage, sim_cluster(s), sim_now(s));
 }
 
+static void on_finish(void *ctx, struct sim *s, pod_id pod)
+{
+	expect_finish(((struct watching *)ctx)->expectations, s, pod);
+}
+
 static int add_report(const struct simulating *o, struct watching *w, struct simulated *r)
 {
-	struct simulation_view v = {.sim = r->sim, .seed = o->seed, .profile = cli_profile_words[r->c.config->profile]};
-	struct text load = {0}, title = {0}, subtitle = {0}, json = {0};
-	struct report_info info = {0};
+	struct simulated_words words;
+	struct text json = {0};
 	struct err e;
 	enum err_code rc;
 
-	simulated_load_text(o, r, &load);
-	v.load = text_str(&load);
-	text_printf(&title, "%s under profile %s", v.load, v.profile);
-	simulation_span_text(&v, &subtitle);
-	info.title = text_str(&title);
-	info.subtitle = text_str(&subtitle);
-	report_data(r->sim, &w->log, &info, &json);
+	simulated_tell(o, r, &words);
+	report_data(r->sim, &w->log, &words.info, &json);
 	rc = reports_add(w->into->reports, "report", "", &json, &e);
-	text_free(&load);
-	text_free(&title);
-	text_free(&subtitle);
+	simulated_words_free(&words);
 	text_free(&json);
 	return rc ? cli_fail(&e) : EXIT_FINE;
 }
@@ -99,12 +101,14 @@ int serving_simulate(const struct simulating *o, const struct serving *into, str
 	if (rc)
 		return rc;
 	report_log_init(&w.log);
+	w.expectations = &ret->expectations;
 	ret->options.keeps_series = true;
 	ret->options.watcher = (struct sim_watcher){.ctx = &w,
 						    .decision = on_decision,
 						    .waiting = on_waiting,
 						    .eviction = on_eviction,
 						    .start = on_start,
+						    .finish = on_finish,
 						    .moment = on_moment};
 	rc = simulated_run(ret);
 	if (!rc)

@@ -9,8 +9,6 @@
 #include "cli/simulating.h"
 #include "journal/rebuild.h"
 #include "journal/record.h"
-#include "sim/report.h"
-#include "sim/simulation_view.h"
 #include "units/duration.h"
 
 struct simulate_options {
@@ -262,60 +260,7 @@ static void on_finish(void *ctx, struct sim *s, pod_id pod)
 	expect_finish(((struct simulate_run *)ctx)->expectations, s, pod);
 }
 
-/* ---- what was expected ---- */
-
-static void emit_checks(const struct simulation_view *v, struct emit *out)
-{
-	const struct expectations *x = v->checks;
-
-	for (uint32_t i = 0; i < x->v.n; i++) {
-		struct check c = expectation_check(x, i, v->sim);
-
-		emit_object(out, NULL);
-		emit_str(out, "expect", c.expect);
-		emit_bool(out, "ok", c.ok);
-		emit_str(out, "found", text_str(&c.found));
-		emit_end(out);
-		text_free(&c.found);
-	}
-}
-
-/* A line for each; false: one did not come true. */
-static bool tell_checks(const struct expectations *x, struct sim *s, struct text *out)
-{
-	bool are_ok = true;
-
-	if (x->v.n)
-		text_printf(out, "\nEXPECTED (%" PRIu32 ")\n", x->v.n);
-	for (uint32_t i = 0; i < x->v.n; i++) {
-		struct check c = expectation_check(x, i, s);
-
-		text_printf(out, "%s  %s: %s\n", c.ok ? "yes" : "NO ", c.expect, text_str(&c.found));
-		are_ok &= c.ok;
-		text_free(&c.found);
-	}
-	return are_ok;
-}
-
 /* ---- results ---- */
-
-static int write_report(const struct simulate_options *o, struct simulated *r, struct report_log *log,
-			const struct simulation_view *v)
-{
-	struct report_info info = {.notes = v->notes, .n_notes = v->n_notes};
-	struct text title = {0}, subtitle = {0};
-	enum err_code rc;
-	struct err e;
-
-	text_printf(&title, "%s under profile %s", v->load, v->profile);
-	simulation_span_text(v, &subtitle);
-	info.title = text_str(&title);
-	info.subtitle = text_str(&subtitle);
-	rc = report_write(o->report, r->sim, log, &info, &e);
-	text_free(&title);
-	text_free(&subtitle);
-	return rc ? cli_fail(&e) : EXIT_FINE;
-}
 
 static int write_series(const char *path, const struct simulation_view *v)
 {
@@ -334,42 +279,33 @@ static int write_series(const char *path, const struct simulation_view *v)
 	return EXIT_INPUT;
 }
 
+static int write_report(const char *path, struct simulated *r, struct report_log *log, const struct report_info *info)
+{
+	struct err e;
+
+	return report_write(path, r->sim, log, info, &e) ? cli_fail(&e) : EXIT_FINE;
+}
+
 static int show(const struct simulate_options *o, struct simulated *r, struct simulate_run *x)
 {
 	struct cli_output output = {.no_color = o->no_color};
-	struct text load = {0}, out = {0};
-	struct simulation_view v = {.sim = r->sim,
-				    .seed = o->load.seed,
-				    .profile = cli_profile_words[r->c.config->profile],
-				    .n_notes = r->trace ? trace_note_count(r->trace) : 0};
 	struct look look = cli_look(&output);
-	const char *notes[32];
-	struct text checks = {0};
-	bool is_fine;
+	struct simulated_words words;
+	struct text out = {0};
 	int rc = EXIT_FINE;
 
-	for (uint32_t i = 0; i < v.n_notes; i++)
-		notes[i] = trace_note(r->trace, i);
-	if (r->journal)
-		notes[v.n_notes++] = trace_journal_note(r->journal);
-	simulated_load_text(&o->load, r, &load);
-	v.load = text_str(&load);
-	v.notes = notes;
-	v.emit_checks = emit_checks;
-	v.checks = &r->expectations;
-	simulation_show(&v, &o->look, &look, &out);
-	is_fine = tell_checks(&r->expectations, r->sim, &checks);
-	if (o->look.format == SIMULATION_TEXT || o->look.format == SIMULATION_WIDE)
-		text_add(&out, text_str(&checks));
+	simulated_tell(&o->load, r, &words);
+	simulation_show(&words.view, &o->look, &look, &out);
 	cli_print(&out);
 	if (o->report)
-		rc = write_report(o, r, &x->log, &v);
+		rc = write_report(o->report, r, &x->log, &words.info);
 	if (!rc && o->series)
-		rc = write_series(o->series, &v);
+		rc = write_series(o->series, &words.view);
+	if (!rc && o->checks && !words.is_fine)
+		rc = EXIT_STRICT;
 	text_free(&out);
-	text_free(&load);
-	text_free(&checks);
-	return rc || is_fine || !o->checks ? rc : EXIT_STRICT;
+	simulated_words_free(&words);
+	return rc;
 }
 
 static int simulate(const struct simulate_options *o, struct simulated *r)

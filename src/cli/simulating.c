@@ -234,8 +234,15 @@ static int open_scenario(const struct simulating *o, struct simulated *r, struct
 	for (uint32_t i = 0; i < o->input.files.n; i++)
 		array_push(&in->files, o->input.files.v[i]);
 	scenario_cluster(r->scenario, &r->made);
-	in->made = &r->made;
-	in->made_name = o->scenario;
+	if (r->made.n) {
+		in->made = &r->made;
+		in->made_name = o->scenario;
+	} else if (!names_cluster(in)) {
+		err_set(&e, ERR_INPUT,
+			"%s: there is no cluster: cluster.nodes, cluster.files, other documents of the file, or -f",
+			o->scenario);
+		return cli_fail(&e);
+	}
 	if (!in->has_now && scenario_from(r->scenario) != TIME_NONE) {
 		in->now_ns = scenario_from(r->scenario);
 		in->has_now = true;
@@ -277,6 +284,7 @@ static int prepare(const struct simulating *o, const struct variant *v, struct s
 		if (trace_journal_jobs(r->journal, r->c.cluster, &r->load, &e))
 			return cli_fail(&e);
 		s->load = &r->load;
+		s->events = trace_journal_events(r->journal, &s->n_events);
 		s->describe = trace_journal_describe;
 		s->describe_ctx = r->journal;
 	}
@@ -360,4 +368,50 @@ void simulated_load_text(const struct simulating *o, const struct simulated *r, 
 	}
 	slash = o->scenario ? strrchr(o->scenario, '/') : NULL;
 	text_add(out, slash ? slash + 1 : o->scenario ? o->scenario : "what the files hold");
+}
+
+static uint32_t collect_notes(const struct simulated *r, const char **ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; r->trace && i < trace_note_count(r->trace) && n < SIMULATED_NOTES_MAX; i++)
+		ret[n++] = trace_note(r->trace, i);
+	if (r->journal)
+		ret[n++] = trace_journal_note(r->journal);
+	return n;
+}
+
+void simulated_tell(const struct simulating *o, struct simulated *r, struct simulated_words *ret)
+{
+	uint32_t n_notes, n_checks = r->expectations.v.n;
+
+	*ret = (struct simulated_words){.checks = expectations_check(&r->expectations, r->sim), .is_fine = true};
+	n_notes = collect_notes(r, ret->notes);
+	for (uint32_t i = 0; i < n_checks; i++)
+		ret->is_fine &= ret->checks[i].ok;
+	simulated_load_text(o, r, &ret->load);
+	ret->view = (struct simulation_view){.sim = r->sim,
+					     .seed = o->seed,
+					     .load = text_str(&ret->load),
+					     .profile = cli_profile_words[r->c.config->profile],
+					     .notes = ret->notes,
+					     .n_notes = n_notes,
+					     .checks = ret->checks,
+					     .n_checks = n_checks};
+	text_printf(&ret->title, "%s under profile %s", ret->view.load, ret->view.profile);
+	simulation_span_text(&ret->view, &ret->subtitle);
+	ret->info = (struct report_info){.title = text_str(&ret->title),
+					 .subtitle = text_str(&ret->subtitle),
+					 .notes = ret->notes,
+					 .n_notes = n_notes,
+					 .checks = ret->checks,
+					 .n_checks = n_checks};
+}
+
+void simulated_words_free(struct simulated_words *w)
+{
+	checks_free(w->checks, w->view.n_checks);
+	text_free(&w->load);
+	text_free(&w->title);
+	text_free(&w->subtitle);
 }

@@ -9,8 +9,10 @@
 #include "cli/common.h"
 #include "manifest/plugins.h"
 #include "manifest/whatif.h"
+#include "sim/report.h"
 #include "sim/scenario.h"
 #include "sim/sim.h"
+#include "sim/simulation_view.h"
 #include "sim/trace_journal.h"
 #include "sim/trace_load.h"
 
@@ -62,6 +64,18 @@ void simulated_free(struct simulated *r);
 
 /* The word of an option that takes a time after the beginning, or a duration. */
 enum err_code simulating_time(const char *option, const char *word, int64_t from_ns, int64_t *ret_ns, struct err *e);
+
+enum { SIMULATED_NOTES_MAX = 32 };
+struct simulated_words { /* a run that is over, as it is told; points into the run */
+	struct text load, title, subtitle;
+	const char *notes[SIMULATED_NOTES_MAX];
+	struct check *checks;
+	bool is_fine; /* all came out as expected */
+	struct simulation_view view;
+	struct report_info info;
+};
+void simulated_tell(const struct simulating *o, struct simulated *r, struct simulated_words *ret);
+void simulated_words_free(struct simulated_words *w);
 
 /* "philly_sia.csv, 82,247 jobs" */
 void simulated_load_text(const struct simulating *o, const struct simulated *r, struct text *out);

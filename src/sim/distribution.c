@@ -225,6 +225,13 @@ static int64_t draw(const struct distribution *d, struct random_source *r)
 	return 0;
 }
 
+bool distribution_is_zero(const struct distribution *d)
+{
+	bool has_more = (d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_NORMAL) && d->b_ns > 0;
+
+	return d->max_ns == 0 || (d->a_ns == 0 && !has_more);
+}
+
 int64_t distribution_draw(const struct distribution *d, struct random_source *r)
 {
 	int64_t ns = draw(d, r);

@@ -279,6 +279,7 @@ void expect_eviction(struct expectations *all, struct sim *s, const struct sim_e
 			continue;
 		if (x->is_queue ? !is_below(ev->queue, x->whom) : !is_of(s, ev->victim->pod, x->whom))
 			continue;
+		x->is_seen = true;
 		x->n_evictions++;
 		note_culprit(x, ev);
 	}
@@ -289,8 +290,9 @@ static void see_done(struct expectations *all, struct sim *s, pod_id pod, enum e
 	for (uint32_t i = 0; i < all->v.n; i++) {
 		struct expectation *x = &all->v.v[i];
 
-		if (x->kind != kind || x->is_queue || !is_of(s, pod, x->whom))
+		if ((x->kind != kind && x->kind != EXPECT_NEVER_EVICTED) || x->is_queue || !is_of(s, pod, x->whom))
 			continue;
+		x->is_seen = true;
 		x->n_done++;
 		x->last_ns = s->now_ns;
 	}
@@ -311,9 +313,42 @@ void expect_finish(struct expectations *x, struct sim *s, pod_id pod)
 
 /* ---- afterwards ---- */
 
+/* The second by which it had happened: what came too late must not look as if it had not. */
 static void time_text(int64_t ns, struct text *out)
 {
-	timestamp_text(ns, out);
+	timestamp_text(time_floor(time_add(ns, NS_PER_S - 1), NS_PER_S), out);
+}
+
+static bool is_queue(struct sim *s, const char *path)
+{
+	if (queue_tree_find(ledger_queues(s->ledger), path, strlen(path)) != QUEUE_NONE)
+		return true;
+	for (uint32_t i = 1; i < s->accounts.n; i++)
+		if (is_below(s->accounts.v[i].path, path))
+			return true; /* it may be gone by now */
+	return false;
+}
+
+static bool is_alive(struct sim *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->pods.n; i++) {
+		const struct sim_pod *p = &s->pods.v[i];
+
+		if ((p->life == LIFE_WAITING || p->life == LIFE_RUNNING) && p->pod != POD_NONE &&
+		    is_of(s, p->pod, name))
+			return true;
+	}
+	return false;
+}
+
+/* Whoever is misspelt is never evicted either. */
+static bool names_nobody(const struct expectation *x, struct sim *s, struct check *c)
+{
+	if (!x->whom[0] || (x->is_queue ? is_queue(s, x->whom) : x->is_seen || is_alive(s, x->whom)))
+		return false;
+	c->ok = false;
+	text_printf(&c->found, x->is_queue ? "there is no queue %s" : "there was no pod or job %s", x->whom);
+	return true;
 }
 
 static void found_evictions(const struct expectation *x, struct check *c)
@@ -403,12 +438,13 @@ static void found_waits(const struct expectation *x, struct sim *s, struct check
 	duration_text_short(longest, &c->found);
 }
 
-struct check expectation_check(const struct expectations *all, uint32_t i, struct sim *s)
+static struct check check_one(const struct expectation *x, struct sim *s)
 {
-	const struct expectation *x = &all->v.v[i];
 	const struct outcome_counts *t = &s->outcome.totals;
 	struct check c = {.expect = x->sentence};
 
+	if (names_nobody(x, s, &c))
+		return c;
 	switch (x->kind) {
 	case EXPECT_NEVER_EVICTED:
 	case EXPECT_MOST_EVICTIONS:
@@ -430,4 +466,20 @@ struct check expectation_check(const struct expectations *all, uint32_t i, struc
 		break;
 	}
 	return c;
+}
+
+struct check *expectations_check(const struct expectations *all, struct sim *s)
+{
+	struct check *v = mem_alloc((all->v.n + 1) * sizeof(*v));
+
+	for (uint32_t i = 0; i < all->v.n; i++)
+		v[i] = check_one(&all->v.v[i], s);
+	return v;
+}
+
+void checks_free(struct check *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		text_free(&v[i].found);
+	mem_free(v);
 }

@@ -34,10 +34,11 @@ struct expectation {
 	uint64_t most;
 	/* found */
 	uint64_t n_evictions;
-	int64_t first_ns;	 /* of what went wrong; TIME_NONE: nothing did */
-	char *culprit;		 /* who was evicted, and for whom */
-	uint64_t n_pods, n_done; /* of the job: seen to start, or finish, in time */
-	int64_t last_ns;	 /* when the last of them did */
+	int64_t first_ns; /* of what went wrong; TIME_NONE: nothing did */
+	char *culprit;	  /* who was evicted, and for whom */
+	bool is_seen;	  /* somebody of that name started, ended or was evicted */
+	uint64_t n_done;  /* of the job: seen to start, or finish, in time */
+	int64_t last_ns;  /* when the last of them did */
 };
 
 struct expectations {
@@ -57,7 +58,9 @@ struct check { /* what came of one, after the run */
 	bool ok;
 	struct text found;
 };
-struct check expectation_check(const struct expectations *x, uint32_t i, struct sim *s); /* found is the caller's */
+/* One for each of them. An expectation that names nobody who was there, or no queue, is not met. */
+struct check *expectations_check(const struct expectations *x, struct sim *s);
+void checks_free(struct check *v, uint32_t n);
 
 /* "12:10" or "12:10:30" (the next such time at or after from, UTC), a duration after from, or RFC 3339. */
 enum err_code when_parse(const char *s, int64_t from_ns, int64_t *ret_ns, struct err *e);

@@ -217,6 +217,9 @@ void figure_text(enum figure_unit unit, double v, struct text *out)
 	case UNIT_INDEX:
 		text_printf(out, "%.3f", v);
 		break;
+	case UNIT_RATIO:
+		text_printf(out, "%.2f", v);
+		break;
 	}
 }
 

@@ -23,7 +23,7 @@ enum figure {
 	FIGURES,
 };
 
-enum figure_unit { UNIT_COUNT, UNIT_TIME, UNIT_POD_TIME, UNIT_PART, UNIT_INDEX };
+enum figure_unit { UNIT_COUNT, UNIT_TIME, UNIT_POD_TIME, UNIT_PART, UNIT_INDEX, UNIT_RATIO };
 
 struct figure_info {
 	const char *key, *title;

@@ -40,6 +40,7 @@ struct sim_job {
 	int64_t grace_ns;		/* an evicted pod should be gone after that */
 	int64_t lingers_ns;		/* and is; longer than grace_ns: slow to go */
 	enum sim_controller controller;
+	const char *where; /* "scenario.yaml:12:5", for messages; NULL: not known */
 };
 #define SIM_GRACE_NS (30 * NS_PER_S) /* where nothing else is said */
 
@@ -60,8 +61,9 @@ enum sim_event_kind {
 	SIM_NODE_RETURNS, /* as it was */
 	SIM_NODE_CORDONED,
 	SIM_NODE_UNCORDONED,
-	SIM_CHANGE,	 /* settings and objects (text): queues, CedeConfiguration, Nodes, budgets, classes */
-	SIM_JOB_DELETED, /* somebody deletes a job: name is NS/NAME */
+	SIM_CHANGE,	    /* settings and objects (text): queues, CedeConfiguration, Nodes, budgets, classes */
+	SIM_JOB_DELETED,    /* somebody deletes a job: name is NS/NAME */
+	SIM_BUDGET_REMOVED, /* a PodDisruptionBudget: name is NS/NAME */
 };
 struct sim_event {
 	int64_t at_ns;
@@ -69,7 +71,8 @@ struct sim_event {
 	const char *name; /* of the node, or job */
 	const char *text; /* SIM_CHANGE: YAML or JSON */
 	size_t len;
-	const char *where; /* "scenario.yaml:12:5", for messages; NULL: not from a file */
+	const char *where;   /* "scenario.yaml:12:5", for messages; NULL: not from a file */
+	bool has_all_queues; /* SIM_CHANGE: KAI Queues that are not in it are gone */
 };
 
 /* A template of plain pods, for readers that have numbers instead of manifests. */

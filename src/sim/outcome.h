@@ -80,6 +80,7 @@ enum { SERIES_MAX = 2048 };
 #define SERIES_TOTAL UINT32_MAX /* instead of the number of a queue: all of them */
 struct series_point {
 	const double *used;	 /* on nodes, by type; outcome.n_types of them */
+	const double *capacity;	 /* of all nodes that were there, likewise */
 	double guarantee_gap;	 /* 0: all that the queue had claim to within its guarantee; 1: nothing of it */
 	double running, waiting; /* pods */
 	uint32_t evictions;

@@ -63,5 +63,6 @@ struct distribution { /* a distribution of durations */
 /* ERR_INPUT that says what was expected. */
 enum err_code distribution_parse(const char *s, struct distribution *ret, struct err *e);
 void distribution_text(const struct distribution *d, struct text *out); /* reads back the same */
+bool distribution_is_zero(const struct distribution *d);		/* whatever is drawn */
 /* One duration, 0 or more. Constants take nothing from r. */
 int64_t distribution_draw(const struct distribution *d, struct random_source *r);

@@ -27,9 +27,9 @@ static void seconds(struct emit *e, const char *key, __int128 ns)
 	emit_plain(e, key, words);
 }
 
-static void emit_waits(struct emit *e, struct times *t)
+static void emit_times(struct emit *e, const char *key, struct times *t)
 {
-	emit_object(e, "waitSeconds");
+	emit_object(e, key);
 	number(e, "mean", times_mean(t));
 	number(e, "p50", times_quantile(t, 0.5));
 	number(e, "p95", times_quantile(t, 0.95));
@@ -44,11 +44,14 @@ void report_emit_counts(struct emit *e, const struct sim_outcome *o, struct outc
 	emit_int(e, "finished", (int64_t)c->finished);
 	emit_int(e, "running", (int64_t)c->running);
 	emit_int(e, "waiting", (int64_t)c->waiting);
+	emit_int(e, "abandoned", (int64_t)c->abandoned);
 	emit_int(e, "evictions", (int64_t)c->evictions);
 	emit_int(e, "repeatedEvictions", (int64_t)c->repeated_evictions);
+	emit_int(e, "mostEvictions", (int64_t)c->most_evictions);
 	seconds(e, "usefulSeconds", c->useful_sum);
 	seconds(e, "lostSeconds", c->lost_sum);
-	emit_waits(e, &c->waits);
+	emit_times(e, "waitSeconds", &c->waits);
+	emit_times(e, "slowdown", &c->slowdowns);
 	emit_object(e, "utilisation");
 	for (res_id r = 0; r < o->n_types; r++)
 		if (o->capacity[r] > 0)
@@ -125,7 +128,7 @@ struct steps {
 	uint32_t n, every; /* of the simulation's */
 };
 
-enum column { WAITING, RUNNING, EVICTIONS, LOST, USED };
+enum column { WAITING, RUNNING, EVICTIONS, LOST, USED, CAPACITY };
 
 static double value_of(const struct series_point *p, enum column c, res_id r)
 {
@@ -138,6 +141,8 @@ static double value_of(const struct series_point *p, enum column c, res_id r)
 		return p->evictions;
 	case LOST:
 		return p->lost_s;
+	case CAPACITY:
+		return amount(r, p->capacity[r]);
 	default:
 		return amount(r, p->used[r]);
 	}
@@ -196,6 +201,11 @@ static void emit_series(struct emit *e, struct sim *s, const struct sim_outcome 
 	emit_double(e, "step", step);
 	emit_double(e, "start", start);
 	emit_double(e, "end", start + step * (n ? n : 1));
+	emit_object(e, "capacity");
+	for (res_id r = 0; r < o->n_types; r++)
+		if (o->totals.used[r] > 0 && r != RES_PODS)
+			emit_column(e, &t, SERIES_TOTAL, o->types[r], CAPACITY, r);
+	emit_end(e);
 	emit_list(e, "series");
 	for (uint32_t i = 0; i < o->n_queues; i++)
 		emit_series_of(e, &t, o, i);
@@ -304,6 +314,19 @@ static void emit_flows(struct emit *e, const struct report_log *l)
 
 /* ---- all of it ---- */
 
+void report_emit_checks(struct emit *e, const struct check *checks, uint32_t n)
+{
+	emit_list(e, "checks");
+	for (uint32_t i = 0; i < n; i++) {
+		emit_object(e, NULL);
+		emit_str(e, "expect", checks[i].expect);
+		emit_bool(e, "ok", checks[i].ok);
+		emit_str(e, "found", text_str(&checks[i].found));
+		emit_end(e);
+	}
+	emit_end(e);
+}
+
 static void emit_info(struct emit *e, const struct report_info *info)
 {
 	emit_str(e, "kind", "Simulation");
@@ -314,15 +337,7 @@ static void emit_info(struct emit *e, const struct report_info *info)
 	for (uint32_t i = 0; i < info->n_notes; i++)
 		emit_str(e, NULL, info->notes[i]);
 	emit_end(e);
-	emit_list(e, "checks");
-	for (uint32_t i = 0; i < info->n_checks; i++) {
-		emit_object(e, NULL);
-		emit_str(e, "expect", info->checks[i].expect);
-		emit_bool(e, "ok", info->checks[i].is_met);
-		emit_str(e, "found", info->checks[i].found ? info->checks[i].found : "");
-		emit_end(e);
-	}
-	emit_end(e);
+	report_emit_checks(e, info->checks, info->n_checks);
 }
 
 void report_data(struct sim *s, struct report_log *l, const struct report_info *info, struct text *json)

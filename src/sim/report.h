@@ -7,21 +7,17 @@
  */
 #pragma once
 
+#include "sim/expect.h"
 #include "sim/report_log.h"
 
 enum { REPORT_STEPS = 400 };
-
-struct report_check { /* an expectation of a scenario */
-	const char *expect, *found;
-	bool is_met;
-};
 
 struct report_info {
 	const char *title;    /* "philly.csv under profile default" */
 	const char *subtitle; /* what else there is to say in a line */
 	uint32_t n_notes, n_checks;
-	const char *const *notes; /* what was assigned, a sentence each */
-	const struct report_check *checks;
+	const char *const *notes;   /* what was assigned, a sentence each */
+	const struct check *checks; /* what came of what a scenario expects */
 };
 
 /* After sim_run, with a series kept. Settles the log. */
@@ -31,3 +27,5 @@ enum err_code report_write(const char *path, struct sim *s, struct report_log *l
 
 /* The fields of T in interfaces.md, into the object that is open. */
 void report_emit_counts(struct emit *e, const struct sim_outcome *o, struct outcome_counts *c);
+/* "checks", each with expect, ok and found. */
+void report_emit_checks(struct emit *e, const struct check *checks, uint32_t n);

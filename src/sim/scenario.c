@@ -97,8 +97,14 @@ static enum err_code read_node(struct scenario *s, const struct reader *r, const
 		return at_expected(r, node, e, "plain values in room and labels");
 	if (r->vocab)
 		TRY(at_resources(r, &room, &amounts, e));
-	for (int64_t i = 0; i < (count ? count : 1); i++)
-		node_manifest(s, count ? arena_printf(s->arena, "%s-%" PRId64, name, i) : name, node);
+	for (int64_t i = 0; i < (count ? count : 1); i++) {
+		const char *one = count ? arena_printf(s->arena, "%s-%" PRId64, name, i) : name;
+
+		if (map_get(&s->node_names, hash_bytes(one, strlen(one))) != MAP_NONE)
+			return at_fail(r, node, e, "a second node %s", one);
+		map_put(&s->node_names, hash_bytes(one, strlen(one)), 0);
+		node_manifest(s, one, node);
+	}
 	return ERR_OK;
 }
 
@@ -219,6 +225,7 @@ void scenario_free(struct scenario *s)
 	array_free(&s->files);
 	array_free(&s->events);
 	text_free(&s->nodes);
+	map_free(&s->node_names);
 	arena_free(s->arena);
 	mem_free(s);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "base/map.h"
 #include "manifest/fields.h"
 #include "sim/scenario.h"
 
@@ -18,6 +19,7 @@ struct scenario {
 	ARRAY(const char *) files;
 	ARRAY(struct sim_event) events;
 	struct text nodes;
+	struct map node_names; /* hashes of those that were read */
 };
 
 /* For messages of the scenario's file; v may be NULL where no names are read. */

@@ -16,6 +16,7 @@ static const char *const workload_fields[] = {
 
 struct scenario_workload {
 	const char *name;
+	uint32_t line, col; /* in the scenario's file */
 	struct obj_pod template;
 	bool has_template;
 	int64_t n_jobs; /* INT64_MAX: until its end */
@@ -35,7 +36,8 @@ struct scenario_workload {
 struct load_state {
 	struct vocab *vocab;
 	ARRAY(struct scenario_workload) v;
-	struct text name;
+	const char *path;
+	struct text name, where; /* of the job given last */
 };
 
 /* ---- a pod of the workload, as a manifest would say it ---- */
@@ -200,6 +202,8 @@ static enum err_code read_arrivals(const struct reader *r, const struct at *at, 
 	TRY(read_distribution(r, at, "every", &w->every, &w->has_gaps, e));
 	if (w->has_gaps && !count && w->until_ns == TIME_LAST && !has_end)
 		return at_expected(r, &every, e, "an end: count or until here, or until for the scenario");
+	if (w->has_gaps && !count && distribution_is_zero(&w->every))
+		return at_expected(r, &every, e, "a time above zero, or a count: else there is no end of them at once");
 	w->n_jobs = count ? count : w->has_gaps ? INT64_MAX : 1;
 	return ERR_OK;
 }
@@ -235,6 +239,8 @@ static enum err_code read_workload(const struct scenario *s, const struct reader
 	TRY(get_text(r, at, "name", &w->name, e));
 	if (!w->name)
 		return at_expected(r, &name, e, "a name");
+	w->line = at->t->line;
+	w->col = at->t->col;
 	TRY(read_size(r, at, w, e));
 	TRY(read_arrivals(r, at, from_ns, s->until != NULL, w, e));
 	TRY(read_runs(r, at, w, e));
@@ -273,6 +279,8 @@ static enum err_code next_job(void *ctx, struct sim_job *ret, bool *ret_has, str
 	if (!w)
 		return ERR_OK;
 	runs = w->is_endless ? SIM_ENDLESS : distribution_draw(&w->runs, &w->lengths);
+	text_reset(&l->where);
+	text_printf(&l->where, "%s:%u:%u", l->path, w->line, w->col);
 	text_reset(&l->name);
 	text_add(&l->name, w->name);
 	if (w->n_jobs > 1)
@@ -286,7 +294,8 @@ static enum err_code next_job(void *ctx, struct sim_job *ret, bool *ret_has, str
 				.checkpoint_ns = w->checkpoint_ns,
 				.grace_ns = w->grace_ns,
 				.lingers_ns = w->lingers_ns,
-				.controller = w->controller};
+				.controller = w->controller,
+				.where = text_str(&l->where)};
 	w->n_made++;
 	set_next(w);
 	return ERR_OK;
@@ -301,6 +310,7 @@ static void free_load(void *ctx)
 			obj_pod_drop(l->vocab, &l->v.v[i].template);
 	array_free(&l->v);
 	text_free(&l->name);
+	text_free(&l->where);
 	mem_free(l);
 }
 
@@ -313,6 +323,7 @@ enum err_code scenario_load(const struct scenario *s, struct vocab *v, uint64_t 
 	enum err_code rc = at_want(&r, &list, TREE_LIST, e);
 
 	l->vocab = v;
+	l->path = s->path;
 	for (uint32_t i = 0; !rc && i < at_count(&list); i++) {
 		struct at item = at_item(&list, i);
 		struct scenario_workload w = {0};

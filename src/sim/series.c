@@ -11,14 +11,15 @@ enum { COL_RUNNING, COL_WAITING, COL_CLAIM, COL_REACHED, COL_LOST, COL_EVICTIONS
 
 struct step {
 	uint32_t n_accounts, n_types;
-	double v[]; /* rows by account */
+	double v[]; /* rows by account, then what the nodes had by type */
 };
 
 struct series {
 	int64_t from_ns, step_ns, done_to_ns;
 	ARRAY(struct step *) steps;
 	struct series_point point;
-	double used[RES_MAX];
+	double used[RES_MAX], capacity[RES_MAX];
+	__int128 seen_capacity[RES_MAX];
 };
 
 struct series *series_new(int64_t from_ns)
@@ -44,7 +45,8 @@ void series_free(struct series *x)
 
 static struct step *step_new(uint32_t n_accounts, uint32_t n_types)
 {
-	struct step *t = mem_alloc(sizeof(*t) + (size_t)n_accounts * (COL_USED + n_types) * sizeof(double));
+	size_t n = (size_t)n_accounts * (COL_USED + n_types) + n_types;
+	struct step *t = mem_alloc(sizeof(*t) + n * sizeof(double));
 
 	t->n_accounts = n_accounts;
 	t->n_types = n_types;
@@ -54,6 +56,11 @@ static struct step *step_new(uint32_t n_accounts, uint32_t n_types)
 static double *row(struct step *t, uint32_t account)
 {
 	return t->v + (size_t)account * (COL_USED + t->n_types);
+}
+
+static double *capacity_row(struct step *t)
+{
+	return row(t, t->n_accounts);
 }
 
 /* How much a sum has grown since it was last seen. */
@@ -87,9 +94,12 @@ static void push_step(struct sim *s, struct series *x, int64_t to_ns)
 
 	s->now_ns = to_ns;
 	accounts_close(s);
+	sim_sum_room(s);
 	s->now_ns = now;
 	for (uint32_t i = 0; i < s->accounts.n; i++)
 		record(&s->accounts.v[i], row(t, i), t->n_types);
+	for (res_id r = 0; r < t->n_types; r++)
+		capacity_row(t)[r] = grown(&x->seen_capacity[r], s->outcome.capacity[r]);
 	array_push(&x->steps, t);
 	x->done_to_ns = to_ns;
 }
@@ -104,6 +114,8 @@ static struct step *merged(struct step *a, struct step *b)
 		for (uint32_t k = 0; i < a->n_accounts && k < COL_USED + a->n_types; k++)
 			row(t, i)[k] += row(a, i)[k];
 	}
+	for (res_id r = 0; r < b->n_types; r++)
+		capacity_row(t)[r] = capacity_row(b)[r] + (r < a->n_types ? capacity_row(a)[r] : 0);
 	mem_free(a);
 	mem_free(b);
 	return t;
@@ -172,11 +184,14 @@ const struct series_point *sim_series(const struct sim *s, uint32_t step, uint32
 
 	if (!t)
 		return NULL;
+	seconds = seconds_of(x, step);
 	memset(x->used, 0, sizeof(x->used));
-	x->point = (struct series_point){.used = x->used};
+	memset(x->capacity, 0, sizeof(x->capacity));
+	for (res_id r = 0; r < t->n_types; r++)
+		x->capacity[r] = capacity_row(t)[r] / seconds;
+	x->point = (struct series_point){.used = x->used, .capacity = x->capacity};
 	if (at == SLOT_NONE || at >= t->n_accounts)
 		return &x->point;
-	seconds = seconds_of(x, step);
 	v = row(t, at);
 	for (res_id r = 0; r < t->n_types; r++)
 		x->used[r] = v[COL_USED + r] / seconds;

@@ -6,6 +6,11 @@
 
 #include "sim/sim_classes.h"
 
+bool sim_is_interrupted(const struct sim *s)
+{
+	return s->o.interrupt && *s->o.interrupt;
+}
+
 /* ---- timers ---- */
 
 static int by_time(const void *ctx, uint32_t a, uint32_t b)
@@ -28,6 +33,7 @@ uint32_t timer_set(struct sim *s, int64_t at_ns, enum timer_kind kind, uint32_t 
 	if (id == s->timers.n)
 		array_push(&s->timers, t);
 	s->timers.v[id] = t;
+	s->n_due[kind]++;
 	heap_push(&s->due, id);
 	return id;
 }
@@ -37,6 +43,7 @@ void timer_cancel(struct sim *s, uint32_t *timer)
 	if (*timer == SLOT_NONE)
 		return;
 	heap_remove(&s->due, *timer);
+	s->n_due[s->timers.v[*timer].kind]--;
 	array_push(&s->free_timers, *timer);
 	*timer = SLOT_NONE;
 }
@@ -47,6 +54,7 @@ static void timer_fire(struct sim *s)
 	struct timer t = s->timers.v[id];
 
 	array_push(&s->free_timers, id);
+	s->n_due[t.kind]--;
 	switch (t.kind) {
 	case TIMER_GONE:
 		sim_gone(s, t.what);
@@ -56,6 +64,8 @@ static void timer_fire(struct sim *s)
 		return;
 	case TIMER_WAKE:
 		sim_wake_time(s, t.what);
+		return;
+	case TIMER_KINDS:
 		return;
 	}
 }
@@ -106,6 +116,19 @@ static bool is_due(const struct sim *s)
 	return s->due.items.n && s->timers.v[heap_peek(&s->due)].at_ns <= s->now_ns;
 }
 
+/* An error says which part of the load it comes from. */
+static enum err_code submit(struct sim *s, struct err *e)
+{
+	struct err why = {0};
+	enum err_code rc = sim_submit(s, &s->next_job, &why);
+
+	if (rc && s->next_job.where)
+		return err_fail(e, rc, "%s: %s", s->next_job.where, why.msg);
+	if (rc)
+		*e = why;
+	return rc;
+}
+
 /* Everything at this time, in the order README.md says. */
 static enum err_code happen(struct sim *s, struct err *e)
 {
@@ -119,8 +142,8 @@ static enum err_code happen(struct sim *s, struct err *e)
 		rc = sim_happen(s, &s->o.events[s->next_event++], e);
 		s->outcome.events++;
 	}
-	while (!rc && s->has_next && s->next_job.arrives_ns <= s->now_ns) {
-		rc = sim_submit(s, &s->next_job, e);
+	while (!rc && s->has_next && s->next_job.arrives_ns <= s->now_ns && !sim_is_interrupted(s)) {
+		rc = submit(s, e);
 		s->outcome.events++;
 		if (!rc)
 			rc = pull(s, e);
@@ -169,22 +192,33 @@ static void tell_progress(struct sim *s)
 		o->watcher.progress(o->watcher.ctx, s->now_ns, done, s->outcome.events);
 }
 
-/* Nothing comes any more, nothing ends by itself: whatever waits now waits for ever. */
+/* Rules that know hours of the week have shown all they do after that. */
+#define QUIET_NS (8 * INT64_C(86400) * NS_PER_S)
+
+/*
+ * Nothing comes any more, nothing ends by itself, nobody is leaving, and no window ends: whatever waits now waits for
+ * ever.
+ */
 static bool has_ended(const struct sim *s)
 {
-	return !s->has_next && s->next_event >= s->o.n_events && !s->n_mortal && s->o.until_ns == TIME_NONE;
+	bool may_move = s->n_due[TIMER_GONE] || (s->n_due[TIMER_WAKE] && time_since(s->now_ns, s->moved_ns) < QUIET_NS);
+
+	return !s->has_next && s->next_event >= s->o.n_events && !s->n_mortal && !may_move &&
+	       s->o.until_ns == TIME_NONE;
 }
 
 static const char by_until[] = "--until";
 
 static const char *stop_reason(const struct sim *s, int64_t next)
 {
-	if (s->o.interrupt && *s->o.interrupt)
+	if (sim_is_interrupted(s))
 		return "interrupted";
 	if (has_ended(s))
 		return "";
 	if (s->o.until_ns != TIME_NONE && next > s->o.until_ns)
 		return next == TIME_LAST ? "" : by_until;
+	if (next == TIME_LAST && (s->has_next || s->n_due[TIMER_POD]))
+		return "the last time there is, in the year 2262";
 	if (next == TIME_LAST)
 		return s->n_mortal ? "what waits can never start" : "";
 	return NULL;
@@ -237,7 +271,7 @@ struct sim *sim_new(const struct sim_options *o, struct err *e)
 	s->ledger = cluster_ledger(o->cluster);
 	s->vocab = ledger_vocab(s->ledger);
 	s->names = vocab_names(s->vocab);
-	s->now_ns = s->room_since_ns = o->from_ns;
+	s->now_ns = s->room_since_ns = s->moved_ns = o->from_ns;
 	s->outcome.from_ns = s->outcome.to_ns = o->from_ns;
 	s->next_job.arrives_ns = TIME_NONE;
 	s->lowest_priority = INT32_MAX;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim_change.h"
 
+#include "base/emit.h"
 #include "manifest/manifest.h"
 
 struct change { /* one event, document by document */
@@ -73,6 +74,46 @@ static enum err_code put_kai_queue(struct change *c, const struct tree *t, struc
 	return rc;
 }
 
+/* They are objects of their own: who changes one says nothing of the others. */
+static bool is_changed(const struct change *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->kai.n; i++)
+		if (str_eq(c->kai.v[i].kai_name, name))
+			return true;
+	return false;
+}
+
+static enum err_code keep_queue(struct change *c, const struct tree *t, struct err *e)
+{
+	const struct tree *kind = tree_get(t, "kind"), *name = tree_get(tree_get(t, "metadata"), "name");
+
+	if (!tree_is(kind, TREE_STRING) || !str_eq(kind->text, "Queue") || !tree_is(name, TREE_STRING) ||
+	    is_changed(c, name->text))
+		return ERR_OK;
+	return put_kai_queue(c, t, e);
+}
+
+static enum err_code keep_other_queues(struct change *c, struct err *e)
+{
+	struct text now = {0};
+	struct tree_reader *reader;
+	struct tree_doc doc = {0};
+	struct emit out;
+	enum err_code rc;
+
+	emit_init(&out, &now, EMIT_YAML);
+	manifest_write_queues(c->s->cluster, &out);
+	reader = tree_reader_new("queues", text_str(&now), now.n);
+	for (rc = tree_next(reader, c->arena, &doc, e); !rc && doc.root; rc = tree_next(reader, c->arena, &doc, e)) {
+		rc = keep_queue(c, doc.root, e);
+		if (rc)
+			break;
+	}
+	tree_reader_free(reader);
+	text_free(&now);
+	return rc;
+}
+
 #define PUT(name)                                                                              \
 	static enum err_code put_##name(struct change *c, const struct tree *t, struct err *e) \
 	{                                                                                      \
@@ -126,6 +167,8 @@ static enum err_code change_all(struct change *c, const struct sim_event *ev, st
 			break;
 	}
 	tree_reader_free(reader);
+	if (!rc && c->kai.n && !ev->has_all_queues)
+		rc = keep_other_queues(c, e);
 	if (!rc && c->kai.n)
 		rc = cluster_put_queues(c->s->cluster, FROM_KAI, c->kai.v, c->kai.n, e);
 	return !rc && c->config ? take_settings(c, e) : rc;

@@ -38,7 +38,14 @@ struct wait_class {
 	uint32_t n_kinds; /* 0: not in use */
 	bool is_shared;	  /* found by its key */
 	struct class_answer reclaims, reclaims_type, any_node, on_node;
-	node_id node; /* of on_node */
+	node_id node;	   /* of on_node */
+	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
+	struct {
+		uint64_t look;
+		int64_t amount;
+		struct type_sums
+			*sums; /* of the one type it asks for; NULL: it asks for several, or they do not tell */
+	} own;
 	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
 	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
@@ -88,8 +95,12 @@ uint32_t wait_classes_enter(struct sim *s, const struct wait_need *k)
 	at = x->unused.n ? array_pop(&x->unused) : x->v.n;
 	if (at == x->v.n)
 		array_push(&x->v, (struct wait_class){0});
-	x->v.v[at] = (struct wait_class){
-		.queue = k->queue, .shape = k->shape, .priority = k->priority, .n_kinds = 1, .is_shared = !is_taken};
+	x->v.v[at] = (struct wait_class){.queue = k->queue,
+					 .shape = k->shape,
+					 .priority = k->priority,
+					 .n_kinds = 1,
+					 .is_shared = !is_taken,
+					 .helped_on = NODE_NONE};
 	if (!is_taken)
 		map_put(&x->by_key, key_of(k), at);
 	return at;
@@ -262,15 +273,21 @@ bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 	return leaf != k->queue && class_helps_reclaim(s, k) && helps_growth(s, k, leaf);
 }
 
-/* The one type it asks for, and the sums of it; NULL: it asks for several, or sums do not tell. */
-static struct type_sums *own_sums(struct sim *s, const struct wait_need *k, int64_t *ret_amount)
+/* The sums of the one type it asks for, as of now. */
+static struct type_sums *own_sums(struct sim *s, struct wait_class *c)
 {
-	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
+	const struct res_list *l = &shape_get(s->vocab, c->shape)->request;
+	struct wait_classes *x = of(s);
 
+	if (c->own.look == x->look)
+		return c->own.sums;
+	c->own.look = x->look;
+	c->own.sums = NULL;
 	if (!helps_by_sums(s) || l->n != 1 || l->v[0].amount <= 0)
 		return NULL;
-	*ret_amount = l->v[0].amount;
-	return sums_of(s, of(s), l->v[0].type);
+	c->own.amount = l->v[0].amount;
+	c->own.sums = sums_of(s, x, l->v[0].type);
+	return c->own.sums;
 }
 
 static bool reclaims_type(struct sim *s, struct wait_class *c, const struct wait_need *k, res_id r)
@@ -289,22 +306,52 @@ static bool might_go(const struct sim *s, const struct wait_need *k, bool reclai
 
 /* ---- nodes ---- */
 
-/* Would it lack room if all went who might be asked to, whatever laws say? */
+/* As sim_helps.c does, which knows so many queues of a node at most. */
+enum { LAWFUL_MAX = 16 };
+
+/* Room for it if all went who might be asked to, whatever laws say. */
+static int64_t room_on(const struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n)
+{
+	int64_t room = n->free;
+
+	for (uint32_t i = 0; i < n->held.n; i++)
+		room += might_go(s, k, reclaims, &n->held.v[i]) ? n->held.v[i].amount : 0;
+	return room;
+}
+
+/* The same by law 2: no queue loses more on the node than what it uses above its guarantee. */
+static int64_t lawful_room_on(const struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n,
+			      res_id r)
+{
+	int64_t room = n->free;
+
+	for (uint32_t i = 0; i < n->held.n; i++) {
+		queue_id q = n->held.v[i].queue;
+		int64_t most = helps_excess(s, k, q, r), sum = 0;
+		uint32_t first = 0;
+
+		while (n->held.v[first].queue != q)
+			first++;
+		for (uint32_t j = i; first == i && j < n->held.n; j++)
+			if (n->held.v[j].queue == q && might_go(s, k, reclaims, &n->held.v[j]))
+				sum += n->held.v[j].amount;
+		room += sum < most ? sum : most;
+	}
+	return room;
+}
+
+/* Would it lack room if all went who may? */
 static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct wait_need *k, node_id node)
 {
-	int64_t amount = 0, room;
-	const struct type_sums *t = own_sums(s, k, &amount);
+	const struct type_sums *t = own_sums(s, c);
 	const struct node_holds *n = t ? &t->nodes.v[node] : NULL;
 	bool reclaims;
 
-	if (!t || n->free >= amount)
+	if (!t || n->free >= c->own.amount)
 		return false;
-	room = n->free;
 	reclaims = reclaims_type(s, c, k, t->type);
-	for (uint32_t i = 0; room < amount && i < n->held.n; i++)
-		if (might_go(s, k, reclaims, &n->held.v[i]))
-			room += n->held.v[i].amount;
-	return room < amount;
+	return room_on(s, k, reclaims, n) < c->own.amount ||
+	       (n->held.n <= LAWFUL_MAX && lawful_room_on(s, k, reclaims, n, t->type) < c->own.amount);
 }
 
 bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
@@ -319,22 +366,32 @@ bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
 	return c->on_node.is_yes;
 }
 
-static bool is_any_node(struct sim *s, const struct wait_need *k)
+static bool is_helped_on(struct sim *s, const struct wait_need *k, node_id node)
 {
-	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
-		if (ledger_node(s->ledger, n)->is_live && class_helps_node(s, k, n))
-			return true;
-	return false;
+	return node < ledger_node_limit(s->ledger) && ledger_node(s->ledger, node)->is_live &&
+	       class_helps_node(s, k, node);
 }
 
+static node_id find_node(struct sim *s, const struct wait_need *k)
+{
+	for (node_id n = 0; n < ledger_node_limit(s->ledger); n++)
+		if (is_helped_on(s, k, n))
+			return n;
+	return NODE_NONE;
+}
+
+/* The node that helped it before is asked first. */
 bool class_helps_any_node(struct sim *s, const struct wait_need *k)
 {
 	struct wait_class *c = class_of(s, k);
 
 	if (!c)
-		return is_any_node(s, k);
-	if (!is_known(of(s), &c->any_node))
-		c->any_node.is_yes = is_any_node(s, k);
+		return find_node(s, k) != NODE_NONE;
+	if (!is_known(of(s), &c->any_node)) {
+		if (!is_helped_on(s, k, c->helped_on))
+			c->helped_on = find_node(s, k);
+		c->any_node.is_yes = c->helped_on != NODE_NONE;
+	}
 	return c->any_node.is_yes;
 }
 
@@ -368,43 +425,14 @@ static int64_t sum_for(struct sim *s, struct wait_class *c, const struct wait_ne
 	return c->sum;
 }
 
-static int64_t places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n,
-			 int64_t amount)
+static int64_t places_in(int64_t room, int64_t amount)
 {
-	int64_t room = n->free;
-
-	for (uint32_t i = 0; i < n->held.n; i++)
-		room += might_go(s, k, reclaims, &n->held.v[i]) ? n->held.v[i].amount : 0;
-	return room > 0 ? room / amount : 0;
-}
-
-/* As sim_helps.c does, which knows so many queues of a node at most. */
-enum { LAWFUL_MAX = 16 };
-
-/* The same by law 2: no queue loses more on the node than what it uses above its guarantee. */
-static int64_t lawful_places_on(struct sim *s, const struct wait_need *k, bool reclaims, const struct node_holds *n,
-				res_id r, int64_t amount)
-{
-	int64_t room = n->free;
-
-	for (uint32_t i = 0; i < n->held.n; i++) {
-		queue_id q = n->held.v[i].queue;
-		int64_t most = helps_excess(s, k, q, r), sum = 0;
-		uint32_t first = 0;
-
-		while (n->held.v[first].queue != q)
-			first++;
-		for (uint32_t j = i; first == i && j < n->held.n; j++)
-			if (n->held.v[j].queue == q && might_go(s, k, reclaims, &n->held.v[j]))
-				sum += n->held.v[j].amount;
-		room += sum < most ? sum : most;
-	}
 	return room > 0 ? room / amount : 0;
 }
 
 /* Where one of it fits and nothing is lacking, who may take from others is not asked by type. */
 static void count_places(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
-			 int64_t amount, bool is_lawful)
+			 bool is_lawful)
 {
 	bool by_type = reclaims_type(s, c, k, t->type), at_all = helps_may_reclaim(s, k);
 
@@ -413,20 +441,21 @@ static void count_places(struct sim *s, struct wait_class *c, const struct wait_
 	c->places = 0;
 	for (node_id i = 0; i < t->nodes.n; i++) {
 		const struct node_holds *n = &t->nodes.v[i];
-		bool reclaims = n->free >= amount ? at_all : by_type;
+		bool reclaims = n->free >= c->own.amount ? at_all : by_type;
+		int64_t room = is_lawful && n->held.n <= LAWFUL_MAX ? lawful_room_on(s, k, reclaims, n, t->type)
+								    : room_on(s, k, reclaims, n);
 
-		c->places += is_lawful && n->held.n <= LAWFUL_MAX ? lawful_places_on(s, k, reclaims, n, t->type, amount)
-								  : places_on(s, k, reclaims, n, amount);
+		c->places += places_in(room, c->own.amount);
 	}
 }
 
 static bool has_places(struct sim *s, struct wait_class *c, const struct wait_need *k, const struct type_sums *t,
-		       int64_t amount, uint32_t wanted)
+		       uint32_t wanted)
 {
 	if (c->places_look != t->look)
-		count_places(s, c, k, t, amount, false);
+		count_places(s, c, k, t, false);
 	if (c->places >= wanted && !c->places_are_lawful)
-		count_places(s, c, k, t, amount, true);
+		count_places(s, c, k, t, true);
 	return c->places >= wanted;
 }
 
@@ -435,12 +464,11 @@ bool class_helps_group(struct sim *s, const struct wait_need *k)
 	struct wait_class *c = class_of(s, k);
 	uint32_t n = helps_needed(s, k);
 	const struct type_sums *t;
-	int64_t amount = 0;
 
 	if (!c || !n)
 		return helps_group(s, k);
-	t = own_sums(s, k, &amount);
-	if (t && (sum_for(s, c, k, t) / n < amount || !has_places(s, c, k, t, amount, n)))
+	t = own_sums(s, c);
+	if (t && (sum_for(s, c, k, t) / n < c->own.amount || !has_places(s, c, k, t, n)))
 		return false;
 	if (c->room_look != of(s)->look)
 		helps_group_room(s, k, &c->room);

@@ -176,6 +176,8 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 		wake_settle(s, &plan);
 		*ret_has_moved = carry_out(s, &plan);
 		s->moves_due = *ret_has_moved;
+		if (*ret_has_moved)
+			s->moved_ns = s->now_ns;
 	}
 	array_free(&plan.v);
 	arena_reset(s->arena);
@@ -187,7 +189,7 @@ enum err_code sim_decide(struct sim *s, struct err *e)
 	enum err_code rc = ERR_OK;
 	bool has_moved = true;
 
-	for (unsigned i = 0; !rc && has_moved && i < PASSES_MAX; i++) {
+	for (unsigned i = 0; !rc && has_moved && i < PASSES_MAX && !sim_is_interrupted(s); i++) {
 		has_moved = false;
 		sim_count_budgets(s);
 		rc = pass(s, &has_moved, e);

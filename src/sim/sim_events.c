@@ -166,13 +166,29 @@ static enum err_code node_event(struct sim *s, const struct sim_event *ev, struc
 	}
 }
 
+static enum err_code remove_budget(struct sim *s, const struct sim_event *ev, struct err *e)
+{
+	const char *slash = strchr(ev->name, '/');
+	char *ns;
+
+	if (!slash)
+		return err_fail(e, ERR_INPUT, "expected NAMESPACE/NAME of a budget, found '%s'", ev->name);
+	ns = mem_strdup(ev->name);
+	ns[slash - ev->name] = '\0';
+	cluster_drop_pdb(s->cluster, ns, slash + 1);
+	mem_free(ns);
+	return ERR_OK;
+}
+
 enum err_code sim_happen(struct sim *s, const struct sim_event *ev, struct err *e)
 {
 	enum err_code rc;
 
-	s->was_changed |= ev->kind == SIM_CHANGE;
+	s->was_changed |= ev->kind == SIM_CHANGE || ev->kind == SIM_BUDGET_REMOVED;
 	if (ev->kind == SIM_JOB_DELETED)
 		rc = sim_delete_work(s, ev, e);
+	else if (ev->kind == SIM_BUDGET_REMOVED)
+		rc = remove_budget(s, ev, e);
 	else if (ev->kind == SIM_CHANGE)
 		rc = sim_change(s, ev, e);
 	else

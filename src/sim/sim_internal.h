@@ -68,7 +68,7 @@ struct sim_work { /* a job that is alive */
 	enum sim_controller controller;
 };
 
-enum timer_kind { TIMER_GONE, TIMER_POD, TIMER_WAKE }; /* in the order in which they happen at one time */
+enum timer_kind { TIMER_GONE, TIMER_POD, TIMER_WAKE, TIMER_KINDS }; /* in the order in which they happen at one time */
 
 struct timer {
 	int64_t at_ns;
@@ -91,7 +91,7 @@ struct lost_node { /* failed, and may return */
 	struct obj_node obj;
 };
 
-struct asleep;	     /* sim_wake.c */
+struct asleep;	     /* sim_asleep.h */
 struct wait_classes; /* sim_classes.c */
 
 struct sim {
@@ -132,9 +132,11 @@ struct sim {
 	/* deciding */
 	struct asleep *asleep;
 	struct wait_classes *classes;
-	bool is_dirty;	  /* something changed since the engine last said there is nothing to do */
-	bool moves_due;	  /* something changed since it was last asked who might move */
-	bool has_budgets; /* PodDisruptionBudgets are there */
+	bool is_dirty;		     /* something changed since the engine last said there is nothing to do */
+	uint32_t n_due[TIMER_KINDS]; /* timers that are set */
+	int64_t moved_ns;	     /* when somebody was placed or evicted last */
+	bool moves_due;		     /* something changed since it was last asked who might move */
+	bool has_budgets;	     /* PodDisruptionBudgets are there */
 	/* the tree of queues, generation and 1: when it was looked at, and if no queue of it shifts priorities */
 	uint64_t seen_tree, plain_tree;
 	/* of all pods that were ever seen */
@@ -147,6 +149,7 @@ struct sim {
 };
 
 /* sim.c */
+bool sim_is_interrupted(const struct sim *s);
 uint32_t timer_set(struct sim *s, int64_t at_ns, enum timer_kind kind, uint32_t what);
 void timer_cancel(struct sim *s, uint32_t *timer); /* SLOT_NONE is fine, and is what it is afterwards */
 
@@ -177,6 +180,8 @@ void sim_count_budgets(struct sim *s);
 
 /* sim_decide.c */
 enum err_code sim_decide(struct sim *s, struct err *e);
+
+/* sim_wake.c, sim_asleep.c */
 void sim_wake_time(struct sim *s, uint32_t what);
 void sim_wake_all(struct sim *s);
 void sim_free_waiting(struct sim *s);

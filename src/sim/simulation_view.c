@@ -29,8 +29,10 @@ enum cell {
 	CELL_WAIT50,
 	CELL_WAIT95,
 	CELL_WAITMAX,
+	CELL_SLOWDOWN,
 	CELL_EVICTIONS,
 	CELL_REPEATED,
+	CELL_MOST,
 	CELL_LOST,
 	CELL_USE,
 	CELL_BELOW,
@@ -48,6 +50,7 @@ static const struct {
 	[CELL_WAITMAX] = {"MAX", UNIT_TIME, true},	  [CELL_EVICTIONS] = {"EVICTIONS", UNIT_COUNT, false},
 	[CELL_REPEATED] = {"REPEATED", UNIT_COUNT, true}, [CELL_LOST] = {"LOST", UNIT_POD_TIME, false},
 	[CELL_USE] = {"USE", UNIT_PART, false},		  [CELL_BELOW] = {"BELOW GUARANTEE", UNIT_TIME, false},
+	[CELL_SLOWDOWN] = {"SLOWDOWN", UNIT_RATIO, true}, [CELL_MOST] = {"MOST OF ONE", UNIT_COUNT, true},
 	[CELL_REACHED] = {"REACHED", UNIT_PART, true},
 };
 
@@ -74,10 +77,14 @@ static double cell_value(const struct sim_outcome *o, struct outcome_counts *c, 
 		return times_quantile(&c->waits, 0.95);
 	case CELL_WAITMAX:
 		return (double)c->waits.max_ns / 1e9;
+	case CELL_SLOWDOWN:
+		return times_mean(&c->slowdowns);
 	case CELL_EVICTIONS:
 		return (double)c->evictions;
 	case CELL_REPEATED:
 		return (double)c->repeated_evictions;
+	case CELL_MOST:
+		return (double)c->most_evictions;
 	case CELL_LOST:
 		return outcome_seconds(c->lost_sum);
 	case CELL_USE:
@@ -173,6 +180,11 @@ static void simulation_text(const struct simulation_view *v, bool is_wide, const
 		text_add_wrapped(out, v->notes[i], 2, 4, look->width);
 		text_add_char(out, '\n');
 	}
+	if (v->n_checks)
+		text_printf(out, "\nEXPECTED (%" PRIu32 ")\n", v->n_checks);
+	for (uint32_t i = 0; i < v->n_checks; i++)
+		text_printf(out, "%s  %s: %s\n", v->checks[i].ok ? "yes" : "NO ", v->checks[i].expect,
+			    text_str(&v->checks[i].found));
 }
 
 /* ---- data ---- */
@@ -198,6 +210,8 @@ static void simulation_emit(const struct simulation_view *v, struct emit *e)
 	emit_time(e, "from", o->from_ns);
 	emit_time(e, "to", o->to_ns);
 	emit_bool(e, "complete", o->is_complete);
+	if (!o->is_complete && o->stopped_by)
+		emit_str(e, "stopped", o->stopped_by);
 	emit_int(e, "events", (int64_t)o->events);
 	emit_int(e, "decisions", (int64_t)o->attempts);
 	emit_object(e, "totals");
@@ -212,10 +226,7 @@ static void simulation_emit(const struct simulation_view *v, struct emit *e)
 		emit_end(e);
 	}
 	emit_end(e);
-	emit_list(e, "checks");
-	if (v->emit_checks)
-		v->emit_checks(v, e);
-	emit_end(e);
+	report_emit_checks(e, v->checks, v->n_checks);
 	emit_list(e, "assigned");
 	for (uint32_t i = 0; i < v->n_notes; i++)
 		emit_str(e, NULL, v->notes[i]);
@@ -248,6 +259,8 @@ static void csv_row(struct text *out, const char *queue, struct sim_outcome *o, 
 	text_printf(out, ",%.3f,%.3f,%.3f,%.3f,%.3f,%.0f,%.6f", times_mean(&c->waits), times_quantile(&c->waits, 0.5),
 		    times_quantile(&c->waits, 0.95), times_quantile(&c->waits, 0.99), (double)c->waits.max_ns / 1e9,
 		    outcome_seconds(c->below_guarantee_sum), outcome_guarantee_reached(c));
+	text_printf(out, ",%.3f,%.3f,%" PRIu64 ",%" PRIu64, times_mean(&c->slowdowns),
+		    times_quantile(&c->slowdowns, 0.95), c->most_evictions, c->abandoned);
 	for (res_id r = 0; r < o->n_types; r++)
 		if (o->capacity[r] > 0)
 			text_printf(out, ",%.6f", outcome_utilisation(o, c, r));
@@ -260,7 +273,8 @@ static void simulation_csv(const struct simulation_view *v, struct text *out)
 
 	text_add(out, "queue,submitted,finished,running,waiting,evictions,repeatedEvictions,usefulSeconds,lostSeconds,"
 		      "waitMean,"
-		      "waitP50,waitP95,waitP99,waitMax,belowGuaranteeSeconds,guaranteeReached");
+		      "waitP50,waitP95,waitP99,waitMax,belowGuaranteeSeconds,guaranteeReached,"
+		      "slowdownMean,slowdownP95,mostEvictions,abandoned");
 	for (res_id r = 0; r < o->n_types; r++) {
 		if (o->capacity[r] <= 0)
 			continue;

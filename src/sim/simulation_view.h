@@ -6,6 +6,7 @@
 
 #include "base/emit.h"
 #include "explain/table.h"
+#include "sim/expect.h"
 #include "sim/sim.h"
 
 struct simulation_view {
@@ -14,9 +15,8 @@ struct simulation_view {
 	uint64_t seed;
 	const char *const *notes; /* what was assigned by rule */
 	uint32_t n_notes;
-	/* Fills in "checks" of kind Simulation; NULL: there are none. */
-	void (*emit_checks)(const struct simulation_view *v, struct emit *e);
-	void *checks;
+	const struct check *checks; /* what came of what was expected */
+	uint32_t n_checks;
 };
 
 enum simulation_format { SIMULATION_TEXT, SIMULATION_WIDE, SIMULATION_JSON, SIMULATION_YAML, SIMULATION_CSV };

@@ -297,17 +297,22 @@ enum err_code csv_seconds(const struct csv *c, uint32_t i, int64_t *ret_ns, stru
 	return csv_bad(c, i, "a number of seconds from 0 on, as in 66.0", e);
 }
 
+/* 2262-01-01; what runs after it would end after the last time there is. */
+#define CSV_TIME_LAST (INT64_C(9214646400) * NS_PER_S)
+
 enum err_code csv_time(const struct csv *c, uint32_t i, int64_t *ret_ns, struct err *e)
 {
 	const char *s = csv_str(c, i);
 	size_t n = strlen(s);
 	char rfc3339[40];
 
-	if (n >= 19 && n <= 30 && (s[10] == ' ' || s[10] == 'T')) {
-		snprintf(rfc3339, sizeof(rfc3339), "%sZ", s);
-		rfc3339[10] = 'T';
-		if (!timestamp_parse(rfc3339, n + 1, ret_ns, NULL))
-			return ERR_OK;
-	}
-	return csv_bad(c, i, "a time, as in 2017-10-09 07:01:55", e);
+	if (n < 19 || n > 30 || (s[10] != ' ' && s[10] != 'T'))
+		return csv_bad(c, i, "a time, as in 2017-10-09 07:01:55", e);
+	snprintf(rfc3339, sizeof(rfc3339), "%sZ", s);
+	rfc3339[10] = 'T';
+	if (timestamp_parse(rfc3339, n + 1, ret_ns, NULL))
+		return csv_bad(c, i, "a time, as in 2017-10-09 07:01:55", e);
+	if (*ret_ns >= CSV_TIME_LAST || *ret_ns <= TIME_FIRST)
+		return csv_bad(c, i, "a time before the year 2262", e);
+	return ERR_OK;
 }

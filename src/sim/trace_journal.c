@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/emit.h"
 #include "base/map.h"
 #include "journal/journal.h"
 #include "manifest/fields.h"
 #include "manifest/manifest.h"
+#include "sim/trace_changes.h"
 #include "units/timestamp.h"
 
 struct seen {			/* a pod, under whatever names it was made again */
@@ -48,6 +50,7 @@ struct trace_journal {
 	struct map uids, decided;    /* uid -> anything: of pods that were seen; of those that were decided upon */
 	ARRAY(name_id) decided_uids; /* in order */
 	ARRAY(uint32_t) order;	     /* arrivals, by time */
+	struct trace_changes changes;
 	uint32_t n_given;
 	char *name; /* of the job given last */
 	struct text note;
@@ -475,6 +478,23 @@ static enum err_code take_groups(struct trace_journal *t, const struct cluster *
 	return ERR_OK;
 }
 
+/* Whoever tries other queues wants to see those. */
+static bool has_other_queues(const struct trace_journal *t, const struct cluster *first)
+{
+	struct text a = {0}, b = {0};
+	struct emit out;
+	bool are_other;
+
+	emit_init(&out, &a, EMIT_YAML);
+	manifest_write_queues(first, &out);
+	emit_init(&out, &b, EMIT_YAML);
+	manifest_write_queues(t->cluster, &out);
+	are_other = !str_eq(text_str(&a), text_str(&b));
+	text_free(&a);
+	text_free(&b);
+	return are_other;
+}
+
 static enum err_code see_run(struct trace_journal *t, const struct journal_run *run, bool is_first, struct err *e)
 {
 	struct manifest *m = manifest_new(t->vocab);
@@ -492,6 +512,10 @@ static enum err_code see_run(struct trace_journal *t, const struct journal_run *
 		rc = manifest_build(m, &o, &c, e);
 	if (!rc)
 		rc = take_groups(t, c, e);
+	if (!rc && is_first)
+		t->changes.passes_over_queues = has_other_queues(t, c);
+	if (!rc)
+		rc = trace_changes_see(&t->changes, t->path, run->state, run->now_ns, e);
 	if (!rc) {
 		see_cluster(t, c, is_first);
 		end_those_who_left(t, run->now_ns);
@@ -602,6 +626,7 @@ static void free_jobs(void *ctx)
 	array_free(&t->evictions);
 	array_free(&t->decided_uids);
 	array_free(&t->order);
+	trace_changes_free(&t->changes);
 	t->n_given = 0;
 }
 
@@ -630,6 +655,11 @@ static void write_note(struct trace_journal *t)
 	text_add(&t->note, "from their start to the run in which they were gone; the others run to the end");
 	if (t->n_passed_over)
 		text_printf(&t->note, "; passed over: %" PRIu32 " runs without a cluster", t->n_passed_over);
+	if (t->changes.n_changed || t->changes.n_gone)
+		text_printf(&t->note,
+			    "; nodes, queues, budgets and classes: %" PRIu32 " changes, and %" PRIu32
+			    " that are gone, happen when a later cluster shows them",
+			    t->changes.n_changed, t->changes.n_gone);
 	if (n_unknown)
 		text_printf(&t->note, "; left out: %" PRIu32 " pods that were decided upon and are in no cluster",
 			    n_unknown);
@@ -669,6 +699,12 @@ void trace_journal_describe(void *trace_journal, const struct obj_pod *o, struct
 
 	if (i != MAP_NONE && o->run_ns <= 0)
 		job->run_ns = run_of(&t->pods.v[i]);
+}
+
+const struct sim_event *trace_journal_events(const struct trace_journal *t, uint32_t *ret_n)
+{
+	*ret_n = t->changes.events.n;
+	return t->changes.events.v;
 }
 
 uint32_t trace_journal_count(const struct trace_journal *t)

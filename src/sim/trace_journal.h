@@ -10,8 +10,9 @@
  * there in the last run runs to the end, unless its annotation cede.dev/run-time says how long. Runs that kept no
  * cluster are passed over, and pods that were decided upon and are in no cluster are counted in the note.
  *
- * PodGroups of later runs are put into the cluster that the load is for, because pods of theirs will arrive; nodes,
- * queues, budgets and claims stay as they were in the first.
+ * PodGroups of later runs are put into the cluster that the load is for, because pods of theirs will arrive. What
+ * changed of nodes, budgets, classes, namespaces and queues happens at the time of the later cluster (trace_changes.h);
+ * queues only where the cluster that the load is for has those of the first run. Claims and settings stay as they were.
  */
 #pragma once
 
@@ -32,6 +33,8 @@ void trace_journal_cluster(const struct trace_journal *t, bool with_settings, st
 
 /* Reads the other runs; what arrives, for the cluster of the first. To be freed before the cluster's vocab goes. */
 enum err_code trace_journal_jobs(struct trace_journal *t, struct cluster *c, struct sim_load *ret, struct err *e);
+/* What happens to the cluster meanwhile, in order of time; good until the jobs are read again or freed. */
+const struct sim_event *trace_journal_events(const struct trace_journal *t, uint32_t *ret_n);
 /* How long a pod of the first run runs, for sim_options.describe (ctx: the trace_journal). */
 void trace_journal_describe(void *trace_journal, const struct obj_pod *o, struct sim_job *job);
 uint32_t trace_journal_count(const struct trace_journal *t); /* jobs that arrive */

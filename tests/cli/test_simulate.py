@@ -39,6 +39,13 @@ def simulate(s):
     s.true("another seed assigns other priorities", other["totals"] != found["totals"])
     cut = json.loads(cede("simulate", *TRACE, "-o", "json", "--until", "6h").out)
     s.equal("--until stops", (cut["to"], cut["complete"]), ("2026-11-02T12:09:01Z", False))
+    s.equal("and says by what", (cut["stopped"], "stopped" in found), ("--until", False))
+    s.true("slowdown, and the most evictions of one pod, in total and by queue", all(
+        t["slowdown"]["max"] >= t["slowdown"]["p95"] >= t["slowdown"]["p50"] >= 1 and t["mostEvictions"] <= t["evictions"] for t in [found["totals"], *found["queues"]])
+        and found["totals"]["mostEvictions"] == max(q["mostEvictions"] for q in found["queues"]) > 1, str(found["totals"]))
+    wide = cede("simulate", *TRACE, "-o", "wide")
+    s.true("wide has them too, and what decisions took beside it", re.search(r" MAX +SLOWDOWN +EVICTIONS +REPEATED +MOST OF ONE ", wide.out)
+           and re.search(r"decisions in [\d.]+ s, \d+ us each", wide.err), wide.out + wide.err)
     csv = cede("simulate", *TRACE, "-o", "csv").out.splitlines()
     s.equal("CSV has a row for each queue and one for all", [row.split(",")[0] for row in csv[1:]], ["root.ads", "root.speech", "root.vision", ""])
 
@@ -58,6 +65,18 @@ def report(s):
         s.equal("the series file counts them as well", sum(int(r.split(",")[5]) for r in rows[1:]), data["totals"]["evictions"])
         bad = cede("simulate", *TRACE, "--report", os.path.join(folder, "no/such/folder.html"))
         s.true("a report that cannot be written is an error", bad.code == 2 and "No such file" in bad.err, bad.err)
+
+
+def expectations_on_the_page(s):
+    with Folder({}) as folder:
+        cede("simulate", *DAY, "--report", os.path.join(folder, "r.html"))
+        html = open(os.path.join(folder, "r.html"), encoding="utf-8").read()
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1])
+        s.equal("the page says what was expected and what came of it", [(c["ok"], bool(c["expect"]), bool(c["found"])) for c in data["checks"]], [(True, True, True)] * 5)
+        room = data["capacity"]["nvidia.com/gpu"]
+        used = [sum(q["used"].get("nvidia.com/gpu", [0] * data["steps"])[i] for q in data["series"]) for i in range(data["steps"])]
+        s.true("what the nodes have falls while one of them has failed, and no more is used than that",
+               (room[0], min(room), room[-1]) == (32, 24, 32) and all(u <= r + 0.01 for u, r in zip(used, room)), str(list(zip(used, room)))[:400])
 
 
 def compare(s):
@@ -123,6 +142,7 @@ TRACES = [
     ("a huge time", "2026-11-02 06:00:00,99999999999999,1,1,a\n", "t.csv:2:21: duration"),
     ("markup as a queue", "2026-11-02 06:00:00,60,1,1,<b>x</b>\n", "t.csv:2: '<b>x</b>' cannot be the name of a queue"),
     ("a field that is empty", "2026-11-02 06:00:00,,1,1,a\n", "t.csv:2:21: duration: empty"),
+    ("a time after time", "9999-12-31 23:59:59,60,1,1,a\n", "t.csv:2:1: timestamp: '9999-12-31 23:59:59' is not a time before the year 2262"),
     ("a time before time", "0000-00-00 00:00:00,60,1,1,a\n", "t.csv:2:1: timestamp"),
     ("more GPUs than there are", "2026-11-02 06:00:00,60,99999999999,1,a\n", "t.csv:2:"),
     ("no jobs", "", "t.csv: there is no job in it that can be simulated"),
@@ -223,6 +243,55 @@ def journal(s):
         s.true("and none before its first", early.code == 2 and f"j.db: --now: none of its clusters is of {at('11:00:00')} or before" in early.err, early.err)
 
 
+def node(name, cpus, *spec):
+    return (f"apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\nspec: {{{', '.join(spec)}}}\n"
+            f"status: {{allocatable: {{cpu: {cpus}, pods: 10}}}}\n---\n")
+
+
+def queue(most):
+    return f"partitions: [{{name: default, queues: [{{name: root, queues: [{{name: a, resources: {{max: {{vcore: {most}}}}}}}]}}]}}]\n---\n"
+
+
+def in_queue(text):
+    return text.replace("namespace: ml,", "namespace: ml, labels: {queue: root.a, app: a},")
+
+
+BUDGET = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b, namespace: ml}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}\n---\n"
+LOW, LATE = (pod("low", "low", at("11:00:00"), 4, 0, "n1", at("11:00:00")), pod("late", "late", at("13:30:00"), 4, 0))
+X, Y = (in_queue(pod(n, n, at(t), 4, 0)) for n, t in (("x", "12:10:00"), ("y", "12:10:00")))
+FULL, HIGH = pod("full", "full", at("11:00:00"), 8, 0, "n1", at("11:00:00")).replace("namespace: ml,", "namespace: ml, labels: {app: a},"), pod("high", "high", at("12:10:00"), 8, 9)
+CHANGES = [
+    # late goes to n2, since n1 is cordoned; loses it at 15:00 and waits until n1 is back at 16:00
+    ("a cordon, a node that comes and one that goes", [node("n1", 8) + LOW, node("n1", 8, "unschedulable: true") + node("n2", 4) + LOW,
+     node("n1", 8, "unschedulable: true") + node("n2", 4) + LOW + LATE, node("n1", 8, "unschedulable: true") + LOW + LATE, node("n1", 8) + LOW + LATE],
+     {"submitted": 2, "running": 2, "evictions": 0}, 3600, "3 changes, and 1 that are gone"),
+    # y waits for the maximum of its queue to be lifted
+    ("queues", [queue(4) + node("n1", 8), queue(8) + node("n1", 8) + X + Y], {"submitted": 2, "running": 2}, 3000, "1 changes, and 0 that are gone"),
+    # high may not take the place of full while there is a budget
+    ("a budget that is gone", [BUDGET + node("n1", 8) + FULL, node("n1", 8) + FULL + HIGH], {"running": 1, "evictions": 1, "waiting": 1}, 3030, "0 changes, and 1 that are gone"),
+    ("nothing changes", [node("n1", 8) + LOW, node("n1", 8) + LOW + LATE], {"submitted": 2, "running": 2}, 0, None),
+]
+
+
+def journal_changes(s):
+    """What a later cluster of a journal shows otherwise happens at the time of that cluster."""
+    for story, clusters, expected, longest, note in CHANGES:
+        with Folder({f"{i}.yaml": text for i, text in enumerate(clusters)}) as folder:
+            for i in range(len(clusters)):
+                done = cede("plan", "-f", f"{i}.yaml", "--now", at(f"{12 + i}:00:00"), "--journal", "j.db", "-q", cwd=folder)
+                s.equal(f"a journal with changes: {story}: planned", (done.code, done.err), (0, ""))
+            run = cede("simulate", "--trace", "j.db", "--format", "journal", "-o", "json", cwd=folder)
+            data = json.loads(run.out or '{"totals": {"waitSeconds": {"max": -1}}, "assigned": [""]}')
+            found = data["totals"]
+            s.equal(f"a journal with changes: {story}", ({k: found.get(k) for k in expected}, found["waitSeconds"]["max"], run.err), (expected, longest, ""))
+            s.true(f"a journal with changes: {story}: it is said", note in data["assigned"][0] if note else "change" not in data["assigned"][0], str(data["assigned"]))
+            if story != "queues":
+                continue
+            other = cede("compare", "--trace", "j.db", "--format", "journal", "queue.root.a.max.cpu=5", "queue.root.a.max.cpu=6", "--seeds", "1", "-o", "json", cwd=folder)
+            waits = [json.loads(other.out)["sides"][1]["totals"]["waitMeanSeconds"][k]["mean"] for k in ("was", "is")] if other.code == 0 else other.err
+            s.equal("queues that a setting changes stay as it says: y never starts, and x did not wait", waits, [0, 0])
+
+
 def plans_on_the_way(s):
     """A plan that is recorded in the middle of a simulation replays, and recording it changes nothing."""
     load = ["simulate", "--trace", os.path.abspath("tests/sim/traces/made-up.csv"), "--format", "philly", "--nodes", "6", "-o", "json"]
@@ -257,6 +326,44 @@ def verdicts(s):
         endless = cede("simulate", "--scenario", "s.yaml", cwd=folder)
         s.true("a scenario without an end is refused where it says so", endless.code == 2 and "s.yaml:4:" in endless.err and "expected an end" in endless.err,
                endless.err)
+
+
+CLUSTER = "kind: Scenario\nfrom: 2026-11-15T12:00:00Z\ncluster: {nodes: [{name: n, room: {cpu: 4}}]}\n"
+SCENARIOS = [
+    ("no cluster", "kind: Scenario\nworkloads: [{name: a, runs: 1m}]\n", 2, "s.yaml: there is no cluster: cluster.nodes, cluster.files, "),
+    ("no nodes", "kind: Scenario\ncluster: {nodes: []}\nworkloads: [{name: a, runs: 1m}]\n", 2, "s.yaml: there is no cluster"),
+    ("a file that is not there", "kind: Scenario\ncluster: {files: [no.yaml]}\nworkloads: [{name: a, runs: 1m}]\n", 2, "no.yaml: No such file"),
+    ("itself among its files", CLUSTER.replace("{nodes", "{files: [s.yaml], nodes") + "workloads: [{name: a, runs: 1m}]\n", 0, "all              1         1 "),
+    ("a name twice at one time", CLUSTER + "workloads:\n- {name: a, runs: 1m}\n- {name: a, runs: 2m}\n", 2, "s.yaml:6:3: pod default/a is there already"),
+    ("a thousand million pods", CLUSTER + "workloads: [{name: a, pods: 1000000000}]\n", 2, "s.yaml:4:29: Scenario: workloads[0].pods: expected a number from 1 to 100000"),
+    ("the end of time", CLUSTER + "workloads: [{name: a, runs: 2400000h}]\n", 0, "Stopped (the last time there is, in the year 2262): 1 pod runs, 0 wait."),
+    ("an event for nobody", CLUSTER + "workloads: [{name: a, runs: 1m}]\nevents: [{at: 30s, fail: m}]\n", 2, "s.yaml:5:10: there is no node m at that time"),
+    ("a change that is none", CLUSTER + "workloads: [{name: a, runs: 1m}]\nevents: [{at: 30s, change: 'kind: Foo'}]\n", 2, "s.yaml:5:10:1:1: kind: expected partitions, or one of"),
+]
+
+
+def odd_scenarios(s):
+    for story, text, code, words in SCENARIOS:
+        with Folder({"s.yaml": text}) as folder:
+            found = cede("simulate", "--scenario", "s.yaml", cwd=folder)
+            s.true(f"an odd scenario: {story}", found.code == code and words in found.out + found.err, f"{found.code} {found.out}{found.err}")
+    with Folder({}) as folder:
+        os.symlink("/dev/full", os.path.join(folder, "full"))
+        for command in (["simulate", *DAY], ["compare", *TRACE, "--jobs", "20", "--seeds", "1", "rules.thrash.soft=1", "rules.thrash.soft=2"]):
+            found = cede(*command, "--report", os.path.join(folder, "full"))
+            s.true(f"{command[0]}: a report to a full disk is an error", found.code == 2 and "No space left on device" in found.err, found.err)
+
+
+def endless(s):
+    """Where nothing ends by itself it is over when nobody is leaving any more, and no window ends."""
+    found = cede("simulate", "-f", "examples/gpu-cluster", "--now", "2026-11-15T12:00:00Z")
+    s.true("who waits for victims to go starts when they are gone", "12:00:30Z (30s)" in found.out and
+           "At the end 19 pods run, and 1 waits for a place that never comes." in found.out, found.out)
+    with open("tests/sim/stories/window-ends.yaml", encoding="utf-8") as f:
+        window = re.sub(r", runs: \w+", "", f.read()).replace("- everything finishes\n", "")
+    with Folder({"s.yaml": window}) as folder:
+        found = cede("simulate", "--scenario", "s.yaml", "--check", cwd=folder)
+        s.true("and who waits for a window to end, when it has", found.code == 0 and not found.err and "the last at 2026-11-15T12:20:30Z" in found.out, found.out + found.err)
 
 
 def own_end(s):
@@ -295,7 +402,7 @@ def interrupted(s):
 
 def main():
     s = Suite()
-    for test in (simulate, report, compare, advise, refuse, formats, journal, plans_on_the_way, verdicts, own_end, once, interrupted):
+    for test in [globals()[n] for n in sys.argv[1:]] or (simulate, report, expectations_on_the_page, compare, advise, refuse, formats, journal, journal_changes, plans_on_the_way, verdicts, odd_scenarios, endless, own_end, once, interrupted):
         test(s)
     s.end()
 

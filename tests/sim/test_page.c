@@ -73,12 +73,39 @@ static void SI_a_report_is_written_whole_or_not_at_all(void **state)
 	text_free(&json);
 }
 
+static void SI_a_device_or_a_link_stays_what_it_is(void **state)
+{
+	char folder[] = "page-XXXXXX";
+	struct text link = {0}, json = {0};
+	char to[8] = "";
+	struct err e;
+
+	assert_non_null(mkdtemp(folder));
+	text_printf(&link, "%s/r.html", folder);
+	text_add(&json, "{\"kind\":\"Simulation\"}");
+	assert_int_equal(symlink("to", text_str(&link)), 0);
+	assert_int_equal(page_write(text_str(&link), &json, &e), ERR_OK);
+	assert_int_equal(readlink(text_str(&link), to, sizeof(to)), 2);
+	assert_int_equal(unlink(text_str(&link)), 0);
+	assert_int_equal(symlink("/dev/full", text_str(&link)), 0);
+	assert_int_equal(page_write(text_str(&link), &json, &e), ERR_IO);
+	assert_non_null(strstr(e.msg, "No space left on device"));
+	assert_int_equal(unlink(text_str(&link)), 0);
+	text_reset(&link);
+	text_printf(&link, "%s/to", folder);
+	assert_int_equal(unlink(text_str(&link)), 0);
+	assert_int_equal(rmdir(folder), 0);
+	text_free(&link);
+	text_free(&json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(SI_names_never_become_markup),
 		cmocka_unit_test(SI_the_page_needs_nobody_else),
 		cmocka_unit_test(SI_a_report_is_written_whole_or_not_at_all),
+		cmocka_unit_test(SI_a_device_or_a_link_stays_what_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

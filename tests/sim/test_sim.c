@@ -121,6 +121,8 @@ static void SI_2_a_pod_waits_for_room_and_finishes(void **state)
 	assert_int_equal(o->totals.waits.max_ns, 540 * S);
 	assert_true(times_quantile(&o->totals.waits, 0.5) == 0);
 	assert_true(outcome_utilisation(o, &o->totals, 4) == 1.0);
+	assert_true(times_quantile(&o->totals.slowdowns, 0.5) == 1.0);
+	assert_int_equal(o->totals.slowdowns.max_ns, 19 * S / 10); /* 540 s waiting, 600 s running */
 	stage_down(&g, s);
 }
 
@@ -142,6 +144,8 @@ static void SI_3_a_victim_starts_again_from_its_checkpoint(void **state)
 	assert_int_equal(o->totals.evictions, 1);
 	assert_int_equal((int64_t)o->totals.lost_sum, 60 * S);
 	assert_int_equal(o->to_ns, START + (330 + 600 + 360) * S);
+	assert_int_equal(o->totals.slowdowns.max_ns, 215 * S / 100); /* 1,290 s for 600 */
+	assert_int_equal(o->totals.most_evictions, 1);
 	stage_down(&g, s);
 }
 

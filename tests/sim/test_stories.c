@@ -154,17 +154,16 @@ static void all_stories(for_story f)
 static void expect_all(const char *path, const char *name)
 {
 	bool fails = str_starts(name, "fails-");
+	struct check *checks;
 	struct stage g;
 
 	play(&g, path, false);
 	assert_true(g.expectations.v.n > 0);
-	for (uint32_t i = 0; i < g.expectations.v.n; i++) {
-		struct check c = expectation_check(&g.expectations, i, g.sim);
-
-		if (c.ok == fails)
-			fail_msg("%s: %s: found %s", name, c.expect, text_str(&c.found));
-		text_free(&c.found);
-	}
+	checks = expectations_check(&g.expectations, g.sim);
+	for (uint32_t i = 0; i < g.expectations.v.n; i++)
+		if (checks[i].ok == fails)
+			fail_msg("%s: %s: found %s", name, checks[i].expect, text_str(&checks[i].found));
+	checks_free(checks, g.expectations.v.n);
 	clear(&g);
 }
 
@@ -213,6 +212,14 @@ static void bad_scenarios_are_refused_where_they_are_wrong(void **state)
 		 "workloads[0].together: expected no more than it has pods"},
 		{"arrivals without an end", "kind: Scenario\nworkloads:\n- {name: a, every: 1m}\n",
 		 "workloads[0].every: expected an end"},
+		{"no end of them at once", "kind: Scenario\nworkloads:\n- {name: a, every: 0s, until: 1h}\n",
+		 "s.yaml:3:20: Scenario: workloads[0].every: expected a time above zero, or a count"},
+		{"nor by chance", "kind: Scenario\nuntil: 1h\nworkloads:\n- {name: a, every: exponential 0s}\n",
+		 "workloads[0].every: expected a time above zero"},
+		{"a node twice",
+		 "kind: Scenario\ncluster: {nodes: [{name: n, count: 2, room: {cpu: 1}}, {name: n-1, room: {cpu: "
+		 "1}}]}\n",
+		 "s.yaml:2:56: Scenario: cluster.nodes[1]: a second node n-1"},
 		{"an unknown controller", "kind: Scenario\nworkloads:\n- {name: a, controller: cron}\n",
 		 "workloads[0].controller: expected bare, job"},
 		{"an event without a time", "kind: Scenario\nevents:\n- {fail: n}\n", "events[0].at: expected a time"},

@@ -57,6 +57,8 @@ def simulation(s, folder):
     s.equal("simulation: a dot for each eviction", html.count('class="dot"'), data["totals"]["evictions"])
     s.true("simulation: every chart speaks to screen readers", html.count("<svg") == len(re.findall(r'<svg[^>]*aria-label="[^"]+"', html)) > 5)
     s.true("simulation: every chart can be reached by keyboard", len(re.findall(r'<svg[^>]*tabindex="0"', html)) == html.count("<svg"))
+    s.equal("simulation: a table behind each chart", [i for i in ("use", "guarantees", "waiting", "evictions", "lost", "flows")
+            if not re.search(rf'<section id="{i}".*?<details>', html, re.S)], [])
     for theme in ("light", "dark"):
         themed, _ = dom(path, f"?theme={theme}")
         s.true(f"simulation: theme {theme}", f'data-theme="{theme}"' in themed and f"Theme: {theme}" in themed)

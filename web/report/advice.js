@@ -56,7 +56,7 @@ function drawAdvice(data) {
 	section("values", "What each value costs", "Means over the seeds, with the smallest and the largest. Less is better in all four. Dominated: another value is as good in all and better in one.",
 		table("Values", [{title: data.setting, text: true, get: p => data.points.indexOf(p), show: p => p.value},
 			...data.figures.map(f => ({title: f.title, get: p => p[f.key].mean, show: p => spreadText(f, p[f.key])})),
-			{title: "", text: true, get: p => p.recommended ? "recommended" : p.dominated ? "dominated" : ""}], data.points, {tall: true, rowClass: p => p.recommended ? "best" : null}));
+			{title: "verdict", text: true, get: p => p.recommended ? "recommended" : p.dominated ? "dominated" : ""}], data.points, {tall: true, rowClass: p => p.recommended ? "best" : null}));
 	const keys = [{name: "recommended", color: "var(--good)"}, {name: "full: not dominated; hollow: dominated", color: "var(--accent)"}];
 	section("trends", "Each figure over the values", "", el("div", {class: "grid"}, data.figures.map((f, i) => el("div", {}, el("h3", {}, f.title), !f.depends && el("p", {class: "say"}, "no difference that holds under every seed"), trendChart(data, f, i)))), legend(keys));
 	section("trade", "The trade-off", `${data.figures[0].title} against ${data.figures[1].title}, from value to value.`, tradeChart(data, data.figures[0], data.figures[1]), legend(keys));

@@ -34,7 +34,7 @@ function num(v, digits) {
 	return v.toLocaleString("en-US", {minimumFractionDigits: digits || 0, maximumFractionDigits: d});
 }
 
-const percent = v => v === null || v === undefined ? "–" : num(v * 100, v > 0 && v < 0.1 ? 1 : 0) + " %";
+const percent = v => v === null || v === undefined ? "–" : num(v * 100, (v > 0 && v < 0.1) || (v >= 0.9 && v < 1) ? 1 : 0) + " %";
 
 /* Two largest units, as cede writes durations. */
 function span(seconds) {
@@ -71,7 +71,7 @@ function shortTime(t, step) {
 
 /* ---- scales ---- */
 
-const TIME_STEPS = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000];
+const TIME_STEPS = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 5184000, 7776000];
 
 function timeTicks(from, to, room) {
 	const most = Math.max(2, Math.floor(room / 78));

@@ -37,10 +37,11 @@ function tiles(data) {
 	const tile = (name, value, small) => el("div", {}, el("dt", {}, name), el("dd", {}, value, small && el("small", {}, small)));
 	const use = data.types.filter(ty => ty.used > 0).sort((a, b) => b.used - a.used);
 	return el("dl", {class: "tiles"},
-		tile("Pods", num(t.submitted), `${num(t.finished)} finished, ${num(t.running)} running, ${num(t.waiting)} waiting`),
+		tile("Pods", num(t.submitted), `${num(t.finished)} finished, ${num(t.running)} running, ${num(t.waiting)} waiting` + (t.abandoned ? `, ${num(t.abandoned)} abandoned` : "")),
 		use.slice(0, 2).map(ty => tile("Used: " + ty.name, percent(t.utilisation[ty.name]), `of ${num(ty.capacity)} on average`)),
 		tile("Waiting", span(t.waitSeconds.p50), `median; p95 ${span(t.waitSeconds.p95)}, longest ${span(t.waitSeconds.max)}`),
-		tile("Evictions", num(t.evictions), `${num(t.repeatedEvictions)} of pods evicted before`),
+		t.slowdown && tile("Slowdown", num(t.slowdown.mean, 2), `mean of all its time over run time; p95 ${num(t.slowdown.p95, 2)}`),
+		tile("Evictions", num(t.evictions), `${num(t.repeatedEvictions)} of pods evicted before; at most ${num(t.mostEvictions)} of one pod`),
 		tile("Lost work", podTime(t.lostSeconds), `${percent(lostPart)} of what was run, in pod-hours`),
 		tile("Below guarantee", span(t.belowGuaranteeSeconds), "summed over queues, while they had work waiting"),
 		data.fairness !== undefined && tile("Fairness", num(data.fairness, 2), "Jain's index over queues; 1 is even"));
@@ -52,11 +53,12 @@ function drawUse(data) {
 	const holder = el("div"), buttons = [];
 	const draw = i => {
 		const ty = data.types[i], series = queueSeries(data, s => s.used[ty.name]);
-		const last = {name: "capacity", value: ty.capacity};
+		const room = data.capacity && data.capacity[ty.name];
+		const last = room ? {name: "what the nodes have", values: room} : {name: "capacity", value: ty.capacity};
 		holder.replaceChildren(
 			timeChart({label: `${ty.name} used by each queue over time; the table below has the numbers`, series, limit: last, steps: data.steps, step: data.step, from: data.start, to: data.end, height: 260}),
 			legend([...series.map(s => ({name: s.name, color: s.color})), {name: "what the nodes have", dashed: true}]),
-			tableBehind("Table", () => seriesTable(data, `${ty.name} used, averages over ${span(data.step)}`, series, num)));
+			tableBehind("Table", () => seriesTable(data, `${ty.name} used, averages over ${span(data.step)}`, room ? [...series, {name: "what the nodes have", values: room}] : series, num)));
 		buttons.forEach((b, k) => b.setAttribute("aria-pressed", String(types[k] === i)));
 	};
 	for (const i of types) buttons.push(el("button", {type: "button", "aria-pressed": "false", onclick: () => draw(i)}, data.types[i].name));
@@ -67,9 +69,10 @@ function drawUse(data) {
 function drawGuarantees(data) {
 	const queues = data.order.filter(q => data.queues[q].guaranteed && Object.keys(data.queues[q].guaranteed).length);
 	if (!queues.length) return;
-	const grid = el("div", {class: "grid"});
+	const grid = el("div", {class: "grid"}), typeOf = q => Object.keys(data.queues[q].guaranteed)[0];
+	const usedBy = q => data.series[q].used[typeOf(q)] || new Array(data.steps).fill(0);
 	const cell = q => {
-		const d = data.queues[q], type = Object.keys(d.guaranteed)[0], used = data.series[q].used[type] || new Array(data.steps).fill(0);
+		const d = data.queues[q], type = typeOf(q), used = usedBy(q);
 		return el("div", {}, el("h3", {}, d.queue),
 			el("p", {class: "say"}, `guaranteed ${num(d.guaranteed[type])} ${type}; reached ${percent(d.guaranteeReached)}; below for ${span(d.belowGuaranteeSeconds)}`),
 			timeChart({label: `${d.queue}: ${type} used against ${num(d.guaranteed[type])} guaranteed`, height: 84, left: 40, opacity: 0.6,
@@ -89,7 +92,9 @@ function drawGuarantees(data) {
 			{title: "guaranteed", text: true, get: q => Object.entries(data.queues[q].guaranteed).map(([k, v]) => `${num(v)} ${k}`).join(", ")},
 			{title: "reached", get: q => data.queues[q].guaranteeReached, show: q => percent(data.queues[q].guaranteeReached)},
 			{title: "below, with work waiting", get: q => data.queues[q].belowGuaranteeSeconds, show: q => span(data.queues[q].belowGuaranteeSeconds)},
-		], queues)));
+		], queues)),
+		tableBehind("Table over time", () => seriesTable(data, `Used by queues with a guarantee, averages over ${span(data.step)}`,
+			queues.map(q => ({name: `${data.queues[q].queue}, ${typeOf(q)}`, values: usedBy(q)})), num)));
 }
 
 function drawWaiting(data) {
@@ -104,7 +109,7 @@ function drawLost(data) {
 	if (!data.totals.evictions && !data.totals.lostSeconds) return;
 	const series = queueSeries(data, s => s.lost.map(v => v / 3600));
 	section("lost", "Lost work", "Pod-hours that had been run since the start or the last checkpoint and must be run again, by the queue that lost them.",
-		timeChart({label: "Lost work by queue over time, in pod-hours; the table below has the numbers", series, steps: data.steps, step: data.step, from: data.start, to: data.end, height: 170, text: v => num(v) + " h"}),
+		timeChart({label: "Lost work by queue over time, in pod-hours; the table below has the numbers", series, steps: data.steps, step: data.step, from: data.start, to: data.end, height: 170, yText: v => num(v) + " h", text: v => num(v) + " h"}),
 		legend(series.map(s => ({name: s.name, color: s.color}))),
 		tableBehind("Table", () => seriesTable(data, `Lost pod-hours in each ${span(data.step)}`, series, num)));
 }
@@ -118,8 +123,10 @@ function drawQueues(data) {
 		{title: "wait p50", get: q => q.waitSeconds.p50, show: q => span(q.waitSeconds.p50)},
 		{title: "p95", get: q => q.waitSeconds.p95, show: q => span(q.waitSeconds.p95)},
 		{title: "longest", get: q => q.waitSeconds.max, show: q => span(q.waitSeconds.max)},
+		{title: "slowdown", get: q => q.slowdown && q.slowdown.mean, show: q => q.slowdown ? num(q.slowdown.mean, 2) : "–"},
 		{title: "evictions", get: q => q.evictions, show: q => num(q.evictions)},
 		{title: "repeated", get: q => q.repeatedEvictions, show: q => num(q.repeatedEvictions)},
+		{title: "most of one", get: q => q.mostEvictions, show: q => num(q.mostEvictions)},
 		{title: "useful", get: q => q.usefulSeconds, show: q => podTime(q.usefulSeconds)},
 		{title: "lost", get: q => q.lostSeconds, show: q => podTime(q.lostSeconds)},
 		{title: "below guarantee", get: q => q.belowGuaranteeSeconds, show: q => q.guaranteed && Object.keys(q.guaranteed).length || q.isTotal ? span(q.belowGuaranteeSeconds) : "–"},

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sim_asleep.h - kinds of waiting pods, awake or asleep, for the files that wake them and let them sleep: sim_asleep.c
+ * keeps them, sim_wake.c says what wakes them, sim_pass.c whom a pass asks and who sleeps after it. sim_wake.h is the
+ * manual.
+ */
+#pragma once
+
+#include "sim/sim_classes.h"
+#include "sim/sim_wake.h"
+
+enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked in any case */
+
+struct wait_kind {
+	bool is_live, is_awake;
+	bool is_listed; /* among those that are awake */
+	bool must_ask;	/* awake for more than room on some nodes */
+	uint32_t n_nodes;
+	node_id nodes[WAKING_NODES]; /* that got room since it was refused */
+	bool is_wary;		     /* filters look at other pods, or at volumes: anything may help it */
+	bool is_group;
+	bool is_nominated;		/* one pod, or a group of which some have reserved room */
+	bool fitted_max, could_reclaim; /* when it was refused */
+	struct wait_need need;
+	labelset_id labelset;
+	name_id app;
+	enum owner_kind owner;
+	uint64_t hash;
+	uint32_t next_of_hash;
+	uint32_t at; /* among the live ones */
+	uint32_t timer;
+	bool was_decided;	    /* in the present pass: refused, gated or nominated */
+	ledger_mark refused_at;	    /* in the present pass */
+	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
+	uint32_t n_tried, n_placed; /* of the pass */
+	ARRAY(pod_id) pods;	    /* oldest first, from head on; POD_NONE: left */
+	uint32_t head, n_waiting;
+};
+
+struct waiter {
+	uint32_t kind; /* SLOT_NONE: does not wait */
+	uint32_t pos;
+	node_id nominated;
+};
+
+struct asleep {
+	ARRAY(struct wait_kind) kinds;
+	ARRAY(uint32_t) free_kinds, live;
+	ARRAY(uint32_t) awake;	   /* those that are, and some that fell asleep since the last pass */
+	ARRAY(uint32_t) nominated; /* kinds of one pod with reserved room */
+	uint32_t n_wary;
+	uint64_t seen_tree;	 /* its generation and 1, when shares_limits was found out */
+	ARRAY(node_id) grown_on; /* where pods of the queue are that grew, once it is looked for */
+	bool knows_grown;
+	bool shares_limits; /* a queue that is no leaf guarantees or limits something */
+	ARRAY(struct waiter) waiters;
+	struct map by_hash;
+	ARRAY(pod_id) tried;
+	uint32_t n_seen; /* decisions of the pass that were looked at */
+	const struct decisions *plan;
+	bool has_victims; /* the pass has */
+	bool has_windows; /* times end that groups are told of only when they are asked */
+	bool has_looked;  /* in the present pass, with the ledger as of this mark */
+	ledger_mark looked_at;
+};
+
+/* sim_asleep.c */
+struct asleep *asleep_of(struct sim *s);
+struct waiter *asleep_waiter(struct asleep *a, pod_id pod);
+void kind_rouse(struct asleep *a, struct wait_kind *k); /* it is asked if it is still helped when its turn comes */
+void kind_wake(struct sim *s, struct wait_kind *k);	/* it is asked in any case */
+void kind_enter(struct sim *s, pod_id pod, node_id nominated);
+
+/* sim_wake.c */
+bool wake_is_unclear(const struct sim *s);	 /* then whatever happens may help anybody */
+bool wake_looks_everywhere(const struct sim *s); /* also who has room reserved */
+bool wake_has_windows(const struct sim *s);
+void kind_wake_by_node(struct sim *s, struct wait_kind *k, node_id node);
+void kind_wake_for_time(struct sim *s, struct wait_kind *k);
+bool kind_is_helped_by_node(struct sim *s, const struct wait_kind *k, node_id node);
+bool kind_is_still_helped(struct sim *s, const struct wait_kind *k);
+bool kind_is_nominated_to(struct asleep *a, const struct wait_kind *k, node_id node);

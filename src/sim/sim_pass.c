@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass of the engine: whom it asks, who is passed over, and who sleeps after it. */
+#include "sim/sim_asleep.h"
+
+/* YuniKorn's order of queues depends on all that waits in them: nobody sleeps there. */
+static bool order_needs_all(const struct sim *s)
+{
+	return profile_get(helps_config(s)->profile)->order == ORDER_YUNIKORN;
+}
+
+/* Whom no event woke, and who is asked all the same. */
+static void wake_others(struct sim *s, bool wakes_all)
+{
+	struct asleep *a = s->asleep;
+
+	if (!wakes_all && !a->has_windows)
+		return;
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		k->must_ask |= wakes_all;
+		if (wakes_all)
+			kind_rouse(a, k);
+		else if (!k->is_awake && k->is_group)
+			kind_wake_for_time(s, k);
+	}
+}
+
+static void forget_sleepers(struct asleep *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
+
+		k->is_listed = k->is_awake;
+		if (k->is_awake)
+			a->awake.v[n++] = a->awake.v[i];
+	}
+	a->awake.n = n;
+}
+
+static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most)
+{
+	k->n_tried = k->n_placed = 0;
+	k->refused_at = k->passed_at = UINT32_MAX;
+	k->was_decided = false;
+	for (uint32_t p = k->head; p < k->pods.n && k->n_tried < at_most; p++)
+		if (k->pods.v[p] != POD_NONE) {
+			array_push(&a->tried, k->pods.v[p]);
+			k->n_tried++;
+		}
+}
+
+bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n)
+{
+	struct asleep *a = asleep_of(s);
+	bool needs_all = order_needs_all(s);
+
+	a->tried.n = 0;
+	a->n_seen = 0;
+	a->has_victims = false;
+	a->has_windows = wake_has_windows(s);
+	a->has_looked = false;
+	wait_classes_look_again(s);
+	wake_others(s, needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS);
+	forget_sleepers(a);
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
+
+		collect_kind(a, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
+	}
+	*ret = a->tried.v;
+	*ret_n = a->tried.n;
+	return a->awake.n > 0;
+}
+
+void wake_follow(struct sim *s, const struct decisions *plan)
+{
+	asleep_of(s)->plan = plan;
+}
+
+/* Of a kind of many a nomination is one's own: the others have still to be asked. */
+static bool speaks_for_kind(const struct wait_kind *k, const struct decision *d)
+{
+	if (d->outcome == OUTCOME_NOMINATED)
+		return k->is_group || k->is_nominated;
+	return d->outcome != OUTCOME_PLACED;
+}
+
+static void see(struct sim *s, const struct decision *d)
+{
+	struct asleep *a = s->asleep;
+	uint32_t at = d->pod == POD_NONE ? SLOT_NONE : asleep_waiter(a, d->pod)->kind;
+
+	a->has_victims |= d->n_victims > 0;
+	if (at == SLOT_NONE)
+		return;
+	a->kinds.v[at].was_decided |= speaks_for_kind(&a->kinds.v[at], d);
+	if (d->outcome == OUTCOME_WAITING)
+		a->kinds.v[at].refused_at = ledger_get_mark(s->ledger);
+	else
+		a->kinds.v[at].n_placed++;
+}
+
+static void catch_up(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+
+	for (; a->n_seen < a->plan->v.n; a->n_seen++)
+		see(s, &a->plan->v.v[a->n_seen]);
+}
+
+/* Who is refused leaves no trace: where no more was moved than the last time, all is as it was. */
+static void look_again(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+	ledger_mark mark = ledger_get_mark(s->ledger);
+
+	if (!a->has_looked || a->looked_at != mark)
+		wait_classes_look_again(s);
+	a->has_looked = true;
+	a->looked_at = mark;
+}
+
+/* A pass ends where somebody has to go: what he leaves behind may be of use to those who were asleep. */
+bool wake_passes_over(void *sim, pod_id pod)
+{
+	struct sim *s = sim;
+	struct asleep *a = s->asleep;
+	struct wait_kind *k = &a->kinds.v[asleep_waiter(a, pod)->kind];
+	ledger_mark mark = ledger_get_mark(s->ledger);
+
+	catch_up(s);
+	if (a->has_victims)
+		return true;
+	if (s->o.is_exhaustive)
+		return false;
+	if (!k->is_awake)
+		return true;
+	if (k->is_wary)
+		return false;
+	if ((!k->is_group && k->refused_at == mark) || k->passed_at == mark)
+		return true;
+	look_again(s);
+	if (kind_is_still_helped(s, k))
+		return false;
+	k->passed_at = mark;
+	k->was_decided = true; /* and sleeps on */
+	return true;
+}
+
+bool wake_was_cut(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+
+	catch_up(s);
+	for (uint32_t i = 0; i < a->awake.n; i++) {
+		const struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
+
+		if (k->n_tried && k->n_placed == k->n_tried && k->n_waiting > k->n_tried)
+			return true;
+	}
+	return false;
+}
+
+bool wake_groups_wait(void *sim)
+{
+	struct sim *s = sim;
+	struct asleep *a = s->asleep;
+
+	if (s->o.is_exhaustive)
+		return true;
+	wait_classes_look_again(s);
+	a->has_looked = false;
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		const struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (k->is_group && (k->is_wary || class_may_move(s, &k->need)))
+			return true;
+	}
+	return false;
+}
+
+bool wake_may_move(struct sim *s)
+{
+	bool is_due = s->moves_due || s->asleep->has_windows;
+
+	s->moves_due = false;
+	return is_due && wake_groups_wait(s) && engine_may_move(s->engine, GROUP_NONE);
+}
+
+/* ---- after a pass ---- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return b == TIME_NONE || (a != TIME_NONE && a < b) ? a : b;
+}
+
+/* When time alone may let it start; TIME_NONE: never. */
+static int64_t wakes_at(const struct sim *s, const struct decision *d)
+{
+	int64_t at = d->until_ns != TIME_NONE && d->until_ns > s->now_ns ? d->until_ns : TIME_NONE;
+
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		int64_t until = d->protected[i].verdict.until_ns;
+
+		if (until != TIME_NONE && until > s->now_ns)
+			at = earlier(at, until);
+	}
+	return at;
+}
+
+/* When those whose room it waits for should have been gone for longer than one has patience. */
+static int64_t overdue_at(const struct sim *s, node_id node)
+{
+	const struct ledger_node *n = ledger_node(s->ledger, node);
+	int64_t at = TIME_NONE;
+
+	for (uint32_t i = 0; i < n->pods.n; i++) {
+		const struct pod *p = ledger_pod(s->ledger, n->pods.v[i]);
+		int64_t late = p->state != POD_LEAVING || p->obj->deleted_ns == TIME_NONE
+				       ? TIME_NONE
+				       : time_add(p->obj->deleted_ns, time_add(helps_config(s)->patience_ns, 1));
+
+		if (late != TIME_NONE && late > s->now_ns)
+			at = earlier(at, late);
+	}
+	return at;
+}
+
+static void set_wake(struct sim *s, uint32_t at, int64_t when)
+{
+	struct wait_kind *k = &s->asleep->kinds.v[at];
+
+	if (when == TIME_NONE)
+		return;
+	if (k->timer != SLOT_NONE && s->timers.v[k->timer].at_ns <= when)
+		return;
+	timer_cancel(s, &k->timer);
+	k->timer = timer_set(s, when, TIMER_WAKE, at);
+}
+
+static void fall_asleep(struct sim *s, uint32_t at)
+{
+	struct wait_kind *k = &s->asleep->kinds.v[at];
+
+	k->is_awake = k->must_ask = false;
+	k->n_nodes = 0;
+	k->fitted_max = helps_max(s, &k->need);
+	k->could_reclaim = helps_reclaim(s, &k->need);
+}
+
+/* Its place among kinds: who has room reserved waits for that alone. */
+static void move_kind(struct sim *s, pod_id pod, node_id nominated)
+{
+	struct asleep *a = s->asleep;
+	struct waiter *w = asleep_waiter(a, pod);
+	node_id old = w->nominated;
+
+	if (old == nominated)
+		return;
+	if (a->kinds.v[w->kind].is_group) {
+		w->nominated = nominated;
+	} else {
+		wake_leave(s, pod);
+		kind_enter(s, pod, nominated);
+		if (nominated != NODE_NONE)
+			a->kinds.v[asleep_waiter(a, pod)->kind].is_awake =
+				a->kinds.v[asleep_waiter(a, pod)->kind].must_ask = false;
+	}
+	if (old != NODE_NONE)
+		wake_node_gained(s, old);
+}
+
+/* In profile kubernetes who takes a node takes it from lower pods that were nominated there: they look again. */
+static void wake_those_who_lost(struct sim *s, node_id node)
+{
+	struct asleep *a = s->asleep;
+
+	for (uint32_t i = 0; i < a->nominated.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->nominated.v[i]];
+
+		if (kind_is_nominated_to(a, k, node) &&
+		    ledger_pod(s->ledger, k->pods.v[k->head])->nomination == NOMINATION_NONE)
+			kind_wake(s, k);
+	}
+}
+
+/* When it is worth another try though nothing happened. */
+static void settle(struct sim *s, const struct decision *d)
+{
+	struct asleep *a = s->asleep;
+	const struct pod *p = ledger_pod(s->ledger, d->pod); /* it may keep a nomination though nothing was decided */
+	node_id nominated = p->nomination != NOMINATION_NONE ? p->node : NODE_NONE;
+	uint32_t kind;
+
+	if (asleep_waiter(a, d->pod)->kind == SLOT_NONE)
+		return;
+	move_kind(s, d->pod, nominated);
+	kind = asleep_waiter(a, d->pod)->kind;
+	if (nominated != NODE_NONE) {
+		set_wake(s, kind, overdue_at(s, nominated));
+		if (wake_looks_everywhere(s) && d->n_victims)
+			wake_those_who_lost(s, nominated);
+		return;
+	}
+	a->kinds.v[kind].need.reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
+	set_wake(s, kind, wakes_at(s, d));
+	if (d->overdue.node != NODE_NONE)
+		set_wake(s, kind, overdue_at(s, d->overdue.node));
+}
+
+/*
+ * Nobody who got a place in a pass can be a victim in it; in the next he can. And where the place was reserved for him,
+ * others could not have it before, but may be able to take it from him now.
+ */
+static void wake_for_newcomer(struct sim *s, pod_id pod)
+{
+	struct asleep *a = s->asleep;
+	const struct pod *p = ledger_pod(s->ledger, pod);
+
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (k->must_ask || k->is_nominated || !helps_to_evict(s, &k->need, p))
+			continue;
+		if (wake_is_unclear(s))
+			kind_wake(s, k);
+		else if (kind_is_helped_by_node(s, k, p->node))
+			kind_wake_by_node(s, k, p->node);
+	}
+}
+
+/* Whose queue came up to its guarantee meanwhile is asked again when it falls below it. */
+static void forget_claims(struct sim *s)
+{
+	struct asleep *a = s->asleep;
+
+	for (uint32_t i = 0; i < a->live.n; i++) {
+		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+
+		if (k->could_reclaim && !class_helps_reclaim(s, &k->need))
+			k->could_reclaim = false;
+	}
+}
+
+void wake_settle(struct sim *s, const struct decisions *plan)
+{
+	struct asleep *a = s->asleep;
+
+	catch_up(s);
+	for (uint32_t i = 0; i < a->awake.n; i++)
+		if (a->kinds.v[a->awake.v[i]].is_awake && a->kinds.v[a->awake.v[i]].was_decided)
+			fall_asleep(s, a->awake.v[i]);
+	for (uint32_t i = 0; i < plan->v.n; i++)
+		if (plan->v.v[i].pod != POD_NONE && plan->v.v[i].outcome != OUTCOME_PLACED)
+			settle(s, &plan->v.v[i]);
+	wait_classes_look_again(s);
+	forget_claims(s);
+	for (uint32_t i = 0; i < plan->v.n; i++)
+		if (plan->v.v[i].outcome == OUTCOME_PLACED)
+			wake_for_newcomer(s, plan->v.v[i].pod);
+}
