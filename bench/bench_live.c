@@ -7,77 +7,15 @@
  *
  * Time of the processor, reading not counted. bench_live - ROW NODES PODS QUEUES WAITING: one row alone.
  */
-#include <errno.h>
-#include <time.h>
-
-#include "base/emit.h"
-#include "live_cluster.h"
+#include "live_run.h"
 #include "results.h"
 
 struct row {
 	const char *name;
 	struct live_options o;
 	bool is_live;
-	double first_ms, ms; /* of the first decision where there are single ones; of all */
-	uint32_t decided, nominated, victims;
-	uint64_t n_protected;
+	struct live_run run;
 };
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static void count(struct row *row, const struct decisions *d)
-{
-	for (uint32_t i = 0; i < d->v.n; i++)
-		row->n_protected += d->v.v[i].n_protected;
-	row->decided += d->v.n;
-	row->nominated += d->nominated + d->placed;
-	row->victims += d->victims;
-}
-
-static void plan(struct row *row, struct engine *en)
-{
-	struct engine_run run = {.now_ns = LIVE_NOW_NS, .cycles = 1, .report = POD_NONE};
-	struct decisions d = {.arena = arena_new(1 << 16)};
-	double began = now_ms();
-	struct err e;
-
-	live_must(engine_plan(en, &run, &d, &e), &e);
-	row->ms = now_ms() - began;
-	count(row, &d);
-	array_free(&d.v);
-	arena_free(d.arena);
-}
-
-static void live(struct row *row, struct engine *en, struct live_cluster *s)
-{
-	struct engine_run run = {.now_ns = LIVE_NOW_NS, .cycles = 1, .report = POD_NONE};
-	struct ledger *l = cluster_ledger(s->cluster);
-	uint32_t n = ledger_pod_limit(l);
-	struct err e;
-
-	for (pod_id i = 0; i < n; i++) {
-		struct decisions d = {.arena = arena_new(1 << 16)};
-		double began = now_ms(), ms;
-
-		if (ledger_pod(l, i)->state != POD_WAITING)
-			continue;
-		live_must(engine_try(en, &run, i, &d, &e), &e);
-		ms = now_ms() - began;
-		row->ms += ms;
-		row->first_ms = row->decided ? row->first_ms : ms;
-		count(row, &d);
-		ledger_commit(l);
-		run.now_ns += 10 * NS_PER_S;
-		array_free(&d.v);
-		arena_free(d.arena);
-	}
-}
 
 static void measure(struct row *row)
 {
@@ -92,19 +30,15 @@ static void measure(struct row *row)
 	en = engine_new(s.cluster, config, NULL, 0, &e);
 	live_must(en ? ERR_OK : ERR_INTERNAL, &e);
 	if (row->is_live)
-		live(row, en, &s);
+		live_run_one_by_one(&row->run, en, cluster_ledger(s.cluster));
 	else
-		plan(row, en);
+		live_run_plan(&row->run, en);
 	engine_free(en);
 	engine_config_free(config);
 	live_cluster_free(&s);
-	printf("%-24s %-10s %6u x %-3u %5u queues %5u waiting  %9.3f ms each", row->name, profile_text(row->o.profile),
-	       row->o.nodes, row->o.pods, row->o.queues, row->o.waiting, row->ms / (row->decided ? row->decided : 1));
-	if (row->is_live)
-		printf(", first %8.3f", row->first_ms);
-	printf(", all %9.1f ms; %u nominated, %u victims, %llu protected\n", row->ms, row->nominated, row->victims,
-	       (unsigned long long)row->n_protected);
-	fflush(stdout);
+	printf("%-24s %-10s %6u x %-3u %5u queues %5u waiting", row->name, profile_text(row->o.profile), row->o.nodes,
+	       row->o.pods, row->o.queues, row->o.waiting);
+	live_run_print(&row->run, row->is_live);
 }
 
 /* clang-format off */
@@ -163,11 +97,7 @@ static void write_results(const char *path, const struct row *v, size_t n)
 		emit_str(&e, "row", v[i].name);
 		emit_str(&e, "profile", profile_text(v[i].o.profile));
 		results_size(&e, v[i].o.nodes, v[i].o.pods, v[i].o.queues, v[i].o.waiting);
-		emit_int(&e, "decisions", v[i].decided);
-		emit_double(&e, "ms", v[i].ms);
-		emit_double(&e, "firstMs", v[i].first_ms);
-		emit_int(&e, "nominated", v[i].nominated);
-		emit_int(&e, "victims", v[i].victims);
+		live_run_emit(&e, &v[i].run);
 		emit_end(&e);
 	}
 	emit_end(&e);
