@@ -241,18 +241,21 @@ static bool defines(const struct pod_gang *g)
 	return !g->is_yunikorn || g->n_task_groups > 0;
 }
 
+/* What was never made comes last. */
+static bool is_older(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns != TIME_NONE && (b_ns == TIME_NONE || a_ns < b_ns);
+}
+
 /* Whose word counts: cede's own before YuniKorn's; the larger minimum; the oldest pod's, then the first by name. */
 static bool has_the_word(const struct cluster *c, const struct obj_pod *a, const struct obj_pod *b)
 {
-	int64_t made_a = a->created_ns != TIME_NONE ? a->created_ns : INT64_MAX;
-	int64_t made_b = b->created_ns != TIME_NONE ? b->created_ns : INT64_MAX;
-
 	if (obj_gang(a)->is_yunikorn != obj_gang(b)->is_yunikorn)
 		return !obj_gang(a)->is_yunikorn;
 	if (obj_gang(a)->min_member != obj_gang(b)->min_member)
 		return obj_gang(a)->min_member > obj_gang(b)->min_member;
-	if (made_a != made_b)
-		return made_a < made_b;
+	if (a->created_ns != b->created_ns)
+		return is_older(a->created_ns, b->created_ns);
 	return name_cmp(c->names, a->name, b->name) < 0;
 }
 
@@ -335,6 +338,9 @@ static void settle_gang(struct cluster *c, name_id ns, name_id name)
 		id = ledger_group_add(c->ledger, &o, QUEUE_NONE, 0, PREEMPTIBILITY_UNSET);
 	} else if (!is_same_gang(ledger_group(c->ledger, id)->obj, &o)) {
 		set_group(c, id, &o);
+	} else if (ledger_group(c->ledger, id)->obj->created_ns != o.created_ns) {
+		set_group(c, id, &o); /* no member is another one by that */
+		return;
 	} else {
 		obj_group_drop(c->vocab, &o);
 		return;
@@ -354,19 +360,24 @@ static bool is_known(const struct cluster *c, const struct obj_pod *o)
 		return g == NULL || !g->is_of_pods;
 	if (obj_gang(o)->is_yunikorn)
 		return obj_gang(o)->n_task_groups == 0;
-	return g != NULL && g->is_of_pods && g->n_subgroups == 0 && g->min_member >= obj_gang(o)->min_member;
+	return g != NULL && g->is_of_pods && g->n_subgroups == 0 &&
+	       (g->min_member > obj_gang(o)->min_member ||
+		(g->min_member == obj_gang(o)->min_member && !is_older(o->created_ns, g->created_ns)));
 }
 
-/* It is one of the last, or others say less than it did. */
+/* It is one of the last, or others say less than it did, or it may have been the oldest. */
 static bool is_missed(const struct cluster *c, const struct obj_pod *was)
 {
 	name_id ns = ns_of(c, was->labelset);
 	group_id id = ledger_group_find(c->ledger, ns, was->group, false);
 	pod_id next = id_index_first(&c->by_group, group_key(ns, was->group));
-	const struct pod_gang *other = next != POD_NONE ? obj_gang(ledger_pod(c->ledger, next)->obj) : NULL;
+	const struct obj_pod *o = next != POD_NONE ? ledger_pod(c->ledger, next)->obj : NULL;
+	const struct pod_gang *other = o != NULL ? obj_gang(o) : NULL;
+	const struct obj_group *g = id != GROUP_NONE ? ledger_group(c->ledger, id)->obj : NULL;
 
-	return id != GROUP_NONE && (other == NULL || obj_gang(was)->n_task_groups > 0 || other->is_yunikorn ||
-				    other->min_member != ledger_group(c->ledger, id)->obj->min_member);
+	return g != NULL && (other == NULL || obj_gang(was)->n_task_groups > 0 || other->is_yunikorn ||
+			     other->min_member != g->min_member ||
+			     (was->created_ns == g->created_ns && o->created_ns != g->created_ns));
 }
 
 void cluster_gang_said(struct cluster *c, const struct obj_pod *now, const struct obj_pod *was)

@@ -3,13 +3,18 @@
 #include "cluster_fixture.h"
 
 /* A member of gang "g" with this minimum. */
-static void put_member(struct fix *f, const char *name, int32_t min)
+static void put_aged(struct fix *f, const char *name, int32_t min, int64_t created)
 {
-	struct obj_pod o = pod_object(f, &(struct pod_is){.name = name, .group = "g"});
+	struct obj_pod o = pod_object(f, &(struct pod_is){.name = name, .group = "g", .created = created});
 	struct pod_gang draft = {.min_member = min};
 
 	obj_pod_extra(&o)->gang = pod_gang_new(f->names, &draft, NULL);
 	assert_int_equal(cluster_put_pod(f->c, &o, NULL), ERR_OK);
+}
+
+static void put_member(struct fix *f, const char *name, int32_t min)
+{
+	put_aged(f, name, min, 0);
 }
 
 /* A pod of application "app" in a task group ("": none), which defines a:2 and b:3 if told to. */
@@ -67,6 +72,33 @@ static void a_gang_is_what_its_pods_say(void **state)
 	cluster_drop_pod(f.c, "ns", "p2");
 	assert_string_equal(podset_text(&f, "g", 0), "");
 	fix_free(&f); /* and no name is left of it */
+}
+
+static int64_t made(const struct fix *f)
+{
+	return ledger_group(f->l, group_of(f, "g"))->obj->created_ns;
+}
+
+static void a_gang_is_as_old_as_its_oldest_pod(void **state)
+{
+	struct fix f;
+
+	fix_init(&f, PROFILE_KAI);
+	put_aged(&f, "p1", 2, 70);
+	assert_int_equal(made(&f), AT(70));
+	put_aged(&f, "p2", 2, 50);
+	put_aged(&f, "p3", 2, 60); /* in whatever order they come */
+	assert_int_equal(made(&f), AT(50));
+	put_aged(&f, "p0", 1, 40); /* of those whose minimum counts */
+	assert_int_equal(made(&f), AT(50));
+	cluster_drop_pod(f.c, "ns", "p0");
+	cluster_drop_pod(f.c, "ns", "p2");
+	assert_int_equal(made(&f), AT(60));
+	put_aged(&f, "p3", 2, 80); /* another one of that name */
+	assert_int_equal(made(&f), AT(70));
+	put_aged(&f, "p4", 3, 90);
+	assert_int_equal(made(&f), AT(90));
+	fix_free(&f);
 }
 
 static void a_pod_group_of_that_name_takes_its_place(void **state)
@@ -149,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gang_is_what_its_pods_say),
+		cmocka_unit_test(a_gang_is_as_old_as_its_oldest_pod),
 		cmocka_unit_test(a_pod_group_of_that_name_takes_its_place),
 		cmocka_unit_test(task_groups_are_podsets_of_their_application),
 		cmocka_unit_test(a_soft_gang_has_no_minimum_after_its_time),

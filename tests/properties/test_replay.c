@@ -24,7 +24,6 @@
 
 #define NOW_NS (INT64_C(1800000000) * NS_PER_S)
 
-/* Not kai yet: it tells of the pods that keep waiting in the order they were read, which a journal does not keep. */
 static const enum profile profiles[] = {PROFILE_DEFAULT, PROFILE_KUBERNETES, PROFILE_YUNIKORN, PROFILE_KAI};
 enum { PROFILES = sizeof(profiles) / sizeof(*profiles) };
 
@@ -273,7 +272,7 @@ static void ONE_3_replay_is_the_record_on_random_clusters(void **state)
 {
 	enum { RUNS = 20 };
 	char folder[64], path[96];
-	uint64_t n = env_number("CEDE_N", 300), seconds = env_number("CEDE_SECONDS", 0);
+	uint64_t n = env_number("CEDE_N", 600), seconds = env_number("CEDE_SECONDS", 0);
 	time_t end = time(NULL) + (time_t)seconds;
 	struct counts counts = {0};
 
