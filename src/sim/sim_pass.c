@@ -97,6 +97,18 @@ static bool is_overdue(const struct decision *d, const struct pod *p)
 	return d->overdue.node != NODE_NONE && p->nomination != NOMINATION_NONE;
 }
 
+/* Room that was reserved for it, and which it does not need any more. */
+static void see_given_up(struct sim *s, pod_id pod)
+{
+	const struct pod *p = ledger_pod(s->ledger, pod);
+	node_id kept = asleep_waiter(s->asleep, pod)->nominated;
+
+	if (kept == NODE_NONE || (p->node == kept && (p->state == POD_PLACED || p->nomination != NOMINATION_NONE)))
+		return;
+	wake_node_gained(s, kept);
+	wake_queue_lost(s, p->queue);
+}
+
 /*
  * A pass asks everybody in turn, so what one gets may help the next in the same pass, whether he was awake or not: his
  * queue grew, and others may take from who was there before; or he gave up room that was reserved for him.
@@ -110,10 +122,7 @@ static void see_helps(struct sim *s, const struct decision *d)
 		wake_queue_grew(s, p->queue, p->group);
 	if (is_overdue(d, p) && p->node != kept)
 		wake_node_taken(s, p->node);
-	if (kept == NODE_NONE || (p->node == kept && (p->state == POD_PLACED || p->nomination != NOMINATION_NONE)))
-		return;
-	wake_node_gained(s, kept);
-	wake_queue_lost(s, p->queue);
+	see_given_up(s, d->pod);
 }
 
 static void see(struct sim *s, const struct decision *d)
@@ -198,6 +207,11 @@ bool wake_has_missed(struct sim *s)
 {
 	catch_up(s);
 	return s->asleep->has_missed;
+}
+
+bool wake_has_loose(const struct sim *s)
+{
+	return s->asleep && s->asleep->n_loose;
 }
 
 bool wake_groups_wait(void *sim)
@@ -313,6 +327,8 @@ static void move_kind(struct sim *s, pod_id pod, node_id nominated)
 	}
 	if (old != NODE_NONE)
 		wake_node_gained(s, old);
+	if (nominated == NODE_NONE)
+		wake_queue_lost(s, ledger_pod(s->ledger, pod)->queue);
 }
 
 /* In profile kubernetes who takes a node takes it from lower pods that were nominated there: they look again. */
@@ -354,8 +370,8 @@ static void settle(struct sim *s, const struct decision *d)
 	if (nominated != NODE_NONE) {
 		if (wake_looks_everywhere(s) && d->n_victims)
 			wake_those_who_lost(s, nominated);
-		if (is_new && a->kinds.v[kind].is_group) /* others moved for it: it may start now */
-			kind_wake(s, &a->kinds.v[kind]);
+		if (is_new && a->kinds.v[kind].is_group && helps_now(s, &a->kinds.v[kind].need, nominated))
+			kind_wake(s, &a->kinds.v[kind]); /* others moved for it: it may start now */
 		if (!a->kinds.v[kind].is_loose)
 			return;
 	}
@@ -412,6 +428,8 @@ void wake_settle(struct sim *s, const struct decisions *plan)
 	wait_classes_look_again(s);
 	forget_claims(s);
 	for (uint32_t i = 0; i < plan->v.n; i++)
-		if (plan->v.v[i].outcome == OUTCOME_PLACED)
+		if (plan->v.v[i].outcome == OUTCOME_PLACED) {
+			see_given_up(s, plan->v.v[i].pod);
 			wake_for_newcomer(s, plan->v.v[i].pod);
+		}
 }

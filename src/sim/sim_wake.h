@@ -40,6 +40,8 @@ bool wake_passes_over(void *sim, pod_id pod);
 bool wake_was_cut(struct sim *s);
 /* What the pass decided may have helped kinds that it did not ask: they are awake now. */
 bool wake_has_missed(struct sim *s);
+/* Is somebody asked at every moment, because nobody knows when he should be? */
+bool wake_has_loose(const struct sim *s);
 /* For the engine: might others move for a group that waits and is not tried? */
 bool wake_groups_wait(void *sim);
 /* Is nobody awake, but others might move for a group that waits? */
