@@ -329,12 +329,13 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 	rows->generation = n->generation;
 }
 
+/* A node that has gone has no generation, like rows that were forgotten: both are made anew. */
 const struct pod_rows *node_rows_of(struct node_rows *r, const struct ledger *l, node_id node)
 {
 	const struct ledger_node *n = ledger_node(l, node);
 	struct pod_rows *rows = &r->v[node];
 
-	if (rows->generation != n->generation)
+	if (!rows->generation || rows->generation != n->generation)
 		build(r, l, node, rows);
 	return rows;
 }

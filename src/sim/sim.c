@@ -132,11 +132,12 @@ static enum err_code submit(struct sim *s, struct err *e)
 /* Everything at this time, in the order README.md says. */
 static enum err_code happen(struct sim *s, struct err *e)
 {
+	uint64_t before = s->outcome.events;
 	enum err_code rc = ERR_OK;
 
 	while (is_due(s)) {
+		s->outcome.events += s->timers.v[heap_peek(&s->due)].what != WAKE_NOBODY;
 		timer_fire(s);
-		s->outcome.events++;
 	}
 	while (!rc && s->next_event < s->o.n_events && s->o.events[s->next_event].at_ns <= s->now_ns) {
 		rc = sim_happen(s, &s->o.events[s->next_event++], e);
@@ -150,6 +151,7 @@ static enum err_code happen(struct sim *s, struct err *e)
 	}
 	if (s->half_done.n)
 		sim_settle_gangs(s);
+	s->is_probe = s->o.compares && s->outcome.events == before;
 	return rc;
 }
 

@@ -73,6 +73,7 @@ struct sim_options {			    /* zero-initialised but for these */
 	bool keeps_series;
 	bool checks;	    /* conservation and the ledger after every event: for tests */
 	bool is_exhaustive; /* try everything that waits each time: for tests of what is skipped */
+	bool compares;	    /* each pass with the same pass if everybody were asked; an error where they differ */
 };
 
 struct sim *sim_new(const struct sim_options *o, struct err *e);

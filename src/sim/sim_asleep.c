@@ -87,6 +87,10 @@ static uint32_t find_kind(const struct asleep *a, const struct wait_kind *like)
 void kind_rouse(struct asleep *a, struct wait_kind *k)
 {
 	k->is_awake = true;
+	if (a->pass && k->pass != a->pass) {
+		a->has_missed = true;
+		k->was_decided = false;
+	}
 	if (!k->is_listed)
 		array_push(&a->awake, (uint32_t)(k - a->kinds.v));
 	k->is_listed = true;
@@ -147,6 +151,7 @@ static void drop_kind(struct sim *s, uint32_t at)
 	a->kinds.v[last].at = k->at;
 	a->live.n--;
 	a->n_wary -= k->is_wary;
+	a->n_loose -= k->is_loose;
 	if (k->is_nominated)
 		remove_from(a->nominated.v, &a->nominated.n, at);
 	if (k->is_listed)
@@ -222,6 +227,12 @@ void wake_enter(struct sim *s, pod_id pod)
 	k = &s->asleep->kinds.v[asleep_waiter(s->asleep, pod)->kind];
 	if (k->is_group || k->is_wary)
 		kind_wake(s, k);
+}
+
+void kind_set_loose(struct asleep *a, struct wait_kind *k, bool is_loose)
+{
+	a->n_loose += (uint32_t)is_loose - (uint32_t)k->is_loose;
+	k->is_loose = is_loose;
 }
 
 static void compact(struct asleep *a, struct wait_kind *k)

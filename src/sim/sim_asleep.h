@@ -18,6 +18,7 @@ struct wait_kind {
 	uint32_t n_nodes;
 	node_id nodes[WAKING_NODES]; /* that got room since it was refused */
 	bool is_wary;		     /* filters look at other pods, or at volumes: anything may help it */
+	bool is_loose;		     /* nobody knows what may help it, and be it time: it is asked at every moment */
 	bool is_group;
 	bool is_nominated;		/* one pod, or a group of which some have reserved room */
 	bool fitted_max, could_reclaim; /* when it was refused */
@@ -29,6 +30,7 @@ struct wait_kind {
 	uint32_t next_of_hash;
 	uint32_t at; /* among the live ones */
 	uint32_t timer;
+	uint64_t pass;		    /* in which it was asked last */
 	bool was_decided;	    /* in the present pass: refused, gated or nominated */
 	ledger_mark refused_at;	    /* in the present pass */
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
@@ -48,7 +50,7 @@ struct asleep {
 	ARRAY(uint32_t) free_kinds, live;
 	ARRAY(uint32_t) awake;	   /* those that are, and some that fell asleep since the last pass */
 	ARRAY(uint32_t) nominated; /* kinds of one pod with reserved room */
-	uint32_t n_wary;
+	uint32_t n_wary, n_loose;
 	uint64_t seen_tree;	 /* its generation and 1, when shares_limits was found out */
 	ARRAY(node_id) grown_on; /* where pods of the queue are that grew, once it is looked for */
 	bool knows_grown;
@@ -58,6 +60,9 @@ struct asleep {
 	ARRAY(pod_id) tried;
 	uint32_t n_seen; /* decisions of the pass that were looked at */
 	const struct decisions *plan;
+	uint64_t pass; /* its number; 0: none is under way */
+	uint64_t n_passes;
+	bool has_missed;  /* what the pass decided may help kinds that it does not ask */
 	bool has_victims; /* the pass has */
 	bool has_windows; /* times end that groups are told of only when they are asked */
 	bool has_looked;  /* in the present pass, with the ledger as of this mark */
@@ -70,6 +75,7 @@ struct waiter *asleep_waiter(struct asleep *a, pod_id pod);
 void kind_rouse(struct asleep *a, struct wait_kind *k); /* it is asked if it is still helped when its turn comes */
 void kind_wake(struct sim *s, struct wait_kind *k);	/* it is asked in any case */
 void kind_enter(struct sim *s, pod_id pod, node_id nominated);
+void kind_set_loose(struct asleep *a, struct wait_kind *k, bool is_loose);
 
 /* sim_wake.c */
 bool wake_is_unclear(const struct sim *s);	 /* then whatever happens may help anybody */

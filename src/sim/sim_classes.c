@@ -165,7 +165,9 @@ static void sum_up(const struct sim *s, res_id r, node_id node, struct node_hold
 		const struct pod *p = ledger_pod(s->ledger, n->pods.v[i]);
 		int64_t amount = res_list_get(&shape_get(s->vocab, p->shape)->usage, r);
 
-		if (p->state == POD_PLACED && p->queue != QUEUE_NONE && amount > 0)
+		if (helps_is_new(s, p))
+			ret->generation = 0; /* after the pass it counts too */
+		else if (p->state == POD_PLACED && p->queue != QUEUE_NONE && amount > 0)
 			add_held(&ret->held, p->queue, p->priority, amount);
 	}
 }

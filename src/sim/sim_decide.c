@@ -2,6 +2,7 @@
 /* The engine's turn: it decides until nothing more comes of it, and what it decides is carried out. */
 #include <string.h>
 
+#include "sim/sim_shadow.h"
 #include "sim/sim_wake.h"
 
 enum {
@@ -120,11 +121,46 @@ static enum err_code plan_once(struct sim *s, const struct engine_run *run, stru
 	enum err_code rc;
 
 	plan->v.n = 0;
-	wake_follow(s, plan);
 	rc = engine_plan(s->engine, run, plan, e);
 	s->outcome.engine_ns = time_add(s->outcome.engine_ns, time_since(clock_now(&clock), began));
 	s->outcome.cycles++;
 	s->outcome.attempts += plan->v.n;
+	return rc;
+}
+
+/* A time that a verdict of the plan names is a moment, whoever sleeps. */
+static void note_times(struct sim *s, const struct decisions *plan)
+{
+	int64_t at = TIME_NONE;
+
+	for (uint32_t i = 0; i < plan->v.n; i++) {
+		int64_t next = wake_next_time(s, &plan->v.v[i]);
+
+		at = next != TIME_NONE && (at == TIME_NONE || next < at) ? next : at;
+	}
+	if (at != TIME_NONE)
+		timer_set(s, at, TIMER_WAKE, WAKE_NOBODY);
+}
+
+/* The pass with everybody, taken back again. */
+static enum err_code plan_shadow(struct sim *s, struct engine_run run, struct shadow *ret, struct err *e)
+{
+	ledger_mark mark = ledger_get_mark(s->ledger);
+	struct decisions plan = {.arena = s->arena};
+	enum err_code rc;
+
+	s->o.is_exhaustive = true;
+	wake_collect(s, 1, &run.these, &run.n_these);
+	run.these = NULL;
+	wake_follow(s, &plan);
+	rc = plan_once(s, &run, &plan, e);
+	s->o.is_exhaustive = false;
+	note_times(s, &plan);
+	for (uint32_t i = 0; i < plan.v.n; i++)
+		ret->has_moves |= plan.v.v[i].action == ACTION_CONSOLIDATE;
+	shadow_take(s, ret);
+	ledger_rollback(s->ledger, mark);
+	array_free(&plan.v);
 	return rc;
 }
 
@@ -133,7 +169,7 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 {
 	ledger_mark mark = ledger_get_mark(s->ledger);
 
-	for (uint32_t per_kind = PER_KIND;; per_kind *= per_kind < PER_KIND_ALL ? 8 : 1) {
+	for (uint32_t per_kind = PER_KIND;;) {
 		enum err_code rc;
 
 		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive &&
@@ -146,10 +182,26 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 		rc = plan_once(s, run, plan, e);
 		if (rc || s->o.is_exhaustive)
 			return rc;
-		if (per_kind >= PER_KIND_ALL || !wake_was_cut(s))
+		if (per_kind < PER_KIND_ALL && wake_was_cut(s))
+			per_kind *= 8;
+		else if (!wake_has_missed(s))
 			return rc;
 		ledger_rollback(s->ledger, mark);
 	}
+}
+
+static enum err_code plan_and_compare(struct sim *s, struct engine_run *run, struct decisions *plan, struct err *e)
+{
+	struct shadow shadow = {0};
+	enum err_code rc = plan_shadow(s, *run, &shadow, e);
+
+	wake_follow(s, plan);
+	if (!rc && !s->is_probe)
+		rc = plan_pass(s, run, plan, e);
+	if (!rc && !(s->is_probe && (shadow.has_moves || wake_has_loose(s)))) /* README.md says why */
+		rc = shadow_compare(s, &shadow, e);
+	array_free(&shadow.pods);
+	return rc;
 }
 
 /* Does anybody want to know who was protected from whom? If not, it only matters until when. */
@@ -169,10 +221,12 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 				 .passes_over = wake_passes_over,
 				 .driver = s};
 	struct decisions plan = {.arena = s->arena};
-	enum err_code rc = plan_pass(s, &run, &plan, e);
+	enum err_code rc;
 
-	s->is_dirty = false;
-	if (!rc) {
+	wake_follow(s, &plan);
+	rc = s->o.compares ? plan_and_compare(s, &run, &plan, e) : plan_pass(s, &run, &plan, e);
+	s->is_dirty &= s->is_probe;
+	if (!rc && !s->is_probe) {
 		wake_settle(s, &plan);
 		*ret_has_moved = carry_out(s, &plan);
 		s->moves_due = *ret_has_moved;

@@ -2,6 +2,7 @@
 #include "sim/sim_helps.h"
 
 #include "rules/judge.h"
+#include "sim/sim_asleep.h"
 
 const struct engine_config *helps_config(const struct sim *s)
 {
@@ -206,9 +207,14 @@ bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b)
 	return !shifts_priorities(s, a) && !shifts_priorities(s, b);
 }
 
+bool helps_is_new(const struct sim *s, const struct pod *v)
+{
+	return s->asleep && s->asleep->pass && ledger_is_new(s->ledger, v);
+}
+
 static bool may_go(const struct sim *s, const struct wait_need *k, const struct pod *v, bool reclaims, uint64_t lacking)
 {
-	if (v->state != POD_PLACED)
+	if (v->state != POD_PLACED || helps_is_new(s, v))
 		return false;
 	if (k->queue == v->queue || profile_get(helps_config(s)->profile)->search_mode == MODE_PODS)
 		return v->priority < k->priority || (v->group != GROUP_NONE && !goes_by_priority(s));
@@ -283,6 +289,17 @@ static void measure(const struct sim *s, const struct wait_need *k, node_id node
 		if (g->by[r] > 0)
 			g->types |= UINT64_C(1) << r;
 	}
+}
+
+bool helps_now(const struct sim *s, const struct wait_need *k, node_id node)
+{
+	const struct res_list *l = request_of(s, k);
+	const int64_t *has = ledger_node_allocatable(s->ledger, node), *used = ledger_node_used(s->ledger, node);
+
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->v[i].amount > has[l->v[i].type] - used[l->v[i].type])
+			return false;
+	return used[RES_PODS] < has[RES_PODS];
 }
 
 /*

@@ -23,6 +23,10 @@ struct wait_need { /* what all pods of a kind have in common */
 const struct engine_config *helps_config(const struct sim *s);
 /* Could one of its pods start on the node, now or when others have left? */
 bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);
+/* Is there room on the node as it is? */
+bool helps_now(const struct sim *s, const struct wait_need *k, node_id node);
+/* Did it get its place in the pass that is under way? Then it does not go in it (rules/same_cycle.c). */
+bool helps_is_new(const struct sim *s, const struct pod *v);
 /* Are there places enough for as many of the group as have to start together? */
 bool helps_group(const struct sim *s, const struct wait_need *k);
 /* The same in two steps: what there is for any number of such pods, and whether it is enough for so many. */

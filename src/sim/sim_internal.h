@@ -74,8 +74,10 @@ struct timer {
 	int64_t at_ns;
 	uint64_t seq;
 	enum timer_kind kind;
-	uint32_t what; /* pod_id; slot; kind of waiting pods */
+	uint32_t what; /* pod_id; slot; kind of waiting pods, or one of these */
 };
+#define WAKE_ALL (UINT32_MAX - 1)
+#define WAKE_NOBODY UINT32_MAX /* a time to compare at, where nothing happens (sim_shadow.h) */
 
 /* A ledger pod of ours. */
 struct incarnation {
@@ -143,6 +145,7 @@ struct sim {
 	bool has_queueless;
 	int32_t lowest_priority;
 	uint64_t n_decisions;
+	bool is_probe; /* nothing happened at this moment: it is only compared */
 	struct sim_outcome outcome;
 	struct series *series;
 	bool has_run, was_changed;

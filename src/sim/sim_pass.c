@@ -13,15 +13,15 @@ static void wake_others(struct sim *s, bool wakes_all)
 {
 	struct asleep *a = s->asleep;
 
-	if (!wakes_all && !a->has_windows)
+	if (!wakes_all && !a->has_windows && !a->n_loose)
 		return;
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		k->must_ask |= wakes_all;
-		if (wakes_all)
+		k->must_ask |= wakes_all || k->is_loose;
+		if (wakes_all || k->is_loose)
 			kind_rouse(a, k);
-		else if (!k->is_awake && k->is_group)
+		else if (a->has_windows && !k->is_awake && k->is_group)
 			kind_wake_for_time(s, k);
 	}
 }
@@ -42,6 +42,7 @@ static void forget_sleepers(struct asleep *a)
 
 static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most)
 {
+	k->pass = a->pass;
 	k->n_tried = k->n_placed = 0;
 	k->refused_at = k->passed_at = UINT32_MAX;
 	k->was_decided = false;
@@ -59,12 +60,14 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 
 	a->tried.n = 0;
 	a->n_seen = 0;
-	a->has_victims = false;
+	a->pass = 0;
+	a->has_victims = a->has_missed = false;
 	a->has_windows = wake_has_windows(s);
 	a->has_looked = false;
 	wait_classes_look_again(s);
 	wake_others(s, needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS);
 	forget_sleepers(a);
+	a->pass = ++a->n_passes;
 	for (uint32_t i = 0; i < a->awake.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
@@ -88,6 +91,40 @@ static bool speaks_for_kind(const struct wait_kind *k, const struct decision *d)
 	return d->outcome != OUTCOME_PLACED;
 }
 
+/* Who waits for pods that should have gone long ago may reserve room that others count on who wait for somebody else. */
+static bool is_overdue(const struct decision *d, const struct pod *p)
+{
+	return d->overdue.node != NODE_NONE && p->nomination != NOMINATION_NONE;
+}
+
+/* Room that was reserved for it, and which it does not need any more. */
+static void see_given_up(struct sim *s, pod_id pod)
+{
+	const struct pod *p = ledger_pod(s->ledger, pod);
+	node_id kept = asleep_waiter(s->asleep, pod)->nominated;
+
+	if (kept == NODE_NONE || (p->node == kept && (p->state == POD_PLACED || p->nomination != NOMINATION_NONE)))
+		return;
+	wake_node_gained(s, kept);
+	wake_queue_lost(s, p->queue);
+}
+
+/*
+ * A pass asks everybody in turn, so what one gets may help the next in the same pass, whether he was awake or not: his
+ * queue grew, and others may take from who was there before; or he gave up room that was reserved for him.
+ */
+static void see_helps(struct sim *s, const struct decision *d)
+{
+	const struct pod *p = ledger_pod(s->ledger, d->pod);
+	node_id kept = asleep_waiter(s->asleep, d->pod)->nominated;
+
+	if (d->outcome == OUTCOME_PLACED)
+		wake_queue_grew(s, p->queue, p->group);
+	if (is_overdue(d, p) && p->node != kept)
+		wake_node_taken(s, p->node);
+	see_given_up(s, d->pod);
+}
+
 static void see(struct sim *s, const struct decision *d)
 {
 	struct asleep *a = s->asleep;
@@ -96,6 +133,8 @@ static void see(struct sim *s, const struct decision *d)
 	a->has_victims |= d->n_victims > 0;
 	if (at == SLOT_NONE)
 		return;
+	if (!s->o.is_exhaustive && !a->has_victims)
+		see_helps(s, d);
 	a->kinds.v[at].was_decided |= speaks_for_kind(&a->kinds.v[at], d);
 	if (d->outcome == OUTCOME_WAITING)
 		a->kinds.v[at].refused_at = ledger_get_mark(s->ledger);
@@ -164,6 +203,17 @@ bool wake_was_cut(struct sim *s)
 	return false;
 }
 
+bool wake_has_missed(struct sim *s)
+{
+	catch_up(s);
+	return s->asleep->has_missed;
+}
+
+bool wake_has_loose(const struct sim *s)
+{
+	return s->asleep && s->asleep->n_loose;
+}
+
 bool wake_groups_wait(void *sim)
 {
 	struct sim *s = sim;
@@ -197,34 +247,39 @@ static int64_t earlier(int64_t a, int64_t b)
 	return b == TIME_NONE || (a != TIME_NONE && a < b) ? a : b;
 }
 
-/* When time alone may let it start; TIME_NONE: never. */
-static int64_t wakes_at(const struct sim *s, const struct decision *d)
+/*
+ * Where queues lose only so many pods within an hour: when some queue may lose one more. Who needs more than one is not
+ * told when that may be.
+ */
+static int64_t rate_eases_at(const struct sim *s)
 {
-	int64_t at = d->until_ns != TIME_NONE && d->until_ns > s->now_ns ? d->until_ns : TIME_NONE;
+	const struct eviction_history *h = &s->history;
+	int64_t hour_ago = time_since(s->now_ns, 3600 * NS_PER_S);
+	uint32_t from = 0, to = h->v.n;
+
+	if (!helps_config(s)->evictions_per_hour)
+		return TIME_NONE;
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (h->v.v[middle].at_ns > hour_ago)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from == h->v.n ? TIME_NONE : time_add(h->v.v[from].at_ns, 3600 * NS_PER_S);
+}
+
+int64_t wake_next_time(const struct sim *s, const struct decision *d)
+{
+	int64_t at = earlier(d->until_ns != TIME_NONE && d->until_ns > s->now_ns ? d->until_ns : TIME_NONE,
+			     rate_eases_at(s));
 
 	for (uint32_t i = 0; i < d->n_protected; i++) {
 		int64_t until = d->protected[i].verdict.until_ns;
 
 		if (until != TIME_NONE && until > s->now_ns)
 			at = earlier(at, until);
-	}
-	return at;
-}
-
-/* When those whose room it waits for should have been gone for longer than one has patience. */
-static int64_t overdue_at(const struct sim *s, node_id node)
-{
-	const struct ledger_node *n = ledger_node(s->ledger, node);
-	int64_t at = TIME_NONE;
-
-	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = ledger_pod(s->ledger, n->pods.v[i]);
-		int64_t late = p->state != POD_LEAVING || p->obj->deleted_ns == TIME_NONE
-				       ? TIME_NONE
-				       : time_add(p->obj->deleted_ns, time_add(helps_config(s)->patience_ns, 1));
-
-		if (late != TIME_NONE && late > s->now_ns)
-			at = earlier(at, late);
 	}
 	return at;
 }
@@ -247,6 +302,7 @@ static void fall_asleep(struct sim *s, uint32_t at)
 
 	k->is_awake = k->must_ask = false;
 	k->n_nodes = 0;
+	kind_set_loose(s->asleep, k, false);
 	k->fitted_max = helps_max(s, &k->need);
 	k->could_reclaim = helps_reclaim(s, &k->need);
 }
@@ -271,6 +327,8 @@ static void move_kind(struct sim *s, pod_id pod, node_id nominated)
 	}
 	if (old != NODE_NONE)
 		wake_node_gained(s, old);
+	if (nominated == NODE_NONE)
+		wake_queue_lost(s, ledger_pod(s->ledger, pod)->queue);
 }
 
 /* In profile kubernetes who takes a node takes it from lower pods that were nominated there: they look again. */
@@ -287,28 +345,38 @@ static void wake_those_who_lost(struct sim *s, node_id node)
 	}
 }
 
-/* When it is worth another try though nothing happened. */
+/*
+ * When it is worth another try though nothing happened. Who has reserved room that does not come free in time looks
+ * everywhere, like everybody (engine/queued.c), and is not told of whom it could take it from instead, and when; nor is
+ * of all times who was told of so many that some were left out.
+ */
 static void settle(struct sim *s, const struct decision *d)
 {
 	struct asleep *a = s->asleep;
 	const struct pod *p = ledger_pod(s->ledger, d->pod); /* it may keep a nomination though nothing was decided */
 	node_id nominated = p->nomination != NOMINATION_NONE ? p->node : NODE_NONE;
 	uint32_t kind;
+	bool is_new;
 
 	if (asleep_waiter(a, d->pod)->kind == SLOT_NONE)
 		return;
+	is_new = asleep_waiter(a, d->pod)->nominated != nominated;
+	if (is_overdue(d, p) && is_new)
+		wake_node_taken(s, nominated);
 	move_kind(s, d->pod, nominated);
 	kind = asleep_waiter(a, d->pod)->kind;
+	if (is_overdue(d, p) || d->n_protected >= PROTECTED_MAX)
+		kind_set_loose(a, &a->kinds.v[kind], true);
 	if (nominated != NODE_NONE) {
-		set_wake(s, kind, overdue_at(s, nominated));
 		if (wake_looks_everywhere(s) && d->n_victims)
 			wake_those_who_lost(s, nominated);
-		return;
+		if (is_new && a->kinds.v[kind].is_group && helps_now(s, &a->kinds.v[kind].need, nominated))
+			kind_wake(s, &a->kinds.v[kind]); /* others moved for it: it may start now */
+		if (!a->kinds.v[kind].is_loose)
+			return;
 	}
 	a->kinds.v[kind].need.reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
-	set_wake(s, kind, wakes_at(s, d));
-	if (d->overdue.node != NODE_NONE)
-		set_wake(s, kind, overdue_at(s, d->overdue.node));
+	set_wake(s, kind, wake_next_time(s, d));
 }
 
 /*
@@ -350,6 +418,7 @@ void wake_settle(struct sim *s, const struct decisions *plan)
 	struct asleep *a = s->asleep;
 
 	catch_up(s);
+	a->pass = 0;
 	for (uint32_t i = 0; i < a->awake.n; i++)
 		if (a->kinds.v[a->awake.v[i]].is_awake && a->kinds.v[a->awake.v[i]].was_decided)
 			fall_asleep(s, a->awake.v[i]);
@@ -359,6 +428,8 @@ void wake_settle(struct sim *s, const struct decisions *plan)
 	wait_classes_look_again(s);
 	forget_claims(s);
 	for (uint32_t i = 0; i < plan->v.n; i++)
-		if (plan->v.v[i].outcome == OUTCOME_PLACED)
+		if (plan->v.v[i].outcome == OUTCOME_PLACED) {
+			see_given_up(s, plan->v.v[i].pod);
 			wake_for_newcomer(s, plan->v.v[i].pod);
+		}
 }

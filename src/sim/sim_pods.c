@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/sim_helps.h"
 #include "sim/sim_wake.h"
 
 /* ---- slots ---- */
@@ -578,6 +579,16 @@ static void count_eviction(struct sim *s, uint32_t slot)
 	}
 }
 
+/* From then on nobody counts on its room any more, nor is kept from anything by it (engine_next_time). */
+static void set_overdue_timer(struct sim *s, pod_id pod, int64_t gone_ns)
+{
+	int64_t due = ledger_pod(s->ledger, pod)->obj->deleted_ns;
+	int64_t late = due == TIME_NONE ? TIME_NONE : time_add(time_add(due, helps_config(s)->patience_ns), 1);
+
+	if (late != TIME_NONE && late < gone_ns)
+		timer_set(s, late, TIMER_WAKE, WAKE_ALL);
+}
+
 static void begin_leaving(struct sim *s, pod_id pod, int64_t gone_ns)
 {
 	struct incarnation *i = sim_incarnation(s, pod);
@@ -588,6 +599,7 @@ static void begin_leaving(struct sim *s, pod_id pod, int64_t gone_ns)
 	i->serial = s->pods.v[slot].serial;
 	i->account = s->pods.v[slot].account;
 	i->timer = timer_set(s, gone_ns, TIMER_GONE, pod);
+	set_overdue_timer(s, pod, gone_ns);
 	s->pods.v[slot].pod = POD_NONE;
 	after_the_end(s, slot, false);
 }

@@ -16,11 +16,16 @@ void sim_wake_all(struct sim *s)
 
 void sim_wake_time(struct sim *s, uint32_t what)
 {
-	struct wait_kind *k = &s->asleep->kinds.v[what];
+	struct asleep *a = asleep_of(s);
+	struct wait_kind *k = what >= WAKE_ALL ? NULL : &a->kinds.v[what];
 
+	if (what == WAKE_ALL)
+		sim_wake_all(s);
+	if (!k)
+		return;
 	k->timer = SLOT_NONE;
 	k->must_ask = true;
-	kind_rouse(s->asleep, k);
+	kind_rouse(a, k);
 }
 
 bool wake_is_unclear(const struct sim *s)
@@ -183,8 +188,8 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 		if (k->must_ask || k->need.queue == QUEUE_NONE ||
 		    !(shares ? shares_path(s, k->need.queue, leaf) : k->need.queue == leaf))
 			continue;
-		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) ||
-		    (!k->fitted_max && helps_max(s, &k->need)) || (!k->could_reclaim && now_reclaims(s, k)))
+		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) || !k->fitted_max ||
+		    (!k->could_reclaim && now_reclaims(s, k)))
 			kind_wake(s, k);
 	}
 }

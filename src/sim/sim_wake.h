@@ -9,12 +9,13 @@
  *	- a node got room, and with it and with whoever may go there one of its pods might fit that node (sim_helps.h);
  *	- its queue came below a guarantee or a maximum that it was not below before;
  *	- it is below its guarantee, and another queue grew above its own: there may be victims now;
- *	- time: a window, delay, rate or patience ends that was named when it was refused;
+ *	- time: a window, delay or rate ends that was named when it was refused, or patience with pods that do not go;
+ *	- what others got in the same pass, before its turn: then the pass is planned again with it;
  *	- others might move for a group: then nobody is asked again, but the engine looks for moves (engine_may_move);
  *	- whatever is not clear: budgets, filters that look at other pods, fair shares, a changed tree or cluster.
  *
  * Being woken in vain costs time, sleeping on would change results: tests/sim compares with trying everything always
- * (sim_options.is_exhaustive).
+ * (sim_options.is_exhaustive), and pass by pass (sim_options.compares).
  */
 #pragma once
 
@@ -37,9 +38,15 @@ void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
+/* What the pass decided may have helped kinds that it did not ask: they are awake now. */
+bool wake_has_missed(struct sim *s);
+/* Is somebody asked at every moment, because nobody knows when he should be? */
+bool wake_has_loose(const struct sim *s);
 /* For the engine: might others move for a group that waits and is not tried? */
 bool wake_groups_wait(void *sim);
 /* Is nobody awake, but others might move for a group that waits? */
 bool wake_may_move(struct sim *s);
 /* What came of the pass, before it is carried out: who sleeps now, and for how long. */
 void wake_settle(struct sim *s, const struct decisions *plan);
+/* When time alone may change what was decided; TIME_NONE: never. */
+int64_t wake_next_time(const struct sim *s, const struct decision *d);
