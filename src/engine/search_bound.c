@@ -97,7 +97,7 @@ static bool bound_by_rows(struct search_bounds *b, node_id node, struct node_bou
 	bool lacks = rows_measure_lacks(b, node, false), is_known;
 
 	b->is_listing = is_listing(b);
-	is_known = rows_look(b, node);
+	is_known = rows_look(b, node, true);
 	if (b->has_groups && b->g->s->lacking)
 		lacks = rows_measure_lacks(b, node, true);
 	tell_by_rows(b, is_known);
@@ -343,26 +343,48 @@ uint32_t search_bound_who(struct node_search *g, struct row_says *ret)
 
 /* ---- a closer look ---- */
 
+/* By the candidates, who are enough. */
+static void tighten(struct search_bounds *b, struct node_bound *ret)
+{
+	struct node_bound x = *ret;
+
+	x.is_below = !b->is_clear;
+	x.highest = b->candidates[b->enough].row->priority;
+	x.lost = rows_least_cover(b);
+	if (node_bound_cmp(&x, ret) > 0)
+		*ret = x;
+}
+
+/* Drivers go where nobody else is enough: the others alone are looked at, and all of them where they are not. */
 void search_bound_refine(struct node_search *g, node_id node, struct node_bound *ret)
 {
 	struct search_bounds *b = bounds_of(g);
-	bool lacks = rows_measure_lacks(b, node, false);
+	bool lacks = rows_measure_lacks(b, node, false), by_drivers;
 
 	ret->is_refined = true;
 	b->is_listing = false;
-	if (!lacks || ret->opted_out || !rows_look(b, node))
+	if (!lacks || ret->opted_out || !rows_look(b, node, false))
 		return;
-	if (b->has_groups && g->s->lacking)
+	if (b->has_groups && g->s->lacking) {
 		rows_measure_lacks(b, node, true);
-	rows_refine(b, ret);
+		rows_look(b, node, false);
+	}
+	by_drivers = b->has_drivers;
+	ret->needs_drivers = by_drivers && b->enough == UINT32_MAX;
+	if (ret->needs_drivers)
+		rows_look(b, node, true);
+	if (b->enough != UINT32_MAX)
+		tighten(b, ret);
 	if (!b->has_own)
-		memory_refined(b, node, ret->lost);
+		memory_refined(b, node, ret, by_drivers);
 }
 
 int node_bound_cmp(const struct node_bound *a, const struct node_bound *b)
 {
 	if (a->opted_out != b->opted_out)
 		return a->opted_out < b->opted_out ? -1 : 1;
+	if (a->needs_drivers != b->needs_drivers)
+		return a->needs_drivers ? 1 : -1;
 	if (a->is_below != b->is_below)
 		return a->is_below ? 1 : -1;
 	if (a->highest != b->highest)
@@ -379,6 +401,7 @@ bool node_bound_is_beaten(const struct node_bound *b, const struct set_cost *cos
 	int d;
 
 	least.v[COST_OPTED_OUT] = b->opted_out;
+	least.v[COST_DRIVERS] = b->needs_drivers;
 	least.v[COST_BELOW] = b->is_below;
 	least.v[COST_HIGHEST] = b->highest;
 	least.v[COST_LOST] = b->lost;

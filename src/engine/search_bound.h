@@ -15,8 +15,9 @@
 #include "engine/search_internal.h"
 
 struct node_bound {
-	int64_t opted_out; /* victims that opted out, at least: 0 or 1 */
-	bool is_below;	   /* some queue falls below its guarantee, in types laws do not look at */
+	int64_t opted_out;  /* victims that opted out, at least: 0 or 1 */
+	bool needs_drivers; /* one of them is a driver, at least */
+	bool is_below;	    /* some queue falls below its guarantee, in types laws do not look at */
 	int64_t highest, lost;
 	uint32_t at; /* place among the nodes */
 	bool is_refined;

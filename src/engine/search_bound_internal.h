@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search_bound_internal.h - what search_bound.c (all nodes), search_rows.c (one node, row by row), search_kinds.c (what
- * rules say of each kind of pod), search_class.c (what a node offers all searches of which rules say the same) and
+ * rules say of each kind of pod), search_cover.c (the least that a set costs that is enough), search_class.c (what a node offers all searches of which rules say the same) and
  * search_memory.c (bounds of a shape) share; for them alone.
  */
 #pragma once
@@ -114,10 +114,12 @@ struct bound_entry {
 	uint64_t generation; /* of the node; 0: nothing known */
 	int64_t until_ns;    /* a minimum runtime ends */
 	uint64_t class_id;
-	int64_t opted_out, lost;
+	int64_t lost;
 	int64_t refined_ns; /* when it was looked at more closely; TIME_NONE */
+	uint64_t members;   /* of queues, plus 1: good while the same pods are drivers; 0: whoever is one */
 	int32_t highest;
 	uint16_t class_at;
+	bool needs_opted_out, needs_drivers;
 	bool is_out; /* no set is enough */
 	bool is_below;
 	bool is_silent; /* nobody there has to be told of */
@@ -126,7 +128,8 @@ struct bound_entry {
 /* A closer look that was taken at another time is a bound still, and one to be taken again. */
 static inline struct node_bound entry_bound(const struct bound_entry *e, int64_t now_ns, uint32_t at)
 {
-	return (struct node_bound){.opted_out = e->opted_out,
+	return (struct node_bound){.opted_out = e->needs_opted_out,
+				   .needs_drivers = e->needs_drivers,
 				   .is_below = e->is_below,
 				   .highest = e->highest,
 				   .lost = e->lost,
@@ -144,6 +147,7 @@ struct bound_block {	/* entries of some nodes, one after the other in the list *
 	uint16_t class_at[BLOCK_CLASSES];
 	uint64_t class_id[BLOCK_CLASSES];
 	int64_t until_ns;	 /* the first minimum runtime ends */
+	uint64_t members;	 /* as of entries; 0: whoever is a driver */
 	struct node_bound least; /* of those on which a set may be enough */
 };
 
@@ -209,6 +213,7 @@ struct search_bounds { /* memory used by one search after the other */
 	bool is_clear;	 /* it is enough without those who take a queue below its guarantee for sure */
 	bool is_listing; /* more may be told of */
 	bool has_groups;
+	bool has_drivers; /* they were left out */
 	int64_t until_ns; /* the first minimum runtime ends */
 };
 
@@ -243,9 +248,9 @@ static inline const struct shape_answer *shape_of(struct search_bounds *b, shape
 
 /*
  * Who may go on the node, lowest priority first, up to the priority at which it is enough; and whom the rules have to
- * be asked about, of all. False: the rows do not tell.
+ * be asked about, of all. Without drivers only those who opted out may be some. False: the rows do not tell.
  */
-bool rows_look(struct search_bounds *b, node_id node);
+bool rows_look(struct search_bounds *b, node_id node, bool with_drivers);
 /* Room and what has to be freed; is anything? Groups that go as a whole free room below a maximum elsewhere too. */
 bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups);
 bool rows_are_enough(const struct search_bounds *b); /* everybody who may go */
@@ -293,8 +298,6 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 
 /* The verdict on a pod that is protected or has to be asked; NULL: it has to be asked. */
 const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception);
-/* A closer look at the candidates: ret->lost is never less than before. */
-void rows_refine(struct search_bounds *b, struct node_bound *ret);
 static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,
 			       const struct shape_answer *shape)
 {
@@ -308,6 +311,11 @@ static inline int64_t row_lost(const struct search_bounds *b, const struct pod_r
 		return 0;
 	return lost_work(shape->share, res_sub_sat(j->now_ns, since_ns));
 }
+
+/* ---- search_cover.c ---- */
+
+/* So much work is lost at least where candidates go that are enough and did not opt out. */
+int64_t rows_least_cover(struct search_bounds *b);
 
 /* ---- search_class.c ---- */
 
@@ -345,4 +353,5 @@ uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
 const struct bound_block *block_find(struct search_bounds *b, uint32_t from);
 void block_keep(struct search_bounds *b, uint32_t from); /* what is known of its nodes now */
 uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret);
-void memory_refined(struct search_bounds *b, node_id node, int64_t lost);
+/* by_drivers: it depends on who is one. */
+void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers);

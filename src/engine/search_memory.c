@@ -167,11 +167,18 @@ static bool is_lasting(const struct search_bounds *b, node_id node)
 	return !ledger_node(b->g->s->c->ledger, node)->n_due;
 }
 
+/* Are the same pods drivers as when it was looked at, and does that matter? */
+static bool is_of_members(const struct search_bounds *b, uint64_t members)
+{
+	return !members || (members == ledger_members(b->g->s->c->ledger) + 1 && judge_asks(b->g->s->j, RULE_DRIVER));
+}
+
 struct bound_entry *memory_find(struct search_bounds *b, node_id node)
 {
 	struct bound_entry *e = b->memory ? &b->memory->entries[node] : NULL;
 
-	return e && e->generation == ledger_node(b->g->s->c->ledger, node)->generation &&
+	return e && is_of_members(b, e->members) &&
+			       e->generation == ledger_node(b->g->s->c->ledger, node)->generation &&
 			       b->g->s->j->now_ns < e->until_ns && class_is_current(b, e->class_at, e->class_id)
 		       ? e
 		       : NULL;
@@ -186,7 +193,7 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.until_ns = x->until_ns,
 							.class_id = c->id,
 							.class_at = (uint16_t)(c - b->classes),
-							.opted_out = bound->opted_out,
+							.needs_opted_out = bound->opted_out > 0,
 							.highest = (int32_t)bound->highest,
 							.lost = bound->lost,
 							.refined_ns = TIME_NONE,
@@ -195,7 +202,7 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.is_silent = !x->n_listed && !x->has_groups};
 }
 
-void memory_refined(struct search_bounds *b, node_id node, int64_t lost)
+void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers)
 {
 	struct bound_entry *e = memory_find(b, node);
 	struct bound_memory *m = b->memory;
@@ -203,7 +210,11 @@ void memory_refined(struct search_bounds *b, node_id node, int64_t lost)
 
 	if (!e)
 		return;
-	e->lost = lost;
+	e->lost = bound->lost;
+	e->highest = (int32_t)bound->highest;
+	e->is_below = bound->is_below;
+	e->needs_drivers = bound->needs_drivers;
+	e->members = by_drivers ? ledger_members(b->g->s->c->ledger) + 1 : 0;
 	e->refined_ns = b->g->s->j->now_ns;
 	at = m->places[node] / m->block;
 	if (m->blocks[at].is_known)
@@ -221,7 +232,7 @@ const struct bound_block *block_find(struct search_bounds *b, uint32_t from)
 {
 	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
 
-	if (!k || !k->is_known || b->g->s->j->now_ns >= k->until_ns)
+	if (!k || !k->is_known || b->g->s->j->now_ns >= k->until_ns || !is_of_members(b, k->members))
 		return NULL;
 	for (uint32_t i = 0; i < k->n_classes; i++)
 		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
@@ -247,6 +258,7 @@ static void add_entry(struct bound_block *k, const struct bound_entry *e, uint32
 	struct node_bound x = entry_bound(e, TIME_NONE, from);
 
 	k->is_silent &= e->is_silent;
+	k->members = e->members ? e->members : k->members;
 	k->until_ns = e->until_ns < k->until_ns ? e->until_ns : k->until_ns;
 	if (e->is_out)
 		return;

@@ -71,7 +71,15 @@ static void fit_candidates(struct search_bounds *b, uint32_t n)
 	b->listed = mem_resize(b->listed, b->n_candidates, sizeof(*b->listed));
 }
 
-bool rows_look(struct search_bounds *b, node_id node)
+/* Is it an application's driver, which goes only where nobody else does? */
+static bool is_driver(struct search_bounds *b, const struct pod_row *row)
+{
+	const struct judge *j = b->g->s->j;
+
+	return judge_asks(j, RULE_DRIVER) && judge_is_driver(j, ledger_pod(j->ledger, row->pod));
+}
+
+bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 {
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	struct kind_answers *answers = kinds_for(b, b->types);
@@ -82,7 +90,7 @@ bool rows_look(struct search_bounds *b, node_id node)
 	b->n = b->n_listed = 0;
 	b->enough = UINT32_MAX;
 	b->is_clear = false;
-	b->has_groups = false;
+	b->has_groups = b->has_drivers = false;
 	b->until_ns = INT64_MAX;
 	if (!answers)
 		return false;
@@ -105,6 +113,10 @@ bool rows_look(struct search_bounds *b, node_id node)
 		if (!row_may_go(b, a, row, &is_last))
 			continue;
 		b->has_groups |= a->is_of_group;
+		if (!with_drivers && !is_last && is_driver(b, row)) {
+			b->has_drivers = true;
+			continue;
+		}
 		if (!b->is_clear && !is_last && !(shape->types & a->below))
 			b->is_clear = add_frees(b, clear, shape);
 		if (is_beyond)
@@ -182,51 +194,4 @@ bool rows_bound(const struct search_bounds *b, struct node_bound *ret)
 	ret->highest = b->candidates[b->enough].row->priority;
 	ret->lost = least_lost(b, least_victims(b));
 	return true;
-}
-
-/* ---- a closer look ---- */
-
-/*
- * Of one type alone so much has to be freed: at least so much work is lost if parts of pods could go, those first that
- * free most for what is lost.
- */
-static int64_t least_for_type(const struct search_bounds *b, uint32_t k, bool *taken)
-{
-	int64_t left = b->lacks[k], sum = 0;
-
-	memset(taken, 0, b->n * sizeof(*taken));
-	while (left > 0) {
-		const struct row_candidate *best = NULL;
-		uint32_t at = 0;
-
-		for (uint32_t i = 0; i < b->n; i++) {
-			const struct row_candidate *m = &b->candidates[i];
-
-			if (taken[i] || m->shape->frees[k] <= 0 ||
-			    (best && (__int128)lost_of(b, m) * best->shape->frees[k] >=
-					     (__int128)lost_of(b, best) * m->shape->frees[k]))
-				continue;
-			best = m;
-			at = i;
-		}
-		if (!best)
-			break;
-		taken[at] = true;
-		if (best->shape->frees[k] >= left)
-			return res_add_sat(sum, (int64_t)((__int128)lost_of(b, best) * left / best->shape->frees[k]));
-		sum = res_add_sat(sum, lost_of(b, best));
-		left -= best->shape->frees[k];
-	}
-	return sum;
-}
-
-void rows_refine(struct search_bounds *b, struct node_bound *ret)
-{
-	bool *taken = arena_n(b->g->s->c->arena, b->n + 1, bool);
-
-	for (uint32_t k = 0; k < b->g->want.n; k++) {
-		int64_t lost = b->lacks[k] > 0 ? least_for_type(b, k, taken) : 0;
-
-		ret->lost = lost > ret->lost ? lost : ret->lost;
-	}
 }

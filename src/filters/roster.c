@@ -21,28 +21,40 @@ void roster_add(struct roster *r, const struct ledger *l, pod_id pod)
 	id_index_put(&r->by_terms, pod, terms_key(l, p));
 }
 
+/* What is the same for all pods of a label set or a shape is found out once. */
+struct filling {
+	uint32_t *lists; /* of a label set, and one more; 0: not known */
+	uint8_t *terms;	 /* of a shape: 0: not known, 1: none, 2: some */
+};
+
+static void fill_one(struct roster *r, const struct ledger *l, struct filling *f, pod_id pod, const struct pod *p)
+{
+	struct vocab *v = ledger_vocab(l);
+
+	if (!f->lists[p->labelset]) {
+		f->lists[p->labelset] = id_index_list(&r->by_labelset, labelset_key(p)) + 1;
+		id_index_put(&r->by_ns, p->labelset, (uint64_t)labelset_get(v, p->labelset)->ns + 1);
+	}
+	id_index_put_new(&r->by_labelset, pod, f->lists[p->labelset] - 1);
+	if (!f->terms[p->shape])
+		f->terms[p->shape] = shape_has_terms(shape_get(v, p->shape)) ? 2 : 1;
+	if (f->terms[p->shape] == 2)
+		id_index_put(&r->by_terms, pod, terms_key(l, p));
+}
+
 void roster_fill(struct roster *r, const struct ledger *l)
 {
-	uint32_t n_labelsets = labelset_limit(ledger_vocab(l));
-	uint32_t *lists =
-		mem_alloc((size_t)n_labelsets * sizeof(*lists)); /* of a label set, and one more; 0: not known */
-	bool has_terms = shape_with_terms_count(ledger_vocab(l));
+	uint32_t n = ledger_pod_limit(l);
+	const struct pod *pods = n ? ledger_pod(l, 0) : NULL;
+	struct filling f = {.lists = mem_alloc((labelset_limit(ledger_vocab(l)) + 1) * sizeof(*f.lists)),
+			    .terms = mem_alloc(shape_limit(ledger_vocab(l)) + 1)};
 
-	for (pod_id pod = 0; pod < ledger_pod_limit(l); pod++) {
-		const struct pod *p = ledger_pod(l, pod);
-
-		if (p->state != POD_PLACED && p->state != POD_LEAVING)
-			continue;
-		if (!lists[p->labelset]) {
-			lists[p->labelset] = id_index_list(&r->by_labelset, labelset_key(p)) + 1;
-			id_index_put(&r->by_ns, p->labelset,
-				     (uint64_t)labelset_get(ledger_vocab(l), p->labelset)->ns + 1);
-		}
-		id_index_put_new(&r->by_labelset, pod, lists[p->labelset] - 1);
-		if (has_terms)
-			id_index_put(&r->by_terms, pod, terms_key(l, p));
-	}
-	mem_free(lists);
+	id_index_expect(&r->by_labelset, n);
+	for (pod_id pod = 0; pod < n; pod++)
+		if (pods[pod].state == POD_PLACED || pods[pod].state == POD_LEAVING)
+			fill_one(r, l, &f, pod, &pods[pod]);
+	mem_free(f.lists);
+	mem_free(f.terms);
 }
 
 void roster_remove(struct roster *r, const struct ledger *l, pod_id pod)

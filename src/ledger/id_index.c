@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/id_index.h"
 
+#include <string.h>
+
 #include "base/map.h"
 
 void id_index_free(struct id_index *x)
@@ -69,21 +71,13 @@ static uint32_t list_of(struct id_index *x, uint64_t key)
 	return i;
 }
 
-static void link_in(struct id_index *x, uint32_t id, uint32_t i)
+void id_index_expect(struct id_index *x, uint32_t n)
 {
-	uint32_t first = x->lists.v[i].first;
-
-	x->links.v[id] = (struct id_link){.next = first, .prev = ID_NONE, .list = i};
-	if (first != ID_NONE)
-		x->links.v[first].prev = id;
-	x->lists.v[i].first = id;
-}
-
-static void make_room(struct id_index *x, uint32_t id)
-{
-	array_reserve(&x->links, id + 1);
-	while (x->links.n <= id)
-		x->links.v[x->links.n++] = (struct id_link){ID_NONE, ID_NONE, ID_NONE};
+	if (x->links.n >= n)
+		return;
+	array_reserve(&x->links, n);
+	memset(x->links.v + x->links.n, 0xff, (n - x->links.n) * sizeof(*x->links.v)); /* ID_NONE */
+	x->links.n = n;
 }
 
 void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
@@ -91,7 +85,7 @@ void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
 	if (id >= x->links.n) {
 		if (key == 0)
 			return;
-		make_room(x, id);
+		id_index_expect(x, id + 1);
 	}
 	uint32_t list = x->links.v[id].list;
 	if (list != ID_NONE) {
@@ -100,18 +94,12 @@ void id_index_put(struct id_index *x, uint32_t id, uint64_t key)
 		link_out(x, id);
 	}
 	if (key != 0)
-		link_in(x, id, list_of(x, key));
+		id_index_put_new(x, id, list_of(x, key));
 }
 
 uint32_t id_index_list(struct id_index *x, uint64_t key)
 {
 	return list_of(x, key);
-}
-
-void id_index_put_new(struct id_index *x, uint32_t id, uint32_t list)
-{
-	make_room(x, id);
-	link_in(x, id, list);
 }
 
 uint32_t id_index_first(const struct id_index *x, uint64_t key)

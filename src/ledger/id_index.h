@@ -34,9 +34,21 @@ void id_index_free(struct id_index *x);
 void id_index_trim(struct id_index *x); /* what was taken in advance is given back */
 /* Into the list of key, out of the one it was in. Key 0: out only. */
 void id_index_put(struct id_index *x, uint32_t id, uint64_t key);
-/* The same in two steps, for many of one key: the list of a key, made if there is none; an id that is in no list into it. */
+/*
+ * The same in steps, for many of few keys: room for ids below n; the list of a key, made if there is none; an id that
+ * is in no list into it.
+ */
+void id_index_expect(struct id_index *x, uint32_t n);
 uint32_t id_index_list(struct id_index *x, uint64_t key);
-void id_index_put_new(struct id_index *x, uint32_t id, uint32_t list);
+static inline void id_index_put_new(struct id_index *x, uint32_t id, uint32_t list)
+{
+	uint32_t first = x->lists.v[list].first;
+
+	x->links.v[id] = (struct id_link){.next = first, .prev = ID_NONE, .list = list};
+	if (first != ID_NONE)
+		x->links.v[first].prev = id;
+	x->lists.v[list].first = id;
+}
 uint32_t id_index_first(const struct id_index *x, uint64_t key); /* ID_NONE if there is none */
 static inline uint32_t id_index_next(const struct id_index *x, uint32_t id)
 {

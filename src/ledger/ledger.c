@@ -223,6 +223,11 @@ uint64_t ledger_queue_members(const struct ledger *l, queue_id q)
 	return l->queues.v[q].members;
 }
 
+uint64_t ledger_members(const struct ledger *l)
+{
+	return l->members;
+}
+
 uint32_t ledger_stride(const struct ledger *l)
 {
 	return l->stride;

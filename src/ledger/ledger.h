@@ -214,6 +214,7 @@ pod_id ledger_app_next(const struct ledger *l, pod_id pod);
 
 /* Changes whenever a pod comes to the list of a leaf queue or leaves it. */
 uint64_t ledger_queue_members(const struct ledger *l, queue_id q);
+uint64_t ledger_members(const struct ledger *l); /* of any leaf queue */
 /* Changes whenever a queue comes, goes, moves or is told something else. */
 uint64_t ledger_tree_generation(const struct ledger *l);
 

@@ -148,6 +148,7 @@ struct ledger {
 	uint64_t budget_standing;   /* likewise */
 	uint64_t group_generation;  /* likewise */
 	uint64_t tree_generation;   /* likewise */
+	uint64_t members;	    /* likewise: those of all queues */
 	struct rows allocatable, node_used, node_leaving, node_reserved;
 	wide capacity_wide[RES_MAX];
 	int64_t capacity[RES_MAX];

@@ -295,6 +295,7 @@ void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos)
 	if (p->queue != QUEUE_NONE) {
 		pod_list *list = &l->queues.v[p->queue].pods;
 		l->queues.v[p->queue].members++;
+		l->members++;
 		if (pos > list->n)
 			pos = list->n;
 		array_push(list, id);
@@ -319,6 +320,7 @@ void pod_queue_out(struct ledger *l, pod_id id)
 	if (p->queue != QUEUE_NONE) {
 		pod_list *list = &l->queues.v[p->queue].pods;
 		l->queues.v[p->queue].members++;
+		l->members++;
 		assert(list->v[p->queue_pos] == id);
 		pod_id last = array_pop(list);
 		list->v[p->queue_pos] = last;

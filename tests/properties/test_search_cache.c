@@ -305,17 +305,94 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	end(&p);
 }
 
-static void add_sized(struct story *s, const char *name, const char *node, const char *asks)
+/* One of six alone has a driver, who runs shortest. */
+static void tell_of_drivers(struct pair *p)
+{
+	struct err e;
+
+	story_begin(&p->s);
+	p->now_ns = STORY_NOW_NS;
+	story_queue(&p->s, "root.prod", "guaranteed 9");
+	story_queue(&p->s, "root.test", NULL);
+	for (int i = 0; i < 6; i++) {
+		char node[8], name[8], words[32];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		snprintf(name, sizeof(name), "p%d", i);
+		snprintf(words, sizeof(words), i == 4 ? "app x age 900" : "age %d", 1000 + 100 * i);
+		story_node(&p->s, node, 2);
+		story_pod(&p->s, name, "root.test", 2, node, words);
+	}
+	story_node(&p->s, "n7", 1);
+	story_pod(&p->s, "other", "root.test", 1, "n7", "app x age 500");
+	story_pod(&p->s, "want", "root.prod", 2, NULL, NULL);
+	story_load(&p->s);
+	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
+	engine_need_search_cache(p->forgetful);
+	search_cache_keep_nothing(p->forgetful->search_cache);
+}
+
+/* What a node costs for having a driver alone is forgotten when its application has no other pod any more. */
+static void who_is_alone_drives_nothing(void **state)
+{
+	struct pair p = {0};
+	struct ledger *l;
+	ledger_mark mark;
+	pod_id want;
+
+	(void)state;
+	tell_of_drivers(&p);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	for (int i = 0; i < 2; i++) { /* the second time all is known */
+		decide_alike(&p, want, 0);
+		ledger_rollback(l, mark);
+	}
+	assert_non_null(strstr(text_str(&p.said), "takes p0"));
+	assert_null(strstr(text_str(&p.said), "takes p4"));
+	cluster_drop_pod(p.s.cluster, "d", "other");
+	ledger_commit(l);
+	decide(&p, p.s.engine, want, &p.said); /* that one alone: who decides before changes the node for a while */
+	assert_non_null(strstr(text_str(&p.said), "takes p4"));
+	end(&p);
+}
+
+/* Asked what would be without a rule, an engine asks with it before and after. */
+static void without_the_rule_drivers_are_like_others(void **state)
+{
+	struct pair p = {0};
+	struct ledger *l;
+	ledger_mark mark;
+	pod_id want;
+
+	(void)state;
+	tell_of_drivers(&p);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	for (int i = 0; i < 4; i++) {
+		p.s.settings->rules_off = i % 2 ? UINT64_C(1) << RULE_DRIVER : 0;
+		text_reset(&p.said);
+		decide_alike(&p, want, 0);
+		ledger_rollback(l, mark);
+		assert_non_null(strstr(text_str(&p.said), i % 2 ? "takes p4" : "takes p0"));
+	}
+	end(&p);
+}
+
+static void add_sized(struct story *s, const char *name, const char *queue, int priority, const char *node,
+		      const char *asks)
 {
 	struct text since = {0};
 
 	timestamp_text(STORY_NOW_NS - 3600 * NS_PER_S, &since);
 	text_printf(&s->objects,
 		    "---\napiVersion: v1\nkind: Pod\n"
-		    "metadata: {name: %s, namespace: d, labels: {queue: root.test}, creationTimestamp: \"%s\"}\n"
-		    "spec: {nodeName: %s, containers: [{name: c, resources: {requests: {" STORY_UNIT
+		    "metadata: {name: %s, namespace: d, labels: {queue: %s}, creationTimestamp: \"%s\"}\n"
+		    "spec: {priority: %d, nodeName: %s, containers: [{name: c, resources: {requests: {" STORY_UNIT
 		    ": 2, %s}}}]}\nstatus: {phase: Running, startTime: \"%s\"}\n",
-		    name, text_str(&since), node, asks, text_str(&since));
+		    name, queue, text_str(&since), priority, node, asks, text_str(&since));
 	text_free(&since);
 }
 
@@ -337,10 +414,10 @@ static void a_cluster_that_grew_has_other_shares(void **state)
 	story_node(&p.s, "n1", 2);
 	story_node(&p.s, "n2", 2);
 	story_node(&p.s, "n3", 0);
-	add_sized(&p.s, "much-cpu", "n1", "cpu: 120");
-	add_sized(&p.s, "much-memory", "n2", "memory: 100Gi");
+	add_sized(&p.s, "much-cpu", "root.test", 0, "n1", "cpu: 120");
+	add_sized(&p.s, "much-memory", "root.test", 0, "n2", "memory: 100Gi");
 	story_node(&p.s, "n4", 2); /* the best two are looked at in any case */
-	add_sized(&p.s, "more-memory", "n4", "memory: 110Gi");
+	add_sized(&p.s, "more-memory", "root.test", 0, "n4", "memory: 110Gi");
 	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
 	story_load(&p.s);
 	l = cluster_ledger(p.s.cluster);
@@ -360,6 +437,39 @@ static void a_cluster_that_grew_has_other_shares(void **state)
 	text_free(&after);
 	p.s.plan.arena = NULL;
 	story_end(&p.s);
+}
+
+/*
+ * On n1 the lowest priority is enough, but takes a queue further below its guarantee of memory; who has a higher one
+ * does not, and is better than those of the other nodes.
+ */
+static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct err e;
+
+	(void)state;
+	story_begin(&p.s);
+	text_add(&p.s.objects, "---\npartitions:\n- name: default\n  queues:\n  - name: root\n    queues:\n"
+			       "    - {name: prod, resources: {guaranteed: {" STORY_UNIT ": 9}}}\n"
+			       "    - {name: owed, resources: {guaranteed: {memory: 100Gi}}}\n    - {name: test}\n");
+	for (int i = 1; i < 6; i++) {
+		char node[8], name[8];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		snprintf(name, sizeof(name), "p%d", i);
+		story_node(&p.s, node, i == 1 ? 4 : 2);
+		add_sized(&p.s, name, "root.test", 4 + i, node, "memory: 1Gi");
+	}
+	add_sized(&p.s, "low", "root.owed", 0, "n1", "memory: 1Gi");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, "priority 60");
+	story_load(&p.s);
+	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	engine_need_search_cache(p.forgetful);
+	search_cache_keep_nothing(p.forgetful->search_cache);
+	decide_alike(&p, cluster_find_pod(p.s.cluster, "d", "want"), 0);
+	assert_non_null(strstr(text_str(&p.said), "takes p1"));
+	end(&p);
 }
 
 /*
@@ -416,6 +526,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_alone_in_its_group_depends_on_other_nodes),
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
+		cmocka_unit_test(who_is_alone_drives_nothing),
+		cmocka_unit_test(without_the_rule_drivers_are_like_others),
+		cmocka_unit_test(who_keeps_guarantees_may_have_a_higher_priority),
 		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
