@@ -22,6 +22,7 @@ void search_bounds_free(struct search_bounds *b)
 	mem_free(b->shapes);
 	mem_free(b->candidates);
 	mem_free(b->listed);
+	bits_free(&b->few);
 	mem_free(b);
 }
 
@@ -117,7 +118,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	struct search_class *c;
 	bool is_found;
 
-	if (b->g->s->lacking)
+	if (b->g->s->lacking || b->is_by_rows)
 		return bound_by_rows(b, node, ret);
 	rows_measure_lacks(b, node, false);
 	c = class_for(b);
@@ -126,6 +127,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 		return bound_by_rows(b, node, ret);
 	if (is_listing(b))
 		tell_by_class(b, c, x, node);
+	b->has_last |= x->has_last;
 	is_found = class_bound(b, c, x, ret);
 	memory_keep(b, c, x, node, ret, is_found);
 	return is_found;
@@ -148,7 +150,7 @@ static const struct bound_entry *find_known(struct search_bounds *b, node_id nod
 	return e;
 }
 
-/* ---- all nodes ---- */
+/* ---- the search ---- */
 
 bool search_bound_serves(const struct node_search *g)
 {
@@ -246,17 +248,77 @@ static bool has_own(const struct node_search *g)
 	return pod != POD_NONE;
 }
 
+/* ---- searches that ask few, or all but few ---- */
+
+/* Was it so the last time that one of this shape searched inside a queue? Then what nodes say is worth keeping. */
+static bool is_repeated(struct search_bounds *b)
+{
+	const struct pod *p = b->g->s->j->p;
+	struct search_inside *last = &b->inside[p->shape % MEMORIES], is = {p->shape, p->queue};
+	bool is_same = last->shape == is.shape && last->queue == is.queue;
+
+	*last = is;
+	return is_same;
+}
+
+/* Inside its queue a search asks nobody else: where pods of it are on few nodes, the others are not looked at. */
+static bool is_of_few(struct search_bounds *b, uint32_t n_nodes)
+{
+	const struct judge *j = b->g->s->j;
+	const pod_id *v;
+	uint32_t n = 0;
+
+	if ((j->action != ACTION_PREEMPT && j->action != ACTION_DISPLACE) || j->p->queue == QUEUE_NONE)
+		return false;
+	v = ledger_queue_pods(j->ledger, j->p->queue, &n);
+	if (n > n_nodes / 2 || is_repeated(b))
+		return false;
+	bits_reset(&b->few);
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pod(j->ledger, v[i])->state == POD_PLACED)
+			bits_set(&b->few, ledger_pod(j->ledger, v[i])->node);
+	return true;
+}
+
+/* Where nobody may go, the list of those who are protected is soon full. */
+static void begin_by_rows(struct search_bounds *b, bool is_soon_over)
+{
+	b->is_by_rows = b->is_of_few || is_soon_over;
+	if (b->is_by_rows)
+		b->memory = NULL;
+}
+
+enum { WIDE_PART = 16 };
+
+/* Between queues those of the own one are not asked. Are they few, bounds that count them too are hardly lower. */
+static bool is_wide(const struct search_bounds *b)
+{
+	const struct judge *j = b->g->s->j;
+	uint32_t n = 0;
+
+	if (j->action != ACTION_RECLAIM || b->g->s->protected || j->p->queue == QUEUE_NONE || j->p->group != GROUP_NONE)
+		return false;
+	ledger_queue_pods(j->ledger, j->p->queue, &n);
+	return n && n <= ledger_pod_limit(j->ledger) / WIDE_PART;
+}
+
+/* ---- all nodes ---- */
+
 static uint32_t bound_each(struct search_bounds *b, const node_id *nodes, uint32_t from, uint32_t to,
 			   struct node_bound *ret)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct bound_entry *e = find_known(b, nodes[i]);
+		const struct bound_entry *e;
 
+		if (b->is_of_few && !bits_has(&b->few, nodes[i]))
+			continue;
+		e = find_known(b, nodes[i]);
 		ret[count].at = i;
 		if (e)
 			ret[count] = entry_bound(e, b->g->s->j->now_ns, i);
+		b->has_last |= e && e->has_last;
 		count += e ? !e->is_out : bound_anew(b, nodes[i], &ret[count]);
 	}
 	return count;
@@ -274,6 +336,7 @@ static uint32_t bound_block(struct search_bounds *b, const node_id *nodes, uint3
 	uint32_t count;
 
 	if (k && !is_told(b, k)) {
+		b->has_last |= k->has_last;
 		*ret = k->least;
 		return k->is_open;
 	}
@@ -291,15 +354,21 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	enum kinds_say says;
 
 	g->has_bounds = true;
+	b->has_last = false;
+	b->is_of_few = is_of_few(b, n);
+	b->is_wide = is_wide(b);
 	memory_begin(b, nodes, n);
 	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);
 	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);
+	b->has_last &= says == ALL_KEPT; /* else nodes tell */
+	begin_by_rows(b, says == ALL_KEPT && !g->s->tells_times);
 	/* Where nobody may go, nodes are looked at for who is protected alone. */
 	for (uint32_t i = 0, end; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i = end) {
 		end = block_end(b, i, n);
 		count += bound_block(b, nodes, i, end, with_blocks, &ret[count]);
 	}
+	g->spares_nobody = !b->has_last;
 	return count;
 }
 
@@ -355,7 +424,7 @@ void search_bound_refine(struct node_search *g, node_id node, struct node_bound 
 	if (b->has_groups && g->s->lacking)
 		rows_measure_lacks(b, node, true);
 	rows_refine(b, ret);
-	if (!b->has_own)
+	if (!b->has_own && !b->is_wide)
 		memory_refined(b, node, ret->lost);
 }
 

@@ -57,6 +57,7 @@ static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, co
 	is_odd = row_is_exception(b, a, row, true, &says);
 	*ret_last = says == LAST;
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
+	b->has_last |= says == LAST || says == OPEN || a->is_of_group;
 	if (b->is_listing && (is_kept || says == OPEN) && (is_odd || !(a->is_untold || row_is_unknown(b, a, row))))
 		list(b, a, row, is_odd);
 	return !is_kept;
@@ -84,6 +85,7 @@ bool rows_look(struct search_bounds *b, node_id node)
 	b->is_clear = false;
 	b->has_groups = false;
 	b->until_ns = INT64_MAX;
+	b->has_last |= !answers;
 	if (!answers)
 		return false;
 	fit_candidates(b, rows->n);
@@ -93,8 +95,12 @@ bool rows_look(struct search_bounds *b, node_id node)
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
 
-		if (is_beyond && !b->is_listing && b->is_clear)
+		if (a->stamp == b->stamp && a->says == NOT_ASKED)
+			continue;
+		if (is_beyond && !b->is_listing && b->is_clear) {
+			b->has_last = true; /* perhaps among the rest */
 			break;
+		}
 		shape = shape_of(b, row->shape);
 		if (!(shape->types & types) || row->pod == b->own)
 			continue;
