@@ -23,6 +23,9 @@ void search_bounds_free(struct search_bounds *b)
 	mem_free(b->candidates);
 	mem_free(b->listed);
 	bits_free(&b->few);
+	bits_free(&b->made);
+	array_free(&b->own_nodes);
+	mem_free(b->own_at);
 	mem_free(b);
 }
 
@@ -118,7 +121,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	struct search_class *c;
 	bool is_found;
 
-	if (b->g->s->lacking || b->is_by_rows)
+	if (b->is_by_rows)
 		return bound_by_rows(b, node, ret);
 	rows_measure_lacks(b, node, false);
 	c = class_for(b);
@@ -250,15 +253,61 @@ static bool has_own(const struct node_search *g)
 
 /* ---- searches that ask few, or all but few ---- */
 
-/* Was it so the last time that one of this shape searched inside a queue? Then what nodes say is worth keeping. */
+enum { REPEATED = 3 };
+
+/* Was it so the last times that one of this shape searched inside a queue? Then what nodes say is worth keeping. */
 static bool is_repeated(struct search_bounds *b)
 {
 	const struct pod *p = b->g->s->j->p;
-	struct search_inside *last = &b->inside[p->shape % MEMORIES], is = {p->shape, p->queue};
-	bool is_same = last->shape == is.shape && last->queue == is.queue;
+	struct search_inside *last = &b->inside[p->shape % MEMORIES];
 
-	*last = is;
-	return is_same;
+	if (last->shape != p->shape || last->queue != p->queue)
+		*last = (struct search_inside){p->shape, p->queue, 0};
+	return ++last->n > REPEATED;
+}
+
+static void add_own(struct search_bounds *b, const struct pod *p)
+{
+	const struct shape_answer *shape = shape_of(b, p->shape);
+	uint32_t at;
+
+	if (!bits_has(&b->few, p->node)) {
+		bits_set(&b->few, p->node);
+		b->own_at[p->node] = b->own_nodes.n;
+		array_push(&b->own_nodes, ((struct few_node){.node = p->node}));
+	}
+	at = b->own_at[p->node];
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		b->own_nodes.v[at].frees[k] += shape->frees[k];
+}
+
+/* The nodes on which pods of its queue are, and what they hold there. */
+static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+
+	if (b->n_own_at < ledger_node_limit(l)) {
+		b->n_own_at = ledger_node_limit(l);
+		b->own_at = mem_resize(b->own_at, b->n_own_at, sizeof(*b->own_at));
+	}
+	bits_reset(&b->few);
+	b->own_nodes.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pod(l, v[i])->state == POD_PLACED)
+			add_own(b, ledger_pod(l, v[i]));
+}
+
+/* Were all of them gone, would the pod have room? */
+static bool may_be_enough(struct search_bounds *b, const struct few_node *x)
+{
+	struct node_search *g = b->g;
+
+	g->node = x->node;
+	node_search_measure_room(g);
+	for (uint32_t k = 0; k < g->want.n; k++)
+		if (g->want.amount[k] > g->room[k] + x->frees[k])
+			return false;
+	return true;
 }
 
 /* Inside its queue a search asks nobody else: where pods of it are on few nodes, the others are not looked at. */
@@ -273,19 +322,21 @@ static bool is_of_few(struct search_bounds *b, uint32_t n_nodes)
 	v = ledger_queue_pods(j->ledger, j->p->queue, &n);
 	if (n > n_nodes / 2 || is_repeated(b))
 		return false;
-	bits_reset(&b->few);
-	for (uint32_t i = 0; i < n; i++)
-		if (ledger_pod(j->ledger, v[i])->state == POD_PLACED)
-			bits_set(&b->few, ledger_pod(j->ledger, v[i])->node);
+	find_own(b, v, n);
+	for (uint32_t i = 0; i < b->own_nodes.n && !b->g->s->protected; i++) /* nobody has to be told of */
+		if (!may_be_enough(b, &b->own_nodes.v[i]))
+			bits_clear(&b->few, b->own_nodes.v[i].node);
 	return true;
 }
 
-/* Where nobody may go, the list of those who are protected is soon full. */
-static void begin_by_rows(struct search_bounds *b, bool is_soon_over)
+/* What the nodes are looked at by: what is known of them, or their rows where little is looked at. */
+static void begin_nodes(struct search_bounds *b, const node_id *nodes, uint32_t n, enum kinds_say says)
 {
-	b->is_by_rows = b->is_of_few || is_soon_over;
-	if (b->is_by_rows)
-		b->memory = NULL;
+	b->is_of_few = is_of_few(b, n);
+	/* Where nobody may go, the list of those who are protected is soon full. */
+	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && !b->g->s->tells_times);
+	if (!b->is_by_rows)
+		memory_begin(b, nodes, n);
 }
 
 enum { WIDE_PART = 16 };
@@ -355,14 +406,15 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 
 	g->has_bounds = true;
 	b->has_last = false;
-	b->is_of_few = is_of_few(b, n);
+	b->memory = NULL;
 	b->is_wide = is_wide(b);
-	memory_begin(b, nodes, n);
+	rows_make(b, nodes, n);
 	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);
 	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);
 	b->has_last &= says == ALL_KEPT; /* else nodes tell */
-	begin_by_rows(b, says == ALL_KEPT && !g->s->tells_times);
+	if (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b)))
+		begin_nodes(b, nodes, n, says);
 	/* Where nobody may go, nodes are looked at for who is protected alone. */
 	for (uint32_t i = 0, end; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i = end) {
 		end = block_end(b, i, n);

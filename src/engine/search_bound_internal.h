@@ -181,13 +181,21 @@ struct listed { /* of whom it has to be told that he is protected, or at least a
 	const struct rule_verdict *why; /* NULL: it has to be asked */
 };
 
-struct search_inside { /* a search that asked pods of its own queue alone */
+struct search_inside { /* searches that asked pods of their own queue alone */
 	shape_id shape;
 	queue_id queue;
+	uint32_t n; /* one after the other */
+};
+
+struct few_node { /* one that has pods of the own queue */
+	node_id node;
+	int64_t frees[WANTED]; /* all of them together */
 };
 
 struct search_bounds { /* memory used by one search after the other */
 	struct node_rows rows;
+	struct bits made;		   /* nodes whose rows were made since their kinds got numbers */
+	uint64_t made_epoch, made_changes; /* of rows, plus 1; of nodes */
 	struct search_class classes[CLASSES];
 	struct bound_memory memories[MEMORIES];
 	struct search_inside inside[MEMORIES]; /* the last of them, by shape */
@@ -211,11 +219,14 @@ struct search_bounds { /* memory used by one search after the other */
 	bool has_own;		     /* pods of the own application run, or own is there */
 	bool is_wide;		     /* its queue is small and nobody is told: a class is shared with others */
 	bool has_last;		     /* somebody may be left who goes only if nothing else works */
-	bool is_of_few;		     /* nodes alone on which there are pods of its queue: nobody else is asked */
+	bool is_of_few;		     /* only nodes on which pods of its queue are enough: nobody else is asked */
 	struct bits few;	     /* those nodes */
-	bool is_by_rows;	     /* so little is looked at that it is not worth knowing the class */
-	pod_id own;		     /* of the waiting pod's group, and a row like those without one; POD_NONE */
-	uint64_t lone_changes;	     /* that were seen */
+	ARRAY(struct few_node) own_nodes;
+	uint32_t *own_at; /* by node id: where in own_nodes, if it is there */
+	uint32_t n_own_at;
+	bool is_by_rows;       /* so little is looked at that it is not worth knowing the class */
+	pod_id own;	       /* of the waiting pod's group, and a row like those without one; POD_NONE */
+	uint64_t lone_changes; /* that were seen */
 	int64_t path_lacks[WANTED];
 	uint32_t cycle;
 	/* of the present node */
@@ -346,9 +357,11 @@ void classes_free(struct search_bounds *b);
 /* ---- search_memory.c ---- */
 
 /*
- * What is known of the shape, for a list of nodes; nothing where the room is a matter of queues, or few of the nodes
- * are looked at. Rows of all nodes are made before rules are asked: then it is known how many kinds there are.
+ * Rows of these nodes are as the ledger is now. They are made before rules are asked: then it is known how many kinds
+ * there are.
  */
+void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n);
+/* What is known of the shape, for a list of nodes. */
 void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n);
 /* NULL: nothing is known. */
 struct bound_entry *memory_find(struct search_bounds *b, node_id node);

@@ -96,32 +96,23 @@ static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
 	m->blocks = mem_resize(m->blocks, n_blocks(m) + 1, sizeof(*m->blocks));
 }
 
-static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		node_rows_of(&b->rows, b->g->s->c->ledger, nodes[i]);
-}
-
 static void begin_anew(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
 	if (!is_same_list(m, nodes, n))
 		take_list(m, nodes, n);
 	for (uint32_t i = 0; i < n_blocks(m); i++)
 		m->blocks[i].is_known = false;
-	make_rows(b, nodes, n);
 	m->epoch = b->rows.epoch + 1;
 	m->changes = ledger_node_changes(b->g->s->c->ledger);
 }
 
-/* Its rows are made, and its block is looked at again. */
-static void follow_node(struct search_bounds *b, struct bound_memory *m, node_id node)
+/* Its block is looked at again. */
+static void follow_node(struct bound_memory *m, node_id node)
 {
 	uint32_t place = node < m->n ? m->places[node] : UINT32_MAX;
 
-	if (place == UINT32_MAX)
-		return;
-	m->blocks[place / m->block].is_known = false;
-	node_rows_of(&b->rows, b->g->s->c->ledger, node);
+	if (place != UINT32_MAX)
+		m->blocks[place / m->block].is_known = false;
 }
 
 static void follow(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
@@ -135,18 +126,15 @@ static void follow(struct search_bounds *b, struct bound_memory *m, const node_i
 		return;
 	}
 	for (; m->changes < changes; m->changes++)
-		follow_node(b, m, ledger_node_change(l, m->changes));
+		follow_node(m, ledger_node_change(l, m->changes));
 }
 
 void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n)
 {
 	const struct cede_cycle *c = b->g->s->c;
 
-	b->memory = b->g->s->lacking || b->is_of_few ? NULL : memory_of(b, c->p->shape, ledger_node_limit(c->ledger));
-	if (b->memory)
-		follow(b, b->memory, nodes, n);
-	else
-		make_rows(b, nodes, n);
+	b->memory = memory_of(b, c->p->shape, ledger_node_limit(c->ledger));
+	follow(b, b->memory, nodes, n);
 }
 
 void memories_forget_node(struct search_bounds *b, node_id node)

@@ -2,6 +2,38 @@
 /* One node, row by row: who may go there, whether that is enough, and what the best set costs at least. */
 #include "engine/search_bound_internal.h"
 
+/* What changed since the last time; false: that is not known any more. */
+static bool follow_changes(struct search_bounds *b, const struct ledger *l)
+{
+	uint64_t n = ledger_node_changes(l);
+
+	if (b->made_epoch != b->rows.epoch + 1 ||
+	    (b->made_changes < n && ledger_node_change(l, b->made_changes) == NODE_NONE))
+		return false;
+	for (; b->made_changes < n; b->made_changes++) {
+		node_id node = ledger_node_change(l, b->made_changes);
+
+		if (bits_has(&b->made, node))
+			node_rows_of(&b->rows, l, node);
+	}
+	return true;
+}
+
+void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+
+	if (!follow_changes(b, l))
+		bits_reset(&b->made);
+	for (uint32_t i = 0; i < n; i++)
+		if (!bits_has(&b->made, nodes[i])) {
+			node_rows_of(&b->rows, l, nodes[i]);
+			bits_set(&b->made, nodes[i]);
+		}
+	b->made_epoch = b->rows.epoch + 1;
+	b->made_changes = ledger_node_changes(l);
+}
+
 bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups)
 {
 	struct node_search *g = b->g;
