@@ -345,12 +345,12 @@ enum { WIDE_PART = 16 };
 static bool is_wide(const struct search_bounds *b)
 {
 	const struct judge *j = b->g->s->j;
-	uint32_t n = 0;
+	int64_t n;
 
 	if (j->action != ACTION_RECLAIM || b->g->s->protected || j->p->queue == QUEUE_NONE || j->p->group != GROUP_NONE)
 		return false;
-	ledger_queue_pods(j->ledger, j->p->queue, &n);
-	return n && n <= ledger_pod_limit(j->ledger) / WIDE_PART;
+	n = ledger_queue_used(j->ledger, j->p->queue)[RES_PODS];
+	return n > 0 && n <= ledger_pod_limit(j->ledger) / WIDE_PART;
 }
 
 /* ---- all nodes ---- */

@@ -181,6 +181,12 @@ struct listed { /* of whom it has to be told that he is protected, or at least a
 	const struct rule_verdict *why; /* NULL: it has to be asked */
 };
 
+struct class_wanted {	/* which of the wanted types the short ones of a class are */
+	uint64_t stamp; /* of the search */
+	uint64_t short_types;
+	uint32_t n, at[CLASS_TYPES];
+};
+
 struct search_inside { /* searches that asked pods of their own queue alone */
 	shape_id shape;
 	queue_id queue;
@@ -224,9 +230,10 @@ struct search_bounds { /* memory used by one search after the other */
 	ARRAY(struct few_node) own_nodes;
 	uint32_t *own_at; /* by node id: where in own_nodes, if it is there */
 	uint32_t n_own_at;
-	bool is_by_rows;       /* so little is looked at that it is not worth knowing the class */
-	pod_id own;	       /* of the waiting pod's group, and a row like those without one; POD_NONE */
-	uint64_t lone_changes; /* that were seen */
+	struct class_wanted wanted; /* as it was asked last */
+	bool is_by_rows;	    /* so little is looked at that it is not worth knowing the class */
+	pod_id own;		    /* of the waiting pod's group, and a row like those without one; POD_NONE */
+	uint64_t lone_changes;	    /* that were seen */
 	int64_t path_lacks[WANTED];
 	uint32_t cycle;
 	/* of the present node */
@@ -349,7 +356,7 @@ const struct class_node *class_node_of(struct search_bounds *b, struct search_cl
 const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
 			     node_id node);
 /* By b->lacks; false: no set is enough. */
-bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret);
 void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers */
 void classes_free(struct search_bounds *b);

@@ -209,18 +209,23 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 struct summary { /* at work on one node */
 	struct class_node *x;
-	uint32_t n_types;
-	uint32_t wanted[CLASS_TYPES]; /* which of the wanted types */
-	int64_t least[CHEAPEST];      /* lost work, ascending */
+	const struct class_wanted *wanted;
+	int64_t least[CHEAPEST]; /* lost work, ascending */
 	uint32_t n_least;
 };
 
-static void wanted_types(const struct search_bounds *b, uint64_t types, struct summary *s)
+static const struct class_wanted *wanted_types(struct search_bounds *b, uint64_t types)
 {
+	struct class_wanted *w = &b->wanted;
+
+	if (w->stamp == b->stamp && w->short_types == types)
+		return w;
+	*w = (struct class_wanted){.stamp = b->stamp, .short_types = types};
 	for (uint64_t left = types; left; left &= left - 1)
 		for (uint32_t k = 0; k < b->g->want.n; k++)
 			if (b->g->want.type[k] == (res_id)__builtin_ctzll(left))
-				s->wanted[s->n_types++] = k;
+				w->at[w->n++] = k;
+	return w;
 }
 
 static void note_lost(struct summary *s, int64_t lost)
@@ -268,8 +273,8 @@ static void add_candidate(struct search_bounds *b, struct summary *s, const stru
 {
 	struct class_level *level = is_last ? NULL : level_for(s, row->priority);
 
-	for (uint32_t t = 0; t < s->n_types; t++) {
-		int64_t frees = shape->frees[s->wanted[t]];
+	for (uint32_t t = 0; t < s->wanted->n; t++) {
+		int64_t frees = shape->frees[s->wanted->at[t]];
 
 		s->x->all[t] += frees;
 		if (!level)
@@ -337,6 +342,13 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	add_candidate(b, s, row, shape, says == LAST, shape->types & a->below);
 }
 
+/* Could a search that asks him find that he goes only if nothing else works? */
+static bool may_be_last(const struct row_kind *k)
+{
+	return k->podset != PODSET_NONE || k->allows_preemption == NO ||
+	       (k->allows_preemption == UNSET && k->class != NAME_NONE);
+}
+
 /* Of whom it depends on who searches whether he is asked. */
 static void add_wild(struct search_bounds *b, struct summary *s, const struct pod_row *row, uint64_t types)
 {
@@ -344,7 +356,7 @@ static void add_wild(struct search_bounds *b, struct summary *s, const struct po
 
 	if (b->g->is_fast && !(shape->types & types))
 		return;
-	s->x->has_last = true; /* for some */
+	s->x->has_last |= may_be_last(&b->rows.kinds.v[row->kind]);
 	add_candidate(b, s, row, shape, false, false);
 }
 
@@ -359,7 +371,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 	s.x->has_groups = s.x->has_last = false;
 	memset(s.x->all, 0, sizeof(s.x->all));
 	memset(s.x->clear, 0, sizeof(s.x->clear));
-	wanted_types(b, c->short_types, &s);
+	s.wanted = wanted_types(b, c->short_types);
 	b->until_ns = INT64_MAX;
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t kind = rows->v[i].kind;
@@ -406,26 +418,26 @@ static uint32_t least_victims(const struct class_level *v, const int64_t *lacks,
 	return least;
 }
 
-bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret)
 {
-	struct summary s = {0};
+	const struct class_wanted *w;
 	int64_t lacks[CLASS_TYPES];
 	uint32_t i = 0;
 
 	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
 	if (!c->short_types)
 		return true;
-	wanted_types(b, c->short_types, &s);
-	for (uint32_t t = 0; t < s.n_types; t++)
-		lacks[t] = b->lacks[s.wanted[t]];
-	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, s.n_types))
+	w = wanted_types(b, c->short_types);
+	for (uint32_t t = 0; t < w->n; t++)
+		lacks[t] = b->lacks[w->at[t]];
+	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, w->n))
 		i++;
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
-		return is_covered(x->all, lacks, s.n_types);
-	ret->is_below = !is_covered(x->clear, lacks, s.n_types);
+		return is_covered(x->all, lacks, w->n);
+	ret->is_below = !is_covered(x->clear, lacks, w->n);
 	ret->highest = x->levels[i].priority;
-	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, s.n_types) - 1];
+	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, w->n) - 1];
 	return true;
 }
