@@ -14,6 +14,7 @@ struct gang_pass {
 	bool with_opted_out; /* they may be taken too */
 	uint32_t n_alike;    /* so many of this kind need room, this one counted; 0: that was asked before */
 	bool with_stuck;     /* counts on the room of pods that should have gone long ago */
+	bool may_spare;	     /* searches so far may have left somebody who goes only if nothing else works */
 	struct queues_before before;
 	struct protected_list *protected; /* who is protected, by all members */
 };
@@ -28,8 +29,8 @@ struct attempt {
 	struct search_cache_filters kept;
 	node_id *feasible;
 	uint32_t n_feasible;
-	int64_t *scores;	      /* of the feasible */
-	const struct gang_pass *pass; /* NULL: a pod on its own */
+	int64_t *scores;	/* of the feasible */
+	struct gang_pass *pass; /* NULL: a pod on its own */
 };
 
 struct decision attempt_decision(const struct engine *en, pod_id pod); /* it waits, and nothing is known yet */

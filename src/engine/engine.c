@@ -470,6 +470,12 @@ bool engine_may_move(const struct engine *en, group_id group)
 	return moves_may_help(en, group);
 }
 
+bool engine_minds_amounts(const struct engine *en, queue_id q, res_id r, int64_t more)
+{
+	return profile_get(en->config->profile)->search_mode != MODE_SCENARIOS ||
+	       session_minds_amounts(en->ledger, q, r, more);
+}
+
 /* ---- time ---- */
 
 static void note_time(int64_t at_ns, int64_t now_ns, int64_t *ret)

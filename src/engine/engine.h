@@ -70,6 +70,11 @@ bool engine_may_move(const struct engine *en, group_id group);
 int64_t engine_next_time(const struct engine *en, int64_t now_ns);
 
 /*
+ * May a plan become another one because the guarantee or maximum of a queue is so much more? False: for sure not.
+ */
+bool engine_minds_amounts(const struct engine *en, queue_id q, res_id r, int64_t more);
+
+/*
  * One attempt for one waiting pod, for drivers that know which is next. In profile kubernetes a pod of a PodGroup is
  * tried with all of its group that waits, and there is a decision for each.
  */

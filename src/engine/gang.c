@@ -542,13 +542,14 @@ static enum err_code try_action(struct gang_attempt *g, enum action action, bool
 	return rc;
 }
 
-/* Was anybody left who goes only if nothing else works? If not everybody was written down, perhaps. */
+/* Was anybody left who goes only if nothing else works? If not everybody was written down, the searches tell. */
 static bool has_spared(const struct gang_attempt *g)
 {
-	bool has = g->all.v.n >= g->all.max;
+	bool is_cut = g->all.v.n >= g->all.max, has;
 
-	for (uint32_t i = 0; !has && g->en->tells_of && i < g->members.n; i++)
-		has = !bits_has(g->en->tells_of, g->members.v[i]);
+	for (uint32_t i = 0; !is_cut && g->en->tells_of && i < g->members.n; i++)
+		is_cut = !bits_has(g->en->tells_of, g->members.v[i]);
+	has = is_cut && g->pass.may_spare;
 	for (uint32_t i = 0; !has && i < g->all.v.n; i++)
 		has = g->all.v.v[i].verdict.answer == IS_SPARED;
 	return has;

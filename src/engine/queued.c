@@ -180,6 +180,7 @@ struct victim_search { /* the tries of one attempt */
 	uint32_t n;
 	uint64_t lacking;
 	struct protected_list all; /* of the actions that found nothing */
+	bool may_spare;		   /* somebody may have been left who goes only if nothing else works */
 	uint32_t n_bounded;	   /* nodes on which not all sets of victims were tried */
 };
 
@@ -237,6 +238,14 @@ static bool is_told(const struct attempt *a)
 	return !a->en->tells_of || bits_has(a->en->tells_of, a->c.pod);
 }
 
+/* Where the actions before have filled the list, only one that finds victims is asked who was protected from it. */
+static bool is_listed(const struct victim_search *h)
+{
+	bool is_full = h->all.max && h->all.v.n >= h->all.max;
+
+	return is_told(h->a) && (!is_full || h->a->en->config->looks_at_all);
+}
+
 static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
 {
 	struct search s = {.c = &h->a->c,
@@ -244,7 +253,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .with_opted_out = with_opted_out,
 			   .patience_ns = h->a->en->config->patience_ns,
 			   .lacking = h->lacking,
-			   .protected = is_told(h->a) ? protected : NULL,
+			   .protected = is_listed(h) ? protected : NULL,
 			   .tells_times = h->a->en->tells_times,
 			   .tells_in_any_order = h->a->en->tells_in_any_order && !h->a->pass,
 			   .reports = h->reports,
@@ -257,8 +266,13 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 		return false;
 	search_run(&s, h->nodes, h->n, &r);
 	h->n_bounded = r.n_bounded > h->n_bounded ? r.n_bounded : h->n_bounded;
+	h->may_spare |= !r.spares_nobody;
 	if (r.node == NODE_NONE)
 		return false;
+	if (is_told(h->a) && !s.protected) {
+		s.protected = protected;
+		search_run(&s, h->nodes, h->n, &r);
+	}
 	carry_out(h->a, &r, j);
 	return true;
 }
@@ -325,10 +339,11 @@ bool attempt_has_last_resort(const struct attempt *a)
 	return a->en->config->opt_out != OPT_OUT_HARD || plugins_judge(a->c.framework);
 }
 
-/* Was anybody left who goes only if nothing else works? If not everybody was written down, perhaps. */
+/* Was anybody left who goes only if nothing else works? If not everybody was written down, the searches tell. */
 static bool has_spared(const struct victim_search *h)
 {
-	bool has = h->a->en->config->looks_at_all || !is_told(h->a) || h->all.v.n >= h->all.max;
+	bool is_cut = !is_told(h->a) || h->all.v.n >= h->all.max;
+	bool has = h->a->en->config->looks_at_all || (is_cut && h->may_spare);
 
 	for (uint32_t i = 0; !has && i < h->all.v.n; i++)
 		has = h->all.v.v[i].verdict.answer == IS_SPARED;
@@ -573,6 +588,7 @@ static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 	potential(&h);
 	victim_search_as(&h, a->pass->action, a->pass->with_opted_out, &protected);
 	note_bounded(a, h.n_bounded);
+	a->pass->may_spare |= h.may_spare;
 	protected_merge(a->pass->protected, &protected);
 	protected_free(&protected);
 }
@@ -588,7 +604,7 @@ enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e
 	if (is_over_limit(a) || is_over_quota(a))
 		return ERR_OK;
 	lacking = queue_lacking(a->c.ledger, a->c.p, a->c.shape, &q, &r);
-	attempt_filter(a);
+	filter(a, wants_report);
 	if (!lacking && a->n_feasible)
 		rc = attempt_choose(a, &node, e);
 	if (!rc && wants_report)

@@ -645,6 +645,7 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 		visit_possible(&g, nodes, n, ret);
 	else
 		visit_best(&g, nodes, n, ret);
+	ret->spares_nobody = g.spares_nobody;
 	if (ret->node != NODE_NONE)
 		find_victims(&g, ret);
 	else if (g.refused.n)
@@ -662,12 +663,15 @@ static void free_up(struct node_search *g, const struct res_list *usage)
 /* Inside a queue of which nothing runs there is nobody to look at. */
 static bool concerns_anybody(const struct search *s)
 {
-	bool is_inside = s->j->action == ACTION_PREEMPT || s->j->action == ACTION_DISPLACE;
+	bool is_inside = s->j->action == ACTION_PREEMPT || s->j->action == ACTION_DISPLACE, is_any = !is_inside;
+	const pod_id *v = NULL;
 	uint32_t n = 0;
 
 	if (is_inside && s->j->p->queue != QUEUE_NONE)
-		ledger_queue_pods(s->c->ledger, s->j->p->queue, &n);
-	return !is_inside || n > 0;
+		v = ledger_queue_pods(s->c->ledger, s->j->p->queue, &n);
+	for (uint32_t i = 0; i < n && !is_any; i++)
+		is_any = ledger_pod(s->c->ledger, v[i])->state == POD_PLACED;
+	return is_any;
 }
 
 uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64_t enough)

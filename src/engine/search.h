@@ -58,6 +58,7 @@ struct search_result {
 	struct set_cost second_cost;
 	uint32_t at, second_at; /* their places among the nodes */
 	uint32_t n_bounded;	/* nodes whose search ended before all sets were ruled out */
+	bool spares_nobody;	/* nobody was left because he goes only if nothing else works; false: perhaps */
 };
 
 struct search_scratch { /* memory that searches use one after the other; zero-initialised */

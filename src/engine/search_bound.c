@@ -22,6 +22,10 @@ void search_bounds_free(struct search_bounds *b)
 	mem_free(b->shapes);
 	mem_free(b->candidates);
 	mem_free(b->listed);
+	bits_free(&b->few);
+	bits_free(&b->made);
+	array_free(&b->own_nodes);
+	mem_free(b->own_at);
 	mem_free(b);
 }
 
@@ -117,7 +121,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	struct search_class *c;
 	bool is_found;
 
-	if (b->g->s->lacking)
+	if (b->is_by_rows)
 		return bound_by_rows(b, node, ret);
 	rows_measure_lacks(b, node, false);
 	c = class_for(b);
@@ -126,6 +130,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 		return bound_by_rows(b, node, ret);
 	if (is_listing(b))
 		tell_by_class(b, c, x, node);
+	b->has_last |= x->has_last;
 	is_found = class_bound(b, c, x, ret);
 	memory_keep(b, c, x, node, ret, is_found);
 	return is_found;
@@ -148,7 +153,7 @@ static const struct bound_entry *find_known(struct search_bounds *b, node_id nod
 	return e;
 }
 
-/* ---- all nodes ---- */
+/* ---- the search ---- */
 
 bool search_bound_serves(const struct node_search *g)
 {
@@ -246,17 +251,125 @@ static bool has_own(const struct node_search *g)
 	return pod != POD_NONE;
 }
 
+/* ---- searches that ask few, or all but few ---- */
+
+enum { REPEATED = 3 };
+
+/* Was it so the last times that one of this shape searched inside a queue? Then what nodes say is worth keeping. */
+static bool is_repeated(struct search_bounds *b)
+{
+	const struct pod *p = b->g->s->j->p;
+	struct search_inside *last = &b->inside[p->shape % MEMORIES];
+
+	if (last->shape != p->shape || last->queue != p->queue)
+		*last = (struct search_inside){p->shape, p->queue, 0};
+	return ++last->n > REPEATED;
+}
+
+static void add_own(struct search_bounds *b, const struct pod *p)
+{
+	const struct shape_answer *shape = shape_of(b, p->shape);
+	uint32_t at;
+
+	if (!bits_has(&b->few, p->node)) {
+		bits_set(&b->few, p->node);
+		b->own_at[p->node] = b->own_nodes.n;
+		array_push(&b->own_nodes, ((struct few_node){.node = p->node}));
+	}
+	at = b->own_at[p->node];
+	for (uint32_t k = 0; k < b->g->want.n; k++)
+		b->own_nodes.v[at].frees[k] += shape->frees[k];
+}
+
+/* The nodes on which pods of its queue are, and what they hold there. */
+static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+
+	if (b->n_own_at < ledger_node_limit(l)) {
+		b->n_own_at = ledger_node_limit(l);
+		b->own_at = mem_resize(b->own_at, b->n_own_at, sizeof(*b->own_at));
+	}
+	bits_reset(&b->few);
+	b->own_nodes.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (ledger_pod(l, v[i])->state == POD_PLACED)
+			add_own(b, ledger_pod(l, v[i]));
+}
+
+/* Were all of them gone, would the pod have room? */
+static bool may_be_enough(struct search_bounds *b, const struct few_node *x)
+{
+	struct node_search *g = b->g;
+
+	g->node = x->node;
+	node_search_measure_room(g);
+	for (uint32_t k = 0; k < g->want.n; k++)
+		if (g->want.amount[k] > g->room[k] + x->frees[k])
+			return false;
+	return true;
+}
+
+/* Inside its queue a search asks nobody else: where pods of it are on few nodes, the others are not looked at. */
+static bool is_of_few(struct search_bounds *b, uint32_t n_nodes)
+{
+	const struct judge *j = b->g->s->j;
+	const pod_id *v;
+	uint32_t n = 0;
+
+	if ((j->action != ACTION_PREEMPT && j->action != ACTION_DISPLACE) || j->p->queue == QUEUE_NONE)
+		return false;
+	v = ledger_queue_pods(j->ledger, j->p->queue, &n);
+	if (n > n_nodes / 2 || is_repeated(b))
+		return false;
+	find_own(b, v, n);
+	for (uint32_t i = 0; i < b->own_nodes.n && !b->g->s->protected; i++) /* nobody has to be told of */
+		if (!may_be_enough(b, &b->own_nodes.v[i]))
+			bits_clear(&b->few, b->own_nodes.v[i].node);
+	return true;
+}
+
+/* What the nodes are looked at by: what is known of them, or their rows where little is looked at. */
+static void begin_nodes(struct search_bounds *b, const node_id *nodes, uint32_t n, enum kinds_say says)
+{
+	b->is_of_few = is_of_few(b, n);
+	/* Where nobody may go, the list of those who are protected is soon full. */
+	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && !b->g->s->tells_times);
+	if (!b->is_by_rows)
+		memory_begin(b, nodes, n);
+}
+
+enum { WIDE_PART = 16 };
+
+/* Between queues those of the own one are not asked. Are they few, bounds that count them too are hardly lower. */
+static bool is_wide(const struct search_bounds *b)
+{
+	const struct judge *j = b->g->s->j;
+	int64_t n;
+
+	if (j->action != ACTION_RECLAIM || b->g->s->protected || j->p->queue == QUEUE_NONE || j->p->group != GROUP_NONE)
+		return false;
+	n = ledger_queue_used(j->ledger, j->p->queue)[RES_PODS];
+	return n > 0 && n <= ledger_pod_limit(j->ledger) / WIDE_PART;
+}
+
+/* ---- all nodes ---- */
+
 static uint32_t bound_each(struct search_bounds *b, const node_id *nodes, uint32_t from, uint32_t to,
 			   struct node_bound *ret)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct bound_entry *e = find_known(b, nodes[i]);
+		const struct bound_entry *e;
 
+		if (b->is_of_few && !bits_has(&b->few, nodes[i]))
+			continue;
+		e = find_known(b, nodes[i]);
 		ret[count].at = i;
 		if (e)
 			ret[count] = entry_bound(e, b->g->s->j->now_ns, i);
+		b->has_last |= e && e->has_last;
 		count += e ? !e->is_out : bound_anew(b, nodes[i], &ret[count]);
 	}
 	return count;
@@ -274,6 +387,7 @@ static uint32_t bound_block(struct search_bounds *b, const node_id *nodes, uint3
 	uint32_t count;
 
 	if (k && !is_told(b, k)) {
+		b->has_last |= k->has_last;
 		*ret = k->least;
 		return k->is_open;
 	}
@@ -291,15 +405,22 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	enum kinds_say says;
 
 	g->has_bounds = true;
-	memory_begin(b, nodes, n);
+	b->has_last = false;
+	b->memory = NULL;
+	b->is_wide = is_wide(b);
+	rows_make(b, nodes, n);
 	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);
 	says = g->s->lacking ? SOME_MAY_GO : kinds_say(b);
+	b->has_last &= says == ALL_KEPT; /* else nodes tell */
+	if (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b)))
+		begin_nodes(b, nodes, n, says);
 	/* Where nobody may go, nodes are looked at for who is protected alone. */
 	for (uint32_t i = 0, end; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i = end) {
 		end = block_end(b, i, n);
 		count += bound_block(b, nodes, i, end, with_blocks, &ret[count]);
 	}
+	g->spares_nobody = !b->has_last;
 	return count;
 }
 
@@ -375,7 +496,7 @@ void search_bound_refine(struct node_search *g, node_id node, struct node_bound 
 		rows_look(b, node, true);
 	if (b->enough != UINT32_MAX)
 		tighten(b, ret);
-	if (!b->has_own)
+	if (!b->has_own && !b->is_wide)
 		memory_refined(b, node, ret, by_drivers);
 }
 

@@ -21,6 +21,7 @@ enum kind_says {
 	KEPT,	 /* it is protected */
 	OPEN,	 /* the pod itself has to be asked */
 	UNKNOWN, /* in a class: there was no pod of it */
+	WILD,	 /* in a wide class: not asked when it was made, and counted as one who may go */
 };
 
 struct kind_answer {
@@ -75,6 +76,7 @@ struct class_node {
 	uint8_t n_levels;
 	uint8_t n_listed;	    /* more than LISTED: too many to be kept here */
 	bool has_groups;	    /* who goes with whom is not told by rows */
+	bool has_last;		    /* somebody may be there who goes only if nothing else works, and does not now */
 	bool is_sorted;		    /* those listed, by name */
 	uint32_t listed[LISTED];    /* rows of pods that are protected, or have to be asked */
 	int64_t all[CLASS_TYPES];   /* what everybody frees, with those who opted out */
@@ -93,7 +95,8 @@ struct known_answer { /* of a kind of pod */
 struct search_class {
 	uint64_t id; /* never given twice; 0: not in use */
 	uint64_t short_types;
-	bool is_fast, with_opted_out, tells_times;
+	int64_t capacity[RES_MAX]; /* of the cluster: lost work is by shares of it */
+	bool is_fast, with_opted_out, tells_times, is_wide;
 	enum action action;
 	bool is_current;  /* rules of the present search say the same; known if it was checked */
 	uint64_t checked; /* stamp of the search */
@@ -106,7 +109,7 @@ struct search_class {
 	uint32_t n_nodes;
 };
 
-enum { CLASSES_MIN = 4, CLASSES = 32, MEMORIES_MIN = 24, MEMORIES = 64, CLASS_ENTRIES = 1 << 18, ENTRIES = 1 << 21 };
+enum { CLASSES_MIN = 4, CLASSES = 32, MEMORIES_MIN = 24, MEMORIES = 96, CLASS_ENTRIES = 1 << 18, ENTRIES = 1 << 21 };
 
 /* ---- search_memory.c ---- */
 
@@ -123,6 +126,7 @@ struct bound_entry {
 	bool is_out; /* no set is enough */
 	bool is_below;
 	bool is_silent; /* nobody there has to be told of */
+	bool has_last;	/* as in the class */
 };
 
 /* A closer look that was taken at another time is a bound still, and one to be taken again. */
@@ -143,6 +147,7 @@ struct bound_block {	/* entries of some nodes, one after the other in the list *
 	bool is_known;	/* all of them are, in these classes, and nothing changed since */
 	bool is_open;	/* a set may be enough on some of them */
 	bool is_silent; /* all of them are */
+	bool has_last;	/* some of them have */
 	uint8_t n_classes;
 	uint16_t class_at[BLOCK_CLASSES];
 	uint64_t class_id[BLOCK_CLASSES];
@@ -151,8 +156,10 @@ struct bound_block {	/* entries of some nodes, one after the other in the list *
 	struct node_bound least; /* of those on which a set may be enough */
 };
 
-struct bound_memory { /* what nodes were bounded by for a shape */
+struct bound_memory { /* what nodes were bounded by for a shape, by one way to take room */
 	shape_id shape;
+	enum action action;
+	bool with_opted_out;
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
 	struct bound_entry *entries; /* by node id */
@@ -178,14 +185,33 @@ struct listed { /* of whom it has to be told that he is protected, or at least a
 	const struct rule_verdict *why; /* NULL: it has to be asked */
 };
 
+struct class_wanted {	/* which of the wanted types the short ones of a class are */
+	uint64_t stamp; /* of the search */
+	uint64_t short_types;
+	uint32_t n, at[CLASS_TYPES];
+};
+
+struct search_inside { /* searches that asked pods of their own queue alone */
+	shape_id shape;
+	queue_id queue;
+	uint32_t n; /* one after the other */
+};
+
+struct few_node { /* one that has pods of the own queue */
+	node_id node;
+	int64_t frees[WANTED]; /* all of them together */
+};
+
 struct search_bounds { /* memory used by one search after the other */
 	struct node_rows rows;
+	struct bits made;		   /* nodes whose rows were made since their kinds got numbers */
+	uint64_t made_epoch, made_changes; /* of rows, plus 1; of nodes */
 	struct search_class classes[CLASSES];
 	struct bound_memory memories[MEMORIES];
+	struct search_inside inside[MEMORIES]; /* the last of them, by shape */
 	uint64_t clock, class_ids;
 	uint64_t stamp; /* of the search; only grows */
-	uint64_t epoch; /* of the rows; and the capacity: when everything in classes was made */
-	uint32_t stride;
+	uint64_t epoch; /* of the rows, when everything in classes was made */
 	int64_t capacity[RES_MAX];
 	struct shapes_basis basis;
 	uint64_t shapes_stamp; /* of what is known of shapes; only grows */
@@ -201,8 +227,17 @@ struct search_bounds { /* memory used by one search after the other */
 	struct node_search *g;
 	struct bound_memory *memory; /* NULL: none */
 	bool has_own;		     /* pods of the own application run, or own is there */
-	pod_id own;		     /* of the waiting pod's group, and a row like those without one; POD_NONE */
-	uint64_t lone_changes;	     /* that were seen */
+	bool is_wide;		     /* its queue is small and nobody is told: a class is shared with others */
+	bool has_last;		     /* somebody may be left who goes only if nothing else works */
+	bool is_of_few;		     /* only nodes on which pods of its queue are enough: nobody else is asked */
+	struct bits few;	     /* those nodes */
+	ARRAY(struct few_node) own_nodes;
+	uint32_t *own_at; /* by node id: where in own_nodes, if it is there */
+	uint32_t n_own_at;
+	struct class_wanted wanted; /* as it was asked last */
+	bool is_by_rows;	    /* so little is looked at that it is not worth knowing the class */
+	pod_id own;		    /* of the waiting pod's group, and a row like those without one; POD_NONE */
+	uint64_t lone_changes;	    /* that were seen */
 	int64_t path_lacks[WANTED];
 	uint32_t cycle;
 	/* of the present node */
@@ -329,17 +364,19 @@ const struct class_node *class_node_of(struct search_bounds *b, struct search_cl
 const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
 			     node_id node);
 /* By b->lacks; false: no set is enough. */
-bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret);
-void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers, or shares changed */
+void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers */
 void classes_free(struct search_bounds *b);
 
 /* ---- search_memory.c ---- */
 
 /*
- * What is known of the shape, for a list of nodes; nothing where the room is a matter of queues. Rows of all nodes are
- * made before rules are asked: then it is known how many kinds there are.
+ * Rows of these nodes are as the ledger is now. They are made before rules are asked: then it is known how many kinds
+ * there are.
  */
+void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n);
+/* What is known of the shape, for a list of nodes. */
 void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n);
 /* NULL: nothing is known. */
 struct bound_entry *memory_find(struct search_bounds *b, node_id node);
@@ -347,7 +384,7 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 		 const struct node_bound *bound, bool is_found);
 void memories_free(struct search_bounds *b);
 void memories_forget_node(struct search_bounds *b, node_id node);
-/* Where the block from this place on ends, in a list of n; without a memory all of it is one. */
+/* Where the block from this place on ends, in a list of n. */
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
 /* The block of the nodes from this place of the list on, if all of it is known; NULL. */
 const struct bound_block *block_find(struct search_bounds *b, uint32_t from);

@@ -8,6 +8,9 @@
  * It holds while the node is the same and time goes on: work that is lost only grows, until a minimum runtime ends.
  * Rules are asked again of each kind in each search, which is little, to know the class. Pods of the preemptor's own
  * application count as any other of their kind: the bound is not too high for that.
+ *
+ * Searches between queues differ in whom they do not ask: those of the own queue. Where these are few, and nobody is to
+ * be told who is protected, they are counted as if they could go. Such a wide class serves pods of many queues.
  */
 #include "engine/search_bound_internal.h"
 
@@ -29,15 +32,13 @@ void classes_free(struct search_bounds *b)
 void classes_begin(struct search_bounds *b)
 {
 	const struct ledger *l = b->g->s->c->ledger;
-	uint32_t stride = ledger_stride(l);
 
-	if (b->epoch == b->rows.epoch && b->stride == stride &&
-	    !memcmp(b->capacity, ledger_capacity(l), stride * sizeof(*b->capacity)))
+	memset(b->capacity, 0, sizeof(b->capacity));
+	memcpy(b->capacity, ledger_capacity(l), ledger_stride(l) * sizeof(*b->capacity));
+	if (b->epoch == b->rows.epoch)
 		return;
 	classes_free(b);
 	b->epoch = b->rows.epoch;
-	b->stride = stride;
-	memcpy(b->capacity, ledger_capacity(l), stride * sizeof(*b->capacity));
 }
 
 static bool is_untold_inside(const struct kind_answer *a)
@@ -45,9 +46,10 @@ static bool is_untold_inside(const struct kind_answer *a)
 	return a->is_untold && speaks_before_windows(a);
 }
 
+/* A wide class holds for a search that asks fewer than it counts. */
 static bool same_answer(const struct search_bounds *b, const struct kind_answer *a, const struct known_answer *was)
 {
-	if (was->says == UNKNOWN || a->stamp != b->stamp)
+	if (was->says == UNKNOWN || was->says == WILD || a->stamp != b->stamp || (b->is_wide && a->says == NOT_ASKED))
 		return true;
 	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
 	       is_untold_inside(a) == was->is_untold_inside && a->below == was->below &&
@@ -59,9 +61,10 @@ static bool says_the_same(struct search_bounds *b, struct search_class *c, const
 {
 	const struct node_search *g = b->g;
 
-	if (!c->id || c->short_types != s->short_types || c->is_fast != g->is_fast ||
-	    c->with_opted_out != g->s->with_opted_out || c->tells_times != g->s->tells_times ||
-	    c->action != g->s->j->action || c->now_ns > g->s->j->now_ns)
+	if (!c->id || memcmp(c->capacity, b->capacity, sizeof(c->capacity)) != 0 || c->short_types != s->short_types ||
+	    c->is_fast != g->is_fast || c->with_opted_out != g->s->with_opted_out ||
+	    c->tells_times != g->s->tells_times || c->is_wide != b->is_wide || c->action != g->s->j->action ||
+	    c->now_ns > g->s->j->now_ns)
 		return false;
 	if (c->differs_at < c->n_answers && c->differs_at < s->n &&
 	    !same_answer(b, &s->v[c->differs_at], &c->answers[c->differs_at]))
@@ -78,9 +81,19 @@ static void fit_nodes(struct search_class *c, uint32_t n)
 {
 	if (c->n_nodes >= n)
 		return;
+	if (!c->n_nodes) { /* zeroed: memory of nodes that nobody looks at is never touched */
+		c->nodes = mem_alloc(n * sizeof(*c->nodes));
+		c->n_nodes = n;
+		return;
+	}
 	c->nodes = mem_resize(c->nodes, n, sizeof(*c->nodes));
 	for (; c->n_nodes < n; c->n_nodes++)
 		c->nodes[c->n_nodes].generation = 0;
+}
+
+static uint8_t says_in_class(const struct search_bounds *b, const struct kind_answer *a)
+{
+	return b->is_wide && a->says == NOT_ASKED ? WILD : a->says;
 }
 
 /* Kinds of which there was no pod before: nothing that is known depends on them. */
@@ -95,7 +108,7 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 	for (uint32_t k = 0; k < s->n; k++)
 		if (c->answers[k].says == UNKNOWN && s->v[k].stamp == b->stamp)
 			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
-							      .says = s->v[k].says,
+							      .says = says_in_class(b, &s->v[k]),
 							      .is_of_group = s->v[k].is_of_group,
 							      .is_untold = s->v[k].is_untold,
 							      .is_untold_inside = is_untold_inside(&s->v[k]),
@@ -120,9 +133,11 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .is_fast = b->g->is_fast,
 				   .with_opted_out = b->g->s->with_opted_out,
 				   .tells_times = b->g->s->tells_times,
+				   .is_wide = b->is_wide,
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
 				   .n_nodes = n};
+	memcpy(c->capacity, b->capacity, sizeof(c->capacity));
 }
 
 /* As many as there is room for so many nodes of each; the one not used for longest makes room. */
@@ -194,18 +209,23 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 struct summary { /* at work on one node */
 	struct class_node *x;
-	uint32_t n_types;
-	uint32_t wanted[CLASS_TYPES]; /* which of the wanted types */
-	int64_t least[CHEAPEST];      /* lost work, ascending */
+	const struct class_wanted *wanted;
+	int64_t least[CHEAPEST]; /* lost work, ascending */
 	uint32_t n_least;
 };
 
-static void wanted_types(const struct search_bounds *b, uint64_t types, struct summary *s)
+static const struct class_wanted *wanted_types(struct search_bounds *b, uint64_t types)
 {
+	struct class_wanted *w = &b->wanted;
+
+	if (w->stamp == b->stamp && w->short_types == types)
+		return w;
+	*w = (struct class_wanted){.stamp = b->stamp, .short_types = types};
 	for (uint64_t left = types; left; left &= left - 1)
 		for (uint32_t k = 0; k < b->g->want.n; k++)
 			if (b->g->want.type[k] == (res_id)__builtin_ctzll(left))
-				s->wanted[s->n_types++] = k;
+				w->at[w->n++] = k;
+	return w;
 }
 
 static void note_lost(struct summary *s, int64_t lost)
@@ -253,8 +273,8 @@ static void add_candidate(struct search_bounds *b, struct summary *s, const stru
 {
 	struct class_level *level = is_last ? NULL : level_for(s, row->priority);
 
-	for (uint32_t t = 0; t < s->n_types; t++) {
-		int64_t frees = shape->frees[s->wanted[t]];
+	for (uint32_t t = 0; t < s->wanted->n; t++) {
+		int64_t frees = shape->frees[s->wanted->at[t]];
 
 		s->x->all[t] += frees;
 		if (!level)
@@ -309,17 +329,35 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	enum kind_says says = (enum kind_says)a->says;
 	bool is_odd, is_kept;
 
-	assert(a->stamp == b->stamp);
-	if (says == NOT_ASKED || (b->g->is_fast && !(shape->types & types)))
+	if (b->g->is_fast && !(shape->types & types))
 		return;
 	is_odd = row_is_exception(b, a, row, false, &says);
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
 	if ((is_kept || says == OPEN) && (is_odd || !a->is_untold))
 		add_listed(s->x, i);
+	s->x->has_last |= says == LAST || says == OPEN || a->is_of_group;
 	if (is_kept)
 		return;
 	s->x->has_groups |= a->is_of_group;
 	add_candidate(b, s, row, shape, says == LAST, shape->types & a->below);
+}
+
+/* Could a search that asks him find that he goes only if nothing else works? */
+static bool may_be_last(const struct row_kind *k)
+{
+	return k->podset != PODSET_NONE || k->allows_preemption == NO ||
+	       (k->allows_preemption == UNSET && k->class != NAME_NONE);
+}
+
+/* Of whom it depends on who searches whether he is asked. */
+static void add_wild(struct search_bounds *b, struct summary *s, const struct pod_row *row, uint64_t types)
+{
+	const struct shape_answer *shape = shape_of(b, row->shape);
+
+	if (b->g->is_fast && !(shape->types & types))
+		return;
+	s->x->has_last |= may_be_last(&b->rows.kinds.v[row->kind]);
+	add_candidate(b, s, row, shape, false, false);
 }
 
 static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
@@ -330,13 +368,21 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 	struct summary s = {.x = &c->nodes[node]};
 
 	s.x->n_levels = s.x->n_listed = 0;
-	s.x->has_groups = false;
+	s.x->has_groups = s.x->has_last = false;
 	memset(s.x->all, 0, sizeof(s.x->all));
 	memset(s.x->clear, 0, sizeof(s.x->clear));
-	wanted_types(b, c->short_types, &s);
+	s.wanted = wanted_types(b, c->short_types);
 	b->until_ns = INT64_MAX;
-	for (uint32_t i = 0; i < rows->n; i++)
-		add_row(b, &s, rows, i, c->short_types, &answers->v[rows->v[i].kind]);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t kind = rows->v[i].kind;
+		const struct kind_answer *a = &answers->v[kind];
+
+		assert(a->stamp == b->stamp);
+		if (c->is_wide && (a->says == NOT_ASKED || c->answers[kind].says == WILD))
+			add_wild(b, &s, &rows->v[i], c->short_types);
+		else if (a->says != NOT_ASKED)
+			add_row(b, &s, rows, i, c->short_types, a);
+	}
 	close_level(&s);
 	s.x->until_ns = b->until_ns;
 	s.x->generation = rows->generation;
@@ -372,26 +418,26 @@ static uint32_t least_victims(const struct class_level *v, const int64_t *lacks,
 	return least;
 }
 
-bool class_bound(const struct search_bounds *b, const struct search_class *c, const struct class_node *x,
+bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
 		 struct node_bound *ret)
 {
-	struct summary s = {0};
+	const struct class_wanted *w;
 	int64_t lacks[CLASS_TYPES];
 	uint32_t i = 0;
 
 	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
 	if (!c->short_types)
 		return true;
-	wanted_types(b, c->short_types, &s);
-	for (uint32_t t = 0; t < s.n_types; t++)
-		lacks[t] = b->lacks[s.wanted[t]];
-	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, s.n_types))
+	w = wanted_types(b, c->short_types);
+	for (uint32_t t = 0; t < w->n; t++)
+		lacks[t] = b->lacks[w->at[t]];
+	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, w->n))
 		i++;
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
-		return is_covered(x->all, lacks, s.n_types);
-	ret->is_below = !is_covered(x->clear, lacks, s.n_types);
+		return is_covered(x->all, lacks, w->n);
+	ret->is_below = !is_covered(x->clear, lacks, w->n);
 	ret->highest = x->levels[i].priority;
-	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, s.n_types) - 1];
+	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, w->n) - 1];
 	return true;
 }

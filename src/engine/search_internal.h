@@ -67,6 +67,7 @@ struct node_search { /* one search, all nodes */
 	uint32_t protected_from; /* where those protected on this node begin among all */
 	bool looks_at_all;	 /* no node is skipped because it cannot win */
 	bool has_bounds;	 /* search_bound_all was asked: it is known what rules say of kinds of pods */
+	bool spares_nobody;	 /* no kind goes only if nothing else works; false: perhaps */
 	bool is_listing;	 /* who is protected is written down */
 	/* who may go, but not with the others that would have to; told only where no set was found at all */
 	ARRAY(struct protected_pod) refused;

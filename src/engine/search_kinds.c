@@ -90,6 +90,12 @@ static bool is_looked_at(const struct search_bounds *b, pod_id pod, const struct
 	return pod == b->own ? node_search_concerns_queue(b->g, p->queue) : node_search_concerns(b->g, p);
 }
 
+/* Without a window: what is said of such a kind must not differ from one time to the next. */
+static struct kind_answer not_asked(const struct search_bounds *b)
+{
+	return (struct kind_answer){.stamp = b->stamp, .says = NOT_ASKED, .inside_from = INT64_MAX};
+}
+
 static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
@@ -97,7 +103,7 @@ static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct 
 	podset_id podset = b->rows.kinds.v[kind].podset;
 	int64_t window_ns;
 
-	*a = (struct kind_answer){.stamp = b->stamp};
+	*a = not_asked(b);
 	if (!is_looked_at(b, pod, p))
 		return;
 	ask_rules(b, pod, p, a);
@@ -202,8 +208,15 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 		return;
 	b->types = s->short_types;
 	for (uint32_t k = 0; k < s->n && k < b->rows.kinds.n; k++) {
-		pod_id pod = s->v[k].stamp == b->stamp ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
+		pod_id pod;
 
+		if (s->v[k].stamp == b->stamp)
+			continue;
+		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue)) { /* which pod of it does not matter */
+			s->v[k] = not_asked(b);
+			continue;
+		}
+		pod = node_rows_example(&b->rows, b->g->s->c->ledger, k);
 		if (pod != POD_NONE)
 			kind_ask(b, k, &s->v[k], pod);
 	}
@@ -228,12 +241,18 @@ static uint64_t wanted_types(const struct search_bounds *b)
 	return types;
 }
 
-/* Law 4 keeps everybody of its queue. Not of groups: of those the kind does not tell. */
-static bool is_kept_by_law_4(struct search_bounds *b, const struct row_kind *k, uint64_t types)
+enum { LAW_4_KEEPS = 1, LAW_4_MAY_NOT = 2 };
+
+/* Law 4 keeps everybody of its queue. Not of groups: of those the kind does not tell. known: by queue, at first 0. */
+static bool is_kept_by_law_4(struct search_bounds *b, const struct row_kind *k, uint64_t types, uint8_t *known)
 {
 	struct judge *j = b->g->s->j;
 
-	return k->podset == PODSET_NONE && judge_asks(j, RULE_GUARANTEE) && judge_is_owed_nothing(j, k->queue, types);
+	if (k->podset != PODSET_NONE || !judge_asks(j, RULE_GUARANTEE))
+		return false;
+	if (!known[k->queue])
+		known[k->queue] = judge_is_owed_nothing(j, k->queue, types) ? LAW_4_KEEPS : LAW_4_MAY_NOT;
+	return known[k->queue] == LAW_4_KEEPS;
 }
 
 enum kinds_say kinds_say(struct search_bounds *b)
@@ -241,6 +260,7 @@ enum kinds_say kinds_say(struct search_bounds *b)
 	const struct ledger *l = b->g->s->c->ledger;
 	enum kinds_say most = ALL_NOT_ASKED;
 	uint64_t types = wanted_types(b);
+	uint8_t *known = arena_n(b->g->s->c->arena, ledger_queues(l)->q.n + 1, uint8_t);
 
 	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++) {
 		pod_id pod;
@@ -248,7 +268,7 @@ enum kinds_say kinds_say(struct search_bounds *b)
 
 		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue))
 			continue;
-		if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types)) {
+		if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types, known)) {
 			most = ALL_KEPT;
 			continue;
 		}
@@ -259,6 +279,7 @@ enum kinds_say kinds_say(struct search_bounds *b)
 		if (b->once.v[k].stamp != b->stamp)
 			ask_once(b, k, pod, &b->once.v[k]);
 		says = say_of(b, &b->once.v[k]);
+		b->has_last |= b->once.v[k].says == LAST;
 		most = says > most ? says : most;
 	}
 	return most;

@@ -25,9 +25,10 @@ void memories_free(struct search_bounds *b)
 		memory_forget(&b->memories[i]);
 }
 
-static bool is_of(const struct bound_memory *m, shape_id shape)
+static bool is_for(const struct bound_memory *m, const struct search_bounds *b, shape_id shape)
 {
-	return m->vocab && m->shape == shape;
+	return m->vocab && m->shape == shape && m->action == b->g->s->j->action &&
+	       m->with_opted_out == b->g->s->with_opted_out;
 }
 
 /* As many as there is room for so many nodes of each; the one not used for longest makes room. */
@@ -37,12 +38,14 @@ static struct bound_memory *memory_of(struct search_bounds *b, shape_id shape, u
 	uint32_t n = ENTRIES / (n_nodes + 1);
 
 	n = n < MEMORIES_MIN ? MEMORIES_MIN : n > MEMORIES ? MEMORIES : n;
-	for (uint32_t i = 0; i < n && !is_of(m, shape); i++)
-		if (is_of(&b->memories[i], shape) || b->memories[i].last_use < m->last_use)
+	for (uint32_t i = 0; i < n && !is_for(m, b, shape); i++)
+		if (is_for(&b->memories[i], b, shape) || b->memories[i].last_use < m->last_use)
 			m = &b->memories[i];
-	if (!is_of(m, shape)) {
+	if (!is_for(m, b, shape)) {
 		memory_forget(m);
 		m->shape = shape;
+		m->action = b->g->s->j->action;
+		m->with_opted_out = b->g->s->with_opted_out;
 		m->vocab = ledger_vocab(b->g->s->c->ledger);
 		shape_keep(m->vocab, shape);
 	}
@@ -93,32 +96,23 @@ static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
 	m->blocks = mem_resize(m->blocks, n_blocks(m) + 1, sizeof(*m->blocks));
 }
 
-static void make_rows(struct search_bounds *b, const node_id *nodes, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		node_rows_of(&b->rows, b->g->s->c->ledger, nodes[i]);
-}
-
 static void begin_anew(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
 	if (!is_same_list(m, nodes, n))
 		take_list(m, nodes, n);
 	for (uint32_t i = 0; i < n_blocks(m); i++)
 		m->blocks[i].is_known = false;
-	make_rows(b, nodes, n);
 	m->epoch = b->rows.epoch + 1;
 	m->changes = ledger_node_changes(b->g->s->c->ledger);
 }
 
-/* Its rows are made, and its block is looked at again. */
-static void follow_node(struct search_bounds *b, struct bound_memory *m, node_id node)
+/* Its block is looked at again. */
+static void follow_node(struct bound_memory *m, node_id node)
 {
 	uint32_t place = node < m->n ? m->places[node] : UINT32_MAX;
 
-	if (place == UINT32_MAX)
-		return;
-	m->blocks[place / m->block].is_known = false;
-	node_rows_of(&b->rows, b->g->s->c->ledger, node);
+	if (place != UINT32_MAX)
+		m->blocks[place / m->block].is_known = false;
 }
 
 static void follow(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
@@ -132,18 +126,15 @@ static void follow(struct search_bounds *b, struct bound_memory *m, const node_i
 		return;
 	}
 	for (; m->changes < changes; m->changes++)
-		follow_node(b, m, ledger_node_change(l, m->changes));
+		follow_node(m, ledger_node_change(l, m->changes));
 }
 
 void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n)
 {
 	const struct cede_cycle *c = b->g->s->c;
 
-	b->memory = b->g->s->lacking ? NULL : memory_of(b, c->p->shape, ledger_node_limit(c->ledger));
-	if (b->memory)
-		follow(b, b->memory, nodes, n);
-	else
-		make_rows(b, nodes, n);
+	b->memory = memory_of(b, c->p->shape, ledger_node_limit(c->ledger));
+	follow(b, b->memory, nodes, n);
 }
 
 void memories_forget_node(struct search_bounds *b, node_id node)
@@ -199,7 +190,8 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 							.refined_ns = TIME_NONE,
 							.is_out = !is_found,
 							.is_below = bound->is_below,
-							.is_silent = !x->n_listed && !x->has_groups};
+							.is_silent = !x->n_listed && !x->has_groups,
+							.has_last = x->has_last};
 }
 
 void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers)
@@ -225,7 +217,9 @@ void memory_refined(struct search_bounds *b, node_id node, const struct node_bou
 
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n)
 {
-	return b->memory && n - from > b->memory->block ? from + b->memory->block : n;
+	uint32_t block = b->memory ? b->memory->block : BOUND_BLOCK_MAX;
+
+	return n - from > block ? from + block : n;
 }
 
 const struct bound_block *block_find(struct search_bounds *b, uint32_t from)
@@ -259,6 +253,7 @@ static void add_entry(struct bound_block *k, const struct bound_entry *e, uint32
 
 	k->is_silent &= e->is_silent;
 	k->members = e->members ? e->members : k->members;
+	k->has_last |= e->has_last;
 	k->until_ns = e->until_ns < k->until_ns ? e->until_ns : k->until_ns;
 	if (e->is_out)
 		return;

@@ -2,6 +2,38 @@
 /* One node, row by row: who may go there, whether that is enough, and what the best set costs at least. */
 #include "engine/search_bound_internal.h"
 
+/* What changed since the last time; false: that is not known any more. */
+static bool follow_changes(struct search_bounds *b, const struct ledger *l)
+{
+	uint64_t n = ledger_node_changes(l);
+
+	if (b->made_epoch != b->rows.epoch + 1 ||
+	    (b->made_changes < n && ledger_node_change(l, b->made_changes) == NODE_NONE))
+		return false;
+	for (; b->made_changes < n; b->made_changes++) {
+		node_id node = ledger_node_change(l, b->made_changes);
+
+		if (bits_has(&b->made, node))
+			node_rows_of(&b->rows, l, node);
+	}
+	return true;
+}
+
+void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+
+	if (!follow_changes(b, l))
+		bits_reset(&b->made);
+	for (uint32_t i = 0; i < n; i++)
+		if (!bits_has(&b->made, nodes[i])) {
+			node_rows_of(&b->rows, l, nodes[i]);
+			bits_set(&b->made, nodes[i]);
+		}
+	b->made_epoch = b->rows.epoch + 1;
+	b->made_changes = ledger_node_changes(l);
+}
+
 bool rows_measure_lacks(struct search_bounds *b, node_id node, bool has_groups)
 {
 	struct node_search *g = b->g;
@@ -57,6 +89,7 @@ static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, co
 	is_odd = row_is_exception(b, a, row, true, &says);
 	*ret_last = says == LAST;
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
+	b->has_last |= says == LAST || says == OPEN || a->is_of_group;
 	if (b->is_listing && (is_kept || says == OPEN) && (is_odd || !(a->is_untold || row_is_unknown(b, a, row))))
 		list(b, a, row, is_odd);
 	return !is_kept;
@@ -92,6 +125,7 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 	b->is_clear = false;
 	b->has_groups = b->has_drivers = false;
 	b->until_ns = INT64_MAX;
+	b->has_last |= !answers;
 	if (!answers)
 		return false;
 	fit_candidates(b, rows->n);
@@ -101,8 +135,12 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
 
-		if (is_beyond && !b->is_listing && b->is_clear)
+		if (a->stamp == b->stamp && a->says == NOT_ASKED)
+			continue;
+		if (is_beyond && !b->is_listing && b->is_clear) {
+			b->has_last = true; /* perhaps among the rest */
 			break;
+		}
 		shape = shape_of(b, row->shape);
 		if (!(shape->types & types) || row->pod == b->own)
 			continue;

@@ -53,34 +53,58 @@ static unsigned __int128 at_most(const struct res_vec *v, res_id r)
 	return res_has(v, r) && v->v[r] > 0 && v->v[r] != RES_UNLIMITED ? (unsigned __int128)v->v[r] : 0;
 }
 
+/* By shape. */
+static uint32_t *count_pods(const struct ledger *l)
+{
+	uint32_t *n = mem_alloc((shape_limit(ledger_vocab(l)) + 1) * sizeof(*n));
+
+	for (pod_id i = 0; i < ledger_pod_limit(l); i++)
+		if (ledger_pod(l, i)->state != POD_FREE)
+			n[ledger_pod(l, i)->shape]++;
+	return n;
+}
+
 /* Everything that could ever be added up: all nodes, all that pods ask for and take, all that queues were told. */
+static unsigned __int128 sum_of_all(const struct ledger *l, const uint32_t *n_pods, res_id r)
+{
+	const struct queue_tree *t = ledger_queues(l);
+	const struct vocab *v = ledger_vocab(l);
+	unsigned __int128 sum = 0;
+
+	for (node_id i = 0; i < ledger_node_limit(l) && r < ledger_stride(l); i++)
+		sum += (unsigned __int128)ledger_node_allocatable(l, i)[r];
+	for (shape_id i = 0; i < shape_limit(v); i++)
+		if (n_pods[i])
+			sum += n_pods[i] * ((unsigned __int128)res_list_get(&shape_get(v, i)->request, r) +
+					    (unsigned __int128)res_list_get(&shape_get(v, i)->usage, r));
+	for (queue_id q = 0; q < t->q.n; q++)
+		if (queue_get(t, q)->is_live)
+			sum += at_most(&queue_get(t, q)->spec.guaranteed, r) + at_most(&queue_get(t, q)->spec.max, r);
+	return sum;
+}
+
 static void find_share_units(struct session *s)
 {
-	const struct queue_tree *t = ledger_queues(s->ledger);
-	const struct vocab *v = ledger_vocab(s->ledger);
+	uint32_t *n_pods = count_pods(s->ledger);
 
-	for (enum kai_res k = 0; k < KAI_RES; k++) {
-		res_id r = s->amount_type[k];
-		unsigned __int128 sum = 0;
+	for (enum kai_res k = 0; k < KAI_RES; k++)
+		s->share_unit[k] =
+			s->amount_type[k] == RES_NONE ? 1 : unit_for(sum_of_all(s->ledger, n_pods, s->amount_type[k]));
+	mem_free(n_pods);
+}
 
-		s->share_unit[k] = 1;
-		if (r == RES_NONE)
-			continue;
-		for (node_id i = 0; i < ledger_node_limit(s->ledger); i++)
-			sum += (unsigned __int128)in_row(s, ledger_node_allocatable(s->ledger, i), k);
-		for (pod_id i = 0; i < ledger_pod_limit(s->ledger); i++)
-			if (ledger_pod(s->ledger, i)->state != POD_FREE) {
-				const struct shape *sh = shape_get(v, ledger_pod(s->ledger, i)->shape);
+/* What a KAI Queue says of shares is not its guarantee and maximum; but units are of all that can be added up. */
+bool session_minds_amounts(const struct ledger *l, queue_id q, res_id r, int64_t more)
+{
+	uint32_t *n_pods;
+	unsigned __int128 sum;
 
-				sum += (unsigned __int128)res_list_get(&sh->request, r) +
-				       (unsigned __int128)res_list_get(&sh->usage, r);
-			}
-		for (queue_id q = 0; q < t->q.n; q++)
-			if (queue_get(t, q)->is_live)
-				sum += at_most(&queue_get(t, q)->spec.guaranteed, r) +
-				       at_most(&queue_get(t, q)->spec.max, r);
-		s->share_unit[k] = unit_for(sum);
-	}
+	if (!(queue_get(ledger_queues(l), q)->spec.sources & FROM_KAI) || more < 0)
+		return true;
+	n_pods = count_pods(l);
+	sum = sum_of_all(l, n_pods, r);
+	mem_free(n_pods);
+	return unit_for(sum) != unit_for(sum + (unsigned __int128)more);
 }
 
 static double shared(const struct session *s, enum kai_res r, int64_t amount)
@@ -543,6 +567,17 @@ static void mark_core(struct session *s, struct session_podset *p, bool is_semi)
 		}
 }
 
+static void add_to_parent(struct session *s, uint32_t q)
+{
+	uint32_t parent = s->shares[q].parent;
+
+	for (uint32_t r = 0; parent != NONE && r < KAI_RES; r++) {
+		s->shares[parent].r[r].request += s->shares[q].r[r].request;
+		s->shares[parent].r[r].allocated += s->shares[q].r[r].allocated;
+		s->shares[parent].r[r].allocated_core += s->shares[q].r[r].allocated_core;
+	}
+}
+
 static void count_members(struct session *s)
 {
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
@@ -562,15 +597,16 @@ static void count_members(struct session *s)
 		s->podsets[m->podset].count[m->status]++;
 		for (uint32_t r = 0; is_running && r < KAI_RES; r++)
 			u->allocated[r] += share[r];
-		if (!counts && m->status != IS_PENDING)
+		if ((!counts && m->status != IS_PENDING) || u->queue == NONE)
 			continue;
-		for (uint32_t q = u->queue; q != NONE; q = s->shares[q].parent)
-			for (uint32_t r = 0; r < KAI_RES; r++) {
-				s->shares[q].r[r].request += share[r];
-				s->shares[q].r[r].allocated += counts ? share[r] : 0;
-				s->shares[q].r[r].allocated_core += counts && m->is_core ? share[r] : 0;
-			}
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			s->shares[u->queue].r[r].request += share[r];
+			s->shares[u->queue].r[r].allocated += counts ? share[r] : 0;
+			s->shares[u->queue].r[r].allocated_core += counts && m->is_core ? share[r] : 0;
+		}
 	}
+	for (uint32_t q = s->n_queues; q-- > 0;) /* parents come first; and sums of whole units are exact */
+		add_to_parent(s, q);
 }
 
 /* ---- all of it ---- */
@@ -617,6 +653,7 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	s->arena = a;
 	s->now_ns = now_ns;
 	s->is_for_moves = is_for_moves;
+	s->tells_nobody = en->tells_of && bits_next(en->tells_of, 0) == UINT32_MAX;
 	s->free_copy = s->first_queue = NONE;
 	s->stamp = s->room_stamp = 1;
 	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);

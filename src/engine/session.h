@@ -207,6 +207,7 @@ struct session {
 	const struct kai_settings *settings;
 	struct arena *arena; /* of the cycle */
 	int64_t now_ns;
+	bool tells_nobody; /* why somebody waits, or who is protected from him */
 	res_id gpu;
 	uint32_t n_amounts;
 	res_id amount_type[RES_MAX];
@@ -298,6 +299,7 @@ static inline int64_t created_or_late(int64_t t)
 
 /* ---- session_podsets.c, session_ranks.c: parts of it ---- */
 void session_make_podsets(struct session *s);
+bool session_minds_amounts(const struct ledger *l, queue_id q, res_id r, int64_t more); /* engine_minds_amounts */
 void session_rank_workloads(struct session *s); /* into rank of each, and by_rank */
 
 /* ---- session_moves.c ---- */

@@ -341,15 +341,26 @@ static bool is_stale(const struct session *s, const struct workload *u)
 	return is_short && u->count[IS_DONE] == 0 && workload_count(u, SET_USED) > 0;
 }
 
+/* By rank: they are few, and none gets stale because another has to go. */
+static void find_stale(const struct session *s, struct bits *ret)
+{
+	for (uint32_t i = 0; i < s->n_workloads; i++)
+		if (is_stale(s, &s->workloads[i]))
+			bits_set(ret, s->workloads[i].rank);
+}
+
 static void run_stale_gang(struct session *s)
 {
 	int64_t grace = s->settings->staleness_grace_ns;
+	struct bits stale = {0};
 
-	for (uint32_t i = 0; i < s->n_workloads && grace >= 0; i++) {
+	if (grace >= 0)
+		find_stale(s, &stale);
+	for (uint32_t i = bits_next(&stale, 0); i != UINT32_MAX; i = bits_next(&stale, i + 1)) {
 		struct workload *u = &s->workloads[s->by_rank[i]];
 		int64_t since = u->stale_ns == TIME_NONE ? s->now_ns : u->stale_ns;
 
-		if (!is_stale(s, u) || time_since(s->now_ns, since) < grace || !session_may_clean_up(s, s->by_rank[i]))
+		if (time_since(s->now_ns, since) < grace || !session_may_clean_up(s, s->by_rank[i]))
 			continue;
 		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 			for (uint32_t k = s->podsets[p].first; k < s->podsets[p].first + s->podsets[p].n; k++)
@@ -357,6 +368,7 @@ static void run_stale_gang(struct session *s)
 					session_evict(s, k);
 		session_commit(s, ACTION_STALE_GANG, s->by_rank[i]);
 	}
+	bits_free(&stale);
 }
 
 void session_run(struct session *s)

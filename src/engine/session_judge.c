@@ -94,7 +94,7 @@ void session_note_protected(struct session *s, uint32_t by)
 {
 	const struct judge_key *k = &s->judged_for;
 
-	if (s->memo != NULL) /* of one alike */
+	if (s->memo != NULL || s->tells_nobody) /* of one alike */
 		return;
 	for (uint32_t i = 0; i < s->memos.n; i++)
 		if (is_same_key(&s->memos.v[i]->key, k)) {

@@ -300,8 +300,6 @@ static struct listing list_workload(struct session *s, uint32_t workload)
 	u->pending_state = u->victim_state = workload_state(s, u);
 	u->is_listed_pending = u->count[IS_PENDING] > 0;
 	u->is_listed_victim = workload_count(u, SET_ACTIVE) > 0;
-	if (u->is_listed_pending)
-		array_push(&s->queues[u->queue].pending, workload);
 	if (u->is_listed_victim)
 		ret.queue = u->queue;
 	ret.key = (int64_t)u->priority * 4 + (3 - u->pending_state);
@@ -390,9 +388,15 @@ void session_list_workloads(struct session *s)
 	struct listing *v = mem_resize(NULL, s->n_workloads + 1, sizeof(*v));
 	int64_t **keys = mem_alloc((s->n_queues + 1) * sizeof(*keys)),
 		*all_keys = mem_resize(NULL, s->n_workloads + 1, sizeof(*all_keys));
+	struct bits pending = {0};
 
-	for (uint32_t i = 0; i < s->n_workloads; i++)
-		v[i] = list_workload(s, s->by_rank[i]);
+	for (uint32_t i = 0; i < s->n_workloads; i++) { /* as they lie in memory */
+		v[s->workloads[i].rank] = list_workload(s, i);
+		if (s->workloads[i].is_listed_pending)
+			bits_set(&pending, s->workloads[i].rank);
+	}
+	for (uint32_t i = bits_next(&pending, 0); i != UINT32_MAX; i = bits_next(&pending, i + 1))
+		array_push(&s->queues[s->workloads[v[i].workload].queue].pending, v[i].workload);
 	list_victims(s, v, all_keys, keys);
 	for (uint32_t i = 0; i < s->n_queues; i++) {
 		struct session_queue *q = &s->queues[i];
@@ -403,6 +407,7 @@ void session_list_workloads(struct session *s)
 		for (uint32_t k = 0; k < q->pending.n; k++)
 			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
 	}
+	bits_free(&pending);
 	mem_free(all_keys);
 	mem_free(keys);
 	mem_free(v);

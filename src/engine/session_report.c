@@ -276,11 +276,27 @@ static void tell_rest_of(struct decision_report *r, const struct workload *u)
 	}
 }
 
-/* The oldest first, in whatever order they were read. */
+static bool has_rest(const struct decision_report *r, const struct workload *u)
+{
+	uint32_t first = r->s->podsets[u->first_podset].first;
+
+	for (uint32_t i = first; i < first + u->n_members; i++)
+		if (!r->is_told[i] && !r->s->members[i].was_running)
+			return true;
+	return false;
+}
+
+/* The oldest first, in whatever order they were read: of most there is nothing to tell. */
 static void tell_rest(struct decision_report *r)
 {
+	struct bits ranks = {0};
+
 	for (uint32_t i = 0; i < r->s->n_workloads; i++)
+		if (has_rest(r, &r->s->workloads[i]))
+			bits_set(&ranks, r->s->workloads[i].rank);
+	for (uint32_t i = bits_next(&ranks, 0); i != UINT32_MAX; i = bits_next(&ranks, i + 1))
 		tell_rest_of(r, &r->s->workloads[r->s->by_rank[i]]);
+	bits_free(&ranks);
 }
 
 /* Why it waits, or who is protected. */
@@ -375,7 +391,7 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 			decision_take_volumes(&ret->v.v[i], s->ledger, ret->arena);
 	if (s->is_for_moves)
 		forget_waiting(&r);
-	else
+	else if (!s->tells_nobody)
 		tell_reasons(&r);
 }
 

@@ -150,17 +150,21 @@ static bool is_asked(const struct forecast_trial *t, pod_id pod)
 	return pod == t->q->waits->pod || (group != GROUP_NONE && ledger_pod(l, pod)->group == group);
 }
 
+static bool all_are_asked(const struct forecast_trial *t)
+{
+	bool are = true;
+
+	for (uint32_t i = 0; are && i < t->q->run.n_these; i++)
+		are = is_asked(t, t->q->run.these[i]);
+	return are;
+}
+
 /* Does the plan that is explained say of everybody who is protected from him? Sessions are told nothing of a focus. */
 static bool plan_tells_all(const struct forecast_trial *t)
 {
 	const struct trial_question *q = t->q;
-	bool does = q->run.these != NULL;
 
-	if (profile_get(q->config->profile)->search_mode == MODE_SCENARIOS)
-		return does;
-	for (uint32_t i = 0; does && i < q->run.n_these; i++)
-		does = is_asked(t, q->run.these[i]);
-	return does;
+	return q->run.these && (profile_get(q->config->profile)->search_mode == MODE_SCENARIOS || all_are_asked(t));
 }
 
 /* The plan of now is there already, where one cycle was made and changes nothing: then there is no second one. */
@@ -191,10 +195,14 @@ static bool take_plan(struct forecast_trial *t)
 	return true;
 }
 
-/* What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed. */
-static bool plan_now(struct forecast_trial *t)
+/*
+ * What was decided stays in the ledger. Two cycles: those who had to go are gone, and who waited for it is placed.
+ * tells: until when others are protected from those who wait.
+ */
+static bool plan_at(struct forecast_trial *t, bool tells)
 {
 	const struct trial_question *q = t->q;
+	const struct bits nobody = {0};
 	struct decisions d = {.arena = arena_new(1 << 16)};
 	struct plan_watch watch = {.pod = q->waits->pod, .made = &d};
 	struct engine_run run = q->run;
@@ -212,6 +220,8 @@ static bool plan_now(struct forecast_trial *t)
 		run.passes_over = is_passed_over;
 		run.driver = &watch;
 	}
+	if (!tells)
+		run.tells_of = &nobody;
 	refusals_init(&watch.refusals, q->alike, &d, t->now_ns);
 	t->next_ns = TIME_NONE;
 	is_ok = en && !engine_plan(en, &run, &d, &e);
@@ -223,6 +233,34 @@ static bool plan_now(struct forecast_trial *t)
 	array_free(&d.v);
 	arena_free(d.arena);
 	return is_ok;
+}
+
+/* Where others wait it is asked first whether it starts now: that takes less than asking what ends next. */
+static bool asks_twice(const struct forecast_trial *t)
+{
+	const struct trial_question *q = t->q;
+
+	return !q->config->looks_at_all && q->run.these && t->now_ns != q->run.now_ns && !all_are_asked(t) &&
+	       profile_get(q->config->profile)->search_mode == MODE_QUEUES;
+}
+
+static bool plan_now(struct forecast_trial *t)
+{
+	struct ledger *l = cluster_ledger(t->q->cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct forecast_trial before = *t;
+
+	if (!asks_twice(t))
+		return plan_at(t, true);
+	if (!plan_at(t, false))
+		return false;
+	if (t->is_done)
+		return true;
+	ledger_rollback(l, mark);
+	before.engine = t->engine;
+	before.own_engine = t->own_engine;
+	*t = before;
+	return plan_at(t, true);
 }
 
 static void keep_step(struct forecast *f, const struct forecast_step *s)
@@ -400,8 +438,8 @@ void outlook_find(const struct trial_question *q, struct outlook *ret)
 		plan_list_waiting(cluster_ledger(q->cluster), &waiting, &x.run);
 	alike_init(&alike, q->cluster, q->config, &x.run, q->waits->pod);
 	x.alike = &alike;
+	forecast_find(&x, &ret->forecast); /* first: the engine still knows what nodes said when the plan was made */
 	ret->n_remedies = remedies_find(&x, ret->remedies);
-	forecast_find(&x, &ret->forecast);
 	alike_free(&alike);
 	array_free(&waiting);
 }

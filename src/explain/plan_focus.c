@@ -65,13 +65,16 @@ static bool is_below(const struct queue_tree *tree, queue_id q, queue_id top)
 	return q == top;
 }
 
+/* Of a pod in a group all that wait with it: they are one request, whoever of them looked for room. */
 static void tell_of(struct plan_focus *f, const struct ledger *l, const struct explain_target *t)
 {
+	group_id group = t->pod == POD_NONE ? t->group : ledger_pod(l, t->pod)->group;
+
 	for (uint32_t i = 0; i < f->waiting.n; i++) {
 		pod_id pod = f->waiting.v[i];
 		const struct pod *p = ledger_pod(l, pod);
 
-		if (pod == t->pod || (t->group != GROUP_NONE && p->group == t->group) ||
+		if (pod == t->pod || (group != GROUP_NONE && p->group == group) ||
 		    (t->queue != QUEUE_NONE && is_below(ledger_queues(l), p->queue, t->queue)))
 			bits_set(&f->tells_of, pod);
 	}

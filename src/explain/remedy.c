@@ -147,13 +147,26 @@ static void try_rules(struct remedy_trial *t)
 
 /* ---- numbers of queues ---- */
 
+/* It waits as things are, and would do so again. */
+static bool is_in_vain(const struct remedy_trial *t, const struct remedy *r)
+{
+	const struct trial_question *q = t->q;
+
+	return q->engine && !q->config->looks_at_all && !q->config->n_plugins && r->has != RES_UNLIMITED &&
+	       !engine_minds_amounts(q->engine, r->queue, r->type, r->needs - r->has);
+}
+
 static void try_queue(struct remedy_trial *t, struct remedy r)
 {
 	struct ledger *l = cluster_ledger(t->q->cluster);
 	ledger_mark mark = ledger_get_mark(l);
-	struct queue_spec spec = queue_spec_copy(&queue_get(ledger_queues(l), r.queue)->spec);
-	struct res_vec *v = r.kind == REMEDY_MAXIMUM ? &spec.max : &spec.guaranteed;
+	struct queue_spec spec;
+	struct res_vec *v;
 
+	if (is_in_vain(t, &r))
+		return;
+	spec = queue_spec_copy(&queue_get(ledger_queues(l), r.queue)->spec);
+	v = r.kind == REMEDY_MAXIMUM ? &spec.max : &spec.guaranteed;
 	res_put(v, r.type, r.needs);
 	ledger_queue_set(l, r.queue, &spec);
 	/* What the reader of queues.yaml would refuse is no help. */

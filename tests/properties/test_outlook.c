@@ -58,9 +58,10 @@ static void compare(struct live *l, const struct mixed *m, uint64_t seed, const 
 	plain.looks_at_all = true;
 	explain(l, &plain, t, cycles, &was);
 	explain(l, l->config, t, cycles, &is);
-	if (!str_eq(text_str(&was), text_str(&is)))
-		fail_msg("seed %" PRIu64 ", profile %s: looking at everything:\n%.3000s\n--- leaving out:\n%.3000s",
-			 seed, profile_text(m->profile), text_str(&was), text_str(&is));
+	if (!str_eq(text_str(&was), text_str(&is))) { /* cmocka cuts its messages */
+		fprintf(stderr, "looking at everything:\n%s\n--- leaving out:\n%s\n", text_str(&was), text_str(&is));
+		fail_msg("seed %" PRIu64 ", profile %s: not the same", seed, profile_text(m->profile));
+	}
 	assert_true(ledger_digest(cluster_ledger(l->cluster)) == before);
 	tally[m->profile].explanations++;
 	tally[m->profile].remedies += count(text_str(&is), "change:");
