@@ -96,6 +96,9 @@ struct workload {
 	uint64_t in_trial;    /* = stamp: its place in the trial's order is its own */
 	uint64_t batch_stamp; /* = search stamp: has batches */
 	uint64_t gone_stamp;  /* = search stamp + 1: lost something in this trial */
+	uint64_t has_room;    /* = stamp: found room in this rehearsal */
+	bool has_copies;      /* in a rehearsal: some member has copies beside the one where it is */
+	bool is_held;	      /* some member is only nominated */
 	uint64_t seen_stamp;
 	uint64_t order_key; /* among those with batches: recorded ones first, then as they came */
 	uint32_t first_batch, last_batch;
@@ -309,6 +312,14 @@ bool session_nominate(struct session *s, uint32_t member, uint32_t node, bool si
 void session_bind(struct session *s, uint32_t member, uint32_t node);
 uint32_t session_mark(const struct session *s);
 void session_rollback(struct session *s, uint32_t mark);
+/*
+ * For a rehearsal: so many of a signature (negative: are gone) take room on a node, or count for a queue; no move is
+ * made. n_held: of those who were only nominated, which take what is free at once while they are leaving.
+ */
+void session_lend_room(struct session *s, uint32_t signature, uint32_t node, int32_t n, int32_t n_held);
+void session_lend_share(struct session *s, uint32_t signature, uint32_t queue, bool is_core, int32_t n);
+/* May the member stay or be nominated there once it is evicted from where it is? */
+bool session_may_return(struct session *s, uint32_t member, uint32_t node);
 /* All members of the workload that were bound in this transaction wait for the room to be free instead. */
 void session_bound_to_nominated(struct session *s, uint32_t workload);
 /* What was done stands. */
@@ -374,6 +385,15 @@ bool session_core_over_quota(const struct session *s, uint32_t workload, const d
 /* All of s->tasks, or none. set: nodes that may be used; NULL: all. */
 bool session_place(struct session *s, uint32_t workload, const struct bits *set, bool simulated);
 bool session_allows(struct session *s, uint32_t signature, uint32_t node);
+/* As many as the members of a workload that are all alike: do its queues allow them? */
+bool session_queue_allows(const struct session *s, uint32_t workload, uint32_t signature, bool is_core, uint32_t n);
+/* Is there, as far as is quickly seen, a node with room for one of the signature at once; has this one? */
+bool session_may_fit_now(struct session *s, uint32_t signature);
+bool session_fits_now(const struct session *s, uint32_t signature, uint32_t node);
+/* Is room given out fullest first, node by node as they stand in the order of their room? */
+bool session_is_walked(const struct session *s, uint32_t signature);
+/* The first node from position `at` of the order on that has room for one of the signature. NONE: there is no more. */
+uint32_t session_walk(struct session *s, const struct room_order *o, uint32_t signature, uint32_t *at);
 
 /* Is there a node in the set with room for one of this signature, now or soon? */
 bool session_has_room(struct session *s, uint32_t signature, const struct bits *set);
@@ -381,6 +401,16 @@ bool session_has_room(struct session *s, uint32_t signature, const struct bits *
 /* ---- session_rooms.c ---- */
 /* As nodes are now. r: KAI_CPU or KAI_GPU. */
 const struct room_order *session_by_room(struct session *s, enum kai_res r, bool is_now);
+/*
+ * An order as it is now, kept; and made so again once all nodes have the room that they had then. changes_from: what
+ * room_order_at said before they changed.
+ */
+struct room_memory {
+	ARRAY(struct room_item) items;
+};
+void room_order_keep(struct session *s, enum kai_res r, struct room_memory *ret);
+uint64_t room_order_at(const struct session *s, enum kai_res r);
+void room_order_restore(struct session *s, enum kai_res r, const struct room_memory *m, uint64_t changes_from);
 /* The first in it that has as much room as that. */
 uint32_t room_order_from(const struct room_order *o, int64_t ask);
 

@@ -110,7 +110,7 @@ static bool is_noted(const struct solver *v, const struct session_node *n, uint3
 	return false;
 }
 
-static void note_on_node(struct solver *v, uint32_t node, uint32_t workload)
+static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uint32_t first_batch)
 {
 	struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
 
@@ -122,7 +122,7 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t workload)
 	}
 	if (is_noted(v, n, workload))
 		return;
-	array_push(&v->by_node, ((struct by_node){workload, NONE}));
+	array_push(&v->by_node, ((struct by_node){workload, NONE, first_batch}));
 	if (n->last_by_node != NONE)
 		v->by_node.v[n->last_by_node].next = v->by_node.n - 1;
 	else
@@ -134,8 +134,9 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 {
 	struct workload *u = &v->s->workloads[workload];
 	uint32_t id = v->batches.n;
+	bool is_first = u->batch_stamp != v->stamp;
 
-	array_push(&v->batches, ((struct batch){workload, v->members.n, n, NONE, is_recorded}));
+	array_push(&v->batches, ((struct batch){workload, v->members.n, n, NONE, is_recorded, NONE, {0}}));
 	for (uint32_t i = 0; i < n; i++) {
 		struct member *m = &v->s->members[members[i]];
 
@@ -146,9 +147,10 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 		if (is_recorded)
 			m->recorded = v->stamp;
 		else
-			note_on_node(v, m->node, workload);
+			note_on_node(v, m->node, workload, is_first ? id : u->first_batch);
 	}
-	if (u->batch_stamp != v->stamp) {
+	sides_note_batch(v, id);
+	if (is_first) {
 		u->batch_stamp = v->stamp;
 		u->first_batch = id;
 		u->order_key = v->next_key++;
@@ -280,6 +282,13 @@ static bool is_single(const struct workload *u)
 	return u->n_members == 1 && u->n_podsets == 1 && !u->is_semi;
 }
 
+/* A gang of which none is above its minimum goes at once too. */
+static bool goes_whole(const struct session *s, const struct workload *u)
+{
+	return is_single(u) ||
+	       (u->n_podsets == 1 && !u->is_semi && (uint32_t)s->podsets[u->first_podset].min >= u->n_members);
+}
+
 static bool add_single(struct solver *v, uint32_t workload)
 {
 	const struct workload *u = &v->s->workloads[workload];
@@ -336,7 +345,7 @@ void victims_afresh(struct solver *v)
 	v->sequence.n = 0;
 }
 
-/* Nothing that the order depends on changes during a search, but what is left of workloads of several members. */
+/* Nothing that the order depends on changes during a search, but what is left of a workload of which a part went. */
 static bool next_victim(struct solver *v, struct order_item *ret)
 {
 	if (v->sequence_at < v->sequence.n) {
@@ -345,7 +354,7 @@ static bool next_victim(struct solver *v, struct order_item *ret)
 	}
 	if (!order_pop(v->s, ORDER_VICTIMS, ret))
 		return false;
-	v->has_sequence = v->has_sequence && ret->entry == NONE && is_single(&v->s->workloads[ret->workload]);
+	v->has_sequence = v->has_sequence && ret->entry == NONE && goes_whole(v->s, &v->s->workloads[ret->workload]);
 	if (v->has_sequence) {
 		array_push(&v->sequence, ret->workload);
 		v->sequence_at = v->sequence.n;

@@ -10,9 +10,9 @@ static bool is_lost(const struct session *s, uint32_t member)
 	return !is_in(s->members[member].status, SET_ACTIVE);
 }
 
-static int by_key(const void *a, const void *b, void *ctx)
+int solver_by_key(const void *a, const void *b, void *session)
 {
-	const struct session *s = ctx;
+	const struct session *s = session;
 	uint64_t x = s->workloads[*(const uint32_t *)a].order_key, y = s->workloads[*(const uint32_t *)b].order_key;
 
 	return x < y ? -1 : x > y;
@@ -21,7 +21,7 @@ static int by_key(const void *a, const void *b, void *ctx)
 static void sort_new_workloads(struct solver *v)
 {
 	if (v->new_workloads.n > 1)
-		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), by_key, v->s);
+		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), solver_by_key, v->s);
 }
 
 void solver_gone_workloads(struct solver *v)
@@ -39,8 +39,8 @@ void solver_gone_workloads(struct solver *v)
 		array_push(&v->workloads, s->members[v->gone.v[i]].workload);
 	}
 	for (uint32_t i = 1; i < v->workloads.n; i++)
-		if (by_key(&v->workloads.v[i - 1], &v->workloads.v[i], s) > 0) {
-			qsort_r(v->workloads.v, v->workloads.n, sizeof(*v->workloads.v), by_key, s);
+		if (solver_by_key(&v->workloads.v[i - 1], &v->workloads.v[i], s) > 0) {
+			qsort_r(v->workloads.v, v->workloads.n, sizeof(*v->workloads.v), solver_by_key, s);
 			return;
 		}
 }
@@ -218,20 +218,46 @@ static void note_refused(struct solver *v, const struct share_verdict *why)
 			session_note_refused(s, v->gone.v[i], why);
 }
 
+/* What is lost is in v->shares. */
+static bool are_reclaimable(struct solver *v, struct share_verdict *why)
+{
+	struct session *s = v->s;
+	bool is_core = false;
+
+	for (uint32_t i = 0; i < v->n_step; i++)
+		is_core |= s->members[v->want[i]].is_core;
+	return share_reclaimable(s->settled, s->n_queues, s->workloads[v->workload].queue, s->step_request, is_core,
+				 v->shares.v, v->shares.n, s->settings->saturation, &s->share_scratch, why);
+}
+
+bool solver_shares_refuse(struct solver *v, const uint32_t *lost, uint32_t n, struct share_verdict *why)
+{
+	const struct session *s = v->s;
+
+	v->shares.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct workload *u = &s->workloads[lost[i]];
+		const double *share = s->signatures[s->members[s->podsets[u->first_podset].first].signature].share;
+		double all[KAI_RES];
+
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			all[r] = u->n_members * share[r];
+		add_share(&v->shares, u->queue, all);
+	}
+	sort_shares(v);
+	return !are_reclaimable(v, why);
+}
+
 static bool shares_allow(struct solver *v)
 {
 	struct session *s = v->s;
 	struct workload *u = &s->workloads[v->workload];
 	struct share_verdict why;
-	bool is_core = false;
 
 	if (!judge_asks(&s->judge, RULE_FAIR_SHARE))
 		return true;
 	gather_shares(v);
-	for (uint32_t i = 0; i < v->n_step; i++)
-		is_core |= s->members[v->want[i]].is_core;
-	if (share_reclaimable(s->settled, s->n_queues, u->queue, s->step_request, is_core, v->shares.v, v->shares.n,
-			      s->settings->saturation, &s->share_scratch, &why))
+	if (are_reclaimable(v, &why))
 		return true;
 	u->refusal = why;
 	u->refused_rule = RULE_FAIR_SHARE;

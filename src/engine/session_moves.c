@@ -102,6 +102,36 @@ static void charge(struct session *s, uint32_t member, double sign)
 	}
 }
 
+void session_lend_room(struct session *s, uint32_t signature, uint32_t node, int32_t n, int32_t n_held)
+{
+	const int64_t *ask = s->signatures[signature].ask;
+	int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++) {
+		idle[a] -= n_held * ask[a];
+		soon[a] += (n_held - n) * ask[a];
+	}
+	note_change(s, node);
+}
+
+void session_lend_share(struct session *s, uint32_t signature, uint32_t queue, bool is_core, int32_t n)
+{
+	const double *share = s->signatures[signature].share;
+
+	for (uint32_t q = queue; q != NONE; q = s->shares[q].parent) {
+		s->queues[q].n_moves++;
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			s->shares[q].r[r].allocated += n * share[r];
+		for (uint32_t r = 0; is_core && r < KAI_RES; r++)
+			s->shares[q].r[r].allocated_core += n * share[r];
+	}
+}
+
+bool session_may_return(struct session *s, uint32_t member, uint32_t node)
+{
+	return s->members[member].node == node || copy_on(s, member, node) == NULL;
+}
+
 /* ---- the ledger follows where filters look at other pods ---- */
 
 static void mirror_gone(struct session *s, uint32_t member)

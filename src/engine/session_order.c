@@ -27,8 +27,8 @@ struct order_node {	      /* one queue */
 	double popped[KAI_RES]; /* what victims popped so far hold */
 	/* among its siblings, until its head or, of waiting work, anything in it or below changes */
 	struct share_standing standing;
-	bool has_standing;
-	uint64_t at_move; /* session_queue.n_moves when it was worked out */
+	uint64_t key;	      /* of the standing: who has a smaller one comes first */
+	uint64_t standing_at; /* session_queue.n_moves when it was worked out, and one more; 0: it is not known */
 	/* in a trial */
 	uint64_t touched;   /* = order.stamp: somebody below looks for room */
 	uint32_t n_touched; /* children of which that is true */
@@ -37,6 +37,7 @@ struct order_node {	      /* one queue */
 struct order {
 	struct session *s;
 	bool is_victims;
+	bool keeps_nothing; /* whoever looks at all works out everything anew */
 	order_filter filter;
 	void *ctx;
 	uint64_t stamp, trial;
@@ -60,6 +61,7 @@ static struct order *order_of(struct session *s, enum order_role role)
 	s->orders[role] = o = mem_alloc(sizeof(*o));
 	o->s = s;
 	o->is_victims = role == ORDER_VICTIMS;
+	o->keeps_nothing = s->en->config->looks_at_all;
 	o->arena = arena_new(1 << 14);
 	o->nodes = mem_alloc((s->n_queues + 1) * sizeof(*o->nodes));
 	for (uint32_t i = 0; i <= s->n_queues; i++) {
@@ -152,7 +154,7 @@ static enum head find_head(struct session *s, struct order *o, struct order_node
 /* Nothing that the order within a leaf depends on changes during a trial. */
 static enum head leaf_head(struct session *s, struct order *o, struct order_node *n, struct order_item *ret)
 {
-	if (o->trial == 0 || s->en->config->looks_at_all)
+	if (o->trial == 0 || o->keeps_nothing)
 		return find_head(s, o, n, ret);
 	if (!n->knows_head) {
 		n->head_from = (uint8_t)find_head(s, o, n, &n->head);
@@ -197,29 +199,48 @@ static void sibling_of(struct session *s, struct order *o, uint32_t queue, doubl
 	ret->taken = sum;
 }
 
-/* Victims are compared by what is settled, which stands still while they are looked for. */
-static const struct share_standing *standing_of(struct order *o, uint32_t queue)
+/* What share_standing_cmp looks at first, as one number. */
+static uint64_t key_of(const struct share_standing *x)
+{
+	return (uint64_t)x->is_over << 63 | (uint64_t)!x->is_within_quota << 62 |
+	       (uint64_t)((int64_t)INT32_MAX - x->q->priority) << 1 | x->is_forbidden;
+}
+
+static struct order_node *find_standing(struct order *o, uint32_t queue)
 {
 	struct order_node *n = &o->nodes[queue];
 	double sum[KAI_RES];
 	struct share_sibling t;
 
-	if (n->has_standing && (o->is_victims || n->at_move == o->s->queues[queue].n_moves) &&
-	    !o->s->en->config->looks_at_all)
-		return &n->standing;
 	sibling_of(o->s, o, queue, sum, &t);
 	n->standing = share_standing(&t, o->s->queues[queue].may, o->s->total);
-	n->has_standing = true;
-	n->at_move = o->s->queues[queue].n_moves;
-	return &n->standing;
+	n->key = key_of(&n->standing);
+	n->standing_at = o->s->queues[queue].n_moves + 1;
+	return n;
+}
+
+/* Victims are compared by what is settled, which stands still while they are looked for. */
+static inline struct order_node *with_standing(struct order *o, uint32_t queue)
+{
+	struct order_node *n = &o->nodes[queue];
+	bool is_good = o->is_victims ? n->standing_at != 0 : n->standing_at == o->s->queues[queue].n_moves + 1;
+
+	return is_good && !o->keeps_nothing ? n : find_standing(o, queue);
 }
 
 /* For the heaps of siblings. */
 static int by_share(const void *order, uint32_t a, uint32_t b)
 {
 	struct order *o = (struct order *)order;
-	int d = share_standing_cmp(standing_of(o, a), standing_of(o, b));
+	const struct order_node *x = with_standing(o, a), *y = with_standing(o, b);
+	int d;
 
+	if (x->key != y->key)
+		d = x->key < y->key ? -1 : 1;
+	else if (x->standing.dominant != y->standing.dominant)
+		d = x->standing.dominant < y->standing.dominant ? -1 : 1;
+	else
+		d = share_standing_cmp(&x->standing, &y->standing);
 	return o->is_victims ? -d : d;
 }
 
@@ -227,7 +248,7 @@ static int by_share(const void *order, uint32_t a, uint32_t b)
 static void forget_standing(const struct session *s, struct order *o, uint32_t queue)
 {
 	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
-		o->nodes[q].has_standing = false;
+		o->nodes[q].standing_at = 0;
 }
 
 static struct order_node *parent_node(const struct session *s, struct order *o, uint32_t queue)
@@ -246,7 +267,8 @@ static void node_reset(struct order *o, struct order_node *n)
 	n->extra_at = n->n_extra = 0;
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
-	n->may_sink = n->has_standing = n->knows_head = false;
+	n->may_sink = n->knows_head = false;
+	n->standing_at = 0;
 	n->n_touched = 0;
 	memset(n->popped, 0, sizeof(n->popped));
 }

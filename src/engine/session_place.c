@@ -44,6 +44,15 @@ static bool queue_allows(const struct session *s, uint32_t workload, const doubl
 	return !session_over_limit(s, workload, all) && (!has_core || !session_core_over_quota(s, workload, core));
 }
 
+bool session_queue_allows(const struct session *s, uint32_t workload, uint32_t signature, bool is_core, uint32_t n)
+{
+	double all[KAI_RES];
+
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		all[r] = n * s->signatures[signature].share[r];
+	return !session_over_limit(s, workload, all) && (!is_core || !session_core_over_quota(s, workload, all));
+}
+
 /* ---- what filters other than room allow ---- */
 
 static void leave_out(struct cede_cycle *c, const char *plugin)
@@ -257,6 +266,16 @@ static uint32_t walk(struct session *s, const struct room_order *o, uint32_t sig
 	return NONE;
 }
 
+bool session_is_walked(const struct session *s, uint32_t signature)
+{
+	return is_walked(s, &s->signatures[signature]);
+}
+
+uint32_t session_walk(struct session *s, const struct room_order *o, uint32_t signature, uint32_t *at)
+{
+	return walk(s, o, signature, NULL, at);
+}
+
 enum { FEW_NODES = 16 };
 
 /* False: no node of the set has room for it at once. */
@@ -272,6 +291,16 @@ static bool may_fit_now(struct session *s, uint32_t signature, const struct bits
 		if ((set == NULL || bits_has(set, o->items[at].node)) && fits_now(s, f, o->items[at].node))
 			return true;
 	return false;
+}
+
+bool session_may_fit_now(struct session *s, uint32_t signature)
+{
+	return may_fit_now(s, signature, NULL);
+}
+
+bool session_fits_now(const struct session *s, uint32_t signature, uint32_t node)
+{
+	return fits_now(s, &s->signatures[signature], node);
 }
 
 /* From one node to the next room only grows: a later one is better only if it is of a better kind. */

@@ -120,6 +120,39 @@ const struct room_order *session_by_room(struct session *s, enum kai_res r, bool
 	return o;
 }
 
+void room_order_keep(struct session *s, enum kai_res r, struct room_memory *ret)
+{
+	const struct room_order *o = session_by_room(s, r, false);
+
+	ret->items.n = 0;
+	array_reserve(&ret->items, o->n + 1);
+	for (; ret->items.n < o->n; ret->items.n++)
+		ret->items.v[ret->items.n] = o->items[ret->items.n];
+}
+
+uint64_t room_order_at(const struct session *s, enum kai_res r)
+{
+	return s->by_room[r == KAI_GPU][false].at;
+}
+
+/* Node by node each would be moved back to where it was. */
+void room_order_restore(struct session *s, enum kai_res r, const struct room_memory *m, uint64_t changes_from)
+{
+	struct room_order *o = &s->by_room[r == KAI_GPU][false];
+	uint64_t last = s->n_old_changes + s->changes.n;
+
+	if (changes_from < s->n_old_changes)
+		for (uint32_t i = 0; i < s->n_nodes; i++)
+			o->room[i] = room_on(s, o, i);
+	else
+		for (uint64_t i = changes_from; i < last; i++)
+			o->room[s->changes.v[i - s->n_old_changes]] = room_on(s, o, s->changes.v[i - s->n_old_changes]);
+	o->n = m->items.n;
+	if (o->n > 0)
+		memcpy(o->items, m->items.v, o->n * sizeof(*o->items));
+	o->at = last;
+}
+
 uint32_t room_order_from(const struct room_order *o, int64_t ask)
 {
 	return position(o, o->n, (double)ask, 0);

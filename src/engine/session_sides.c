@@ -123,23 +123,33 @@ void sides_step(struct solver *v)
 	v->n_base_live = v->live_sides.n;
 }
 
-static void side_add(struct solver *v, uint32_t member)
+void sides_note_batch(struct solver *v, uint32_t batch)
 {
 	const struct session *s = v->s;
-	const struct member *m = &s->members[member];
-	uint32_t i = v->side_of[s->workloads[m->workload].queue];
-	struct side *x = &v->sides.v[i];
+	struct batch *b = &v->batches.v[batch];
+
+	if (v->sides.n == 0)
+		return;
+	b->side = v->side_of[s->workloads[b->workload].queue];
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			b->held[r] += s->signatures[s->members[v->members.v[b->first + i]].signature].share[r];
+}
+
+static void side_add(struct solver *v, const struct batch *b)
+{
+	struct side *x = &v->sides.v[b->side];
 
 	if (!x->is_live) {
 		x->is_live = true;
 		memcpy(x->share.gone, x->base, sizeof(x->base));
-		array_push(&v->live_sides, i);
+		array_push(&v->live_sides, b->side);
 	}
 	x->is_touched = true;
 	if (x->level < v->touched_level)
 		v->touched_level = x->level;
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		x->share.gone[r] += s->signatures[m->signature].share[r];
+		x->share.gone[r] += b->held[r];
 }
 
 /* Recorded victims, and those that the trial on this node takes with them. */
@@ -160,10 +170,9 @@ static void sum_sides(struct solver *v, uint32_t node)
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return;
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		for (uint32_t b = s->workloads[v->by_node.v[i].workload].first_batch; b != NONE;
-		     b = v->batches.v[b].next)
-			for (uint32_t k = 0; !v->batches.v[b].is_recorded && k < v->batches.v[b].n; k++)
-				side_add(v, v->members.v[v->batches.v[b].first + k]);
+		for (uint32_t b = v->by_node.v[i].first_batch; b != NONE; b = v->batches.v[b].next)
+			if (!v->batches.v[b].is_recorded)
+				side_add(v, &v->batches.v[b]);
 }
 
 static void sum_inside(const struct solver *v, uint32_t level, double ret[KAI_RES])

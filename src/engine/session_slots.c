@@ -13,12 +13,14 @@ static int64_t fit(const struct session *s, const int64_t *ask, const int64_t *r
 {
 	int64_t most = INT32_MAX;
 
-	for (uint32_t a = 0; a < s->n_amounts; a++) {
+	for (uint32_t a = 0; a < s->n_amounts; a++)
 		if (room[a] < ask[a])
 			return 0;
-		if (ask[a] > 0 && room[a] / ask[a] < most)
+	for (uint32_t a = 0; most > 1 && a < s->n_amounts; a++)
+		if (ask[a] > 0 && room[a] - ask[a] < ask[a]) /* most often, and cheaper than to divide */
+			most = 1;
+		else if (ask[a] > 0 && room[a] / ask[a] < most)
 			most = room[a] / ask[a];
-	}
 	return most;
 }
 
@@ -260,7 +262,7 @@ void slots_trial(struct solver *v, bool is_base)
 
 void slots_touch(struct solver *v, uint32_t node)
 {
-	int64_t room[RES_MAX] = {0};
+	int64_t room[RES_MAX];
 
 	if (node == NONE || v->n_slot_kinds == 0 || v->slot_seen[node] == v->slot_stamp)
 		return;
@@ -273,7 +275,7 @@ void slots_touch(struct solver *v, uint32_t node)
 
 static void slots_sum(struct solver *v)
 {
-	int64_t room[RES_MAX] = {0};
+	int64_t room[RES_MAX];
 
 	for (uint32_t i = 0; i < v->slot_nodes.n; i++) {
 		room_of(v->s, v->slot_nodes.v[i], room);
@@ -284,42 +286,68 @@ static void slots_sum(struct solver *v)
 	v->slot_nodes.n = 0;
 }
 
-/* What these moves in a row took, all of one node. */
-static void count_taken(struct solver *v, uint32_t first, uint32_t end)
+/* Room that was taken of a node and is not counted yet is counted; room: with that. */
+static void count_taken(struct solver *v, uint32_t node, int64_t *room)
 {
-	const struct session *s = v->s;
-	uint32_t node = move_node(s, first);
-	int64_t room[RES_MAX] = {0}, before[RES_MAX];
-
-	room_of(s, node, room);
-	memcpy(before, room, sizeof(before));
-	for (uint32_t i = first; i < end; i++)
-		for (uint32_t a = 0; a < s->n_amounts; a++)
-			before[a] += member_ask(s, s->moves.v[i].member)[a];
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		v->slot_kinds[k].now -=
-			slots_of(v, &v->slot_kinds[k], node, before) - slots_of(v, &v->slot_kinds[k], node, room);
+		v->slot_kinds[k].now -= slots_of(v, &v->slot_kinds[k], node, room);
+	room_of(v->s, node, room);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].now += slots_of(v, &v->slot_kinds[k], node, room);
+}
+
+static void add_taken(const struct session *s, int64_t *room, uint32_t signature, int64_t n)
+{
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		room[a] += n * s->signatures[signature].ask[a];
+}
+
+static bool still_enough(const struct solver *v)
+{
+	bool is_enough = true;
+
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		is_enough &= v->slot_kinds[k].now >= v->slot_kinds[k].n;
+	return is_enough;
 }
 
 /* Of a node that they come back to only what they took first is counted, so that it may seem more is left than is. */
 bool slots_remain(struct solver *v, uint32_t first)
 {
 	const struct session *s = v->s;
-	bool is_enough = true;
 
 	v->slot_stamp++;
-	for (uint32_t i = first, end; v->n_slot_kinds > 0 && i < s->moves.n; i = end) {
+	for (uint32_t i = first; v->n_slot_kinds > 0 && i < s->moves.n;) {
 		uint32_t node = move_node(s, i);
+		int64_t room[RES_MAX];
 
-		for (end = i + 1; end < s->moves.n && move_node(s, end) == node;)
-			end++;
+		room_of(s, node, room);
+		for (; i < s->moves.n && move_node(s, i) == node; i++)
+			add_taken(s, room, s->members[s->moves.v[i].member].signature, 1);
 		if (v->slot_seen[node] != v->slot_stamp)
-			count_taken(v, i, end);
+			count_taken(v, node, room);
 		v->slot_seen[node] = v->slot_stamp;
 	}
-	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		is_enough &= v->slot_kinds[k].now >= v->slot_kinds[k].n;
-	return is_enough;
+	return still_enough(v);
+}
+
+bool slots_remain_lent(struct solver *v, uint32_t first)
+{
+	const struct session *s = v->s;
+
+	v->slot_stamp++;
+	for (uint32_t i = first; v->n_slot_kinds > 0 && i < v->lent.n;) {
+		uint32_t node = v->lent.v[i].node;
+		int64_t room[RES_MAX];
+
+		room_of(s, node, room);
+		for (; i < v->lent.n && v->lent.v[i].node == node; i++)
+			add_taken(s, room, v->lent.v[i].signature, v->lent.v[i].n);
+		if (v->slot_seen[node] != v->slot_stamp)
+			count_taken(v, node, room);
+		v->slot_seen[node] = v->slot_stamp;
+	}
+	return still_enough(v);
 }
 
 bool slots_are_exact(const struct solver *v)
@@ -332,7 +360,7 @@ bool slots_leave_nothing(const struct solver *v)
 {
 	const struct session *s = v->s;
 	const int64_t *ask = s->signatures[v->slot_kinds[0].signature].ask;
-	int64_t room[RES_MAX] = {0};
+	int64_t room[RES_MAX];
 
 	for (uint32_t i = 0; i < v->n_summed; i++) {
 		uint32_t node = v->slot_nodes.v[i];

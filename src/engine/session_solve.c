@@ -63,6 +63,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 	sum_step(v);
 	slots_step(v);
 	sides_step(v);
+	rehearsal_step(v);
 	bits_copy(&v->feasible, &v->kept_set);
 	v->is_widened = false;
 	for (bool is_first = may_try_first;; is_first = false) {
@@ -96,7 +97,8 @@ static void keep_victims(struct solver *v)
 				counts |= solver_goes(s, members[k]);
 			if (!counts)
 				continue;
-			array_push(&v->kept, ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true}));
+			array_push(&v->kept,
+				   ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true, NONE, {0}}));
 			for (uint32_t k = 0; k < x->n; k++) {
 				array_push(&v->kept_members, members[k]);
 				array_push(&v->kept_goes, solver_goes(s, members[k]));
@@ -193,6 +195,7 @@ static void solver_free(struct solver *v)
 {
 	slots_end(v);
 	sides_end(v);
+	rehearsal_end(v);
 	bits_free(&v->base);
 	bits_free(&v->kept_set);
 	bits_free(&v->feasible);
@@ -247,6 +250,7 @@ static bool search(struct solver *v)
 	find_base(v);
 	slots_begin(v);
 	sides_begin(v);
+	rehearsal_begin(v);
 	is_ok = solve(v);
 	if (!is_ok)
 		session_rollback(s, 0);

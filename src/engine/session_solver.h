@@ -16,10 +16,12 @@ struct batch {			     /* members that go together */
 	uint32_t workload, first, n; /* in solver.members */
 	uint32_t next;		     /* of the same workload; NONE */
 	bool is_recorded;
+	uint32_t side;	      /* session_sides.c */
+	double held[KAI_RES]; /* by its members, where there are sides */
 };
 
 struct by_node { /* workloads with candidates on a node */
-	uint32_t workload, next;
+	uint32_t workload, next, first_batch;
 };
 
 enum { SLOT_KINDS = 4 };
@@ -46,6 +48,11 @@ struct side { /* session_sides.c */
 	double most[KAI_RES];
 };
 
+struct lent { /* room that somebody takes in a rehearsal */
+	uint32_t node, signature;
+	int32_t n, n_held; /* as session_lend_room has it */
+};
+
 typedef ARRAY(struct order_item) item_list;
 typedef ARRAY(struct share_batch) share_list;
 
@@ -70,7 +77,7 @@ struct solver {
 	uint32_t last_workload;		 /* of the newest candidate */
 	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
 	bool has_pushed_back;		 /* some workload goes in several batches */
-	/* victims in their order, as far as it was looked into, as long as each of them is a pod alone */
+	/* victims in their order, as far as it was looked into, as long as each of them goes as a whole */
 	ARRAY(uint32_t) sequence;
 	uint32_t sequence_at;
 	bool has_order, has_sequence;
@@ -125,6 +132,14 @@ struct solver {
 	double largest[KAI_RES];    /* held by one workload that was looked at */
 	uint32_t n_largest;	    /* so many times it became more */
 	uint32_t touched_level;	    /* the innermost of this trial's */
+	/* trials that are rehearsed (session_rehearsal.c) */
+	bool may_rehearse;	 /* in this search */
+	bool is_rehearsing;	 /* new_workloads are counted as gone, and are not */
+	uint8_t rehearsal_state; /* of the step: enum in session_rehearsal.c */
+	uint32_t n_failed;	 /* trials of this search that were made in vain */
+	ARRAY(struct lent) lent;
+	struct room_memory rooms;	/* with recorded victims gone */
+	ARRAY(uint32_t) base_workloads; /* recorded ones, in their order */
 };
 
 /* ---- session_candidates.c ---- */
@@ -150,6 +165,7 @@ void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goe
 bool slots_are_enough(struct solver *v);	    /* in this trial? */
 /* After that, with room given by the moves from this one on to others than the workload: still? */
 bool slots_remain(struct solver *v, uint32_t first);
+bool slots_remain_lent(struct solver *v, uint32_t first); /* the same of v->lent */
 /* After slots_are_enough: is there room for just as many as are asked for, all of one signature? */
 bool slots_are_exact(const struct solver *v);
 /* Then, with all of them placed, is there room for no victim on the nodes of this trial? */
@@ -162,11 +178,24 @@ void sides_begin(struct solver *v); /* of a search; v->base_is_all is known */
 void sides_end(struct solver *v);
 void sides_note_workload(struct solver *v, uint32_t workload); /* it is looked at from now on */
 void sides_step(struct solver *v);			       /* nobody is gone but the recorded victims */
+void sides_note_batch(struct solver *v, uint32_t batch);
 /* Of a trial on this node. why: if it cannot be lawful. */
 enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why);
 void sides_note_refused(struct solver *v); /* after an outlook that said so */
 
+/* ---- session_rehearsal.c ---- */
+enum rehearsal { MAY_WORK, HAS_NO_ROOM, IS_REFUSED };
+void rehearsal_begin(struct solver *v); /* of a search; nobody is gone, v->base_is_all is known */
+void rehearsal_step(struct solver *v);
+void rehearsal_end(struct solver *v);
+/* How would the trial on this node end? why: by which shares it is refused. */
+enum rehearsal rehearse(struct solver *v, uint32_t node, struct share_verdict *why);
+
 /* ---- session_trial.c ---- */
+/* Who looks for room in the trial, in the order of the queues. */
+void solver_begin_order(struct solver *v);
+bool solver_finds_nobody_room(struct solver *v, const struct bits *set);
+void solver_note_signature(struct solver *v, uint32_t signature);
 void solver_take_away(struct solver *v, uint32_t member);
 /* Those taken away since the last call belong to what every later trial begins with. */
 void solver_settle_base(struct solver *v);
@@ -184,6 +213,10 @@ static inline bool solver_goes(const struct session *s, uint32_t member)
 enum { REFUSALS_NOTED = 64 }; /* of one search: by then everybody who matters was named */
 /* Workloads that lost something in this trial, recorded ones first, into v->workloads. */
 void solver_gone_workloads(struct solver *v);
+/* Would shares refuse that these workloads are lost as a whole, each of members that are alike? */
+bool solver_shares_refuse(struct solver *v, const uint32_t *lost, uint32_t n, struct share_verdict *why);
+/* By what order workloads are counted. */
+int solver_by_key(const void *a, const void *b, void *session);
 /* How the trial stands in the session, may it? */
 bool solver_is_lawful(struct solver *v);
 /* What those taken away since the last recorded ones hold belongs to what later trials begin with. */

@@ -25,7 +25,7 @@ static void note_workload(struct solver *v, uint32_t workload, uint32_t n_batch)
 	v->n_complex += u->n_members != n_batch;
 }
 
-static void note_signature(struct solver *v, uint32_t signature)
+void solver_note_signature(struct solver *v, uint32_t signature)
 {
 	for (uint32_t i = 0; i < v->signatures.n; i++)
 		if (v->signatures.v[i] == signature)
@@ -41,7 +41,7 @@ void solver_take_away(struct solver *v, uint32_t member)
 	slots_touch(v, m->node);
 	session_evict(s, member);
 	array_push(&v->gone, member);
-	note_signature(v, m->signature);
+	solver_note_signature(v, m->signature);
 	note_workload(v, m->workload, v->batches.v[m->batch].n);
 	s->workloads[m->workload].gone_stamp = v->stamp + 1;
 }
@@ -88,6 +88,14 @@ static struct order_item item_of(const struct session *s, uint32_t workload)
 				   workload_state(s, u)};
 }
 
+/* As it will be when it is gone: whole workloads alone are rehearsed. */
+static struct order_item item_of_gone(const struct session *s, uint32_t workload)
+{
+	const struct workload *u = &s->workloads[workload];
+
+	return (struct order_item){workload, TRIAL_LOST, s->podsets[u->first_podset].min > 0 ? 0 : 1};
+}
+
 static void sort_items(struct session *s, item_list *items)
 {
 	for (uint32_t i = 1; i < items->n; i++)
@@ -102,7 +110,8 @@ static void gather_new(struct solver *v)
 {
 	v->new_items.n = 0;
 	for (uint32_t i = v->new_workloads.n; i-- > 0;)
-		array_push(&v->new_items, item_of(v->s, v->new_workloads.v[i]));
+		array_push(&v->new_items, v->is_rehearsing ? item_of_gone(v->s, v->new_workloads.v[i])
+							   : item_of(v->s, v->new_workloads.v[i]));
 	sort_items(v->s, &v->new_items);
 }
 
@@ -237,14 +246,24 @@ static bool place_step(struct solver *v)
 	return is_ok;
 }
 
-static bool nobody_finds_room(struct solver *v)
+bool solver_finds_nobody_room(struct solver *v, const struct bits *set)
 {
-	if (v->n_complex > 0 || v->s->is_mirrored)
-		return false;
 	for (uint32_t i = 0; i < v->signatures.n; i++)
-		if (session_has_room(v->s, v->signatures.v[i], &v->trial_set))
+		if (session_has_room(v->s, v->signatures.v[i], set))
 			return false;
 	return true;
+}
+
+static bool nobody_finds_room(struct solver *v)
+{
+	return v->n_complex == 0 && !v->s->is_mirrored && solver_finds_nobody_room(v, &v->trial_set);
+}
+
+void solver_begin_order(struct solver *v)
+{
+	gather_items(v);
+	v->s->room_stamp++;
+	order_begin(v->s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
 }
 
 /* The preemptor and its victims look for room, in the order of the queues. False: the preemptor found none. */
@@ -255,10 +274,8 @@ static bool let_them_look(struct solver *v)
 	uint32_t looked = 0, mark;
 	bool is_done = false, may_stop = !s->en->config->looks_at_all;
 
-	gather_items(v);
 	v->all_lost = false;
-	s->room_stamp++;
-	order_begin(s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
+	solver_begin_order(v);
 	while (looked < v->items.n && order_pop(s, ORDER_TRIAL, &item)) {
 		if (item.entry == NONE)
 			continue;
@@ -309,8 +326,7 @@ static void take_on_node(struct solver *v, uint32_t node)
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return;
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		for (uint32_t b = s->workloads[v->by_node.v[i].workload].first_batch; b != NONE;
-		     b = v->batches.v[b].next) {
+		for (uint32_t b = v->by_node.v[i].first_batch; b != NONE; b = v->batches.v[b].next) {
 			const struct batch *x = &v->batches.v[b];
 
 			for (uint32_t k = 0; !x->is_recorded && k < x->n; k++) {
@@ -331,8 +347,10 @@ static enum outcome_of_trial try_node(struct solver *v, uint32_t node)
 	slots_trial(v, false);
 	take_on_node(v, node);
 	r = run_trial(v);
-	if (r != SOLVED)
+	if (r != SOLVED) {
 		take_back(v);
+		v->n_failed++;
+	}
 	if (r == NOT_LAWFUL) {
 		bits_copy(&v->feasible, &v->trial_set); /* they stay usable for the rest of this step */
 		v->is_widened = true;
@@ -389,6 +407,30 @@ static enum outcome_of_trial count_trial(struct solver *v)
 	return NO_ROOM;
 }
 
+/* Who is refused first is noted by name, for which a trial has to be made. */
+static bool is_noted(const struct solver *v)
+{
+	return v->s->memo != NULL && v->s->workloads[v->workload].n_refused < REFUSALS_NOTED;
+}
+
+static enum outcome_of_trial rehearse_or_try(struct solver *v, uint32_t node)
+{
+	struct workload *u = &v->s->workloads[v->workload];
+	struct share_verdict why;
+	enum rehearsal r = rehearse(v, node, &why);
+
+	if (r == HAS_NO_ROOM)
+		return count_trial(v);
+	if (r != IS_REFUSED || is_noted(v))
+		return try_node(v, node);
+	count_trial(v);
+	u->refusal = why;
+	u->refused_rule = RULE_FAIR_SHARE;
+	u->n_refused++;
+	v->is_widened = true;
+	return NOT_LAWFUL;
+}
+
 /* Whether there are more nodes to try on depends on how this one fails: only of a last one it may be left open. */
 static enum outcome_of_trial try_on(struct solver *v, uint32_t node, bool is_only, bool is_hopeless)
 {
@@ -401,7 +443,7 @@ static enum outcome_of_trial try_on(struct solver *v, uint32_t node, bool is_onl
 			count_refused(v, &why);
 		return is_lawful_after_all(v, node) ? SOLVED : outlook == CANNOT_BE_LAWFUL ? NOT_LAWFUL : NO_ROOM;
 	}
-	return is_hopeless ? count_trial(v) : try_node(v, node);
+	return is_hopeless ? count_trial(v) : rehearse_or_try(v, node);
 }
 
 /* Each node once; NONE, for members that are nowhere, is one too. */
