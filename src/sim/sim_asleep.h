@@ -35,6 +35,7 @@ struct wait_kind {
 	ledger_mark refused_at;	    /* in the present pass */
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
 	uint32_t n_tried, n_placed; /* of the pass */
+	uint32_t n_grown;	    /* placements before its last turn in the pass */
 	ARRAY(pod_id) pods;	    /* oldest first, from head on; POD_NONE: left */
 	uint32_t head, n_waiting;
 };
@@ -63,6 +64,8 @@ struct asleep {
 	uint64_t pass; /* its number; 0: none is under way */
 	uint64_t n_passes;
 	bool has_missed;  /* what the pass decided may help kinds that it does not ask */
+	uint32_t n_grown; /* placements of the pass that all kinds have been asked about */
+	bool has_unseen;  /* there are others */
 	bool has_victims; /* the pass has */
 	bool has_windows; /* times end that groups are told of only when they are asked */
 	bool has_looked;  /* in the present pass, with the ledger as of this mark */

@@ -46,6 +46,7 @@ static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most
 	k->n_tried = k->n_placed = 0;
 	k->refused_at = k->passed_at = UINT32_MAX;
 	k->was_decided = false;
+	k->n_grown = 0;
 	for (uint32_t p = k->head; p < k->pods.n && k->n_tried < at_most; p++)
 		if (k->pods.v[p] != POD_NONE) {
 			array_push(&a->tried, k->pods.v[p]);
@@ -61,7 +62,8 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->tried.n = 0;
 	a->n_seen = 0;
 	a->pass = 0;
-	a->has_victims = a->has_missed = false;
+	a->n_grown = 0;
+	a->has_victims = a->has_missed = a->has_unseen = false;
 	a->has_windows = wake_has_windows(s);
 	a->has_looked = false;
 	wait_classes_look_again(s);
@@ -120,6 +122,7 @@ static void see_helps(struct sim *s, const struct decision *d)
 
 	if (d->outcome == OUTCOME_PLACED)
 		wake_queue_grew(s, p->queue, p->group);
+	s->asleep->n_grown += d->outcome == OUTCOME_PLACED;
 	if (is_overdue(d, p) && p->node != kept)
 		wake_node_taken(s, p->node);
 	see_given_up(s, d->pod);
@@ -135,6 +138,10 @@ static void see(struct sim *s, const struct decision *d)
 		return;
 	if (!s->o.is_exhaustive && !a->has_victims)
 		see_helps(s, d);
+	else
+		a->has_unseen |= d->outcome == OUTCOME_PLACED;
+	if (d->outcome != OUTCOME_PLACED)
+		a->kinds.v[at].n_grown = a->n_grown;
 	a->kinds.v[at].was_decided |= speaks_for_kind(&a->kinds.v[at], d);
 	if (d->outcome == OUTCOME_WAITING)
 		a->kinds.v[at].refused_at = ledger_get_mark(s->ledger);
@@ -185,6 +192,7 @@ bool wake_passes_over(void *sim, pod_id pod)
 	if (kind_is_still_helped(s, k))
 		return false;
 	k->passed_at = mark;
+	k->n_grown = a->n_grown;
 	k->was_decided = true; /* and sleeps on */
 	return true;
 }

@@ -327,7 +327,7 @@ void sim_started(struct sim *s, pod_id pod)
 	set_run_timer(s, slot);
 	wake_leave(s, pod);
 	wake_node_taken(s, ledger_pod(s->ledger, pod)->node);
-	wake_queue_grew(s, ledger_pod(s->ledger, pod)->queue, ledger_pod(s->ledger, pod)->group);
+	wake_queue_has_grown(s, ledger_pod(s->ledger, pod)->queue, ledger_pod(s->ledger, pod)->group);
 	if (s->o.watcher.start)
 		s->o.watcher.start(s->o.watcher.ctx, s, pod);
 }
