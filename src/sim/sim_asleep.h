@@ -63,12 +63,13 @@ struct asleep {
 	const struct decisions *plan;
 	uint64_t pass; /* its number; 0: none is under way */
 	uint64_t n_passes;
-	bool has_missed;  /* what the pass decided may help kinds that it does not ask */
-	uint32_t n_grown; /* placements of the pass that all kinds have been asked about */
-	bool has_unseen;  /* there are others */
-	bool has_victims; /* the pass has */
-	bool has_windows; /* times end that groups are told of only when they are asked */
-	bool has_looked;  /* in the present pass, with the ledger as of this mark */
+	bool has_missed;	   /* what the pass decided may help kinds that it does not ask */
+	uint32_t n_grown;	   /* placements of the pass that all kinds have been asked about */
+	bool has_unseen;	   /* there are others */
+	bool has_victims;	   /* the pass has */
+	bool has_windows;	   /* times end that groups are told of only when they are asked */
+	int64_t now_ns, before_ns; /* of this moment, and of the last at which somebody could be asked */
+	bool has_looked;	   /* in the present pass, with the ledger as of this mark */
 	ledger_mark looked_at;
 };
 

@@ -64,7 +64,10 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->pass = 0;
 	a->n_grown = 0;
 	a->has_victims = a->has_missed = a->has_unseen = false;
-	a->has_windows = wake_has_windows(s);
+	if (a->now_ns != s->now_ns)
+		a->before_ns = a->now_ns;
+	a->now_ns = s->now_ns;
+	a->has_windows = wake_has_windows(s) || s->spared_until_ns > a->before_ns;
 	a->has_looked = false;
 	wait_classes_look_again(s);
 	wake_others(s, needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS);
