@@ -36,7 +36,8 @@ struct wait_kind {
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
 	uint32_t n_tried, n_placed; /* of the pass */
 	uint32_t n_grown;	    /* placements before its last turn in the pass */
-	ARRAY(pod_id) pods;	    /* oldest first, from head on; POD_NONE: left */
+	ARRAY(pod_id) pods;	    /* oldest first unless it is mixed up, from head on; POD_NONE: left */
+	bool is_mixed_up;
 	uint32_t head, n_waiting;
 };
 
@@ -79,6 +80,7 @@ struct waiter *asleep_waiter(struct asleep *a, pod_id pod);
 void kind_rouse(struct asleep *a, struct wait_kind *k); /* it is asked if it is still helped when its turn comes */
 void kind_wake(struct sim *s, struct wait_kind *k);	/* it is asked in any case */
 void kind_enter(struct sim *s, pod_id pod, node_id nominated);
+void kind_put_in_order(struct sim *s, struct wait_kind *k);
 void kind_set_loose(struct asleep *a, struct wait_kind *k, bool is_loose);
 
 /* sim_wake.c */

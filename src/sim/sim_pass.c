@@ -40,8 +40,11 @@ static void forget_sleepers(struct asleep *a)
 	a->awake.n = n;
 }
 
-static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most)
+static void collect_kind(struct sim *s, struct wait_kind *k, uint32_t at_most)
 {
+	struct asleep *a = s->asleep;
+
+	kind_put_in_order(s, k);
 	k->pass = a->pass;
 	k->n_tried = k->n_placed = 0;
 	k->refused_at = k->passed_at = UINT32_MAX;
@@ -76,7 +79,7 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	for (uint32_t i = 0; i < a->awake.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
-		collect_kind(a, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
+		collect_kind(s, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
 	}
 	*ret = a->tried.v;
 	*ret_n = a->tried.n;
