@@ -45,8 +45,8 @@ struct engine_run {
 	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
 	const struct bits *tells_of;
 	/*
-	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and a
-	 * pod in no group is not told why it waits (message).
+	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and
+	 * nobody is told why he waits (message).
 	 */
 	bool tells_times;
 	bool tells_in_any_order;       /* those of one node, in decisions about pods that are in no group */

@@ -688,7 +688,8 @@ static enum err_code start(struct gang_attempt *g, const struct pod_list *all, b
 	remember_queues(g);
 	rc = try_actions(g, ret_is_done);
 	if (!rc && !*ret_is_done) {
-		say_why(g);
+		if (!g->en->tells_times)
+			say_why(g);
 		all_wait(g);
 		list_protected(g, &g->all, &g->d[g->blocked]);
 	}

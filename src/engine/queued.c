@@ -613,7 +613,10 @@ enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e
 		found(a, OUTCOME_PLACED, node);
 	if (rc || node != NODE_NONE)
 		return rc;
-	waits(a, lacking != 0, q, r);
+	if (a->en->tells_times) /* nobody reads why it waits */
+		a->d->message = "";
+	else
+		waits(a, lacking != 0, q, r);
 	if (!lacking && take_leaving_room(a, a->pass->with_stuck, NODE_NONE)) {
 		if (a->pass->with_stuck)
 			note_stuck(a, a->d->node);

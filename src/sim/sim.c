@@ -273,7 +273,7 @@ struct sim *sim_new(const struct sim_options *o, struct err *e)
 	s->ledger = cluster_ledger(o->cluster);
 	s->vocab = ledger_vocab(s->ledger);
 	s->names = vocab_names(s->vocab);
-	s->now_ns = s->room_since_ns = s->moved_ns = o->from_ns;
+	s->now_ns = s->room_since_ns = s->moved_ns = s->spared_until_ns = o->from_ns;
 	s->outcome.from_ns = s->outcome.to_ns = o->from_ns;
 	s->next_job.arrives_ns = TIME_NONE;
 	s->lowest_priority = INT32_MAX;

@@ -2,6 +2,8 @@
 /* Kinds of waiting pods: which there are, and who is of which. */
 #include "sim/sim_asleep.h"
 
+#include <stdlib.h>
+
 struct asleep *asleep_of(struct sim *s)
 {
 	if (!s->asleep)
@@ -174,14 +176,26 @@ static bool comes_before(const struct sim *s, pod_id a, pod_id b)
 	return name_cmp(s->names, x->name, y->name) < 0;
 }
 
+enum { NEAR = 32 }; /* so far a pod is moved to its place; if that is further, all are put in order when it matters */
+
+static bool has_far_to_go(struct sim *s, const struct wait_kind *k, pod_id pod)
+{
+	pod_id other = k->pods.n > k->head + NEAR ? k->pods.v[k->pods.n - NEAR] : POD_NONE;
+
+	return other != POD_NONE && comes_before(s, pod, other);
+}
+
 static void put_in_order(struct sim *s, uint32_t at, pod_id pod)
 {
 	struct asleep *a = s->asleep;
 	struct wait_kind *k = &a->kinds.v[at];
 	uint32_t pos = k->pods.n;
 
+	k->is_mixed_up |= has_far_to_go(s, k, pod);
 	array_push(&k->pods, pod);
-	for (; pos > k->head && (k->pods.v[pos - 1] == POD_NONE || comes_before(s, pod, k->pods.v[pos - 1])); pos--) {
+	for (; !k->is_mixed_up && pos > k->head &&
+	       (k->pods.v[pos - 1] == POD_NONE || comes_before(s, pod, k->pods.v[pos - 1]));
+	     pos--) {
 		k->pods.v[pos] = k->pods.v[pos - 1];
 		if (k->pods.v[pos] != POD_NONE)
 			asleep_waiter(a, k->pods.v[pos])->pos = pos;
@@ -189,6 +203,30 @@ static void put_in_order(struct sim *s, uint32_t at, pod_id pod)
 	k->pods.v[pos] = pod;
 	asleep_waiter(a, pod)->pos = pos;
 	k->n_waiting++;
+}
+
+static int by_age(const void *a, const void *b, void *sim)
+{
+	pod_id x = *(const pod_id *)a, y = *(const pod_id *)b;
+
+	return x == y ? 0 : comes_before(sim, x, y) ? -1 : 1;
+}
+
+void kind_put_in_order(struct sim *s, struct wait_kind *k)
+{
+	uint32_t n = 0;
+
+	if (!k->is_mixed_up)
+		return;
+	for (uint32_t i = k->head; i < k->pods.n; i++)
+		if (k->pods.v[i] != POD_NONE)
+			k->pods.v[n++] = k->pods.v[i];
+	qsort_r(k->pods.v, n, sizeof(*k->pods.v), by_age, s);
+	for (uint32_t i = 0; i < n; i++)
+		asleep_waiter(s->asleep, k->pods.v[i])->pos = i;
+	k->pods.n = n;
+	k->head = 0;
+	k->is_mixed_up = false;
 }
 
 /* Who asks everybody keeps the times at which somebody would have been woken: those are moments too. */

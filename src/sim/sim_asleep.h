@@ -35,7 +35,9 @@ struct wait_kind {
 	ledger_mark refused_at;	    /* in the present pass */
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
 	uint32_t n_tried, n_placed; /* of the pass */
-	ARRAY(pod_id) pods;	    /* oldest first, from head on; POD_NONE: left */
+	uint32_t n_grown;	    /* placements before its last turn in the pass */
+	ARRAY(pod_id) pods;	    /* oldest first unless it is mixed up, from head on; POD_NONE: left */
+	bool is_mixed_up;
 	uint32_t head, n_waiting;
 };
 
@@ -62,10 +64,13 @@ struct asleep {
 	const struct decisions *plan;
 	uint64_t pass; /* its number; 0: none is under way */
 	uint64_t n_passes;
-	bool has_missed;  /* what the pass decided may help kinds that it does not ask */
-	bool has_victims; /* the pass has */
-	bool has_windows; /* times end that groups are told of only when they are asked */
-	bool has_looked;  /* in the present pass, with the ledger as of this mark */
+	bool has_missed;	   /* what the pass decided may help kinds that it does not ask */
+	uint32_t n_grown;	   /* placements of the pass that all kinds have been asked about */
+	bool has_unseen;	   /* there are others */
+	bool has_victims;	   /* the pass has */
+	bool has_windows;	   /* times end that groups are told of only when they are asked */
+	int64_t now_ns, before_ns; /* of this moment, and of the last at which somebody could be asked */
+	bool has_looked;	   /* in the present pass, with the ledger as of this mark */
 	ledger_mark looked_at;
 };
 
@@ -75,6 +80,7 @@ struct waiter *asleep_waiter(struct asleep *a, pod_id pod);
 void kind_rouse(struct asleep *a, struct wait_kind *k); /* it is asked if it is still helped when its turn comes */
 void kind_wake(struct sim *s, struct wait_kind *k);	/* it is asked in any case */
 void kind_enter(struct sim *s, pod_id pod, node_id nominated);
+void kind_put_in_order(struct sim *s, struct wait_kind *k);
 void kind_set_loose(struct asleep *a, struct wait_kind *k, bool is_loose);
 
 /* sim_wake.c */

@@ -137,6 +137,7 @@ struct sim {
 	bool is_dirty;		     /* something changed since the engine last said there is nothing to do */
 	uint32_t n_due[TIMER_KINDS]; /* timers that are set */
 	int64_t moved_ns;	     /* when somebody was placed or evicted last */
+	int64_t spared_until_ns;     /* work that was evicted too often is left alone, until then at the latest */
 	bool moves_due;		     /* something changed since it was last asked who might move */
 	bool has_budgets;	     /* PodDisruptionBudgets are there */
 	/* the tree of queues, generation and 1: when it was looked at, and if no queue of it shifts priorities */

@@ -40,12 +40,16 @@ static void forget_sleepers(struct asleep *a)
 	a->awake.n = n;
 }
 
-static void collect_kind(struct asleep *a, struct wait_kind *k, uint32_t at_most)
+static void collect_kind(struct sim *s, struct wait_kind *k, uint32_t at_most)
 {
+	struct asleep *a = s->asleep;
+
+	kind_put_in_order(s, k);
 	k->pass = a->pass;
 	k->n_tried = k->n_placed = 0;
 	k->refused_at = k->passed_at = UINT32_MAX;
 	k->was_decided = false;
+	k->n_grown = 0;
 	for (uint32_t p = k->head; p < k->pods.n && k->n_tried < at_most; p++)
 		if (k->pods.v[p] != POD_NONE) {
 			array_push(&a->tried, k->pods.v[p]);
@@ -61,8 +65,12 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->tried.n = 0;
 	a->n_seen = 0;
 	a->pass = 0;
-	a->has_victims = a->has_missed = false;
-	a->has_windows = wake_has_windows(s);
+	a->n_grown = 0;
+	a->has_victims = a->has_missed = a->has_unseen = false;
+	if (a->now_ns != s->now_ns)
+		a->before_ns = a->now_ns;
+	a->now_ns = s->now_ns;
+	a->has_windows = wake_has_windows(s) || s->spared_until_ns > a->before_ns;
 	a->has_looked = false;
 	wait_classes_look_again(s);
 	wake_others(s, needs_all || profile_get(helps_config(s)->profile)->search_mode == MODE_SCENARIOS);
@@ -71,7 +79,7 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	for (uint32_t i = 0; i < a->awake.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
-		collect_kind(a, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
+		collect_kind(s, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
 	}
 	*ret = a->tried.v;
 	*ret_n = a->tried.n;
@@ -120,6 +128,7 @@ static void see_helps(struct sim *s, const struct decision *d)
 
 	if (d->outcome == OUTCOME_PLACED)
 		wake_queue_grew(s, p->queue, p->group);
+	s->asleep->n_grown += d->outcome == OUTCOME_PLACED;
 	if (is_overdue(d, p) && p->node != kept)
 		wake_node_taken(s, p->node);
 	see_given_up(s, d->pod);
@@ -135,6 +144,10 @@ static void see(struct sim *s, const struct decision *d)
 		return;
 	if (!s->o.is_exhaustive && !a->has_victims)
 		see_helps(s, d);
+	else
+		a->has_unseen |= d->outcome == OUTCOME_PLACED;
+	if (d->outcome != OUTCOME_PLACED)
+		a->kinds.v[at].n_grown = a->n_grown;
 	a->kinds.v[at].was_decided |= speaks_for_kind(&a->kinds.v[at], d);
 	if (d->outcome == OUTCOME_WAITING)
 		a->kinds.v[at].refused_at = ledger_get_mark(s->ledger);
@@ -185,6 +198,7 @@ bool wake_passes_over(void *sim, pod_id pod)
 	if (kind_is_still_helped(s, k))
 		return false;
 	k->passed_at = mark;
+	k->n_grown = a->n_grown;
 	k->was_decided = true; /* and sleeps on */
 	return true;
 }

@@ -327,7 +327,7 @@ void sim_started(struct sim *s, pod_id pod)
 	set_run_timer(s, slot);
 	wake_leave(s, pod);
 	wake_node_taken(s, ledger_pod(s->ledger, pod)->node);
-	wake_queue_grew(s, ledger_pod(s->ledger, pod)->queue, ledger_pod(s->ledger, pod)->group);
+	wake_queue_has_grown(s, ledger_pod(s->ledger, pod)->queue, ledger_pod(s->ledger, pod)->group);
 	if (s->o.watcher.start)
 		s->o.watcher.start(s->o.watcher.ctx, s, pod);
 }
@@ -553,6 +553,22 @@ static void tell_leaving(struct sim *s, pod_id pod, int64_t at_ns)
 	room_came_free(s, ledger_pod(s->ledger, pod)->node, ledger_pod(s->ledger, pod)->queue);
 }
 
+/* Of the rule thrash: until when it protects the workload at most. */
+static void note_spared(struct sim *s, const struct text *workload)
+{
+	const struct thrash_settings *t = &helps_config(s)->thrash;
+	name_id name = names_find(s->names, text_str(workload), workload->n);
+	uint32_t n = eviction_history_of_workload(&s->history, name, time_since(s->now_ns, t->window_ns)).n;
+	int64_t until;
+
+	if (!t->hard || n < t->hard)
+		return;
+	until = time_add(s->now_ns,
+			 time_multiply(t->protection_ns, INT64_C(1) << (n - t->hard < 10 ? n - t->hard : 10)));
+	if (until > s->spared_until_ns)
+		s->spared_until_ns = until;
+}
+
 static void remember(struct sim *s, pod_id pod)
 {
 	const struct pod *p = ledger_pod(s->ledger, pod);
@@ -562,6 +578,7 @@ static void remember(struct sim *s, pod_id pod)
 	eviction_history_workload(s->cluster, p, &workload);
 	eviction_history_add(&s->history, s->now_ns, text_str(&workload),
 			     p->queue == QUEUE_NONE ? "" : name_str(s->names, queue_get(tree, p->queue)->path));
+	note_spared(s, &workload);
 	text_free(&workload);
 }
 

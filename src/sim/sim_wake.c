@@ -233,6 +233,16 @@ static bool is_tight(const struct sim *s, group_id group)
 	       p->n_placed <= (uint32_t)p->min_member && judge_minimum(s->ledger, g->first_podset) == p->min_member;
 }
 
+static void wake_kind_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf, bool is_elastic)
+{
+	if (k->must_ask)
+		return;
+	if (k->is_wary || is_elastic)
+		kind_wake(s, k);
+	else if (!k->is_nominated && class_helps_growth(s, &k->need, leaf))
+		wake_by_growth(s, k, leaf);
+}
+
 void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 {
 	struct asleep *a = asleep_of(s);
@@ -242,16 +252,33 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	a->knows_grown = false;
 	if (!a->n_wary && !is_elastic && !helps_growth_of(s, leaf))
 		return;
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->live.n; i++)
+		wake_kind_by_growth(s, &a->kinds.v[a->live.v[i]], leaf, is_elastic);
+}
 
-		if (k->must_ask)
-			continue;
-		if (k->is_wary || is_elastic)
-			kind_wake(s, k);
-		else if (!k->is_nominated && class_helps_growth(s, &k->need, leaf))
-			wake_by_growth(s, k, leaf);
+/*
+ * Who was not asked in the pass was not helped by what grew in it, or it would have been planned again; and who had his
+ * turn after that was asked. (Those who came may go from now on: wake_for_newcomer.)
+ */
+static bool has_seen_growth(const struct asleep *a, const struct wait_kind *k)
+{
+	return k->pass != a->n_passes || k->n_grown == a->n_grown;
+}
+
+void wake_queue_has_grown(struct sim *s, queue_id leaf, group_id group)
+{
+	struct asleep *a = asleep_of(s);
+	uint32_t n = a->awake.n;
+
+	if (a->has_unseen || s->o.is_exhaustive) {
+		wake_queue_grew(s, leaf, group);
+		return;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!has_seen_growth(a, &a->kinds.v[a->awake.v[i]])) {
+			wake_queue_grew(s, leaf, group);
+			return;
+		}
 }
 
 /* Does anything keep others from going or moving for a while? A group is not told of all that ends by itself. */

@@ -27,7 +27,8 @@ void wake_leave(struct sim *s, pod_id pod); /* it does not any more; before its 
 void wake_node_gained(struct sim *s, node_id node); /* room came free, or will */
 void wake_node_taken(struct sim *s, node_id node);  /* somebody got a place there */
 void wake_queue_lost(struct sim *s, queue_id leaf);
-void wake_queue_grew(struct sim *s, queue_id leaf, group_id group);
+void wake_queue_grew(struct sim *s, queue_id leaf, group_id group);	 /* in a pass */
+void wake_queue_has_grown(struct sim *s, queue_id leaf, group_id group); /* after it */
 
 /*
  * The pods to try in one pass: of each kind that is awake at most per_kind, first in the engine's order. False: nobody
