@@ -487,7 +487,7 @@ static void tell_refused(struct node_search *g, const node_id *nodes, uint32_t n
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
-/* Of all nodes only the costs were kept. */
+/* A search that ended early may find more when it begins anew. */
 static void find_victims(struct node_search *g, struct search_result *ret)
 {
 	struct protected_list *l = g->s->protected;
@@ -499,6 +499,14 @@ static void find_victims(struct node_search *g, struct search_result *ret)
 	look(g, ret->node, &cost);
 	g->s->protected = l;
 	ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
+}
+
+/* Who asks the judge afterwards, asks about the best node. */
+static void settle_judge(struct node_search *g, node_id node)
+{
+	g->node = node;
+	node_search_measure_room(g);
+	judge_look_at(g->s->j, node_search_short(g) | g->s->lacking);
 }
 
 void search_scratch_free(struct search_scratch *s)
@@ -533,6 +541,10 @@ static void visit(struct node_search *g, node_id node, uint32_t at, struct searc
 	ret->n_bounded += g->is_bounded;
 	if (is_found)
 		rank(node, at, &cost, ret);
+	if (is_found && ret->node == node) {
+		ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
+		ret->is_bounded = g->is_bounded;
+	}
 	if (g->s->reports)
 		report(g, is_found, g->s->reports[at]);
 }
@@ -646,8 +658,10 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	else
 		visit_best(&g, nodes, n, ret);
 	ret->spares_nobody = g.spares_nobody;
-	if (ret->node != NODE_NONE)
+	if (ret->node != NODE_NONE && ret->is_bounded)
 		find_victims(&g, ret);
+	else if (ret->node != NODE_NONE)
+		settle_judge(&g, ret->node);
 	else if (g.refused.n)
 		tell_refused(&g, nodes, n);
 	array_free(&g.refused);
