@@ -329,12 +329,17 @@ static bool is_of_few(struct search_bounds *b, uint32_t n_nodes)
 	return true;
 }
 
+/* Nobody may go: of so many the first nodes fill the list of those who are protected. */
+static bool is_soon_told(const struct search_bounds *b)
+{
+	return !b->g->s->tells_times && b->n_asked / 8 >= b->g->s->protected->max;
+}
+
 /* What the nodes are looked at by: what is known of them, or their rows where little is looked at. */
 static void begin_nodes(struct search_bounds *b, const node_id *nodes, uint32_t n, enum kinds_say says)
 {
 	b->is_of_few = is_of_few(b, n);
-	/* Where nobody may go, the list of those who are protected is soon full. */
-	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && !b->g->s->tells_times);
+	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && is_soon_told(b));
 	if (!b->is_by_rows)
 		memory_begin(b, nodes, n);
 }

@@ -262,12 +262,14 @@ enum kinds_say kinds_say(struct search_bounds *b)
 	uint64_t types = wanted_types(b);
 	uint8_t *known = arena_n(b->g->s->c->arena, ledger_queues(l)->q.n + 1, uint8_t);
 
+	b->n_asked = 0;
 	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++) {
 		pod_id pod;
 		enum kinds_say says;
 
 		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue))
 			continue;
+		b->n_asked += b->rows.kinds.v[k].n_rows;
 		if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types, known)) {
 			most = ALL_KEPT;
 			continue;

@@ -147,13 +147,13 @@ static void try_rules(struct remedy_trial *t)
 
 /* ---- numbers of queues ---- */
 
-/* It waits as things are, and would do so again. */
+/* It waits as things are, and would do so again; of several cycles it is the first that is explained at times. */
 static bool is_in_vain(const struct remedy_trial *t, const struct remedy *r)
 {
 	const struct trial_question *q = t->q;
 
-	return q->engine && !q->config->looks_at_all && !q->config->n_plugins && r->has != RES_UNLIMITED &&
-	       !engine_minds_amounts(q->engine, r->queue, r->type, r->needs - r->has);
+	return q->engine && q->run.cycles == 1 && !q->config->looks_at_all && !q->config->n_plugins &&
+	       r->has != RES_UNLIMITED && !engine_minds_amounts(q->engine, r->queue, r->type, r->needs - r->has);
 }
 
 static void try_queue(struct remedy_trial *t, struct remedy r)

@@ -328,7 +328,7 @@ static void write_large(struct rng *r, struct text *t)
 			    i, 1 + i);
 }
 
-static void load_large(struct live *l, const struct mixed *m, uint64_t seed)
+static void load_with(struct live *l, const struct mixed *m, uint64_t seed, void (*write)(struct rng *, struct text *))
 {
 	struct rng r = {seed};
 	struct cluster_options o;
@@ -336,10 +336,10 @@ static void load_large(struct live *l, const struct mixed *m, uint64_t seed)
 	struct err e = {0};
 
 	live_begin(l);
-	write_large(&r, &t);
-	live_must(manifest_read_bytes(l->manifest, "large", text_str(&t), t.n, &e), &e, m);
+	write(&r, &t);
+	live_must(manifest_read_bytes(l->manifest, "made", text_str(&t), t.n, &e), &e, m);
 	live_must(manifest_configure(l->manifest, l->config, &e), &e, m);
-	l->config->min_runtime.preempt_ns = 36000 * NS_PER_S;
+	l->config->min_runtime.preempt_ns = write == write_large ? 36000 * NS_PER_S : 0;
 	o = engine_config_cluster_options(l->config, MIXED_NOW_NS);
 	live_must(manifest_build(l->manifest, &o, &l->cluster, &e), &e, m);
 	text_free(&t);
@@ -354,7 +354,7 @@ static void nor_where_not_all_who_are_protected_are_written_down(void **state)
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct live l;
 
-		load_large(&l, &m, seed);
+		load_with(&l, &m, seed, write_large);
 		for (pod_id i = 0; i < ledger_pod_limit(cluster_ledger(l.cluster)); i++)
 			if (ledger_pod(cluster_ledger(l.cluster), i)->state == POD_WAITING)
 				compare(&l, &m, seed, &(struct explain_target){i, GROUP_NONE, QUEUE_NONE});
@@ -363,12 +363,75 @@ static void nor_where_not_all_who_are_protected_are_written_down(void **state)
 	assert_true(tally[PROFILE_DEFAULT].starts > 0);
 }
 
+/* ---- many small queues ---- */
+
+enum { SMALL_QUEUES = 16, SMALL_NODES = 24, SMALL_WAITING = 10 };
+
+static void write_small_pod(struct rng *r, struct text *t, const char *name, uint32_t i, int node)
+{
+	text_printf(
+		t, "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x, name: %s%03u, labels: {queue: root.q%02u}",
+		name, i, rng_below(r, SMALL_QUEUES));
+	if (node >= 0 && rng_below(r, 8) == 0)
+		text_add(t, ", annotations: {yunikorn.apache.org/allow-preemption: \"false\"}");
+	text_printf(t, "}\nspec: {priority: %u, ", rng_below(r, 3));
+	if (node >= 0)
+		text_printf(t, "nodeName: n%02d, ", node);
+	text_printf(t, "containers: [{name: c, resources: {requests: {cpu: \"%u\"}}}]}\n",
+		    node < 0 ? 2 + rng_below(r, 3) : 1 + rng_below(r, 2));
+	if (node < 0)
+		return;
+	text_add(t, "status: {phase: Running, startTime: \"");
+	timestamp_text(MIXED_NOW_NS - (int64_t)rng_below(r, 30000) * NS_PER_S, t);
+	text_add(t, "\"}\n");
+}
+
+/* Nodes are full, no queue is below its guarantee, and nobody in a queue has to be of low priority. */
+static void write_small(struct rng *r, struct text *t)
+{
+	uint32_t n = 0;
+
+	text_add(t, "partitions:\n- name: default\n  preemption: {enabled: true}\n"
+		    "  queues:\n  - name: root\n    submitacl: '*'\n    queues:\n");
+	for (uint32_t i = 0; i < SMALL_QUEUES; i++)
+		text_printf(t, "    - {name: q%02u, resources: {guaranteed: {vcore: \"%u\"}}}\n", i, rng_below(r, 2));
+	for (int i = 0; i < SMALL_NODES; i++) {
+		text_printf(t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%02d}\n"
+			    "status: {allocatable: {cpu: \"%u\", pods: \"99\"}}\n",
+			    i, 6 + rng_below(r, 2));
+		for (uint32_t k = 0; k < 3; k++)
+			write_small_pod(r, t, "r", n++, i);
+	}
+	for (uint32_t i = 0; i < SMALL_WAITING; i++)
+		write_small_pod(r, t, "w", i, -1);
+}
+
+static void nor_where_queues_are_many_and_small(void **state)
+{
+	uint64_t n = number("CEDE_N", 60), from = number("CEDE_SEED", 1), before = tally[PROFILE_DEFAULT].remedies;
+	struct mixed m = {.profile = PROFILE_DEFAULT};
+
+	(void)state;
+	for (uint64_t seed = from; seed < from + n; seed++) {
+		struct live l;
+
+		load_with(&l, &m, seed, write_small);
+		for (pod_id i = 0; i < ledger_pod_limit(cluster_ledger(l.cluster)); i++)
+			if (ledger_pod(cluster_ledger(l.cluster), i)->state == POD_WAITING)
+				compare(&l, &m, seed, &(struct explain_target){i, GROUP_NONE, QUEUE_NONE});
+		live_end(&l);
+	}
+	assert_true(tally[PROFILE_DEFAULT].remedies > before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_left_out_changes_nothing),
 		cmocka_unit_test(who_is_passed_over_would_have_waited),
 		cmocka_unit_test(nor_where_not_all_who_are_protected_are_written_down),
+		cmocka_unit_test(nor_where_queues_are_many_and_small),
 	};
 
 	return cmocka_run_group_tests_name("outlook", tests, NULL, NULL);
