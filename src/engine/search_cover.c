@@ -111,7 +111,7 @@ static bool could_be_enough(const struct cover *c, uint32_t from, const int64_t 
 static void explore(struct cover *c, uint32_t from, int64_t cost, const int64_t *lacks)
 {
 	for (; c->steps < COVER_STEPS; from++) {
-		int64_t with[WANTED];
+		int64_t with[WANTED] = {0};
 
 		c->steps++;
 		if (is_enough(c, lacks)) {
