@@ -413,6 +413,7 @@ static void run_session(struct engine *en, int64_t now_ns, uint32_t cycle, struc
 	ledger_mark mark = ledger_get_mark(en->ledger);
 	struct session *s = session_new(en, now_ns, false);
 
+	s->tells_nobody = en->tells_of && bits_next(en->tells_of, 0) == UINT32_MAX;
 	session_keep_shares(s, cycle, ret);
 	session_run(s);
 	session_keep_volumes(s);

@@ -653,7 +653,6 @@ struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves
 	s->arena = a;
 	s->now_ns = now_ns;
 	s->is_for_moves = is_for_moves;
-	s->tells_nobody = en->tells_of && bits_next(en->tells_of, 0) == UINT32_MAX;
 	s->free_copy = s->first_queue = NONE;
 	s->stamp = s->room_stamp = 1;
 	c.task_priority = names_find(s->names, task_priority_key, sizeof(task_priority_key) - 1);
