@@ -639,10 +639,20 @@ static void divide_shares(struct session *s)
 			s->queues[i].may[r] = share_allocatable(&s->shares[i].r[r]);
 }
 
+enum { SESSION_BLOCK_MIN = 1 << 14, SESSION_BLOCK_MAX = 1 << 20 };
+
+/* About what a session takes, so that one of a small cluster does not clear what only a large one needs. */
+static size_t block_size(const struct ledger *l)
+{
+	size_t n = 256 * ((size_t)ledger_pod_limit(l) + ledger_node_limit(l));
+
+	return n < SESSION_BLOCK_MIN ? SESSION_BLOCK_MIN : n > SESSION_BLOCK_MAX ? SESSION_BLOCK_MAX : n;
+}
+
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 {
 	static const char task_priority_key[] = "kai.scheduler/task-priority";
-	struct arena *a = arena_new(1 << 20);
+	struct arena *a = arena_new(block_size(en->ledger));
 	struct session *s = arena_type(a, struct session);
 	struct session_build c = {0};
 
