@@ -155,6 +155,7 @@ static enum err_code plan_shadow(struct sim *s, struct engine_run run, struct sh
 	wake_follow(s, &plan);
 	rc = plan_once(s, &run, &plan, e);
 	s->o.is_exhaustive = false;
+	wake_drop_pass(s);
 	note_times(s, &plan);
 	for (uint32_t i = 0; i < plan.v.n; i++)
 		ret->has_moves |= plan.v.v[i].action == ACTION_CONSOLIDATE;

@@ -427,6 +427,11 @@ static void forget_claims(struct sim *s)
 	}
 }
 
+void wake_drop_pass(struct sim *s)
+{
+	s->asleep->pass = 0;
+}
+
 void wake_settle(struct sim *s, const struct decisions *plan)
 {
 	struct asleep *a = s->asleep;

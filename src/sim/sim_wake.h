@@ -47,6 +47,8 @@ bool wake_has_loose(const struct sim *s);
 bool wake_groups_wait(void *sim);
 /* Is nobody awake, but others might move for a group that waits? */
 bool wake_may_move(struct sim *s);
+/* A pass that was only tried is over, and nothing comes of it. */
+void wake_drop_pass(struct sim *s);
 /* What came of the pass, before it is carried out: who sleeps now, and for how long. */
 void wake_settle(struct sim *s, const struct decisions *plan);
 /* When time alone may change what was decided; TIME_NONE: never. */

@@ -411,7 +411,7 @@ static void SI_1_who_may_take_back_a_guarantee_is_asked_in_time(void **state)
 static void SI_1_nobody_sleeps_who_could_start(void **state)
 {
 	/* each of them found something once that no other did */
-	static const uint32_t telling[] = {40, 76, 150, 179, 225, 235, 262, 291, 299, 369, 541, 586};
+	static const uint32_t telling[] = {40, 76, 150, 179, 225, 235, 262, 291, 299, 369, 541, 586, 879};
 	uint32_t only = number_of("CEDE_SEED", 0), n = number_of("CEDE_N", FEW);
 	struct world w = draw_world(only);
 
