@@ -31,6 +31,7 @@ struct wait_kind {
 	uint32_t at; /* among the live ones */
 	uint32_t timer;
 	uint64_t pass;		    /* in which it was asked last */
+	uint64_t settled;	    /* the pass in which its delay was noted */
 	bool was_decided;	    /* in the present pass: refused, gated or nominated */
 	ledger_mark refused_at;	    /* in the present pass */
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */

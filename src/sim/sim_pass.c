@@ -359,6 +359,16 @@ static void wake_those_who_lost(struct sim *s, node_id node)
 	}
 }
 
+/* Of several of a kind that a pass refused, the oldest may take from others first. */
+static void note_delay(const struct asleep *a, struct wait_kind *k, const struct decision *d)
+{
+	int64_t from = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE; /* which is before any time */
+
+	if (k->settled != a->n_passes || from < k->need.reclaims_from_ns)
+		k->need.reclaims_from_ns = from;
+	k->settled = a->n_passes;
+}
+
 /*
  * When it is worth another try though nothing happened. Who has reserved room that does not come free in time looks
  * everywhere, like everybody (engine/queued.c), and is not told of whom it could take it from instead, and when; nor is
@@ -389,7 +399,7 @@ static void settle(struct sim *s, const struct decision *d)
 		if (!a->kinds.v[kind].is_loose)
 			return;
 	}
-	a->kinds.v[kind].need.reclaims_from_ns = d->own_rule == RULE_DELAY ? d->until_ns : TIME_NONE;
+	note_delay(a, &a->kinds.v[kind], d);
 	set_wake(s, kind, wake_next_time(s, d));
 }
 
