@@ -408,6 +408,18 @@ static void SI_1_who_may_take_back_a_guarantee_is_asked_in_time(void **state)
 		expect_exact(&large);
 }
 
+/* Of pods that are alike some are past their queue's delay and others are not. */
+static void SI_1_a_young_pod_keeps_no_older_one_asleep(void **state)
+{
+	struct world w = plain(3, 24, 800);
+
+	(void)state;
+	if (number_of("CEDE_SEED", 0))
+		skip();
+	w.delay_s = 600;
+	expect_exact(&w);
+}
+
 static void SI_1_nobody_sleeps_who_could_start(void **state)
 {
 	/* each of them found something once that no other did */
@@ -434,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(SI_1_who_may_take_back_a_guarantee_is_asked_in_time),
+		cmocka_unit_test(SI_1_a_young_pod_keeps_no_older_one_asleep),
 		cmocka_unit_test(SI_1_nobody_sleeps_who_could_start),
 	};
 
