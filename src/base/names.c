@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A string is a piece of memory: how many hold it, its length, its letters and a NUL. Ids find their letters by an array
- * of pointers; letters find their id by a table of hashes, so that probing and rebuilding seldom touch a string.
+ * A string is a piece of memory: how many hold it, its length, its letters and a NUL. Ids find their letters by an
+ * array of pointers; letters find their id by a table of hashes, so that probing and rebuilding seldom touch a string.
  */
 #include "base/names.h"
 

@@ -4,8 +4,8 @@
  *
  * An answer is a few numbers. Nodes that are next to each other by name are a block, which knows the cheapest of its
  * candidates: a decision looks at the blocks, and into those alone that may hold one of the two best. How often which
- * refusal was heard is counted along. So a decision costs what changed since the last one of its kind, and a few numbers
- * for each block. For displace_cache.c and displace_answers.c alone.
+ * refusal was heard is counted along. So a decision costs what changed since the last one of its kind, and a few
+ * numbers for each block. For displace_cache.c and displace_answers.c alone.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search_bound_internal.h - what search_bound.c (all nodes), search_rows.c (one node, row by row), search_kinds.c (what
- * rules say of each kind of pod), search_cover.c (the least that a set costs that is enough), search_class.c (what a node offers all searches of which rules say the same) and
- * search_memory.c (bounds of a shape) share; for them alone.
+ * rules say of each kind of pod), search_cover.c (the least that a set costs that is enough), search_class.c (what a
+ * node offers all searches of which rules say the same) and search_memory.c (bounds of a shape) share; for them alone.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * How much work is lost at least on a node, by numbers alone: the least that candidates cost who are enough together.
  *
- * Where all pods are about as old, or were placed at one time, what is lost goes by size, and all nodes seem to cost the
- * same if parts of pods could go. So whole pods are tried: branch and bound, those first that free most of one type
+ * Where all pods are about as old, or were placed at one time, what is lost goes by size, and all nodes seem to cost
+ * the same if parts of pods could go. So whole pods are tried: branch and bound, those first that free most of one type
  * for what is lost, with what parts of the rest would cost as the bound. A node has few candidates up to the priority
  * that has to go, so that is far less than asking rules and laws about each of them. Where it takes too many steps,
  * parts of pods are the answer: laws and filters can only make it dearer.

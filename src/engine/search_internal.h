@@ -75,7 +75,7 @@ struct node_search { /* one search, all nodes */
 	ARRAY(struct whole *) wholes; /* in the cycle's arena */
 };
 
-/* May it go by itself? If so *ret says what it is. is_open: all rules are asked; else those that its kind leaves out. */
+/* May it go by itself? Then *ret says what it is. is_open: all rules are asked; else those that its kind leaves out. */
 bool node_search_consider(struct node_search *g, pod_id pod, bool is_open, struct candidate *ret,
 			  struct rule_verdict *ret_says);
 /* is_refused_in_set: he may go, but not with the others that would have to. Told only where no set was found at all. */

@@ -243,8 +243,8 @@ static uint32_t next_in(const struct session *s, const struct bits *fits, const 
 }
 
 /*
- * Where room is given out fullest first, and nothing but room has to be asked anew, nodes are walked in that order. GPUs
- * come free one by one, and each moves its node among many alike: a few signatures follow that more cheaply each.
+ * Where room is given out fullest first, and nothing but room has to be asked anew, nodes are walked in that order.
+ * GPUs come free one by one, and each moves its node among many alike: a few signatures follow that more cheaply each.
  */
 static bool is_walked(const struct session *s, const struct signature *f)
 {

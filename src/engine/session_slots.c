@@ -275,7 +275,7 @@ void slots_touch(struct solver *v, uint32_t node)
 
 static void slots_sum(struct solver *v)
 {
-	int64_t room[RES_MAX];
+	int64_t room[RES_MAX] = {0};
 
 	for (uint32_t i = 0; i < v->slot_nodes.n; i++) {
 		room_of(v->s, v->slot_nodes.v[i], room);

@@ -42,7 +42,7 @@ struct side { /* session_sides.c */
 	bool is_live;	      /* somebody of it is gone */
 	double base[KAI_RES]; /* what recorded victims hold */
 	bool is_touched;      /* somebody of it is on the node of this trial */
-	/* the most that it may lose while nobody of it or further inside is, and nobody larger than then was looked at */
+	/* the most it may lose while nobody of it or further inside is, and nobody larger than then was looked at */
 	bool knows_most, loses_all;
 	uint32_t at_largest;
 	double most[KAI_RES];

@@ -99,7 +99,7 @@ static bool speaks_for_kind(const struct wait_kind *k, const struct decision *d)
 	return d->outcome != OUTCOME_PLACED;
 }
 
-/* Who waits for pods that should have gone long ago may reserve room that others count on who wait for somebody else. */
+/* Who waits for pods that should have gone long ago may reserve room that others count on who wait for others. */
 static bool is_overdue(const struct decision *d, const struct pod *p)
 {
 	return d->overdue.node != NODE_NONE && p->nomination != NOMINATION_NONE;

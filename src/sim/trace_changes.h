@@ -4,8 +4,8 @@
  *
  * Nodes, budgets, PriorityClasses, Namespaces and queues are held against what the cluster before said of them. What is
  * new or says something else is put into the simulated cluster at the time of the later one; a node that is gone fails
- * then, a budget that is gone is removed. When in between it happened nobody knows. What a budget's status says does not
- * count: the simulation counts budgets itself. Queues come as whole sets, as everywhere.
+ * then, a budget that is gone is removed. When in between it happened nobody knows. What a budget's status says does
+ * not count: the simulation counts budgets itself. Queues come as whole sets, as everywhere.
  */
 #pragma once
 

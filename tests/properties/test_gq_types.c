@@ -189,8 +189,9 @@ static void add_nodes(struct story *s)
 }
 
 /*
- * On n1 the lowest priority would be enough, and takes its queue below what it is guaranteed of the other type; the next
- * one does not, and is still lower than who runs on n2 and n3. Who stops looking at n1 with the first never finds the second.
+ * On n1 the lowest priority would be enough, and takes its queue below what it is guaranteed of the other type; the
+ * next one does not, and is still lower than who runs on n2 and n3. Who stops looking at n1 with the first never finds
+ * the second.
  * Where the maximum of the queues' parent is reached nodes are looked at row by row, and to the end while there is
  * somebody to be told of: so there are more of those than are told.
  */
