@@ -274,7 +274,7 @@ static void sort_by_bucket(uint64_t *keys, uint32_t n)
 	sort_keys(keys, n);
 }
 
-/* Placed pods with a queue by priority, then id; returns how many. There is room for twice as many as there are pods. */
+/* Placed pods with a queue by priority, then id; returns how many. There is room for twice as many as there are. */
 static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *keys)
 {
 	uint32_t count = 0;
