@@ -448,7 +448,7 @@ const struct tree *tree_named(struct arena *a, const struct tree *t, const char 
 
 const struct tree *tree_get_n(const struct tree *t, const char *key, size_t n)
 {
-	if (!tree_is(t, TREE_MAP))
+	if (!tree_is(t, TREE_MAP) || !t->n) /* a map without fields has none to begin at */
 		return NULL;
 	for (const struct tree_field *f = t->fields, *end = f + t->n; f < end; f++)
 		if (f->key_len == n && memcmp(f->key, key, n) == 0)
