@@ -332,27 +332,31 @@ static void tell_of_drivers(struct pair *p)
 	search_cache_keep_nothing(p->forgetful->search_cache);
 }
 
+/* Nothing is left of it but what was said, and what the engines know. */
+static void decide_and_forget(struct pair *p, pod_id want)
+{
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	ledger_mark mark = ledger_get_mark(l);
+
+	decide_alike(p, want, 0);
+	ledger_rollback(l, mark);
+}
+
 /* What a node costs for having a driver alone is forgotten when its application has no other pod any more. */
 static void who_is_alone_drives_nothing(void **state)
 {
 	struct pair p = {0};
-	struct ledger *l;
-	ledger_mark mark;
 	pod_id want;
 
 	(void)state;
 	tell_of_drivers(&p);
-	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
-	mark = ledger_get_mark(l);
-	for (int i = 0; i < 2; i++) { /* the second time all is known */
-		decide_alike(&p, want, 0);
-		ledger_rollback(l, mark);
-	}
+	decide_and_forget(&p, want);
+	decide_and_forget(&p, want); /* the second time all is known */
 	assert_non_null(strstr(text_str(&p.said), "takes p0"));
 	assert_null(strstr(text_str(&p.said), "takes p4"));
 	cluster_drop_pod(p.s.cluster, "d", "other");
-	ledger_commit(l);
+	ledger_commit(cluster_ledger(p.s.cluster));
 	decide(&p, p.s.engine, want, &p.said); /* that one alone: who decides before changes the node for a while */
 	assert_non_null(strstr(text_str(&p.said), "takes p4"));
 	end(&p);
@@ -362,20 +366,15 @@ static void who_is_alone_drives_nothing(void **state)
 static void without_the_rule_drivers_are_like_others(void **state)
 {
 	struct pair p = {0};
-	struct ledger *l;
-	ledger_mark mark;
 	pod_id want;
 
 	(void)state;
 	tell_of_drivers(&p);
-	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
-	mark = ledger_get_mark(l);
 	for (int i = 0; i < 4; i++) {
 		p.s.settings->rules_off = i % 2 ? UINT64_C(1) << RULE_DRIVER : 0;
 		text_reset(&p.said);
-		decide_alike(&p, want, 0);
-		ledger_rollback(l, mark);
+		decide_and_forget(&p, want);
 		assert_non_null(strstr(text_str(&p.said), i % 2 ? "takes p4" : "takes p0"));
 	}
 	end(&p);
