@@ -126,5 +126,7 @@ void outcome_free(struct sim_outcome *o)
 	mem_free(o->queues);
 	for (res_id r = 0; r < o->n_types; r++)
 		mem_free(o->types[r]);
+	mem_free(o->longest.pod);
+	mem_free(o->longest.why);
 	*o = (struct sim_outcome){0};
 }

@@ -87,6 +87,12 @@ struct series_point {
 	double lost_s;
 };
 
+struct outcome_longest { /* of who waits in the end, the one that has waited longest */
+	char *pod;	 /* "ns/name"; NULL: nobody waits */
+	int64_t since_ns;
+	char *why; /* a sentence; "": it is about to start */
+};
+
 struct sim_outcome {
 	int64_t from_ns, to_ns; /* virtual time that was looked at */
 	uint32_t n_types;
@@ -95,6 +101,7 @@ struct sim_outcome {
 	struct outcome_counts totals;
 	struct outcome_queue *queues; /* leaves with work or a guarantee, by path */
 	uint32_t n_queues;
+	struct outcome_longest longest;
 	/* the engine */
 	uint64_t events, cycles, attempts; /* attempts: decisions about one pod or gang */
 	int64_t engine_ns;		   /* real time spent in it; never in what is compared */

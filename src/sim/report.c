@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "sim/page.h"
+#include "units/timestamp.h"
 
 /* ---- numbers ---- */
 
@@ -340,6 +341,22 @@ static void emit_info(struct emit *e, const struct report_info *info)
 	report_emit_checks(e, info->checks, info->n_checks);
 }
 
+void report_emit_longest(struct emit *e, const struct sim_outcome *o)
+{
+	struct text since = {0};
+
+	if (!o->longest.pod)
+		return;
+	timestamp_text(time_floor(o->longest.since_ns, NS_PER_S), &since);
+	emit_object(e, "waitsLongest");
+	emit_str(e, "pod", o->longest.pod);
+	emit_str(e, "since", text_str(&since));
+	if (*o->longest.why)
+		emit_str(e, "message", o->longest.why);
+	emit_end(e);
+	text_free(&since);
+}
+
 void report_data(struct sim *s, struct report_log *l, const struct report_info *info, struct text *json)
 {
 	struct sim_outcome *o = sim_get_outcome(s);
@@ -351,6 +368,7 @@ void report_data(struct sim *s, struct report_log *l, const struct report_info *
 	emit_info(&e, info);
 	if (!o->is_complete && o->stopped_by)
 		emit_str(&e, "stopped", o->stopped_by);
+	report_emit_longest(&e, o);
 	emit_object(&e, "totals");
 	report_emit_counts(&e, o, &o->totals);
 	emit_end(&e);

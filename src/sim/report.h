@@ -29,3 +29,5 @@ enum err_code report_write(const char *path, struct sim *s, struct report_log *l
 void report_emit_counts(struct emit *e, const struct sim_outcome *o, struct outcome_counts *c);
 /* "checks", each with expect, ok and found. */
 void report_emit_checks(struct emit *e, const struct check *checks, uint32_t n);
+/* "waitsLongest" with pod, since and message; nothing if nobody waits. */
+void report_emit_longest(struct emit *e, const struct sim_outcome *o);

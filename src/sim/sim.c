@@ -239,6 +239,7 @@ static void conclude(struct sim *s, const char *why)
 	accounts_close(s);
 	sim_close_runs(s);
 	accounts_to_outcome(s);
+	sim_tell_longest(s);
 }
 
 enum err_code sim_run(struct sim *s, struct err *e)

@@ -167,7 +167,8 @@ void sim_timer_of_pod(struct sim *s, uint32_t slot); /* ends, or saves its work 
 void sim_lose_pod(struct sim *s, pod_id pod);	     /* with its node, or because somebody deletes it */
 void sim_settle_gangs(struct sim *s);		     /* after all that happened at one time */
 enum err_code sim_delete_work(struct sim *s, const struct sim_event *ev, struct err *e);
-void sim_close_runs(struct sim *s); /* at the end: what runs was useful so far */
+void sim_close_runs(struct sim *s);   /* at the end: what runs was useful so far */
+void sim_tell_longest(struct sim *s); /* at the end: fills outcome.longest */
 struct incarnation *sim_incarnation(struct sim *s, pod_id pod);
 void sim_free_pods(struct sim *s);
 

@@ -164,6 +164,22 @@ static void left_text(const struct sim_outcome *o, struct text *out)
 				    o->queues[i].counts.waiting, o->queues[i].counts.waiting == 1 ? "asks" : "ask");
 }
 
+static void longest_text(const struct sim_outcome *o, const struct look *look, struct text *out)
+{
+	struct text t = {0}, visible = {0};
+
+	if (!o->longest.pod)
+		return;
+	text_printf(&t, "%s waits longest, since ", o->longest.pod);
+	timestamp_text(time_floor(o->longest.since_ns, NS_PER_S), &t);
+	text_printf(&t, "%s%s", *o->longest.why ? ": " : ", and is about to start.", o->longest.why);
+	text_add_visible(&visible, text_str(&t));
+	text_add_wrapped(out, text_str(&visible), 0, 4, look->width);
+	text_add_char(out, '\n');
+	text_free(&t);
+	text_free(&visible);
+}
+
 static void simulation_text(const struct simulation_view *v, bool is_wide, const struct look *look, struct text *out)
 {
 	struct sim_outcome *o = sim_get_outcome(v->sim);
@@ -175,6 +191,7 @@ static void simulation_text(const struct simulation_view *v, bool is_wide, const
 	text_add_char(out, '\n');
 	use_text(o, out);
 	left_text(o, out);
+	longest_text(o, look, out);
 	for (uint32_t i = 0; i < v->n_notes; i++) {
 		text_add(out, i ? "  " : "\nBy rule:\n  ");
 		text_add_wrapped(out, v->notes[i], 2, 4, look->width);
@@ -212,6 +229,7 @@ static void simulation_emit(const struct simulation_view *v, struct emit *e)
 	emit_bool(e, "complete", o->is_complete);
 	if (!o->is_complete && o->stopped_by)
 		emit_str(e, "stopped", o->stopped_by);
+	report_emit_longest(e, o);
 	emit_int(e, "events", (int64_t)o->events);
 	emit_int(e, "decisions", (int64_t)o->attempts);
 	emit_object(e, "totals");

@@ -321,6 +321,10 @@ def verdicts(s):
         load = ["simulate", "--trace", "t.csv", "--format", "philly"]
         never = cede(*load, "--nodes", "2", cwd=folder)
         s.true("a trace that never fits ends with a verdict", never.code == 0 and "Stopped (what waits can never start): 0 pods run, 8 wait." in never.out, never.out)
+        s.true("and with who waits longest, and why", re.search(r"waits longest, since 2026-11-02T06:00:00Z: group \S+ needs 8 pods at once; 2 fit: 0/2 nodes are available", " ".join(never.out.split())),
+               never.out)
+        data = json.loads(cede(*load, "--nodes", "2", "-o", "json", cwd=folder).out)
+        s.equal("as data too", sorted(data["waitsLongest"]), ["message", "pod", "since"])
         unknown = cede(*load, "-f", "c.yaml", cwd=folder)
         s.true("queues that are not there are named", "8 of them ask for a queue that is not in the cluster." in unknown.out, unknown.out + unknown.err)
         endless = cede("simulate", "--scenario", "s.yaml", cwd=folder)

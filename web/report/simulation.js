@@ -99,7 +99,9 @@ function drawGuarantees(data) {
 
 function drawWaiting(data) {
 	const series = queueSeries(data, s => s.waiting);
-	section("waiting", "Waiting work", "Pods that wait for a place, by queue.",
+	const longest = data.waitsLongest;
+	const who = longest ? ` In the end ${longest.pod} has waited longest, since ${longest.since}${longest.message ? `: ${longest.message}` : ", and is about to start."}` : "";
+	section("waiting", "Waiting work", `Pods that wait for a place, by queue.${who}`,
 		timeChart({label: "Waiting pods by queue over time; the table below has the numbers", series, steps: data.steps, step: data.step, from: data.start, to: data.end, height: 200}),
 		legend(series.map(s => ({name: s.name, color: s.color}))),
 		tableBehind("Table", () => seriesTable(data, `Waiting pods, averages over ${span(data.step)}`, series, num)));
