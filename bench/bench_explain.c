@@ -133,24 +133,15 @@ static int one(char **argv)
 	return 1;
 }
 
-static void write_results(const char *path, const struct row *v, size_t n)
+static void emit_row(struct emit *e, const void *row)
 {
-	struct text out = {0};
-	struct emit e;
+	const struct row *x = row;
 
-	emit_init(&e, &out, EMIT_JSON);
-	emit_list(&e, NULL);
-	for (size_t i = 0; i < n; i++) {
-		emit_object(&e, NULL);
-		emit_str(&e, "row", v[i].name);
-		emit_str(&e, "profile", profile_text(v[i].o.profile));
-		results_size(&e, v[i].o.nodes, v[i].o.pods, v[i].o.queues, v[i].o.waiting);
-		emit_double(&e, "ms", v[i].ms);
-		emit_double(&e, "planMs", v[i].plan_ms);
-		emit_end(&e);
-	}
-	emit_end(&e);
-	results_save(path, &out);
+	emit_str(e, "row", x->name);
+	emit_str(e, "profile", profile_text(x->o.profile));
+	results_size(e, x->o.nodes, x->o.pods, x->o.queues, x->o.waiting);
+	emit_double(e, "ms", x->ms);
+	emit_double(e, "planMs", x->plan_ms);
 }
 
 int main(int argc, char **argv)
@@ -169,6 +160,6 @@ int main(int argc, char **argv)
 		text_free(&answer);
 	}
 	if (argc > 1)
-		write_results(argv[1], done, N);
+		results_rows(argv[1], done, N, sizeof(*done), emit_row);
 	return 0;
 }

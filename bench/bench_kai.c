@@ -299,24 +299,15 @@ static int one(char **argv)
 	return 0;
 }
 
-static void write_results(const char *path, const struct row *v, size_t n)
+static void emit_row(struct emit *e, const void *row)
 {
-	struct text out = {0};
-	struct emit e;
+	const struct row *x = row;
 
-	emit_init(&e, &out, EMIT_JSON);
-	emit_list(&e, NULL);
-	for (size_t i = 0; i < n; i++) {
-		emit_object(&e, NULL);
-		emit_str(&e, "shape", shape_names[v[i].shape]);
-		results_size(&e, v[i].nodes, v[i].pods, v[i].queues, v[i].waiting);
-		emit_double(&e, "ms", v[i].ms);
-		emit_int(&e, "nominated", v[i].nominated);
-		emit_int(&e, "victims", v[i].victims);
-		emit_end(&e);
-	}
-	emit_end(&e);
-	results_save(path, &out);
+	emit_str(e, "shape", shape_names[x->shape]);
+	results_size(e, x->nodes, x->pods, x->queues, x->waiting);
+	emit_double(e, "ms", x->ms);
+	emit_int(e, "nominated", x->nominated);
+	emit_int(e, "victims", x->victims);
 }
 
 int main(int argc, char **argv)
@@ -332,6 +323,6 @@ int main(int argc, char **argv)
 		print_row(&done[i], i > 0 ? &done[i - 1] : NULL);
 	}
 	if (argc > 1)
-		write_results(argv[1], done, N);
+		results_rows(argv[1], done, N, sizeof(*done), emit_row);
 	return 0;
 }

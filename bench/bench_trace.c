@@ -322,25 +322,16 @@ static void measure(struct row *row, const struct trace *trace)
 	live_run_print(&row->run, row->is_live);
 }
 
-static void write_results(const char *path, const struct row *v, size_t n)
+static void emit_row(struct emit *e, const void *row)
 {
-	struct text out = {0};
-	struct emit e;
+	const struct row *x = row;
 
-	emit_init(&e, &out, EMIT_JSON);
-	emit_list(&e, NULL);
-	for (size_t i = 0; i < n; i++) {
-		emit_object(&e, NULL);
-		emit_str(&e, "profile", profile_text(v[i].profile));
-		emit_bool(&e, "live", v[i].is_live);
-		emit_int(&e, "nodes", v[i].n_nodes);
-		emit_int(&e, "running", v[i].n_running);
-		emit_int(&e, "waiting", v[i].n_waiting);
-		live_run_emit(&e, &v[i].run);
-		emit_end(&e);
-	}
-	emit_end(&e);
-	results_save(path, &out);
+	emit_str(e, "profile", profile_text(x->profile));
+	emit_bool(e, "live", x->is_live);
+	emit_int(e, "nodes", x->n_nodes);
+	emit_int(e, "running", x->n_running);
+	emit_int(e, "waiting", x->n_waiting);
+	live_run_emit(e, &x->run);
 }
 
 static int one(char **argv, const struct trace *t)
@@ -383,7 +374,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < N; i++)
 			measure(&rows[i], &t);
 		if (argc > 1)
-			write_results(argv[1], rows, N);
+			results_rows(argv[1], rows, N, sizeof(*rows), emit_row);
 	}
 	array_free(&t.nodes);
 	array_free(&t.pods);

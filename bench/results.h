@@ -28,3 +28,21 @@ static inline void results_size(struct emit *e, uint32_t nodes, uint32_t pods, u
 	emit_int(e, "queues", queues);
 	emit_int(e, "waiting", waiting);
 }
+
+/* A list with an object for each row, which each() fills. */
+static inline void results_rows(const char *path, const void *rows, size_t n, size_t size,
+				void (*each)(struct emit *e, const void *row))
+{
+	struct text out = {0};
+	struct emit e;
+
+	emit_init(&e, &out, EMIT_JSON);
+	emit_list(&e, NULL);
+	for (size_t i = 0; i < n; i++) {
+		emit_object(&e, NULL);
+		each(&e, (const char *)rows + i * size);
+		emit_end(&e);
+	}
+	emit_end(&e);
+	results_save(path, &out);
+}

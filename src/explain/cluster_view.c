@@ -179,17 +179,22 @@ static void sum_wanted(struct cluster_view *v)
 	}
 }
 
-void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns)
+static struct cluster_view view_of(struct cluster *c, int64_t now_ns)
 {
 	struct vocab *vocab = ledger_vocab(cluster_ledger(c));
 
-	*v = (struct cluster_view){.cluster = c,
-				   .ledger = cluster_ledger(c),
-				   .tree = ledger_queues(cluster_ledger(c)),
-				   .vocab = vocab,
-				   .names = vocab_names(vocab),
-				   .types = vocab_res(vocab),
-				   .now_ns = now_ns};
+	return (struct cluster_view){.cluster = c,
+				     .ledger = cluster_ledger(c),
+				     .tree = ledger_queues(cluster_ledger(c)),
+				     .vocab = vocab,
+				     .names = vocab_names(vocab),
+				     .types = vocab_res(vocab),
+				     .now_ns = now_ns};
+}
+
+void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns)
+{
+	*v = view_of(c, now_ns);
 	list_pods(v);
 	list_nodes(v);
 	list_queues(v, QUEUE_ROOT);
@@ -201,15 +206,7 @@ void cluster_view_init(struct cluster_view *v, struct cluster *c, int64_t now_ns
 
 void cluster_view_init_brief(struct cluster_view *v, struct cluster *c, int64_t now_ns)
 {
-	struct vocab *vocab = ledger_vocab(cluster_ledger(c));
-
-	*v = (struct cluster_view){.cluster = c,
-				   .ledger = cluster_ledger(c),
-				   .tree = ledger_queues(cluster_ledger(c)),
-				   .vocab = vocab,
-				   .names = vocab_names(vocab),
-				   .types = vocab_res(vocab),
-				   .now_ns = now_ns};
+	*v = view_of(c, now_ns);
 	take_pods(v);
 	list_nodes(v);
 	list_queues(v, QUEUE_ROOT);
