@@ -2,6 +2,7 @@
 #include "sim/comparison.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "units/timestamp.h"
@@ -81,7 +82,7 @@ static void change_text(const struct difference *d, enum figure f, struct text *
 		return;
 	}
 	figure_change_text(figure_infos[f].unit, d->by.mean, out);
-	if (d->was.mean > 0)
+	if (d->was.mean > 0 && fabs(d->by.mean / d->was.mean) >= 0.005)
 		text_printf(out, " (%+.0f %%)", d->by.mean / d->was.mean * 100);
 }
 

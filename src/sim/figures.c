@@ -225,8 +225,15 @@ void figure_text(enum figure_unit unit, double v, struct text *out)
 
 void figure_change_text(enum figure_unit unit, double v, struct text *out)
 {
-	text_add(out, v < 0 ? "-" : v > 0 ? "+" : "");
-	figure_text(unit, fabs(v), out);
+	struct text size = {0}, none = {0};
+
+	figure_text(unit, fabs(v), &size);
+	figure_text(unit, 0, &none);
+	if (!str_eq(text_str(&size), text_str(&none))) /* less than is shown has no direction */
+		text_add(out, v < 0 ? "-" : "+");
+	text_add(out, text_str(&size));
+	text_free(&size);
+	text_free(&none);
 }
 
 struct figure_spread figure_spread_of(const double *v, uint32_t n)

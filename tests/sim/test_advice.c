@@ -308,6 +308,8 @@ static void SI_figures_read_well(void **state)
 		{UNIT_POD_TIME, 5400, "1.5 h", "+1.5 h"},
 		{UNIT_POD_TIME, 36e6, "10,000 h", "+10,000 h"},
 		{UNIT_PART, 0.834, "83.4 %", "+83.4 %"},
+		{UNIT_PART, 0.0004, "0.0 %", "0.0 %"},
+		{UNIT_COUNT, 0.3, "0", "0"},
 		{UNIT_INDEX, 0.9412, "0.941", "+0.941"},
 	};
 	for (size_t i = 0; i < COUNT(rows); i++) {
