@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/emit.h"
 #include "manifest/manifest.h"
+#include "results.h"
 #include "sim/random.h"
 #include "sim/sim.h"
 #include "sim/trace_load.h"
@@ -198,32 +198,18 @@ static void print_row(const struct row *r, const struct row *before)
 	printf("\n");
 }
 
-static void write_json(const char *path, const struct row *rows, size_t n)
+static void emit_row(struct emit *e, const void *row)
 {
-	struct text out = {0};
-	struct emit e;
-	FILE *f;
+	const struct row *r = row;
 
-	emit_init(&e, &out, EMIT_JSON);
-	emit_object(&e, NULL);
-	emit_list(&e, "rows");
-	for (size_t i = 0; i < n; i++) {
-		emit_object(&e, NULL);
-		emit_str(&e, "name", rows[i].name);
-		emit_int(&e, "nodes", rows[i].nodes);
-		emit_int(&e, "jobs", (int64_t)rows[i].jobs);
-		emit_int(&e, "events", (int64_t)rows[i].events);
-		emit_int(&e, "decisions", (int64_t)rows[i].decisions);
-		emit_double(&e, "seconds", rows[i].seconds);
-		emit_double(&e, "megabytes", rows[i].megabytes);
-		emit_end(&e);
-	}
-	emit_end(&e);
-	emit_end(&e);
-	f = fopen(path, "we");
-	if (!f || fputs(text_str(&out), f) < 0 || fclose(f) != 0)
-		fail(path, strerror(errno));
-	text_free(&out);
+	emit_str(e, "name", r->name);
+	emit_int(e, "nodes", r->nodes);
+	emit_int(e, "jobs", (int64_t)r->jobs);
+	emit_int(e, "events", (int64_t)r->events);
+	emit_int(e, "decisions", (int64_t)r->decisions);
+	emit_int(e, "evictions", (int64_t)r->evictions);
+	emit_double(e, "seconds", r->seconds);
+	emit_double(e, "megabytes", r->megabytes);
 }
 
 int main(int argc, char **argv)
@@ -255,6 +241,6 @@ int main(int argc, char **argv)
 		n++;
 	}
 	if (argc > 1 && *argv[1])
-		write_json(argv[1], rows, n);
+		results_rows(argv[1], rows, n, sizeof(*rows), emit_row);
 	return 0;
 }
