@@ -3,8 +3,8 @@
  * The pod that keeps an application together goes last:
  * one labelled spark-role: driver, or the oldest of an application with several pods.
  *
- * Who that is is worked out for an application when one of its pods is asked about, and kept while the pods of its leaf
- * are the same.
+ * Who that is is worked out for an application when one of its pods is asked about that may be it, and kept while the
+ * pods of its leaf are the same.
  */
 #include "base/map.h"
 #include "rules/judge.h"
@@ -83,6 +83,25 @@ static struct driver_app driver_of(const struct judge *j, const struct pod *v)
 	return a;
 }
 
+enum { RIVALS = 8 };
+
+/*
+ * Is one of the first few of its application older? Most pods are not the oldest, and pods of a leaf come and go while
+ * a plan is made: then this is less than finding out all of an application. Of a large one that is worth keeping.
+ */
+static bool has_older(const struct judge *j, const struct pod *v)
+{
+	pod_id pod = ledger_app_first(j->ledger, labelset_get(j->vocab, v->labelset)->ns, v->obj->app);
+
+	for (uint32_t i = 0; i < RIVALS && pod != POD_NONE; i++, pod = ledger_app_next(j->ledger, pod)) {
+		const struct pod *p = ledger_pod(j->ledger, pod);
+
+		if (p->queue == v->queue && p->state != POD_FINISHED && is_older(j, p, v))
+			return true;
+	}
+	return false;
+}
+
 static struct leaf *leaf_of(const struct judge *j, queue_id q)
 {
 	struct leaf none = {0};
@@ -115,6 +134,8 @@ bool judge_is_driver(const struct judge *j, const struct pod *v)
 		return false;
 	f = leaf_of(j, v->queue);
 	at = map_get(&f->by_id, app_key(j, v));
+	if (at == MAP_NONE && has_older(j, v))
+		return false;
 	if (at == MAP_NONE) {
 		at = f->apps.n;
 		array_push(&f->apps, driver_of(j, v));
