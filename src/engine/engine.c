@@ -372,18 +372,42 @@ static void remember_eviction(struct engine *en, const struct pod *p, int64_t no
 	text_free(&workload);
 }
 
+static int by_id(const void *a, const void *b)
+{
+	pod_id x = *(const pod_id *)a, y = *(const pod_id *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By id. Nodes are fewer than pods, and tell whether somebody leaves them. */
+static void find_leaving(const struct ledger *l, struct pod_list *ret)
+{
+	for (node_id n = 0; n < ledger_node_limit(l); n++) {
+		const struct ledger_node *x = ledger_node(l, n);
+
+		for (uint32_t i = 0; ledger_node_leaving(l, n)[RES_PODS] > 0 && i < x->pods.n; i++)
+			if (ledger_pod(l, x->pods.v[i])->state == POD_LEAVING)
+				array_push(ret, x->pods.v[i]);
+	}
+	if (ret->n > 1)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_id);
+}
+
 /* Between cycles: whoever was leaving is gone. Nobody updates budgets meanwhile: what was spent stays spent. */
 static void let_go(struct engine *en, int64_t now_ns)
 {
+	struct pod_list leaving = {0};
+
 	for (pdb_id i = 0; i < ledger_pdb_limit(en->ledger); i++)
 		if (ledger_pdb(en->ledger, i)->is_live && ledger_pdb(en->ledger, i)->spent > 0)
 			ledger_pdb_lower(en->ledger, i, ledger_pdb(en->ledger, i)->spent);
-	for (pod_id i = 0; i < ledger_pod_limit(en->ledger); i++)
-		if (ledger_pod(en->ledger, i)->state == POD_LEAVING) {
-			remember_eviction(en, ledger_pod(en->ledger, i), now_ns);
-			ledger_settle_assumed(en->ledger, i); /* its claims are bound by now */
-			ledger_pod_drop(en->ledger, i);
-		}
+	find_leaving(en->ledger, &leaving);
+	for (uint32_t i = 0; i < leaving.n; i++) {
+		remember_eviction(en, ledger_pod(en->ledger, leaving.v[i]), now_ns);
+		ledger_settle_assumed(en->ledger, leaving.v[i]); /* its claims are bound by now */
+		ledger_pod_drop(en->ledger, leaving.v[i]);
+	}
+	array_free(&leaving);
 }
 
 /* A pod counts once in the summary: by its last decision if it waited, and as a victim however many asked for it. */

@@ -77,12 +77,9 @@ struct plan_watch {
 /* Somebody leaves, or holds room that he may give up: then others may find what the first cycle did not offer. */
 static bool is_restless(const struct ledger *l)
 {
-	for (pod_id i = 0; i < ledger_pod_limit(l); i++) {
-		const struct pod *p = ledger_pod(l, i);
-
-		if (p->state == POD_LEAVING || (p->state == POD_WAITING && p->nomination != NOMINATION_NONE))
+	for (node_id n = 0; n < ledger_node_limit(l); n++)
+		if (ledger_node(l, n)->nominated.n || ledger_node_leaving(l, n)[RES_PODS] > 0)
 			return true;
-	}
 	return false;
 }
 
@@ -434,8 +431,12 @@ void outlook_find(const struct trial_question *q, struct outlook *ret)
 	waiting_list waiting = {0};
 	struct alike alike;
 
-	if (!q->config->looks_at_all)
+	if (!q->config->looks_at_all && q->waiting) {
+		x.run.these = q->waiting->v;
+		x.run.n_these = q->waiting->n;
+	} else if (!q->config->looks_at_all) {
 		plan_list_waiting(cluster_ledger(q->cluster), &waiting, &x.run);
+	}
 	alike_init(&alike, q->cluster, q->config, &x.run, q->waits->pod);
 	x.alike = &alike;
 	forecast_find(&x, &ret->forecast); /* first: the engine still knows what nodes said when the plan was made */

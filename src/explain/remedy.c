@@ -236,7 +236,8 @@ static void set_priority(const struct remedy_trial *t, int32_t priority)
 	group_id group = ledger_pod(l, t->q->waits->pod)->group;
 
 	ledger_set_priority(l, t->q->waits->pod, priority);
-	for (pod_id p = 0; group != GROUP_NONE && p < ledger_pod_limit(l); p++)
+	for (pod_id p = group == GROUP_NONE ? POD_NONE : cluster_group_first(t->q->cluster, group); p != POD_NONE;
+	     p = cluster_group_next(t->q->cluster, p))
 		if (ledger_pod(l, p)->group == group && ledger_pod(l, p)->state == POD_WAITING)
 			ledger_set_priority(l, p, priority);
 }

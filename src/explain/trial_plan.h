@@ -19,6 +19,7 @@ struct trial_question {
 	bool is_engine_lent;	      /* somebody decides with it now: it is not asked about other times */
 	const struct decisions *plan; /* NULL: not known */
 	const struct alike *alike;    /* NULL: nobody is */
+	const waiting_list *waiting;  /* everybody who waits; NULL: they are looked for */
 	struct engine_run run;
 	const struct decision *waits; /* the pod's own */
 };

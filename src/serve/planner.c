@@ -37,6 +37,8 @@ enum err_code world_plan(const struct serve_world *w, const struct plan_question
 		plan_focus_on(&focus, w->cluster, w->config, q->target, &ret->plan, &run);
 	rc = engine_plan(ret->engine, &run, &ret->plan, e);
 	ledger_rollback(l, mark);
+	ret->waiting = focus.waiting;
+	focus.waiting = (waiting_list){0};
 	plan_focus_free(&focus);
 	ret->view = (struct plan_view){.cluster = w->cluster,
 				       .plan = &ret->plan,
@@ -57,6 +59,7 @@ void world_plan_free(struct world_plan *p)
 		plan_notes_free(p->notes);
 	if (p->own)
 		engine_free(p->own);
+	array_free(&p->waiting);
 	array_free(&p->plan.v);
 	arena_free(p->plan.arena);
 }
@@ -150,6 +153,7 @@ static bool find_outlook(const struct writing *x, const struct decision *waits, 
 				   .engine = x->p->engine,
 				   .is_engine_lent = !x->p->own,
 				   .plan = x->p->view.plan,
+				   .waiting = x->p->waiting.v ? &x->p->waiting : NULL,
 				   .run = {.now_ns = x->w->now_ns,
 					   .cycles = x->p->cycles,
 					   .report = POD_NONE,

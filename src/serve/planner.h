@@ -38,6 +38,7 @@ struct world_plan {
 	struct plan_notes *notes;
 	struct plan_view view;
 	uint32_t cycles;
+	waiting_list waiting; /* everybody who waited before it was made, where it was made to explain something */
 };
 
 /* One of its own, to be freed; NULL: the error says why. */
