@@ -15,6 +15,7 @@ void eviction_history_free(struct eviction_history *h)
 	map_free(&h->by_workload);
 	map_free(&h->by_queue);
 	map_free(&h->by_own_name);
+	bits_free(&h->repeated);
 }
 
 static uint32_t chain(struct map *m, name_id key, uint32_t now_last)
@@ -46,6 +47,8 @@ void eviction_history_add(struct eviction_history *h, int64_t at_ns, const char 
 	e.next_of_queue = chain(&h->by_queue, e.queue, h->v.n);
 	e.own_name = own_name_of(h, &e, workload);
 	e.next_of_name = chain(&h->by_own_name, e.own_name, h->v.n);
+	if (e.next_of_name != UINT32_MAX)
+		bits_set(&h->repeated, e.own_name);
 	array_push(&h->v, e);
 }
 
@@ -115,8 +118,12 @@ static name_id own_name(const struct ledger *l, const struct pod *p)
 bool eviction_history_may_have(const struct eviction_history *h, const struct ledger *l, const struct pod *p,
 			       int64_t since_ns, uint32_t n)
 {
-	uint64_t at = map_get(&h->by_own_name, own_name(l, p));
+	name_id name = own_name(l, p);
+	uint64_t at;
 
+	if (n > 1 && !bits_has(&h->repeated, name))
+		return false;
+	at = map_get(&h->by_own_name, name);
 	for (uint32_t i = at == MAP_NONE ? UINT32_MAX : (uint32_t)at;
 	     n && i != UINT32_MAX && h->v.v[i].at_ns > since_ns; i = h->v.v[i].next_of_name)
 		n--;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/bits.h"
 #include "base/map.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -25,6 +26,7 @@ struct eviction_history {
 	ARRAY(struct eviction_record) v;  /* in order of time */
 	struct map by_workload, by_queue; /* name -> the last */
 	struct map by_own_name;
+	struct bits repeated; /* own names that are there more than once: most who are asked about are not */
 };
 
 void eviction_history_init(struct eviction_history *h, struct names *names);
