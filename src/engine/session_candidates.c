@@ -132,7 +132,7 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uin
 
 void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *members, uint32_t n, bool is_recorded)
 {
-	struct workload *u = &v->s->workloads[workload];
+	struct workload_search *u = &v->s->searched[workload];
 	uint32_t id = v->batches.n;
 	bool is_first = u->batch_stamp != v->stamp;
 
@@ -330,7 +330,7 @@ static bool looks_at_enough(const struct solver *v, uint32_t workload)
 	int32_t most = v->s->settings->max_consolidation_preemptees;
 
 	return v->action == ACTION_CONSOLIDATE && most >= 0 && v->n_looked_at >= (uint32_t)most &&
-	       v->s->workloads[workload].batch_stamp != v->stamp;
+	       v->s->searched[workload].batch_stamp != v->stamp;
 }
 
 /* ---- the order of victims ---- */
@@ -376,7 +376,7 @@ bool solver_add_candidate(struct solver *v)
 				return false;
 			continue;
 		}
-		v->n_open -= s->workloads[item.workload].batch_stamp == v->stamp;
+		v->n_open -= s->searched[item.workload].batch_stamp == v->stamp;
 		if (entry == NONE && add_single(v, item.workload))
 			return true;
 		if (entry == NONE && is_single(&s->workloads[item.workload])) /* it is recorded */
