@@ -88,11 +88,18 @@ struct workload {
 	int64_t stale_ns;
 	uint32_t count[STATUSES];
 	double allocated[KAI_RES], listed_allocated[KAI_RES]; /* now; and without the present transaction */
-	bool knows_request;				      /* what it asks for next */
-	double request[KAI_RES];
 	/* where it stands in the lists of its queue */
 	bool is_listed_pending, is_listed_victim;
 	uint8_t pending_state, victim_state;
+};
+
+/*
+ * What searches note of a workload. Apart from what every workload has: most are never looked at, and memory that
+ * nobody touches costs nothing.
+ */
+struct workload_search {
+	bool knows_request; /* what it asks for next */
+	double request[KAI_RES];
 	uint64_t in_trial;    /* = stamp: its place in the trial's order is its own */
 	uint64_t batch_stamp; /* = search stamp: has batches */
 	uint64_t gone_stamp;  /* = search stamp + 1: lost something in this trial */
@@ -221,11 +228,12 @@ struct session {
 	struct member *members;
 	struct session_podset *podsets;
 	struct workload *workloads;
-	uint32_t *by_rank;	      /* workloads, in the order of their ranks */
-	struct session_queue *queues; /* parents first; without the root */
-	uint32_t first_queue;	      /* at the top; NONE */
-	struct share_queue *shares;   /* as they are now, moves of the present transaction included */
-	struct share_queue *settled;  /* without them */
+	struct workload_search *searched; /* of each workload */
+	uint32_t *by_rank;		  /* workloads, in the order of their ranks */
+	struct session_queue *queues;	  /* parents first; without the root */
+	uint32_t first_queue;		  /* at the top; NONE */
+	struct share_queue *shares;	  /* as they are now, moves of the present transaction included */
+	struct share_queue *settled;	  /* without them */
 	double total[KAI_RES];
 	int64_t share_unit
 		[KAI_RES]; /* amounts are shared out in multiples of this power of two; 1 unless they are huge */
@@ -281,6 +289,11 @@ static inline uint32_t workload_count(const struct workload *u, enum status_set 
 static inline const int64_t *member_ask(const struct session *s, uint32_t m)
 {
 	return s->signatures[s->members[m].signature].ask;
+}
+
+static inline struct workload_search *search_of(const struct session *s, const struct workload *u)
+{
+	return &s->searched[u - s->workloads];
 }
 
 /* Without what the present transaction evicted. */

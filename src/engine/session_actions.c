@@ -156,7 +156,8 @@ static bool has_core(const double request[KAI_RES])
 /* What can be said without looking for victims. */
 static bool is_worth_a_try(struct session *s, enum action action, uint32_t workload)
 {
-	struct workload *u = &s->workloads[workload];
+	const struct workload *u = &s->workloads[workload];
+	struct workload_search *f = &s->searched[workload];
 	double core[KAI_RES];
 
 	switch (action) {
@@ -164,10 +165,10 @@ static bool is_worth_a_try(struct session *s, enum action action, uint32_t workl
 		return free_gpus(s) >= workload_request(s, workload)[KAI_GPU];
 	case ACTION_RECLAIM:
 		core_request(s, workload, core);
-		u->is_refused = judge_asks(&s->judge, RULE_FAIR_SHARE) &&
+		f->is_refused = judge_asks(&s->judge, RULE_FAIR_SHARE) &&
 				!share_can_reclaim(s->shares, u->queue, workload_request(s, workload),
-						   !u->is_preemptible || (u->is_semi && has_core(core)), &u->refusal);
-		return !u->is_refused;
+						   !u->is_preemptible || (u->is_semi && has_core(core)), &f->refusal);
+		return !f->is_refused;
 	default:
 		core_request(s, workload, core);
 		return !session_core_over_quota(s, workload, core);

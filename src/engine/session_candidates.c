@@ -100,17 +100,20 @@ bool quick_look(struct solver *v)
 
 /* ---- batches ---- */
 
-static bool is_noted(const struct solver *v, const struct session_node *n, uint32_t workload)
+static bool is_noted(const struct solver *v, const struct session_node *n, uint32_t workload, bool is_first)
 {
 	if (v->s->workloads[workload].n_members == 1) /* it comes once */
 		return false;
+	if (is_first) /* nobody came in between */
+		return n->last_by_node != NONE && v->by_node.v[n->last_by_node].workload == workload;
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
 		if (v->by_node.v[i].workload == workload)
 			return true;
 	return false;
 }
 
-static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uint32_t first_batch)
+/* is_first: it has no other batch than first_batch, which is being made. */
+static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uint32_t first_batch, bool is_first)
 {
 	struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
 
@@ -120,7 +123,7 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uin
 		n->by_node_stamp = v->stamp;
 		n->first_by_node = n->last_by_node = NONE;
 	}
-	if (is_noted(v, n, workload))
+	if (is_noted(v, n, workload, is_first))
 		return;
 	array_push(&v->by_node, ((struct by_node){workload, NONE, first_batch}));
 	if (n->last_by_node != NONE)
@@ -132,7 +135,7 @@ static void note_on_node(struct solver *v, uint32_t node, uint32_t workload, uin
 
 void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *members, uint32_t n, bool is_recorded)
 {
-	struct workload *u = &v->s->workloads[workload];
+	struct workload_search *u = &v->s->searched[workload];
 	uint32_t id = v->batches.n;
 	bool is_first = u->batch_stamp != v->stamp;
 
@@ -147,7 +150,7 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 		if (is_recorded)
 			m->recorded = v->stamp;
 		else
-			note_on_node(v, m->node, workload, is_first ? id : u->first_batch);
+			note_on_node(v, m->node, workload, is_first ? id : u->first_batch, is_first);
 	}
 	sides_note_batch(v, id);
 	if (is_first) {
@@ -330,7 +333,7 @@ static bool looks_at_enough(const struct solver *v, uint32_t workload)
 	int32_t most = v->s->settings->max_consolidation_preemptees;
 
 	return v->action == ACTION_CONSOLIDATE && most >= 0 && v->n_looked_at >= (uint32_t)most &&
-	       v->s->workloads[workload].batch_stamp != v->stamp;
+	       v->s->searched[workload].batch_stamp != v->stamp;
 }
 
 /* ---- the order of victims ---- */
@@ -376,7 +379,7 @@ bool solver_add_candidate(struct solver *v)
 				return false;
 			continue;
 		}
-		v->n_open -= s->workloads[item.workload].batch_stamp == v->stamp;
+		v->n_open -= s->searched[item.workload].batch_stamp == v->stamp;
 		if (entry == NONE && add_single(v, item.workload))
 			return true;
 		if (entry == NONE && is_single(&s->workloads[item.workload])) /* it is recorded */

@@ -226,12 +226,13 @@ static enum workload_verdict sum_up(const struct hearing *h)
 
 enum workload_verdict session_verdict(struct session *s, uint32_t victim)
 {
-	struct workload *u = &s->workloads[victim];
+	const struct workload *u = &s->workloads[victim];
+	struct workload_search *f = &s->searched[victim];
 	struct victim_kind *k;
 	struct hearing h = {0};
 
-	if (u->judged == s->judge_stamp)
-		return (enum workload_verdict)u->verdict;
+	if (f->judged == s->judge_stamp)
+		return (enum workload_verdict)f->verdict;
 	k = kind_of(s, victim);
 	if (k != NULL && k->judged == s->judge_stamp)
 		return (enum workload_verdict)k->verdict;
@@ -239,13 +240,13 @@ enum workload_verdict session_verdict(struct session *s, uint32_t victim)
 		hear_all(s, u, &h);
 	else
 		hear_one_of_each(s, u, &h);
-	u->judged = s->judge_stamp;
-	u->verdict = (uint8_t)sum_up(&h);
+	f->judged = s->judge_stamp;
+	f->verdict = (uint8_t)sum_up(&h);
 	if (k != NULL && h.is_heard) {
 		k->judged = s->judge_stamp;
-		k->verdict = u->verdict;
+		k->verdict = f->verdict;
 	}
-	return (enum workload_verdict)u->verdict;
+	return (enum workload_verdict)f->verdict;
 }
 
 bool session_may_clean_up(struct session *s, uint32_t workload)

@@ -13,7 +13,7 @@ static bool is_lost(const struct session *s, uint32_t member)
 int solver_by_key(const void *a, const void *b, void *session)
 {
 	const struct session *s = session;
-	uint64_t x = s->workloads[*(const uint32_t *)a].order_key, y = s->workloads[*(const uint32_t *)b].order_key;
+	uint64_t x = s->searched[*(const uint32_t *)a].order_key, y = s->searched[*(const uint32_t *)b].order_key;
 
 	return x < y ? -1 : x > y;
 }
@@ -31,7 +31,7 @@ void solver_gone_workloads(struct solver *v)
 
 	v->workloads.n = 0;
 	for (uint32_t i = 0; i < v->gone.n; i++) {
-		struct workload *u = &s->workloads[s->members[v->gone.v[i]].workload];
+		struct workload_search *u = &s->searched[s->members[v->gone.v[i]].workload];
 
 		if (u->seen_stamp == stamp)
 			continue;
@@ -123,7 +123,7 @@ static void shares_of_workload(struct solver *v, uint32_t workload, share_list *
 	double core[KAI_RES] = {0};
 	bool has_core = false;
 
-	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
+	for (uint32_t b = search_of(s, u)->first_batch; b != NONE; b = v->batches.v[b].next)
 		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
 			uint32_t member = v->members.v[v->batches.v[b].first + i];
 			uint32_t podset = s->members[member].podset;
@@ -211,7 +211,7 @@ static void note_refused(struct solver *v, const struct share_verdict *why)
 {
 	struct session *s = v->s;
 
-	if (s->memo == NULL || s->workloads[v->workload].n_refused >= REFUSALS_NOTED)
+	if (s->memo == NULL || s->searched[v->workload].n_refused >= REFUSALS_NOTED)
 		return;
 	for (uint32_t i = 0; i < v->gone.n; i++)
 		if (is_lost(s, v->gone.v[i]))
@@ -251,7 +251,7 @@ bool solver_shares_refuse(struct solver *v, const uint32_t *lost, uint32_t n, st
 static bool shares_allow(struct solver *v)
 {
 	struct session *s = v->s;
-	struct workload *u = &s->workloads[v->workload];
+	struct workload_search *u = &s->searched[v->workload];
 	struct share_verdict why;
 
 	if (!judge_asks(&s->judge, RULE_FAIR_SHARE))
@@ -270,7 +270,7 @@ static bool is_interrupted(const struct solver *v, const struct workload *u, uin
 {
 	const struct session *s = v->s;
 
-	for (uint32_t b = u->first_batch; b != NONE; b = v->batches.v[b].next)
+	for (uint32_t b = search_of(s, u)->first_batch; b != NONE; b = v->batches.v[b].next)
 		for (uint32_t i = 0; i < v->batches.v[b].n; i++) {
 			const uint32_t id = v->members.v[v->batches.v[b].first + i];
 			const struct member *m = &s->members[id];
@@ -300,7 +300,7 @@ static bool minimums_stay(struct solver *v)
 		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 			if (podset_count(&s->podsets[p], SET_ALLOCATED) < (uint32_t)s->podsets[p].min &&
 			    is_interrupted(v, u, p)) {
-				s->workloads[v->workload].refused_rule =
+				s->searched[v->workload].refused_rule =
 					u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
 				return false;
 			}
@@ -334,7 +334,7 @@ static bool whole_groups_move(struct solver *v)
 
 bool solver_is_lawful(struct solver *v)
 {
-	struct workload *u = &v->s->workloads[v->workload];
+	struct workload_search *u = &v->s->searched[v->workload];
 	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && whole_groups_move(v) && may_move_together(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);

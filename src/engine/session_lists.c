@@ -109,19 +109,20 @@ void session_next_members(struct session *s, uint32_t workload, bool simulated)
 
 const double *workload_request(struct session *s, uint32_t workload)
 {
-	struct workload *u = &s->workloads[workload];
+	const struct workload *u = &s->workloads[workload];
+	struct workload_search *f = &s->searched[workload];
 
-	if (u->knows_request)
-		return u->request;
+	if (f->knows_request)
+		return f->request;
 	if (u->n_members == 1 && is_candidate(&s->members[s->podsets[u->first_podset].first], true))
 		return s->signatures[s->members[s->podsets[u->first_podset].first].signature].share;
 	session_next_members(s, workload, true);
-	memset(u->request, 0, sizeof(u->request));
+	memset(f->request, 0, sizeof(f->request));
 	for (uint32_t i = 0; i < s->tasks.n; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			u->request[r] += s->signatures[s->members[s->tasks.v[i]].signature].share[r];
-	u->knows_request = true;
-	return u->request;
+			f->request[r] += s->signatures[s->members[s->tasks.v[i]].signature].share[r];
+	f->knows_request = true;
+	return f->request;
 }
 
 /* ---- lists of the queues ---- */
@@ -197,7 +198,7 @@ static void unlist_seen(struct session *s, struct session_queue *q, uint64_t sta
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < q->pending.n; i++) {
-		if (s->workloads[q->pending.v[i]].seen_stamp == stamp)
+		if (s->searched[q->pending.v[i]].seen_stamp == stamp)
 			continue;
 		q->kinds.v[n] = q->kinds.v[i];
 		q->pending.v[n++] = q->pending.v[i];
@@ -205,7 +206,7 @@ static void unlist_seen(struct session *s, struct session_queue *q, uint64_t sta
 	q->pending.n = q->kinds.n = n;
 	n = 0;
 	for (uint32_t i = 0; i < q->victims.n; i++)
-		if (s->workloads[q->victims.v[i]].seen_stamp != stamp)
+		if (s->searched[q->victims.v[i]].seen_stamp != stamp)
 			q->victims.v[n++] = q->victims.v[i];
 	q->victims.n = n;
 }
@@ -246,7 +247,7 @@ void session_relist(struct session *s, uint64_t stamp)
 
 		memcpy(u->listed_allocated, u->allocated, sizeof(u->allocated));
 		if (u->queue == NONE || stays_listed(s, u))
-			u->seen_stamp = 0;
+			search_of(s, u)->seen_stamp = 0;
 		else
 			s->moved.v[n++] = s->moved.v[i];
 	}

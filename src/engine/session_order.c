@@ -114,7 +114,7 @@ static bool list_head(struct session *s, struct order *o, struct order_node *n, 
 	for (; n->at < n->n; n->at++) {
 		uint32_t u = n->list[n->at];
 
-		if (o->trial != 0 && s->workloads[u].in_trial == o->trial)
+		if (o->trial != 0 && s->searched[u].in_trial == o->trial)
 			continue;
 		enum pick_of_workload pick = o->filter != NULL ? o->filter(s, u, o->ctx) : TAKE_WORKLOAD;
 

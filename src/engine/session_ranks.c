@@ -36,6 +36,8 @@ static bool is_k8s(const struct session *s, const struct workload *u)
 struct ranked {
 	int64_t made_ns;
 	uint32_t workload;
+	uint32_t
+		time; /* the same as a small number, where there is one: smaller is earlier, equal is the same moment */
 };
 
 struct ranking {
@@ -63,10 +65,37 @@ static int by_creation(const void *a, const void *b, void *ctx)
 	return is_k8s(s, &s->workloads[x->workload]) - is_k8s(s, &s->workloads[y->workload]);
 }
 
-/* By creation, a byte at a time; those made at one moment stay in the order they are in. */
-static struct ranked *sort_by_time(struct session *s, struct ranked *v, uint64_t differ)
+static inline uint64_t time_bits(const struct ranked *x, bool by_number)
 {
-	struct ranked *other = arena_n(s->arena, s->n_workloads + 1, struct ranked);
+	return by_number ? x->time : (uint64_t)x->made_ns;
+}
+
+/*
+ * Times are whole seconds nearly always and then, from the first on, numbers of few bytes. How far apart the first and
+ * the last are; 0: they are not, or too far.
+ */
+static uint32_t number_times(struct ranked *v, uint32_t n)
+{
+	int64_t first = n > 0 ? v[0].made_ns : 0;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		first = v[i].made_ns < first ? v[i].made_ns : first;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t since = (uint64_t)v[i].made_ns - (uint64_t)first, time = since / NS_PER_S;
+
+		if (since % NS_PER_S != 0 || time > UINT32_MAX)
+			return 0;
+		v[i].time = (uint32_t)time;
+		most = time > most ? time : most;
+	}
+	return (uint32_t)most;
+}
+
+/* By creation, a byte at a time; those made at one moment stay in the order they are in. */
+static struct ranked *sort_by_time(struct session *s, struct ranked *v, uint64_t differ, bool by_number)
+{
+	struct ranked *other = arena_take(s->arena, (s->n_workloads + (size_t)1) * sizeof(*other));
 
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		uint32_t at[257] = {0};
@@ -75,11 +104,11 @@ static struct ranked *sort_by_time(struct session *s, struct ranked *v, uint64_t
 		if (!(differ >> shift & 0xff))
 			continue;
 		for (uint32_t i = 0; i < s->n_workloads; i++)
-			at[((uint64_t)from[i].made_ns >> shift & 0xff) + 1]++;
+			at[(time_bits(&from[i], by_number) >> shift & 0xff) + 1]++;
 		for (unsigned i = 0; i < 256; i++)
 			at[i + 1] += at[i];
 		for (uint32_t i = 0; i < s->n_workloads; i++)
-			other[at[(uint64_t)from[i].made_ns >> shift & 0xff]++] = from[i];
+			other[at[time_bits(&from[i], by_number) >> shift & 0xff]++] = from[i];
 		v = other;
 		other = from;
 	}
@@ -99,16 +128,16 @@ static void sort_moment(struct ranking *k, struct ranked *v, uint32_t n)
 /* Times before 1970 sort after the others as bytes: then the whole comparison does it. */
 static struct ranked *sort_ranked(struct ranking *k, struct ranked *v)
 {
-	uint32_t n = k->s->n_workloads;
+	uint32_t n = k->s->n_workloads, most = number_times(v, n);
 	uint64_t differ = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		differ |= (uint64_t)v[i].made_ns ^ (uint64_t)v[0].made_ns;
+		differ |= time_bits(&v[i], most > 0) ^ time_bits(&v[0], most > 0);
 	if (differ >> 63) {
 		qsort_r(v, n, sizeof(*v), by_creation, k);
 		return v;
 	}
-	v = sort_by_time(k->s, v, differ);
+	v = sort_by_time(k->s, v, differ, most > 0);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && v[end].made_ns == v[i].made_ns;)
 			end++;
@@ -121,18 +150,18 @@ static struct ranked *sort_ranked(struct ranking *k, struct ranked *v)
 void session_rank_workloads(struct session *s)
 {
 	struct ranking k = {s, mem_resize(NULL, s->n_workloads + 1, sizeof(*k.namings))};
-	struct ranked *v = arena_n(s->arena, s->n_workloads + 1, struct ranked);
+	struct ranked *v = arena_take(s->arena, (s->n_workloads + (size_t)1) * sizeof(*v));
 	bool is_sorted = true;
 
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
-		v[i] = (struct ranked){created_or_late(made(s, &s->workloads[i])), i};
+		v[i] = (struct ranked){created_or_late(made(s, &s->workloads[i])), i, 0};
 		k.namings[i] = naming_of(s, &s->workloads[i]);
 		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], &k) < 0);
 	}
 	if (!is_sorted)
 		v = sort_ranked(&k, v);
 	mem_free(k.namings);
-	s->by_rank = arena_n(s->arena, s->n_workloads + 1, uint32_t);
+	s->by_rank = arena_take(s->arena, (s->n_workloads + (size_t)1) * sizeof(*s->by_rank));
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
 		s->by_rank[i] = v[i].workload;
 		s->workloads[v[i].workload].rank = i;

@@ -67,19 +67,20 @@ static bool is_held(const struct session *s, uint32_t member)
 static bool is_plain(const struct solver *v, uint32_t workload)
 {
 	const struct session *s = v->s;
-	struct workload *u = &s->workloads[workload];
+	const struct workload *u = &s->workloads[workload];
+	struct workload_search *f = &s->searched[workload];
 	const struct session_podset *p = &s->podsets[u->first_podset];
 
 	if (u->n_podsets != 1 || u->is_listed_pending || (u->n_members > 1 && (uint32_t)p->min < u->n_members))
 		return false;
-	u->has_copies = u->is_held = false;
+	f->has_copies = f->is_held = false;
 	for (uint32_t i = p->first; i < p->first + p->n; i++) {
 		const struct member *m = &s->members[i];
 
 		if (m->node == NONE || !are_alike(m, &s->members[p->first]))
 			return false;
-		u->has_copies |= m->copies != NONE && s->copies.v[m->copies].next != NONE;
-		u->is_held |= is_held(s, i);
+		f->has_copies |= m->copies != NONE && s->copies.v[m->copies].next != NONE;
+		f->is_held |= is_held(s, i);
 	}
 	return is_walked(v, s->members[p->first].signature);
 }
@@ -152,19 +153,20 @@ static void take_away(struct solver *v)
 	struct session *s = v->s;
 
 	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
-		struct workload *u = &s->workloads[v->new_workloads.v[i]];
+		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
+		struct workload_search *f = search_of(s, u);
 		uint32_t first = first_member(s, v->new_workloads.v[i]);
 		uint32_t signature = s->members[first].signature;
 
 		for (uint32_t k = first; k < first + u->n_members; k++) {
 			slots_touch(v, s->members[k].node);
-			session_lend_room(s, signature, s->members[k].node, -1, u->is_held && is_held(s, k));
+			session_lend_room(s, signature, s->members[k].node, -1, f->is_held && is_held(s, k));
 		}
 		lend_share(s, first, -(int32_t)u->n_members);
 		solver_note_signature(v, signature);
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			u->request[r] = u->n_members * s->signatures[signature].share[r];
-		u->knows_request = true;
+			f->request[r] = u->n_members * s->signatures[signature].share[r];
+		f->knows_request = true;
 	}
 }
 
@@ -186,7 +188,7 @@ static void put_back(struct solver *v, uint64_t stamp)
 	for (uint32_t i = 0; i < v->items.n; i++) {
 		uint32_t workload = v->items.v[i].workload;
 
-		if (s->workloads[workload].has_room != stamp)
+		if (s->searched[workload].has_room != stamp)
 			continue;
 		if (workload == v->workload)
 			lend_share(s, v->want[0], -(int32_t)v->n_step);
@@ -194,14 +196,15 @@ static void put_back(struct solver *v, uint64_t stamp)
 			lend_share(s, first_member(s, workload), -(int32_t)s->workloads[workload].n_members);
 	}
 	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
-		struct workload *u = &s->workloads[v->new_workloads.v[i]];
+		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
+		struct workload_search *f = search_of(s, u);
 		uint32_t first = first_member(s, v->new_workloads.v[i]);
 
 		for (uint32_t k = first; k < first + u->n_members; k++)
 			session_lend_room(s, s->members[first].signature, s->members[k].node, 1,
-					  -(u->is_held && is_held(s, k)));
+					  -(f->is_held && is_held(s, k)));
 		lend_share(s, first, (int32_t)u->n_members);
-		u->knows_request = false;
+		f->knows_request = false;
 	}
 	v->new_workloads.n = 0;
 	v->signatures.n = v->n_base_signatures;
@@ -303,7 +306,7 @@ static bool find_rooms(struct solver *v, const struct seekers *x, uint64_t stamp
 			return false;
 		}
 	session_lend_share(s, x->signature, s->workloads[x->workload].queue, x->is_core, (int32_t)x->n);
-	s->workloads[x->workload].has_room = stamp;
+	s->searched[x->workload].has_room = stamp;
 	return true;
 }
 
@@ -319,12 +322,13 @@ static bool workload_finds_rooms(struct solver *v, uint32_t workload, uint64_t s
 {
 	const struct session *s = v->s;
 	const struct workload *u = &s->workloads[workload];
+	const struct workload_search *f = search_of(s, u);
 	uint32_t first = first_member(s, workload);
 	const struct member *one = &s->members[first];
 
 	return find_rooms(v,
-			  &(struct seekers){workload, u->n_members, one->signature, one->is_core, u->has_copies,
-					    u->is_held, first},
+			  &(struct seekers){workload, u->n_members, one->signature, one->is_core, f->has_copies,
+					    f->is_held, first},
 			  stamp);
 }
 
@@ -367,12 +371,12 @@ static bool is_refused(struct solver *v, uint64_t stamp, struct share_verdict *w
 
 	v->workloads.n = 0;
 	for (uint32_t i = 0; i < v->base_workloads.n; i++)
-		if (s->workloads[v->base_workloads.v[i]].has_room != stamp)
+		if (s->searched[v->base_workloads.v[i]].has_room != stamp)
 			array_push(&v->workloads, v->base_workloads.v[i]);
 	if (v->new_workloads.n > 1)
 		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), solver_by_key, s);
 	for (uint32_t i = 0; i < v->new_workloads.n; i++)
-		if (s->workloads[v->new_workloads.v[i]].has_room != stamp)
+		if (s->searched[v->new_workloads.v[i]].has_room != stamp)
 			array_push(&v->workloads, v->new_workloads.v[i]);
 	return judge_asks(&s->judge, RULE_FAIR_SHARE) && solver_shares_refuse(v, v->workloads.v, v->workloads.n, why);
 }

@@ -70,7 +70,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 		if (!is_first && !solver_add_candidate(v))
 			return false;
 		if (s->steps > s->settings->search_steps) {
-			s->workloads[v->workload].hit_bound = true;
+			s->searched[v->workload].hit_bound = true;
 			return false;
 		}
 		if (quick_look(v) && solver_try(v))
@@ -88,7 +88,7 @@ static void keep_victims(struct solver *v)
 	v->kept.n = v->kept_members.n = v->kept_goes.n = 0;
 	solver_gone_workloads(v);
 	for (uint32_t i = 0; i < v->workloads.n; i++)
-		for (uint32_t b = s->workloads[v->workloads.v[i]].first_batch; b != NONE; b = v->batches.v[b].next) {
+		for (uint32_t b = s->searched[v->workloads.v[i]].first_batch; b != NONE; b = v->batches.v[b].next) {
 			const struct batch *x = &v->batches.v[b];
 			const uint32_t *members = v->members.v + x->first;
 			bool counts = false;
@@ -134,7 +134,7 @@ static void go_on(struct solver *v)
 	}
 	solver_settle_base(v); /* while keys are those of candidates */
 	for (uint32_t i = 0; i < v->settled.n; i++)
-		s->workloads[v->settled.v[i]].order_key = key++;
+		s->searched[v->settled.v[i]].order_key = key++;
 	v->recorded_key = key;
 }
 
@@ -261,7 +261,7 @@ static bool search(struct solver *v)
 static bool search_in_vain(struct solver *v, uint32_t n_bearable)
 {
 	struct session *s = v->s;
-	struct workload *u = &s->workloads[v->workload], before;
+	struct workload_search *u = &s->searched[v->workload], before;
 	struct protected_memo *memo = s->memo;
 	bool is_ok = false;
 

@@ -17,12 +17,11 @@
 static void note_workload(struct solver *v, uint32_t workload, uint32_t n_batch)
 {
 	struct session *s = v->s;
-	struct workload *u = &s->workloads[workload];
 
-	if (u->gone_stamp == v->stamp + 1) /* in another batch already */
+	if (s->searched[workload].gone_stamp == v->stamp + 1) /* in another batch already */
 		return;
 	array_push(&v->new_workloads, workload);
-	v->n_complex += u->n_members != n_batch;
+	v->n_complex += s->workloads[workload].n_members != n_batch;
 }
 
 void solver_note_signature(struct solver *v, uint32_t signature)
@@ -43,7 +42,7 @@ void solver_take_away(struct solver *v, uint32_t member)
 	array_push(&v->gone, member);
 	solver_note_signature(v, m->signature);
 	note_workload(v, m->workload, v->batches.v[m->batch].n);
-	s->workloads[m->workload].gone_stamp = v->stamp + 1;
+	s->searched[m->workload].gone_stamp = v->stamp + 1;
 }
 
 /* Back to what every trial of the step begins with. */
@@ -52,7 +51,7 @@ static void forget_new(struct solver *v)
 	struct session *s = v->s;
 
 	for (uint32_t i = 0; i < v->new_workloads.n; i++)
-		s->workloads[v->new_workloads.v[i]].gone_stamp = 0;
+		s->searched[v->new_workloads.v[i]].gone_stamp = 0;
 	v->new_workloads.n = 0;
 	v->gone.n = v->n_base_gone;
 	v->signatures.n = v->n_base_signatures;
@@ -163,10 +162,10 @@ static void gather_items(struct solver *v)
 		sort_items(s, &v->new_items);
 		merge_items(v, &v->base_items, &v->new_items, &v->items);
 	}
-	s->workloads[v->workload].in_trial = s->stamp;
+	s->searched[v->workload].in_trial = s->stamp;
 	for (uint32_t i = 0; i < v->items.n; i++)
 		if (v->items.v[i].entry == TRIAL_LOST_AND_WAITS)
-			s->workloads[v->items.v[i].workload].in_trial = s->stamp;
+			s->searched[v->items.v[i].workload].in_trial = s->stamp;
 }
 
 /* The first of each queue. */
@@ -213,7 +212,7 @@ static bool looks_first(struct solver *v)
 		head_add(v, &v->items, item_of(s, v->new_workloads.v[i]));
 	array_push(&v->items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
 	sort_items(s, &v->items);
-	s->workloads[v->workload].in_trial = ++s->stamp;
+	s->searched[v->workload].in_trial = ++s->stamp;
 	order_begin(s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
 	while (order_pop(s, ORDER_TRIAL, &item))
 		if (item.entry != NONE)
@@ -307,7 +306,7 @@ enum outcome_of_trial { NO_ROOM, NOT_LAWFUL, SOLVED };
 
 static enum outcome_of_trial run_trial(struct solver *v)
 {
-	v->s->workloads[v->workload].n_scenarios++;
+	v->s->searched[v->workload].n_scenarios++;
 	v->evict_mark = session_mark(v->s);
 	if (!slots_are_enough(v) || (!has_room_for_sure(v) && !let_them_look(v)))
 		return NO_ROOM;
@@ -372,7 +371,7 @@ static bool is_on_one_node(const struct session *s, const struct workload *u)
 /* It is said as if it had been tried: refused by shares. */
 static void count_refused(struct solver *v, const struct share_verdict *why)
 {
-	struct workload *u = &v->s->workloads[v->workload];
+	struct workload_search *u = &v->s->searched[v->workload];
 
 	u->refusal = *why;
 	u->refused_rule = RULE_FAIR_SHARE;
@@ -385,7 +384,7 @@ static void count_refused(struct solver *v, const struct share_verdict *why)
 static bool is_lawful_after_all(struct solver *v, uint32_t node)
 {
 	struct session *s = v->s;
-	struct workload *u = &s->workloads[v->workload];
+	struct workload_search *u = &s->searched[v->workload];
 	uint32_t n_scenarios = u->n_scenarios, n_refused = u->n_refused;
 	struct share_verdict refusal = u->refusal;
 	struct protected_memo *memo = s->memo;
@@ -403,19 +402,19 @@ static bool is_lawful_after_all(struct solver *v, uint32_t node)
 /* Without room, as far as can be seen beforehand. */
 static enum outcome_of_trial count_trial(struct solver *v)
 {
-	v->s->workloads[v->workload].n_scenarios++;
+	v->s->searched[v->workload].n_scenarios++;
 	return NO_ROOM;
 }
 
 /* Who is refused first is noted by name, for which a trial has to be made. */
 static bool is_noted(const struct solver *v)
 {
-	return v->s->memo != NULL && v->s->workloads[v->workload].n_refused < REFUSALS_NOTED;
+	return v->s->memo != NULL && v->s->searched[v->workload].n_refused < REFUSALS_NOTED;
 }
 
 static enum outcome_of_trial rehearse_or_try(struct solver *v, uint32_t node)
 {
-	struct workload *u = &v->s->workloads[v->workload];
+	struct workload_search *u = &v->s->searched[v->workload];
 	struct share_verdict why;
 	enum rehearsal r = rehearse(v, node, &why);
 

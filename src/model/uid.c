@@ -79,6 +79,8 @@ int uid_cmp(const struct names *names, struct uid a, struct uid b)
 {
 	struct uid_text x, y;
 
+	if (a.high == b.high && a.low == b.low)
+		return 0;
 	if (a.high == 0 || b.high == 0)
 		return strcmp(uid_str(names, a, &x), uid_str(names, b, &y));
 	if (a.high != b.high)

@@ -393,8 +393,11 @@ static enum kai_res tightest(const struct reclaim *c, const struct share_queue *
 static bool refuse_within(struct reclaim *c, uint32_t mine, uint32_t victim, const double *left)
 {
 	const struct share_queue *m = &c->q[mine], *v = &c->q[victim];
-	enum kai_res r = tightest(c, v, left);
+	enum kai_res r;
 
+	if (c->ret == NULL)
+		return false;
+	r = tightest(c, v, left);
 	return refuse(c,
 		      (struct share_verdict){SHARE_VICTIM_WITHIN, victim, mine, r, left[r], share_allocatable(&v->r[r]),
 					     m->r[r].allocated + c->request[r], m->r[r].deserved});
