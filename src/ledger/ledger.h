@@ -194,6 +194,9 @@ node_id ledger_lone_change(const struct ledger *l, uint64_t i);
  * namespace; a missing one none. For label sets of pods that are in the ledger; for others the list is empty.
  */
 const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset, uint32_t *ret_n);
+/* How many of its pods are placed or leaving; and of all pods those whose shape has terms about other pods. */
+uint32_t ledger_labelset_on_nodes(const struct ledger *l, labelset_id labelset);
+uint32_t ledger_with_terms(const struct ledger *l);
 /*
  * Changes whenever a budget comes to cover other pods than before:
  * caches of who is covered by none are good while it is the same.
