@@ -16,8 +16,7 @@ static void note_labelset(struct roster *r, const struct ledger *l, labelset_id 
 {
 	bool is_there = ledger_labelset_on_nodes(l, labelset) > 0;
 
-	id_index_put(&r->by_ns, labelset,
-		     is_there ? (uint64_t)labelset_get(ledger_vocab(l), labelset)->ns + 1 : 0);
+	id_index_put(&r->by_ns, labelset, is_there ? (uint64_t)labelset_get(ledger_vocab(l), labelset)->ns + 1 : 0);
 }
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod)

@@ -53,11 +53,16 @@ struct pod {
 	uint8_t nomination;	/* enum nomination, of a waiting pod */
 	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
 	bool is_evicted : 1;	/* leaving because of ledger_evict, not because it was leaving when it came */
-	bool has_volumes : 1;	/* obj has some: here, so that those without cost nothing */
-	int32_t priority;	/* effective */
-	node_id node;		/* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
-	queue_id queue;		/* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
-	group_id group;		/* GROUP_NONE: a pod on its own */
+	/* What obj says, for whoever looks at all pods: an object is far away from the next. */
+	bool has_volumes : 1;
+	bool is_daemon : 1;	       /* a DaemonSet owns it */
+	bool has_class : 1;	       /* it names a priority class */
+	bool has_checkpoint : 1;       /* checkpointed_ns is there */
+	uint8_t allows_preemption : 2; /* enum tristate */
+	int32_t priority;	       /* effective */
+	node_id node;		       /* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
+	queue_id queue;		       /* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
+	group_id group;		       /* GROUP_NONE: a pod on its own */
 	podset_id podset;
 	shape_id shape;
 	labelset_id labelset;
