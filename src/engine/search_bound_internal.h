@@ -39,8 +39,8 @@ struct kind_answer {
 
 struct shape_answer {
 	uint64_t stamp;
-	uint64_t types; /* it holds something of, and RES_PODS */
-	int64_t share;	/* of the cluster */
+	uint64_t types;		   /* it holds something of, and RES_PODS */
+	int64_t share;		   /* of the cluster */
 	int64_t frees[WANTED + 1]; /* the last is of no type, and 0 */
 };
 
