@@ -14,6 +14,8 @@ void node_rows_free(struct node_rows *r)
 	array_free(&r->kinds);
 	array_free(&r->keys);
 	map_free(&r->kind_at);
+	mem_free(r->shapes);
+	mem_free(r->labelsets);
 	*r = (struct node_rows){0};
 }
 
@@ -32,6 +34,16 @@ void node_rows_forget_all(struct node_rows *r)
 	r->kinds.n = 0;
 	map_free(&r->kind_at);
 	r->epoch++;
+	r->kin_stamp++;
+}
+
+static void fit_kin(struct kin **v, uint32_t *n, uint32_t want)
+{
+	if (*n >= want)
+		return;
+	*v = mem_resize(*v, want, sizeof(**v));
+	memset(*v + *n, 0, (want - *n) * sizeof(**v));
+	*n = want;
 }
 
 void node_rows_begin(struct node_rows *r, const struct ledger *l)
@@ -46,9 +58,10 @@ void node_rows_begin(struct node_rows *r, const struct ledger *l)
 	if (r->budgets != ledger_budget_generation(l) || r->kinds.n > KINDS_MAX)
 		node_rows_forget_all(r);
 	r->budgets = ledger_budget_generation(l);
-	if (r->reuses != vocab_reuses(ledger_vocab(l)))
-		memset(r->seen, 0, sizeof(r->seen));
+	r->kin_stamp += r->reuses != vocab_reuses(ledger_vocab(l)) || !r->kin_stamp;
 	r->reuses = vocab_reuses(ledger_vocab(l));
+	fit_kin(&r->shapes, &r->n_shapes, shape_limit(ledger_vocab(l)));
+	fit_kin(&r->labelsets, &r->n_labelsets, labelset_limit(ledger_vocab(l)));
 }
 
 /* ---- kinds ---- */
@@ -91,83 +104,74 @@ static bool is_plain(const struct ledger *l, const struct pod *p)
 	       !ledger_group(l, p->group)->obj->goes_whole;
 }
 
-static uint32_t kind_anew(struct node_rows *r, const struct ledger *l, const struct pod *p, group_id group,
-			  podset_id podset)
-{
-	const struct vocab *v = ledger_vocab(l);
-	struct row_kind new = {.queue = p->queue,
-			       .priority = p->priority,
-			       .group = group,
-			       .podset = podset,
-			       .ns = labelset_get(v, p->labelset)->ns,
-			       .scheduler = shape_get(v, p->shape)->scheduler_name,
-			       .class = p->obj->priority_class,
-			       .budgeted = LABELSET_NONE,
-			       .preemptibility = p->preemptibility,
-			       .allows_preemption = (uint8_t)p->obj->allows_preemption,
-			       .is_daemon = p->obj->owner_kind == OWNER_DAEMONSET};
-	uint32_t n = 0;
-
-	if (ledger_pdb_limit(l))
-		ledger_labelset_pdbs(l, p->labelset, &n);
-	if (n)
-		new.budgeted = p->labelset;
-	return find_or_add(r, &new);
-}
-
 /* Amounts of a shape that has gone stay: they only grow. */
-static void note_size(struct node_rows *r, const struct ledger *l, shape_id shape)
+static void note_size(struct node_rows *r, const struct res_list *usage)
 {
-	const struct res_list *usage = &shape_get(ledger_vocab(l), shape)->usage;
-
 	for (uint32_t i = 0; i < usage->n; i++)
 		if (usage->v[i].amount > r->most[usage->v[i].type])
 			r->most[usage->v[i].type] = usage->v[i].amount;
 }
 
-static uint32_t rest_of(const struct pod *p)
+static void learn_shape(struct node_rows *r, const struct ledger *l, shape_id id)
 {
-	return (uint32_t)p->preemptibility << 16 | (uint32_t)p->obj->allows_preemption << 8 |
-	       (p->obj->owner_kind == OWNER_DAEMONSET);
+	const struct shape *s = shape_get(ledger_vocab(l), id);
+
+	note_size(r, &s->usage);
+	r->shapes[id] = (struct kin){.stamp = r->kin_stamp, .name = s->scheduler_name};
 }
 
-static void learn(struct node_rows *r, const struct ledger *l, const struct pod *p, group_id group, podset_id podset,
-		  struct seen_kind *ret)
+static void learn_labelset(struct node_rows *r, const struct ledger *l, labelset_id id)
 {
-	note_size(r, l, p->shape);
-	*ret = (struct seen_kind){.epoch = r->epoch + 1,
-				  .queue = p->queue,
-				  .priority = p->priority,
-				  .group = group,
-				  .podset = podset,
-				  .labelset = p->labelset,
-				  .shape = p->shape,
-				  .class = p->obj->priority_class,
-				  .rest = rest_of(p),
-				  .kind = kind_anew(r, l, p, group, podset)};
+	uint32_t n = 0;
+
+	if (ledger_pdb_limit(l))
+		ledger_labelset_pdbs(l, id, &n);
+	r->labelsets[id] = (struct kin){.stamp = r->kin_stamp,
+					.name = labelset_get(ledger_vocab(l), id)->ns,
+					.budgeted = n ? id : LABELSET_NONE};
 }
 
-static inline bool is_alike(const struct seen_kind *k, const struct pod *p, group_id group, podset_id podset)
+static inline uint32_t slot_of(const struct row_kind *k)
 {
-	return k->shape == p->shape && k->labelset == p->labelset && k->queue == p->queue &&
-	       k->priority == p->priority && k->group == group && k->podset == podset &&
-	       k->class == p->obj->priority_class && k->rest == rest_of(p);
+	uint64_t mix = map_key2(k->queue, (uint32_t)k->priority) * UINT64_C(0x9E3779B97F4A7C15) +
+		       map_key2(k->group, k->ns) * UINT64_C(0xC2B2AE3D27D4EB4F) +
+		       (map_key2(k->class, k->budgeted) ^ k->scheduler ^ (uint64_t)k->preemptibility << 16 ^
+			(uint64_t)k->allows_preemption << 8) *
+			       UINT64_C(0x165667B19E3779F9);
+
+	return (uint32_t)((mix ^ mix >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - SEEN_BITS));
 }
 
-/* Pods of one template come again and again: most are found where the last one alike was. */
+/* Pods of one kind come again and again: most are found where the last one was. */
 static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
 {
-	uint64_t mix = ((uint64_t)p->shape << 32 ^ p->labelset ^ (uint64_t)p->queue << 16 ^
-			(uint64_t)(uint32_t)p->priority << 40) *
-		       UINT64_C(0x9E3779B97F4A7C15);
-	struct seen_kind *k = &r->seen[mix >> (64 - SEEN_BITS)];
+	const struct kin *shape = &r->shapes[p->shape], *labelset = &r->labelsets[p->labelset];
 	bool is_grouped = p->group != GROUP_NONE && !is_plain(l, p);
-	group_id group = is_grouped ? p->group : GROUP_NONE;
-	podset_id podset = is_grouped ? p->podset : PODSET_NONE;
+	struct row_kind k;
+	uint32_t slot, at;
 
-	if (k->epoch != r->epoch + 1 || !is_alike(k, p, group, podset))
-		learn(r, l, p, group, podset, k);
-	return k->kind;
+	if (shape->stamp != r->kin_stamp)
+		learn_shape(r, l, p->shape);
+	if (labelset->stamp != r->kin_stamp)
+		learn_labelset(r, l, p->labelset);
+	k = (struct row_kind){.queue = p->queue,
+			      .priority = p->priority,
+			      .group = is_grouped ? p->group : GROUP_NONE,
+			      .podset = is_grouped ? p->podset : PODSET_NONE,
+			      .ns = labelset->name,
+			      .scheduler = shape->name,
+			      .class = p->has_class ? p->obj->priority_class : NAME_NONE,
+			      .budgeted = labelset->budgeted,
+			      .preemptibility = p->preemptibility,
+			      .allows_preemption = p->allows_preemption,
+			      .is_daemon = p->is_daemon};
+	slot = slot_of(&k);
+	at = r->seen[slot] - 1; /* of nothing: beyond all */
+	if (at >= r->kinds.n || !same_kind(&r->kinds.v[at], &k)) {
+		at = find_or_add(r, &k);
+		r->seen[slot] = at + 1;
+	}
+	return at;
 }
 
 /* ---- rows ---- */
@@ -220,14 +224,15 @@ static void sort_keys(uint64_t *v, uint32_t n)
 	}
 }
 
-enum { BUCKETS = 8 }; /* priorities on a node: more are put in order the plain way */
+enum { BUCKETS = 8, LINED_UP = 256 }; /* priorities and pods on a node: more are put in order the plain way */
 
 struct buckets {
 	uint32_t n;
 	uint32_t key[BUCKETS], from[BUCKETS]; /* priorities in the order of numbers, and how many there are of each */
+	uint8_t guess[64];		      /* by hash of the priority: which it may be */
 };
 
-static uint32_t bucket_of(struct buckets *x, uint32_t key)
+static uint32_t bucket_find(struct buckets *x, uint32_t key)
 {
 	uint32_t i = 0;
 
@@ -238,6 +243,16 @@ static uint32_t bucket_of(struct buckets *x, uint32_t key)
 		x->from[x->n++] = 0;
 	}
 	return i;
+}
+
+/* BUCKETS: there are too many. Priorities come in any order: a search would be guessed wrong for every other pod. */
+static inline uint32_t bucket_of(struct buckets *x, uint32_t key)
+{
+	uint8_t *guess = &x->guess[key * UINT32_C(0x9E3779B1) >> 26];
+
+	if (*guess >= x->n || x->key[*guess] != key)
+		*guess = (uint8_t)bucket_find(x, key);
+	return *guess;
 }
 
 /* Where each begins. */
@@ -253,44 +268,49 @@ static void buckets_place(struct buckets *x)
 	}
 }
 
-/* Few priorities and ids that mostly ascend: what is left to sort is little. There is room for 2n keys. */
-static void sort_by_bucket(uint64_t *keys, uint32_t n)
-{
-	uint64_t *scratch = keys + n;
-	struct buckets x = {0};
-	uint8_t at[256];
-	bool is_few = n <= sizeof(at);
-
-	for (uint32_t i = 0; is_few && i < n; i++) {
-		at[i] = (uint8_t)bucket_of(&x, (uint32_t)(keys[i] >> 32));
-		is_few = at[i] < BUCKETS;
-		x.from[at[i] % BUCKETS]++;
-		scratch[i] = keys[i];
-	}
-	if (is_few)
-		buckets_place(&x);
-	for (uint32_t i = 0; is_few && i < n; i++)
-		keys[x.from[at[i]]++] = scratch[i];
-	sort_keys(keys, n);
-}
-
-/* Placed pods with a queue by priority, then id; returns how many. There is room for twice as many as there are. */
+/*
+ * Placed pods with a queue by priority, then id; returns how many. There is room for twice as many as there are. Few
+ * priorities, and ids that mostly ascend: there is little to sort.
+ */
 static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *keys)
 {
+	uint64_t *found = keys + n->pods.n;
+	bool is_few = n->pods.n <= LINED_UP, ascends = true;
+	struct buckets x = {0};
+	uint8_t at[LINED_UP];
 	uint32_t count = 0;
+	pod_id last = 0;
 
 	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = &pods[n->pods.v[i]];
-		int32_t priority;
+		pod_id id = n->pods.v[i];
+		const struct pod *p = &pods[id];
+		uint32_t key;
 
 		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
 			continue;
-		__builtin_prefetch(p->obj);
-		priority = p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p);
-		keys[count++] = (uint64_t)((uint32_t)priority ^ UINT32_C(1) << 31) << 32 | n->pods.v[i];
+		key = (uint32_t)(p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p)) ^ UINT32_C(1) << 31;
+		if (is_few) {
+			at[count] = (uint8_t)bucket_of(&x, key);
+			is_few = at[count] < BUCKETS;
+			x.from[at[count] % BUCKETS]++;
+		}
+		ascends = ascends && id >= last;
+		last = id;
+		found[count++] = (uint64_t)key << 32 | id;
 	}
-	sort_by_bucket(keys, count);
+	if (is_few)
+		buckets_place(&x);
+	for (uint32_t i = 0; i < count; i++)
+		keys[is_few ? x.from[at[i]]++ : i] = found[i];
+	if (!is_few || !ascends)
+		sort_keys(keys, count);
 	return count;
+}
+
+/* As pod_since has it: for most pods what the object says does not matter. */
+static inline bool is_apart(const struct pod *p)
+{
+	return (p->has_checkpoint || p->started_ns == TIME_NONE) && pod_since(p) != p->started_ns;
 }
 
 static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p, uint64_t key,
@@ -302,7 +322,7 @@ static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, 
 	*row = (struct pod_row){.pod = (pod_id)key,
 				.kind = id & ((1U << 30) - 1),
 				.is_placed = p->placed_in != 0,
-				.is_apart = pod_since(p) != p->started_ns,
+				.is_apart = is_apart(p),
 				.shape = p->shape,
 				.priority = (int32_t)((uint32_t)(key >> 32) ^ UINT32_C(1) << 31),
 				.started_ns = p->started_ns};

@@ -49,32 +49,28 @@ struct row_kind {
 	uint32_t n_rows;
 };
 
-enum { SEEN_BITS = 11 };
+enum { SEEN_BITS = 13 };
 
-struct seen_kind {	/* the kind of pods alike */
-	uint64_t epoch; /* plus 1; 0: nothing */
-	queue_id queue;
-	int32_t priority;
-	group_id group;
-	podset_id podset;
-	labelset_id labelset;
-	shape_id shape;
-	name_id class;
-	uint32_t rest; /* preemptibility, whether it opted out, whether a DaemonSet owns it */
-	uint32_t kind;
+struct kin { /* what kinds are told apart by, of a shape or a label set */
+	uint64_t stamp;
+	name_id name;	      /* of the scheduler; of the namespace */
+	labelset_id budgeted; /* as of a kind */
 };
 
 struct node_rows {
 	struct pod_rows *v; /* by node id */
 	uint32_t n;
 	ARRAY(struct row_kind) kinds;
-	struct map kind_at;    /* by hash: the first of them */
-	uint64_t budgets;      /* their generation when the kinds were made */
-	uint64_t epoch;	       /* changes when kinds get other numbers */
-	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
-	ARRAY(uint64_t) keys;  /* of one node, to sort */
-	uint64_t reuses;       /* of ids, when what was seen was */
-	struct seen_kind seen[1 << SEEN_BITS];
+	struct map kind_at;		/* by hash: the first of them */
+	uint64_t budgets;		/* their generation when the kinds were made */
+	uint64_t epoch;			/* changes when kinds get other numbers */
+	int64_t most[RES_MAX];		/* what one pod takes at most of each type; only grows */
+	ARRAY(uint64_t) keys;		/* of one node, to sort */
+	struct kin *shapes, *labelsets; /* by id */
+	uint32_t n_shapes, n_labelsets;
+	uint64_t kin_stamp;	       /* only grows */
+	uint64_t reuses;	       /* of ids, when they were learned */
+	uint32_t seen[1 << SEEN_BITS]; /* kinds that were found, and one more: the next pod's is often one of them */
 };
 
 void node_rows_free(struct node_rows *r);

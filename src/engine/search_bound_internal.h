@@ -39,9 +39,9 @@ struct kind_answer {
 
 struct shape_answer {
 	uint64_t stamp;
-	uint64_t types; /* it holds something of, and RES_PODS */
-	int64_t share;	/* of the cluster */
-	int64_t frees[WANTED];
+	uint64_t types;		   /* it holds something of, and RES_PODS */
+	int64_t share;		   /* of the cluster */
+	int64_t frees[WANTED + 1]; /* the last is of no type, and 0 */
 };
 
 struct shapes_basis { /* what is known of shapes is good for */

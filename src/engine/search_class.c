@@ -209,9 +209,13 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 struct summary { /* at work on one node */
 	struct class_node *x;
-	const struct class_wanted *wanted;
-	int64_t least[CHEAPEST]; /* lost work, ascending */
-	uint32_t n_least;
+	uint32_t at[CLASS_TYPES];		       /* of the wanted types; those beyond are of nothing */
+	int64_t frees[CLASS_TYPES], most[CLASS_TYPES]; /* so far, as of a level */
+	int64_t last[CLASS_TYPES], below[CLASS_TYPES]; /* what those free who opted out; who takes a queue below */
+	int64_t least[CHEAPEST];		       /* lost work, ascending */
+	uint32_t n_candidates;
+	bool is_open; /* the level that is at work: of this priority, and perhaps of higher ones */
+	int32_t priority;
 };
 
 static const struct class_wanted *wanted_types(struct search_bounds *b, uint64_t types)
@@ -228,63 +232,66 @@ static const struct class_wanted *wanted_types(struct search_bounds *b, uint64_t
 	return w;
 }
 
-static void note_lost(struct summary *s, int64_t lost)
+/* Among so many whose order is anybody's guess, comparing all is cheaper than finding the place. */
+static inline void note_lost(struct summary *s, int64_t lost)
 {
-	uint32_t at;
+	for (uint32_t i = 0; i < CHEAPEST; i++) {
+		int64_t was = s->least[i];
 
-	if (s->n_least == CHEAPEST && lost >= s->least[CHEAPEST - 1])
-		return;
-	for (at = s->n_least < CHEAPEST ? s->n_least : CHEAPEST - 1; at > 0 && s->least[at - 1] > lost; at--)
-		s->least[at] = s->least[at - 1];
-	s->least[at] = lost;
-	s->n_least += s->n_least < CHEAPEST;
+		s->least[i] = was < lost ? was : lost;
+		lost = was < lost ? lost : was;
+	}
+	s->n_candidates++;
 }
 
 static void close_level(struct summary *s)
 {
+	struct class_level *level = &s->x->levels[s->x->n_levels];
 	int64_t sum = 0;
 
-	if (!s->x->n_levels)
+	if (!s->is_open)
 		return;
+	level->priority = s->priority;
+	memcpy(level->frees, s->frees, sizeof(level->frees));
+	memcpy(level->most, s->most, sizeof(level->most));
 	for (uint32_t i = 0; i < CHEAPEST; i++) {
-		sum = i < s->n_least ? res_add_sat(sum, s->least[i]) : sum;
-		s->x->levels[s->x->n_levels - 1].lost[i] = sum;
+		sum = i < s->n_candidates ? res_add_sat(sum, s->least[i]) : sum;
+		level->lost[i] = sum;
 	}
+	s->x->n_levels++;
+	s->is_open = false;
 }
 
 /* Of more priorities than there are levels the highest share one: its priority is the lowest of them. */
-static struct class_level *level_for(struct summary *s, int32_t priority)
+static inline void open_level(struct summary *s, int32_t priority)
 {
-	struct class_node *x = s->x;
-
-	if (x->n_levels && (x->levels[x->n_levels - 1].priority == priority || x->n_levels == LEVELS))
-		return &x->levels[x->n_levels - 1];
+	if (s->is_open && (s->priority == priority || s->x->n_levels == LEVELS - 1))
+		return;
 	close_level(s);
-	if (x->n_levels)
-		x->levels[x->n_levels] = x->levels[x->n_levels - 1];
-	else
-		x->levels[0] = (struct class_level){0};
-	x->levels[x->n_levels].priority = priority;
-	return &x->levels[x->n_levels++];
+	s->is_open = true;
+	s->priority = priority;
 }
 
-static void add_candidate(struct search_bounds *b, struct summary *s, const struct pod_row *row,
-			  const struct shape_answer *shape, bool is_last, bool is_below)
+/* Who goes only if nothing else works. */
+static void add_last(struct summary *s, const struct shape_answer *shape)
 {
-	struct class_level *level = is_last ? NULL : level_for(s, row->priority);
+	for (uint32_t t = 0; t < CLASS_TYPES; t++)
+		s->last[t] += shape->frees[s->at[t]];
+}
 
-	for (uint32_t t = 0; t < s->wanted->n; t++) {
-		int64_t frees = shape->frees[s->wanted->at[t]];
+static inline void add_candidate(struct search_bounds *b, struct summary *s, const struct pod_row *row,
+				 const struct shape_answer *shape, bool is_below)
+{
+	open_level(s, row->priority);
+	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
+		int64_t frees = shape->frees[s->at[t]];
 
-		s->x->all[t] += frees;
-		if (!level)
-			continue;
-		level->frees[t] += frees;
-		s->x->clear[t] += is_below ? 0 : frees;
-		level->most[t] = frees > level->most[t] ? frees : level->most[t];
+		s->frees[t] += frees;
+		s->most[t] = frees > s->most[t] ? frees : s->most[t];
 	}
-	if (level)
-		note_lost(s, row_lost(b, row, shape));
+	for (uint32_t t = 0; is_below && t < CLASS_TYPES; t++)
+		s->below[t] += shape->frees[s->at[t]];
+	note_lost(s, row_lost(b, row, shape));
 }
 
 static int by_name(const struct search_bounds *b, pod_id p, pod_id q)
@@ -321,8 +328,8 @@ const uint32_t *class_listed(const struct search_bounds *b, struct search_class 
 	return x->listed;
 }
 
-static void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i, uint64_t types,
-		    const struct kind_answer *a)
+static inline void add_row(struct search_bounds *b, struct summary *s, const struct pod_rows *rows, uint32_t i,
+			   uint64_t types, const struct kind_answer *a)
 {
 	const struct pod_row *row = &rows->v[i];
 	const struct shape_answer *shape = shape_of(b, row->shape);
@@ -339,7 +346,10 @@ static void add_row(struct search_bounds *b, struct summary *s, const struct pod
 	if (is_kept)
 		return;
 	s->x->has_groups |= a->is_of_group;
-	add_candidate(b, s, row, shape, says == LAST, shape->types & a->below);
+	if (says == LAST)
+		add_last(s, shape);
+	else
+		add_candidate(b, s, row, shape, shape->types & a->below);
 }
 
 /* Could a search that asks him find that he goes only if nothing else works? */
@@ -357,22 +367,41 @@ static void add_wild(struct search_bounds *b, struct summary *s, const struct po
 	if (b->g->is_fast && !(shape->types & types))
 		return;
 	s->x->has_last |= may_be_last(&b->rows.kinds.v[row->kind]);
-	add_candidate(b, s, row, shape, false, false);
+	add_candidate(b, s, row, shape, false);
+}
+
+static void summary_begin(struct summary *s, struct search_bounds *b, const struct search_class *c, node_id node)
+{
+	const struct class_wanted *w = wanted_types(b, c->short_types);
+
+	*s = (struct summary){.x = &c->nodes[node]};
+	for (uint32_t i = 0; i < CHEAPEST; i++)
+		s->least[i] = INT64_MAX;
+	for (uint32_t t = 0; t < CLASS_TYPES; t++)
+		s->at[t] = t < w->n ? w->at[t] : WANTED;
+	s->x->n_levels = s->x->n_listed = 0;
+	s->x->has_groups = s->x->has_last = false;
+	b->until_ns = INT64_MAX;
+}
+
+static void summary_end(struct summary *s, const struct search_bounds *b, uint64_t generation)
+{
+	close_level(s);
+	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
+		s->x->all[t] = s->frees[t] + s->last[t];
+		s->x->clear[t] = s->frees[t] - s->below[t];
+	}
+	s->x->until_ns = b->until_ns;
+	s->x->generation = generation;
 }
 
 static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
 {
-	const struct ledger *l = b->g->s->c->ledger;
-	const struct pod_rows *rows = node_rows_of(&b->rows, l, node);
+	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	struct kind_answers *answers = kinds_for(b, c->short_types);
-	struct summary s = {.x = &c->nodes[node]};
+	struct summary s;
 
-	s.x->n_levels = s.x->n_listed = 0;
-	s.x->has_groups = s.x->has_last = false;
-	memset(s.x->all, 0, sizeof(s.x->all));
-	memset(s.x->clear, 0, sizeof(s.x->clear));
-	s.wanted = wanted_types(b, c->short_types);
-	b->until_ns = INT64_MAX;
+	summary_begin(&s, b, c, node);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t kind = rows->v[i].kind;
 		const struct kind_answer *a = &answers->v[kind];
@@ -383,9 +412,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 		else if (a->says != NOT_ASKED)
 			add_row(b, &s, rows, i, c->short_types, a);
 	}
-	close_level(&s);
-	s.x->until_ns = b->until_ns;
-	s.x->generation = rows->generation;
+	summary_end(&s, b, rows->generation);
 }
 
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node)

@@ -369,9 +369,17 @@ const struct roster *framework_roster(struct framework *f)
 	return &f->roster;
 }
 
+const struct roster *framework_roster_pods(struct framework *f)
+{
+	framework_roster(f);
+	if (!f->roster.has_pods)
+		roster_fill_pods(&f->roster, f->ledger);
+	return &f->roster;
+}
+
 bool framework_has_terms(struct framework *f)
 {
-	return shape_with_terms_count(ledger_vocab(f->ledger)) && roster_has_terms(framework_roster(f));
+	return ledger_with_terms(f->ledger) > 0;
 }
 
 const struct claim_users *framework_claim_users(struct framework *f)

@@ -36,13 +36,14 @@ static void add_wanted(struct affinity_filter *s, node_id node, int by)
 
 static void count_wanted(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
-	const struct roster *r = framework_roster(c->framework);
+	const struct roster *r;
 	const labelset_id *labelsets;
 	uint32_t n = s->affinity.n ? waiting_term_labelsets(c, &s->affinity.v[0], a, &labelsets) : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!waiting_terms_all_mean(c, &s->affinity, labelsets[i]))
 			continue;
+		r = framework_roster_pods(c->framework);
 		for (pod_id p = roster_pod_first(r, labelsets[i]); p != ID_NONE; p = roster_pod_next(r, p))
 			add_wanted(s, ledger_pod(c->ledger, p)->node, 1);
 	}
@@ -50,11 +51,10 @@ static void count_wanted(const struct cede_cycle *c, struct arena *a, struct aff
 
 static void count_unwanted(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
-	const struct roster *r = framework_roster(c->framework);
-
 	for (uint32_t i = 0; i < s->anti.n; i++) {
 		const labelset_id *labelsets;
 		uint32_t n = waiting_term_labelsets(c, &s->anti.v[i], a, &labelsets);
+		const struct roster *r = n ? framework_roster_pods(c->framework) : NULL;
 
 		for (uint32_t k = 0; k < n; k++)
 			for (pod_id p = roster_pod_first(r, labelsets[k]); p != ID_NONE; p = roster_pod_next(r, p))

@@ -9,13 +9,13 @@
 static void score_own(const struct cede_cycle *c, struct arena *a, struct affinity_tally *t,
 		      const struct pod_terms *terms, int sign)
 {
-	const struct roster *r = framework_roster(c->framework);
 	struct waiting_terms w = waiting_terms(c, a, terms, t);
 
 	for (uint32_t i = 0; i < w.n; i++) {
 		int64_t weight = (int64_t)w.v[i].term->weight * sign;
 		const labelset_id *labelsets;
 		uint32_t n = waiting_term_labelsets(c, &w.v[i], a, &labelsets);
+		const struct roster *r = n ? framework_roster_pods(c->framework) : NULL;
 
 		for (uint32_t k = 0; k < n; k++)
 			for (pod_id p = roster_pod_first(r, labelsets[k]); p != ID_NONE; p = roster_pod_next(r, p))

@@ -167,7 +167,7 @@ uint32_t waiting_term_labelsets(const struct cede_cycle *c, const struct waiting
 {
 	const struct pod_term *term = t->term;
 	struct labelset_list out = {
-		.v = arena_n(a, framework_roster(c->framework)->by_labelset.by_key.n + 1, labelset_id)};
+		.v = arena_n(a, roster_labelset_limit(framework_roster(c->framework)) + 1, labelset_id)};
 
 	if (term->has_ns_selector)
 		list_everywhere(c, t, &out);

@@ -182,6 +182,7 @@ void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread
 	     k = roster_labelset_next(roster, k)) {
 		if (!spread_rule_matches(c, r, k))
 			continue;
+		roster = framework_roster_pods(c->framework);
 		for (pod_id id = roster_pod_first(roster, k); id != ID_NONE; id = roster_pod_next(roster, id)) {
 			const struct pod *p = ledger_pod(c->ledger, id);
 

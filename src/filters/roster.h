@@ -8,6 +8,9 @@
  *	for (labelset_id k = roster_labelset_first(r, ns); k != ID_NONE; k = roster_labelset_next(r, k))
  *		for (pod_id p = roster_pod_first(r, k); p != ID_NONE; p = roster_pod_next(r, p))
  *
+ * Which label sets have pods the ledger knows. Lists of all pods by label set are made when somebody asks for pods of
+ * one (framework_roster_pods): where selectors mean nobody that runs, nobody does.
+ *
  * The order says nothing: who uses it adds up.
  */
 #pragma once
@@ -16,6 +19,7 @@
 #include "ledger/ledger.h"
 
 struct roster {
+	bool has_pods;		     /* by_labelset is made and follows */
 	struct id_index by_labelset; /* pods */
 	struct id_index by_ns;	     /* label sets that have pods */
 	/* pods with (anti-)affinity to others, by shape and label set: their terms say the same */
@@ -23,8 +27,9 @@ struct roster {
 };
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
-/* All that are on nodes, into an empty one. */
+/* Label sets and terms of all that are on nodes, into an empty one; then the pods of each label set. */
 void roster_fill(struct roster *r, const struct ledger *l);
+void roster_fill_pods(struct roster *r, const struct ledger *l);
 void roster_remove(struct roster *r, const struct ledger *l, pod_id pod);
 void roster_free(struct roster *r);
 /* ERR_INTERNAL if it is not what the ledger says. */
@@ -78,6 +83,7 @@ static inline pod_id roster_group_next(const struct roster *r, pod_id pod)
 struct framework;
 /* Made when somebody asks for it first; for the thread that has the cycle. */
 const struct roster *framework_roster(struct framework *f);
+const struct roster *framework_roster_pods(struct framework *f); /* with the pods of each label set */
 /* Does any pod on a node have terms about other pods? */
 bool framework_has_terms(struct framework *f);
 

@@ -212,6 +212,16 @@ const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset,
 	return l->labelsets.v[labelset].pdbs;
 }
 
+uint32_t ledger_labelset_on_nodes(const struct ledger *l, labelset_id labelset)
+{
+	return labelset < l->labelsets.n ? l->labelsets.v[labelset].n_on_nodes : 0;
+}
+
+uint32_t ledger_with_terms(const struct ledger *l)
+{
+	return l->n_with_terms;
+}
+
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n)
 {
 	*ret_n = l->queues.v[q].pods.n;

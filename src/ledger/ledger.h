@@ -53,11 +53,16 @@ struct pod {
 	uint8_t nomination;	/* enum nomination, of a waiting pod */
 	uint8_t preemptibility; /* enum preemptibility, effective; UNSET until somebody resolves it */
 	bool is_evicted : 1;	/* leaving because of ledger_evict, not because it was leaving when it came */
-	bool has_volumes : 1;	/* obj has some: here, so that those without cost nothing */
-	int32_t priority;	/* effective */
-	node_id node;		/* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
-	queue_id queue;		/* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
-	group_id group;		/* GROUP_NONE: a pod on its own */
+	/* What obj says, for whoever looks at all pods: an object is far away from the next. */
+	bool has_volumes : 1;
+	bool is_daemon : 1;	       /* a DaemonSet owns it */
+	bool has_class : 1;	       /* it names a priority class */
+	bool has_checkpoint : 1;       /* checkpointed_ns is there */
+	uint8_t allows_preemption : 2; /* enum tristate */
+	int32_t priority;	       /* effective */
+	node_id node;		       /* placed, leaving: where; waiting: where it is nominated to; else NODE_NONE */
+	queue_id queue;		       /* QUEUE_NONE: names a queue that does not exist (or has no right to it) */
+	group_id group;		       /* GROUP_NONE: a pod on its own */
 	podset_id podset;
 	shape_id shape;
 	labelset_id labelset;
@@ -194,6 +199,9 @@ node_id ledger_lone_change(const struct ledger *l, uint64_t i);
  * namespace; a missing one none. For label sets of pods that are in the ledger; for others the list is empty.
  */
 const pdb_id *ledger_labelset_pdbs(const struct ledger *l, labelset_id labelset, uint32_t *ret_n);
+/* How many of its pods are placed or leaving; and of all pods those whose shape has terms about other pods. */
+uint32_t ledger_labelset_on_nodes(const struct ledger *l, labelset_id labelset);
+uint32_t ledger_with_terms(const struct ledger *l);
 /*
  * Changes whenever a budget comes to cover other pods than before:
  * caches of who is covered by none are good while it is the same.

@@ -9,7 +9,8 @@ struct recount {
 	const struct ledger *l;
 	struct err *e;
 	struct rows node_used, node_leaving, node_reserved, queue_used, queue_leaving, queue_reserved, queue_core;
-	ARRAY(uint32_t) node_pods, node_nominated, queue_pods, queue_waiting, labelset_pods;
+	ARRAY(uint32_t) node_pods, node_nominated, queue_pods, queue_waiting, labelset_pods, labelset_on_nodes;
+	uint32_t n_with_terms;
 	ARRAY(struct podset) podsets;
 	ARRAY(pod_id) mixes; /* of groups */
 	ARRAY(int32_t) spent;
@@ -36,6 +37,7 @@ static void recount_init(struct recount *c)
 	array_cover(&c->queue_pods, l->queues.n);
 	array_cover(&c->queue_waiting, l->queues.n);
 	array_cover(&c->labelset_pods, l->labelsets.n);
+	array_cover(&c->labelset_on_nodes, l->labelsets.n);
 	array_cover(&c->podsets, l->podsets.n);
 	array_cover(&c->mixes, l->groups.n);
 	array_cover(&c->spent, l->pdb_ids.limit);
@@ -52,6 +54,7 @@ static void recount_free(struct recount *c)
 	array_free(&c->queue_pods);
 	array_free(&c->queue_waiting);
 	array_free(&c->labelset_pods);
+	array_free(&c->labelset_on_nodes);
 	array_free(&c->podsets);
 	array_free(&c->mixes);
 	array_free(&c->spent);
@@ -68,6 +71,8 @@ static enum err_code count_on_node(struct recount *c, pod_id id, struct res_list
 	if (p->node_pos >= list->n || list->v[p->node_pos] != id)
 		return err_fail(c->e, ERR_INTERNAL, "pod %s: is not at its place in its node's list", pod_text(c, id));
 	c->node_pods.v[p->node]++;
+	c->labelset_on_nodes.v[p->labelset]++;
+	c->n_with_terms += shape_has_terms(shape_get(l->vocab, p->shape));
 	row_add(row_of(l, &c->node_used, p->node), usage);
 	if (p->state == POD_LEAVING)
 		row_add(row_of(l, &c->node_leaving, p->node), usage);
@@ -399,6 +404,9 @@ static enum err_code check_labelset(const struct recount *c, labelset_id labelse
 	if (k->n_pods != c->labelset_pods.v[labelset])
 		return err_fail(c->e, ERR_INTERNAL, "label set %u: kept %u pods, counted %u", labelset, k->n_pods,
 				c->labelset_pods.v[labelset]);
+	if (k->n_on_nodes != c->labelset_on_nodes.v[labelset])
+		return err_fail(c->e, ERR_INTERNAL, "label set %u: kept %u pods on nodes, counted %u", labelset,
+				k->n_on_nodes, c->labelset_on_nodes.v[labelset]);
 	for (pdb_id b = 0; k->n_pods > 0 && b < l->pdb_ids.limit; b++) {
 		if (!l->pdbs.v[b].is_live || !pdb_matches(l, l->pdbs.v[b].obj, labelset))
 			continue;
@@ -499,6 +507,9 @@ static enum err_code check_sums(const struct recount *c)
 	for (pod_id i = 0; i < l->pod_ids.limit; i++)
 		if (!is_listed_by_app(l, i))
 			return err_fail(c->e, ERR_INTERNAL, "pod %u is not listed under its application", i);
+	if (c->n_with_terms != l->n_with_terms)
+		return err_fail(c->e, ERR_INTERNAL, "%u pods on nodes have terms, counted %u", l->n_with_terms,
+				c->n_with_terms);
 	if (l->n_wary != bits_count(&l->wary))
 		return err_fail(c->e, ERR_INTERNAL, "%u pods are wary, counted %u", bits_count(&l->wary), l->n_wary);
 	if (c->n_evicted != bits_count(&l->evicted))

@@ -94,6 +94,7 @@ struct queue_use {
 /* of a label set with pods in the ledger; zero otherwise, so a reused label set id starts afresh */
 struct labelset_use {
 	uint32_t n_pods;
+	uint32_t n_on_nodes; /* of them: placed or leaving */
 	uint32_t n_pdbs;
 	pdb_id *pdbs;	/* heap, ascending; NULL if none */
 	uint64_t cover; /* a hash of them */
@@ -176,6 +177,7 @@ struct ledger {
 	struct ids pdb_ids;
 	struct map pdb_by_name;
 	ARRAY(struct labelset_use) labelsets;
+	uint32_t n_with_terms; /* pods on nodes whose shape says something about other pods */
 
 	ARRAY(struct assumption) assumptions;
 	struct ids assumption_ids;

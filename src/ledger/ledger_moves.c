@@ -142,6 +142,13 @@ static void group_count(struct ledger *l, const struct pod *p, pod_id id, int by
 		ledger_note_lone(l, other);
 }
 
+/* What others' selectors may see on nodes. */
+static void seen_count(struct ledger *l, const struct pod *p, int by)
+{
+	l->labelsets.v[p->labelset].n_on_nodes += (uint32_t)by;
+	l->n_with_terms += shape_has_terms(shape_get(l->vocab, p->shape)) ? (uint32_t)by : 0;
+}
+
 static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
@@ -162,6 +169,7 @@ static void settle_on(struct ledger *l, pod_id id, node_id node, uint32_t pos)
 		s->n_placed++;
 	}
 	group_count(l, p, id, 1);
+	seen_count(l, p, 1);
 }
 
 static void lift_off(struct ledger *l, pod_id id)
@@ -182,6 +190,7 @@ static void lift_off(struct ledger *l, pod_id id)
 		s->n_placed--;
 	}
 	group_count(l, p, id, -1);
+	seen_count(l, p, -1);
 	node_note_ghost(l, p->node);
 	p->state = POD_WAITING;
 	p->node = NODE_NONE;

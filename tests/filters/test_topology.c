@@ -107,7 +107,7 @@ static void the_roster_lists_pods_on_nodes(void **state)
 	put_nodes("a; b");
 	put_pods("a:app=a b:app=a a:app=b :app=a ~a:other/app=a");
 	cycle_start("NodeName", pod_named("p3"));
-	const struct roster *r = framework_roster(f.framework);
+	const struct roster *r = framework_roster_pods(f.framework);
 
 	assert_int_equal(count_labelset(r, ledger_pod(f.ledger, pod_named("p0"))->labelset), 2);
 	assert_int_equal(count_ns(r, "default"), 3);
@@ -129,9 +129,33 @@ static void the_roster_lists_pods_on_nodes(void **state)
 	assert_int_equal(count_ns(r, "default"), 3);
 }
 
+static void label_sets_are_known_before_their_pods_are_listed(void **state)
+{
+	struct shape s = {.preferred_anti_affinity = terms_of("1:zone app=a")};
+	struct err e;
+
+	put_nodes("a; b");
+	put_pods("a:app=a :app=b");
+	put_one("q", "b:app=c", &s);
+	cycle_start("NodeName", pod_named("p1"));
+	const struct roster *r = framework_roster(f.framework);
+	labelset_id a = ledger_pod(f.ledger, pod_named("p0"))->labelset;
+	labelset_id b = ledger_pod(f.ledger, pod_named("p1"))->labelset;
+
+	assert_false(r->has_pods);
+	assert_int_equal(count_with_terms(r), 1);
+	assert_true(roster_has_labelset(r, a) && !roster_has_labelset(r, b));
+	ledger_vacate(f.ledger, pod_named("p0"));
+	ledger_place(f.ledger, pod_named("p1"), node_of("b"));
+	assert_true(!roster_has_labelset(r, a) && roster_has_labelset(r, b));
+	assert_int_equal(roster_check(r, f.ledger, &e), ERR_OK);
+	assert_int_equal(count_ns(framework_roster_pods(f.framework), "default"), 2);
+	assert_int_equal(roster_check(r, f.ledger, &e), ERR_OK);
+}
+
 static void the_roster_knows_when_it_is_wrong(void **state)
 {
-	struct roster r = {0};
+	struct roster r = {.has_pods = true};
 	struct err e;
 
 	put_nodes("a");
@@ -155,6 +179,7 @@ int main(void)
 		TOPOLOGY_TEST(a_node_whose_label_changes_changes_domain),
 		TOPOLOGY_TEST(what_grows_out_of_proportion_is_let_go),
 		TOPOLOGY_TEST(the_roster_lists_pods_on_nodes),
+		TOPOLOGY_TEST(label_sets_are_known_before_their_pods_are_listed),
 		TOPOLOGY_TEST(the_roster_knows_when_it_is_wrong),
 	};
 
