@@ -31,6 +31,7 @@ struct engine {
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */
 	bool tells_times, tells_in_any_order;		 /* likewise */
+	bool has_plugins;				 /* of one's own */
 	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
 	struct text complaints;
 };
