@@ -64,6 +64,7 @@ void engine_free(struct engine *en)
 	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
+	protected_free(&en->listed);
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
 	movable_memory_free(en->movable);
@@ -308,6 +309,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	en->tells_in_any_order = run->tells_in_any_order;
+	en->told = NULL;
 	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
@@ -439,6 +441,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	en->tells_in_any_order = run->tells_in_any_order;
+	en->told = NULL;
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && !is_over(run, cycle - 1); cycle++) {
 		struct pod_list waiting = {0};
