@@ -33,7 +33,7 @@ static const struct {
 
 enum owner_kind owner_kind_parse(const char *s)
 {
-	for (size_t i = 0; i < sizeof(owner_kinds) / sizeof(*owner_kinds); i++)
+	for (size_t i = 0; *s && i < sizeof(owner_kinds) / sizeof(*owner_kinds); i++)
 		if (str_eq(owner_kinds[i].text, s))
 			return owner_kinds[i].kind;
 	return *s ? OWNER_OTHER : OWNER_NONE;
