@@ -47,12 +47,31 @@ void protected_free(struct protected_list *l)
 
 void decision_keep_protected(struct decision *d, const struct protected_list *l, struct arena *keep)
 {
-	struct protected_pod *v = arena_n(keep, l->v.n + 1, struct protected_pod);
+	struct protected_pod *v = arena_take(keep, (l->v.n + (size_t)1) * sizeof(*v));
 
 	if (l->v.n)
 		memcpy(v, l->v.v, l->v.n * sizeof(*v));
 	d->protected = v;
 	d->n_protected = l->v.n;
+}
+
+static bool is_same_verdict(const struct rule_verdict *a, const struct rule_verdict *b)
+{
+	return a->answer == b->answer && a->rule == b->rule && a->reason == b->reason && a->queue == b->queue &&
+	       a->type == b->type && a->podset == b->podset && a->keeps_minimum == b->keeps_minimum &&
+	       a->until_ns == b->until_ns && !memcmp(a->num, b->num, sizeof(a->num)) && a->plugin == b->plugin &&
+	       a->words == b->words;
+}
+
+bool protected_is(const struct protected_list *l, const struct protected_pod *v, uint32_t n)
+{
+	bool is_same = l->v.n == n;
+
+	for (uint32_t i = 0; is_same && i < n; i++)
+		is_same = l->v.v[i].pod == v[i].pod && l->v.v[i].node == v[i].node && l->v.v[i].queue == v[i].queue &&
+			  l->v.v[i].is_refused_in_set == v[i].is_refused_in_set &&
+			  is_same_verdict(&l->v.v[i].verdict, &v[i].verdict);
+	return is_same;
 }
 
 void decisions_count(struct decisions *to, const struct decision *d)

@@ -43,6 +43,7 @@ void protected_merge(struct protected_list *into, const struct protected_list *f
 /* Those whom soft rules spare: they are asked again, and may go this time. */
 void protected_drop_spared(struct protected_list *l);
 void protected_free(struct protected_list *l);
+bool protected_is(const struct protected_list *l, const struct protected_pod *v, uint32_t n); /* the same */
 
 /* How one node fared: why it was refused, or what it would have cost. */
 enum node_fate {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "engine/echo.h"
 #include "engine/engine_internal.h"
 #include "engine/fair_guarantee.h"
 #include "engine/gang.h"
@@ -25,6 +26,7 @@ struct engine *engine_new(struct cluster *c, const struct engine_config *config,
 	en->ledger = cluster_ledger(c);
 	en->config = config;
 	en->arena = arena_new(profile_get(config->profile)->search_mode == MODE_PODS ? 1 << 15 : 1 << 18);
+	en->has_plugins = n_extra || config->n_plugins;
 	en->displace_cache = displace_cache_new();
 	en->frameworks = mem_alloc(config->n_kube_profiles * sizeof(*en->frameworks));
 	for (uint32_t i = 0; i < config->n_kube_profiles; i++) {
@@ -62,6 +64,7 @@ void engine_free(struct engine *en)
 	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
+	protected_free(&en->listed);
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
 	movable_memory_free(en->movable);
@@ -306,6 +309,7 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	en->tells_in_any_order = run->tells_in_any_order;
+	en->told = NULL;
 	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	rc = try_one(gangs, run, pod, 1, ret, e);
@@ -331,15 +335,20 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	struct queue_order *queue_order = needs_order(en, waiting) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
 	struct bits with_group = {0}; /* those whose group was tried */
 	struct gangs *gangs = gangs_new(en);
+	struct echoes echoes;
 	enum err_code rc = ERR_OK;
 
+	echoes_begin(&echoes, en, run);
 	for (uint32_t i = 0; !rc && i < waiting->n && !is_over(run, cycle - 1); i++) {
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 
 		if (bits_has(&with_group, pod) || (run->passes_over && run->passes_over(run->driver, pod)))
 			continue;
+		if (echoes_repeat(&echoes, pod, ret))
+			continue;
 		rc = try_one(gangs, run, pod, cycle, ret, e);
+		echoes_note(&echoes, pod, ret, from);
 		for (uint32_t k = from; k < ret->v.n; k++)
 			if (ret->v.v[k].pod != pod)
 				bits_set(&with_group, ret->v.v[k].pod);
@@ -347,6 +356,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	if (queue_order)
 		queue_order_free(queue_order);
 	gangs_free(gangs);
+	echoes_end(&echoes);
 	bits_free(&with_group);
 	return rc;
 }
@@ -455,6 +465,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	en->tells_in_any_order = run->tells_in_any_order;
+	en->told = NULL;
 	cluster_relax_gangs(en->cluster, run->now_ns);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && !is_over(run, cycle - 1); cycle++) {
 		struct pod_list waiting = {0};

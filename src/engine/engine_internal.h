@@ -31,7 +31,11 @@ struct engine {
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */
 	bool tells_times, tells_in_any_order;		 /* likewise */
+	bool has_plugins;				 /* of one's own */
 	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
+	struct protected_list listed;			 /* by one search after the other */
+	const struct protected_pod *told;		 /* by the last decision of the present run; NULL: by none */
+	uint32_t n_told;
 	struct text complaints;
 };
 

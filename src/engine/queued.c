@@ -307,17 +307,34 @@ static void merge_protected(struct victim_search *h, struct protected_list *prot
 	protected_merge(&h->all, protected);
 }
 
+/* Most often those are protected who were from the one before: then it is told in the same place. */
+static void keep_protected(struct attempt *a, const struct protected_list *l)
+{
+	struct engine *en = a->en;
+
+	if (en->told && !en->config->looks_at_all && protected_is(l, en->told, en->n_told)) {
+		a->d->protected = en->told;
+		a->d->n_protected = en->n_told;
+		return;
+	}
+	decision_keep_protected(a->d, l, a->keep);
+	en->told = a->d->protected;
+	en->n_told = a->d->n_protected;
+}
+
 /* The action that found victims reports whom it found protected; if none did, all do. */
 static bool victim_search(struct victim_search *h, enum action action, bool with_opted_out)
 {
-	struct protected_list protected = {.max = PROTECTED_MAX};
-	bool is_found = victim_search_as(h, action, with_opted_out, &protected);
+	struct protected_list *protected = &h->a->en->listed;
+	bool is_found;
 
+	protected->v.n = 0;
+	protected->max = PROTECTED_MAX;
+	is_found = victim_search_as(h, action, with_opted_out, protected);
 	if (is_found)
-		decision_keep_protected(h->a->d, &protected, h->a->keep);
+		keep_protected(h->a, protected);
 	else
-		merge_protected(h, &protected);
-	protected_free(&protected);
+		merge_protected(h, protected);
 	return is_found;
 }
 
@@ -393,7 +410,7 @@ static void take_room(struct attempt *a, uint64_t lacking)
 		a->d->own_rule = RULE_NONE;
 		a->d->until_ns = TIME_NONE;
 	} else {
-		decision_keep_protected(a->d, &h.all, a->keep);
+		keep_protected(a, &h.all);
 	}
 	protected_free(&h.all);
 }

@@ -15,22 +15,32 @@ static bool is_stuck(const struct node_search *g, pod_id pod)
 	return pod_is_stuck(ledger_pod(g->s->c->ledger, pod), g->s->c->now_ns, g->s->patience_ns);
 }
 
+/* A thousand of them for every decision: written where they stay. */
+static void write_protected(struct protected_pod *x, node_id node, pod_id pod, const struct pod *p,
+			    const struct rule_verdict *says)
+{
+	x->pod = pod;
+	x->node = node;
+	x->queue = p->queue;
+	x->verdict = *says;
+	x->is_refused_in_set = false;
+}
+
 void node_search_protect(struct node_search *g, pod_id pod, const struct pod *p, const struct rule_verdict *says,
 			 bool is_refused_in_set)
 {
 	struct protected_list *l = g->s->protected;
-	struct protected_pod x = {.pod = pod,
-				  .node = g->node,
-				  .queue = p->queue,
-				  .verdict = *says,
-				  .is_refused_in_set = is_refused_in_set};
 
 	if (!l || (g->s->tells_times && !verdict_is_timed(says)))
 		return;
-	if (is_refused_in_set)
-		array_push(&g->refused, x);
-	else if (g->is_listing && g->protected_from < l->max)
-		array_push(&l->v, x);
+	if (is_refused_in_set) {
+		array_reserve(&g->refused, g->refused.n + 1);
+		write_protected(&g->refused.v[g->refused.n++], g->node, pod, p, says);
+		g->refused.v[g->refused.n - 1].is_refused_in_set = true;
+	} else if (g->is_listing && g->protected_from < l->max) {
+		array_reserve(&l->v, l->v.n + 1);
+		write_protected(&l->v.v[l->v.n++], g->node, pod, p, says);
+	}
 }
 
 bool node_search_concerns_queue(const struct node_search *g, queue_id q)
@@ -337,10 +347,13 @@ void node_search_list_all(struct node_search *g)
 
 void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdict *why)
 {
-	struct rule_verdict says = why ? *why : judge_victim(g->s->j, pod);
+	struct rule_verdict says;
 
-	if (is_kept(g, &says))
-		node_search_protect(g, pod, ledger_pod(g->s->c->ledger, pod), &says, false);
+	if (!why)
+		says = judge_victim(g->s->j, pod);
+	why = why ? why : &says;
+	if (is_kept(g, why))
+		node_search_protect(g, pod, ledger_pod(g->s->c->ledger, pod), why, false);
 }
 
 void node_search_list_end(struct node_search *g, bool is_sorted)

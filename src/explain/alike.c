@@ -2,93 +2,16 @@
 #include "explain/alike.h"
 
 #include "base/map.h"
-#include "rules/judge.h"
-
-struct wait_kind { /* everything that an attempt asks of such a pod; compared as bytes */
-	queue_id queue;
-	shape_id shape;
-	int32_t priority;
-	uint32_t preemptibility;
-	uint32_t is_daemon, never_preempts;
-	labelset_id labelset; /* where a filter may look at it, like the owner; else LABELSET_NONE */
-	uint32_t owner_kind;
-	name_id owner, ns, app; /* app: if others of it run or wait */
-};
+#include "engine/wait_kind.h"
 
 typedef ARRAY(struct wait_kind) wait_kinds;
 
 struct kinds_at_work {
-	const struct ledger *l;
-	const struct cluster *cluster;
-	bool labels_matter; /* to pods that do not ask for it themselves */
 	struct map by_hash;
 	wait_kinds kinds;
 };
 
 /* ---- what a pod is like ---- */
-
-/* Somebody keeps others away from himself, or constraints that pods do not write refuse them. */
-static bool labels_matter(const struct vocab *v, const struct engine_config *config)
-{
-	for (uint32_t i = 0; i < config->n_kube_profiles; i++)
-		if (config->kube_profiles[i].args.spread_defaults_are_listed &&
-		    config->kube_profiles[i].args.n_default_spreads)
-			return true;
-	for (shape_id i = 0; i < shape_limit(v); i++)
-		if (shape_is_live(v, i) && shape_get(v, i)->anti_affinity.n)
-			return true;
-	return false;
-}
-
-/* Limits go by users and applications, volumes by claims of one's own. */
-static bool is_single(const struct ledger *l, const struct pod *p)
-{
-	const struct queue_tree *t = ledger_queues(l);
-
-	for (queue_id q = p->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent)
-		if (queue_get(t, q)->spec.n_limits || queue_get(t, q)->spec.max_apps)
-			return true;
-	return p->state != POD_WAITING || p->group != GROUP_NONE || p->nomination != NOMINATION_NONE ||
-	       p->has_volumes || obj_gang(p->obj) || p->obj->node_name != NAME_NONE ||
-	       shape_get(ledger_vocab(l), p->shape)->has_claims;
-}
-
-static bool has_others(const struct ledger *l, name_id ns, pod_id pod)
-{
-	name_id app = ledger_pod(l, pod)->obj->app;
-
-	for (pod_id i = app == NAME_NONE ? POD_NONE : ledger_app_first(l, ns, app); i != POD_NONE;
-	     i = ledger_app_next(l, i))
-		if (i != pod && ledger_pod(l, i)->state != POD_FINISHED)
-			return true;
-	return false;
-}
-
-static struct wait_kind kind_of(const struct kinds_at_work *w, pod_id pod)
-{
-	const struct pod *p = ledger_pod(w->l, pod);
-	const struct shape *s = shape_get(ledger_vocab(w->l), p->shape);
-	name_id ns = labelset_get(ledger_vocab(w->l), p->labelset)->ns;
-	struct wait_kind k = {.queue = p->queue,
-			      .shape = p->shape,
-			      .priority = p->priority,
-			      .preemptibility = p->preemptibility,
-			      .is_daemon = p->obj->owner_kind == OWNER_DAEMONSET,
-			      .never_preempts = pod_never_preempts(w->cluster, w->l, p),
-			      .labelset = LABELSET_NONE,
-			      .app = NAME_NONE};
-
-	if (w->labels_matter || s->affinity.n || s->anti_affinity.n || s->n_spreads) {
-		k.labelset = p->labelset;
-		k.owner_kind = p->obj->owner_kind;
-		k.owner = p->obj->owner_name;
-	}
-	if (has_others(w->l, ns, pod)) {
-		k.ns = ns;
-		k.app = p->obj->app;
-	}
-	return k;
-}
 
 /* Two kinds of one hash: the later one is taken for nobody's. */
 static uint32_t find(struct kinds_at_work *w, const struct wait_kind *k)
@@ -107,20 +30,20 @@ static uint32_t find(struct kinds_at_work *w, const struct wait_kind *k)
 void alike_init(struct alike *a, const struct cluster *c, const struct engine_config *config,
 		const struct engine_run *run, pod_id but)
 {
-	struct kinds_at_work w = {.l = cluster_ledger(c), .cluster = c};
+	struct kinds_at_work w = {0};
+	bool labels_matter;
 
 	*a = (struct alike){.cluster = c};
 	if (config->looks_at_all || config->n_plugins || !run->these)
 		return;
-	w.labels_matter = labels_matter(ledger_vocab(w.l), config);
+	labels_matter = wait_kind_labels_matter(ledger_vocab(cluster_ledger(c)), config);
 	for (uint32_t i = 0; i < run->n_these; i++) {
 		pod_id pod = run->these[i];
 		struct wait_kind k;
 		uint32_t at;
 
-		if (pod == but || is_single(w.l, ledger_pod(w.l, pod)))
+		if (pod == but || !wait_kind_of(c, labels_matter, pod, &k))
 			continue;
-		k = kind_of(&w, pod);
 		at = find(&w, &k);
 		if (at != MAP_NONE)
 			map_put(&a->kind_of, pod, at);
@@ -149,14 +72,11 @@ void refusals_free(struct refusals *r)
 	mem_free(r->last);
 }
 
-/* Of two that are alike one may be old enough to reclaim, and the other not. */
 static bool is_young(const struct refusals *r, pod_id pod)
 {
 	const struct ledger *l = cluster_ledger(r->alike->cluster);
-	const struct pod *p = ledger_pod(l, pod);
 
-	return p->queue != QUEUE_NONE && p->created_ns != TIME_NONE &&
-	       r->now_ns < time_add(p->created_ns, queue_get(ledger_queues(l), p->queue)->props.preemption_delay_ns);
+	return wait_kind_is_young(l, ledger_pod(l, pod), r->now_ns);
 }
 
 /* Who is refused leaves no trace: where no more was moved since, all is as it was. */

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "manifest/fields.h"
 #include "manifest/manifest.h"
+#include "manifest/shape_memory.h"
 
 struct place {
 	const char *file;
@@ -97,6 +98,7 @@ struct manifest {
 	struct vocab *vocab;
 	struct arena *strings;	      /* names of files, trees of settings, queue paths */
 	struct arena *scratch;	      /* of one object */
+	struct shape_memory shapes;   /* until they are built */
 	struct arena *document;	      /* of one document */
 	const char *file;	      /* being read */
 	ARRAY(struct record) records; /* until they are built */

@@ -28,7 +28,8 @@ struct reader {
 	struct names *names;
 	struct arena *scratch; /* for drafts; reset by whoever made the reader */
 	const char *file;
-	struct text *notes; /* may be NULL */
+	struct text *notes;	     /* may be NULL */
+	struct shape_memory *shapes; /* may be NULL */
 	bool is_lenient;
 	bool owns_scratch;
 	char subject[160]; /* "Pod ml/train" */

@@ -63,6 +63,7 @@ void manifest_free(struct manifest *m)
 	array_free(&m->note_lines);
 	text_free(&m->notes);
 	arena_free(m->strings);
+	shape_memory_free(&m->shapes);
 	arena_free(m->scratch);
 	arena_free(m->document);
 	mem_free(m);
@@ -138,7 +139,7 @@ static enum err_code find_place(struct manifest *m, const struct object_kind *k,
 
 static struct object_source source_of(struct manifest *m)
 {
-	return (struct object_source){.name = m->file, .notes = &m->notes, .scratch = m->scratch};
+	return (struct object_source){.name = m->file, .notes = &m->notes, .scratch = m->scratch, .shapes = &m->shapes};
 }
 
 /* A PodGroup that is in both of KAI's API groups: the one of scheduling.run.ai counts, in whatever order they come. */
@@ -788,6 +789,7 @@ static void forget_records(struct manifest *m)
 	array_free(&m->records);
 	for (size_t i = 0; i < object_kind_count; i++)
 		map_free(&m->seen[i]);
+	shape_memory_free(&m->shapes);
 	arena_reset(m->scratch);
 	arena_reset(m->document);
 }

@@ -100,10 +100,12 @@ uint32_t manifest_note_count(const struct manifest *m);
 const char *manifest_note(const struct manifest *m, uint32_t i);
 
 /* One object, for readers of other streams (the API server, facts): as above, but straight into o. */
+struct shape_memory; /* shape_memory.h */
 struct object_source {
-	const char *name;      /* of the file or stream */
-	struct text *notes;    /* a line each; may be NULL */
-	struct arena *scratch; /* for drafts, reset after each object; NULL: one is made each time */
+	const char *name;	     /* of the file or stream */
+	struct text *notes;	     /* a line each; may be NULL */
+	struct arena *scratch;	     /* for drafts, reset after each object; NULL: one is made each time */
+	struct shape_memory *shapes; /* of pods that were read before; NULL: each is read anew */
 	bool is_lenient; /* names, namespaces and other things the API server would have filled in may be missing */
 };
 enum err_code manifest_pod(struct vocab *v, const struct object_source *src, const struct tree *t, struct obj_pod *ret,

@@ -14,6 +14,7 @@ struct reader object_reader(struct vocab *v, const struct object_source *src)
 			       .owns_scratch = !src->scratch,
 			       .file = src->name,
 			       .notes = src->notes,
+			       .shapes = src->shapes,
 			       .is_lenient = src->is_lenient};
 }
 

@@ -6,6 +6,7 @@
 #include "manifest/object.h"
 #include "manifest/pod_gang.h"
 #include "manifest/pod_spec.h"
+#include "manifest/shape_memory.h"
 #include "manifest/storage.h"
 #include "units/duration.h"
 
@@ -32,7 +33,7 @@ static const struct {
 
 enum owner_kind owner_kind_parse(const char *s)
 {
-	for (size_t i = 0; i < sizeof(owner_kinds) / sizeof(*owner_kinds); i++)
+	for (size_t i = 0; *s && i < sizeof(owner_kinds) / sizeof(*owner_kinds); i++)
 		if (str_eq(owner_kinds[i].text, s))
 			return owner_kinds[i].kind;
 	return *s ? OWNER_OTHER : OWNER_NONE;
@@ -214,14 +215,20 @@ static enum err_code shape_of(const struct reader *r, const struct at *root, str
 	struct at spec = at_field(root, "spec");
 	struct shape draft = {0};
 	struct req_pod req;
-	enum err_code rc = pod_spec(r, &spec, &bag, &draft, e);
+	enum err_code rc;
 
+	o->shape = shape_memory_find(r->shapes, r, root);
+	if (o->shape != SHAPE_NONE)
+		return ERR_OK;
+	rc = pod_spec(r, &spec, &bag, &draft, e);
 	if (!rc)
 		rc = pod_req(r, root, &req, e);
 	if (!rc)
 		rc = pod_amounts(r, root, &req, &draft, e);
 	if (!rc)
 		o->shape = shape_hold(r->vocab, &draft);
+	if (!rc)
+		shape_memory_keep(r->shapes, r, o->shape);
 	name_bag_drop(&bag);
 	return rc;
 }

@@ -105,12 +105,15 @@ static void read_parameters(const char *s, struct pod_gang *draft)
 static void task_groups(const struct reader *r, const struct sayings *by, struct obj_pod *o)
 {
 	struct pod_gang draft = {.is_yunikorn = true, .timeout_ns = time_multiply(NS_PER_S, TIMEOUT_S)};
-	struct gang_task_group *task_groups = arena_n(r->scratch, TASK_GROUPS_MAX, struct gang_task_group);
+	struct gang_task_group *task_groups;
 	struct name_bag bag = name_bag_of(r->names);
 	struct at at, ignored;
 	const char *json = said(by, "yunikorn.apache.org/task-groups", &at),
 		   *name = said(by, "yunikorn.apache.org/task-group-name", &ignored);
 
+	if (!json && (!name || !*name)) /* as nearly all */
+		return;
+	task_groups = arena_n(r->scratch, TASK_GROUPS_MAX, struct gang_task_group);
 	if (json && !read_task_groups(r, json, &bag, task_groups, &draft.n_task_groups)) {
 		at_note(r, &at,
 			"expected a list such as [{\"name\": \"workers\", \"minMember\": 4}], each name once; "

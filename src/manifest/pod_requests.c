@@ -153,6 +153,11 @@ static bool has_condition(const struct at *status, const char *type, const char 
 	return false;
 }
 
+bool pod_cannot_resize(const struct at *status)
+{
+	return has_condition(status, "PodResizePending", "Infeasible");
+}
+
 enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_pod *ret, struct err *e)
 {
 	struct at spec = at_field(pod, "spec"), status = at_field(pod, "status"),
@@ -168,7 +173,7 @@ enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_p
 	ret->has_pod_limits = limits.t != NULL;
 	ret->has_pod_allocated = allocated.t != NULL;
 	ret->has_pod_actual = actual_requests.t != NULL;
-	ret->resize_is_infeasible = has_condition(&status, "PodResizePending", "Infeasible");
+	ret->resize_is_infeasible = pod_cannot_resize(&status);
 	TRY(req_set(r, &requests, &ret->pod_requests, e));
 	TRY(req_set(r, &limits, &ret->pod_limits, e));
 	TRY(req_set(r, &allocated, &ret->pod_allocated, e));

@@ -377,7 +377,7 @@ static enum err_code gates(const struct reader *r, const struct at *spec, struct
 	return ERR_OK;
 }
 
-static bool claims_volumes(const struct at *spec)
+bool pod_claims_volumes(const struct at *spec)
 {
 	struct at volumes = at_field(spec, "volumes"), claims = at_field(spec, "resourceClaims");
 
@@ -413,7 +413,7 @@ enum err_code pod_spec(const struct reader *r, const struct at *spec, struct nam
 	TRY(one_of(r, spec, "preemptionPolicy", "PreemptLowerPriority", "Never", &s->never_preempts, e));
 	TRY(get_text(r, spec, "schedulerName", &scheduler, e));
 	s->scheduler_name = name_bag_add_str(bag, *scheduler ? scheduler : "default-scheduler");
-	s->has_claims = claims_volumes(spec);
+	s->has_claims = pod_claims_volumes(spec);
 	s->runs_on = only_node(s);
 	return ERR_OK;
 }

@@ -8,6 +8,7 @@
 #include "manifest/fields.h"
 #include "model/podreq.h"
 
+/* A field that these three read and that shape_memory.c does not know would be taken for another pod's. */
 /* Everything of a shape but the amounts. */
 enum err_code pod_spec(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
 		       struct err *e);
@@ -16,3 +17,6 @@ enum err_code pod_req(const struct reader *r, const struct at *pod, struct req_p
 /* request, usage and the non-zero amounts of a shape from it. */
 enum err_code pod_amounts(const struct reader *r, const struct at *pod, const struct req_pod *req, struct shape *s,
 			  struct err *e);
+/* What they make of fields of which the rest does not matter. */
+bool pod_claims_volumes(const struct at *spec);
+bool pod_cannot_resize(const struct at *status); /* what is asked for does not count then */
