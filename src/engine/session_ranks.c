@@ -36,8 +36,7 @@ static bool is_k8s(const struct session *s, const struct workload *u)
 struct ranked {
 	int64_t made_ns;
 	uint32_t workload;
-	uint32_t
-		time; /* the same as a small number, where there is one: smaller is earlier, equal is the same moment */
+	uint32_t time; /* the same in seconds from the first on, if sort_ranked goes by that */
 };
 
 struct ranking {
@@ -77,12 +76,12 @@ static inline uint64_t time_bits(const struct ranked *x, bool by_number)
 static uint32_t number_times(struct ranked *v, uint32_t n)
 {
 	int64_t first = n > 0 ? v[0].made_ns : 0;
-	uint64_t most = 0;
+	int64_t most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		first = v[i].made_ns < first ? v[i].made_ns : first;
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t since = (uint64_t)v[i].made_ns - (uint64_t)first, time = since / NS_PER_S;
+		int64_t since = time_since(v[i].made_ns, first), time = since / NS_PER_S;
 
 		if (since % NS_PER_S != 0 || time > UINT32_MAX)
 			return 0;
