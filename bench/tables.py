@@ -47,8 +47,8 @@ LIVE_FIRST = {"affinity": (10, 1), "spread": (10, 1)}
 
 
 def live_row(r):
-    key, each = (r["row"], r["waiting"]), r["ms"] / r["decisions"] if r["decisions"] else 0
-    later = (r["ms"] - r["firstMs"]) / (r["decisions"] - 1) if r["firstMs"] and r["decisions"] > 1 else None
+    key, each = (r["row"], r["waiting"]), r["ms"] / r["waiting"]
+    later = (r["ms"] - r["firstMs"]) / (r["waiting"] - 1) if r["firstMs"] and r["waiting"] > 1 else None
     first_aim, later_aim = LIVE_FIRST.get(r["row"], (None, None))
     aims = [f"{LIVE_EACH[key]} each"] if key in LIVE_EACH else [f"{LIVE_ALL[key]:,} in all"] if key in LIVE_ALL else [f"first {first_aim}, later {later_aim}"] if first_aim else [""]
     return [r["row"], r["profile"], size_of(r), f"{r['waiting']:,}", held(r["firstMs"], first_aim) if r["firstMs"] else "", held(later, later_aim) if later else "",
