@@ -11,7 +11,7 @@
 #include "engine/wait_kind.h"
 
 struct echo {
-	struct wait_kind kind;
+	struct waiting_kind kind;
 	uint32_t is_told; /* of who is protected */
 	uint32_t at;	  /* the decision */
 };

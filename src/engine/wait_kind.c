@@ -40,7 +40,7 @@ static bool has_others(const struct ledger *l, name_id ns, pod_id pod)
 	return false;
 }
 
-bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct wait_kind *ret)
+bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret)
 {
 	const struct ledger *l = cluster_ledger(c);
 	const struct pod *p = ledger_pod(l, pod);
@@ -49,14 +49,14 @@ bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struc
 
 	if (is_single(l, p))
 		return false;
-	*ret = (struct wait_kind){.queue = p->queue,
-				  .shape = p->shape,
-				  .priority = p->priority,
-				  .preemptibility = p->preemptibility,
-				  .is_daemon = p->obj->owner_kind == OWNER_DAEMONSET,
-				  .never_preempts = pod_never_preempts(c, l, p),
-				  .labelset = LABELSET_NONE,
-				  .app = NAME_NONE};
+	*ret = (struct waiting_kind){.queue = p->queue,
+				     .shape = p->shape,
+				     .priority = p->priority,
+				     .preemptibility = p->preemptibility,
+				     .is_daemon = p->obj->owner_kind == OWNER_DAEMONSET,
+				     .never_preempts = pod_never_preempts(c, l, p),
+				     .labelset = LABELSET_NONE,
+				     .app = NAME_NONE};
 	if (labels_matter || s->affinity.n || s->anti_affinity.n || s->n_spreads) {
 		ret->labelset = p->labelset;
 		ret->owner_kind = p->obj->owner_kind;

@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 
-struct wait_kind { /* everything that an attempt asks of such a pod; no padding: compared as bytes */
+struct waiting_kind { /* everything that an attempt asks of such a pod; no padding: compared as bytes */
 	queue_id queue;
 	shape_id shape;
 	int32_t priority;
@@ -24,6 +24,6 @@ struct wait_kind { /* everything that an attempt asks of such a pod; no padding:
 /* Do filters look at labels of pods that do not ask for it themselves? It holds while shapes stay. */
 bool wait_kind_labels_matter(const struct vocab *v, const struct engine_config *config);
 /* False: it is like nobody. */
-bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct wait_kind *ret);
+bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret);
 /* Of two of one kind one may be old enough to reclaim, and the other not. */
 bool wait_kind_is_young(const struct ledger *l, const struct pod *p, int64_t now_ns);

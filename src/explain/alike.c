@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "engine/wait_kind.h"
 
-typedef ARRAY(struct wait_kind) wait_kinds;
+typedef ARRAY(struct waiting_kind) wait_kinds;
 
 struct kinds_at_work {
 	struct map by_hash;
@@ -14,7 +14,7 @@ struct kinds_at_work {
 /* ---- what a pod is like ---- */
 
 /* Two kinds of one hash: the later one is taken for nobody's. */
-static uint32_t find(struct kinds_at_work *w, const struct wait_kind *k)
+static uint32_t find(struct kinds_at_work *w, const struct waiting_kind *k)
 {
 	uint64_t hash = hash_bytes(k, sizeof(*k));
 	uint32_t at = map_get(&w->by_hash, hash);
@@ -39,7 +39,7 @@ void alike_init(struct alike *a, const struct cluster *c, const struct engine_co
 	labels_matter = wait_kind_labels_matter(ledger_vocab(cluster_ledger(c)), config);
 	for (uint32_t i = 0; i < run->n_these; i++) {
 		pod_id pod = run->these[i];
-		struct wait_kind k;
+		struct waiting_kind k;
 		uint32_t at;
 
 		if (pod == but || !wait_kind_of(c, labels_matter, pod, &k))

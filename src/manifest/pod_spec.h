@@ -8,7 +8,11 @@
 #include "manifest/fields.h"
 #include "model/podreq.h"
 
-/* A field that these three read and that shape_memory.c does not know would be taken for another pod's. */
+/*
+ * What the three below read stands in shape_memory.c too: of two pods that differ in a field which is not there, the
+ * second would get the shape of the first.
+ */
+
 /* Everything of a shape but the amounts. */
 enum err_code pod_spec(const struct reader *r, const struct at *spec, struct name_bag *bag, struct shape *s,
 		       struct err *e);
