@@ -330,6 +330,10 @@ def verdicts(s):
         endless = cede("simulate", "--scenario", "s.yaml", cwd=folder)
         s.true("a scenario without an end is refused where it says so", endless.code == 2 and "s.yaml:4:" in endless.err and "expected an end" in endless.err,
                endless.err)
+    late = CLUSTER + "workloads:\n- {name: late, at: 1h, requests: {cpu: 9}}\n- {name: early, at: 30m, requests: {cpu: 9}}\n- {name: fits, requests: {cpu: 1}}\nuntil: 3h\n"
+    with Folder({"s.yaml": late}) as folder:
+        two = cede("simulate", "--scenario", "s.yaml", cwd=folder)
+        s.true("of two who wait the one that came first is named", "default/early waits longest, since 2026-11-15T12:30:00Z: 0/1 nodes are available: 1 Insufficient cpu." in " ".join(two.out.split()), two.out + two.err)
 
 
 CLUSTER = "kind: Scenario\nfrom: 2026-11-15T12:00:00Z\ncluster: {nodes: [{name: n, room: {cpu: 4}}]}\n"
