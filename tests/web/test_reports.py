@@ -88,5 +88,20 @@ def files(s, browser):
         page.close()
 
 
+def at_once(s, browser):
+    """A busy browser may make no frame for a long time; a page that says it is ready has its charts all the same."""
+    with tempfile.TemporaryDirectory(prefix="cede-test-") as folder:
+        path = os.path.join(folder, "report.html")
+        cede("simulate", *TRACE, "--report", path)
+        page = browser.open()
+        page.call("Page.addScriptToEvaluateOnNewDocument", source="window.requestAnimationFrame = () => 0; window.ResizeObserver = class { observe() {} };")
+        page.go(f"file://{path}")
+        s.equal("drawn without a frame: ready, and a chart in each figure",
+                page.js("[document.documentElement.dataset.ready, document.querySelectorAll('figure:not(:has(svg))').length]"), ["yes", 0])
+        s.true("drawn without a frame: a dot for each eviction",
+               page.count(".dot") == page.js("JSON.parse(document.getElementById('data').textContent).totals.evictions") > 0, f'{page.count(".dot")} dots')
+        page.close()
+
+
 if __name__ == "__main__":
-    run(served, files)
+    run(served, files, at_once)

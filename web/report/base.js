@@ -178,6 +178,7 @@ const placeOf = id => places[id] || document.getElementById(id);
 function drawReportInto(data, into) {
 	places = into || {};
 	({Simulation: drawSimulation, Comparison: drawComparison, Advice: drawAdvice})[data.kind](data);
+	drawCharts();
 }
 
 function section(id, title, say, ...children) {

@@ -1,6 +1,8 @@
 /* Charts: SVG that is drawn anew when its width changes, with a cross hair for mouse, touch and arrow keys. */
 
-/* Calls draw(width) now and whenever the box gets another width. */
+const undrawn = [];
+
+/* Calls draw(width) once the box has its place (drawCharts), and whenever it gets another width. */
 function responsive(box, draw) {
 	let width = 0;
 	const update = () => {
@@ -11,7 +13,12 @@ function responsive(box, draw) {
 		}
 	};
 	new ResizeObserver(update).observe(box);
-	requestAnimationFrame(update);
+	undrawn.push(update);
+}
+
+/* At once, not with the next frame: a page that says it is ready, or is printed, has its charts. */
+function drawCharts() {
+	for (const update of undrawn.splice(0)) update();
 }
 
 function axes(root, o) {
