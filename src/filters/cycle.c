@@ -160,7 +160,13 @@ struct filter_list { /* in their order */
 	uint32_t n, v[PLUGINS_MAX];
 };
 
-static void list_static(const struct cede_cycle *c, struct filter_list *ret)
+static bool minds_taints_alone(const struct cede_plugin *p)
+{
+	return p == &node_unschedulable_plugin || p == &taint_toleration_plugin;
+}
+
+/* Those that have a say about nodes without taints, or about all. */
+static void list_static(const struct cede_cycle *c, bool is_tainted, struct filter_list *ret)
 {
 	const struct framework *f = c->framework;
 
@@ -168,7 +174,8 @@ static void list_static(const struct cede_cycle *c, struct filter_list *ret)
 	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_FILTER].v[k];
 
-		if (is_static(plugin_at(c, i)) && is_active(c, i))
+		if (is_static(plugin_at(c, i)) && is_active(c, i) &&
+		    (is_tainted || !minds_taints_alone(plugin_at(c, i)->table)))
 			ret->v[ret->n++] = i;
 	}
 }
@@ -193,16 +200,21 @@ static bool was_stopped(const struct cede_cycle *c)
 static void fill_static(struct cede_cycle *c)
 {
 	struct static_cache *cache = framework_static_cache(c->framework, c->p->shape);
-	struct filter_list list;
+	const struct ledger_node *nodes = c->n_nodes ? ledger_node(c->ledger, 0) : NULL;
+	struct filter_list all, plain;
 
 	c->static_verdicts = cache->verdicts;
 	if (was_stopped(c) || cache->is_complete)
 		return;
-	list_static(c, &list);
+	list_static(c, true, &all);
+	list_static(c, false, &plain);
 	cache->is_complete = true; /* a plugin that is switched off meanwhile takes that back */
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		if (cache->verdicts[c->nodes[i]] == STATIC_UNKNOWN)
-			cache->verdicts[c->nodes[i]] = static_verdict(c, &list, c->nodes[i]);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		node_id node = c->nodes[i];
+
+		if (cache->verdicts[node] == STATIC_UNKNOWN)
+			cache->verdicts[node] = static_verdict(c, nodes[node].is_tainted ? &all : &plain, node);
+	}
 }
 
 static uint64_t asked_filters(const struct framework *f)
@@ -304,7 +316,7 @@ static uint32_t static_rank(const struct cede_cycle *c, node_id node)
 	struct filter_list list;
 
 	if (v == STATIC_UNKNOWN && !was_stopped(c)) {
-		list_static(c, &list);
+		list_static(c, true, &list);
 		v = static_verdict(c, &list, node);
 	}
 	return v >= STATIC_REFUSED ? (uint32_t)(v - STATIC_REFUSED) : UINT32_MAX;

@@ -442,6 +442,8 @@ static bool is_in_order(const struct framework *f)
 	const struct names *names = vocab_names(ledger_vocab(f->ledger));
 	const char *last = "";
 
+	if (ledger_nodes_by_name(f->ledger))
+		return true;
 	for (uint32_t i = 0; i < f->nodes.n; i++) {
 		const char *name = name_str(names, ledger_node(f->ledger, f->nodes.v[i])->name);
 
@@ -454,12 +456,18 @@ static bool is_in_order(const struct framework *f)
 
 static void list_nodes(struct framework *f)
 {
-	f->nodes.n = f->places.n = 0;
-	for (node_id n = 0; n < ledger_node_limit(f->ledger); n++) {
-		if (ledger_node(f->ledger, n)->is_live)
-			array_push(&f->nodes, n);
-		array_push(&f->places, UINT32_MAX);
+	uint32_t limit = ledger_node_limit(f->ledger);
+	const struct ledger_node *nodes = limit ? ledger_node(f->ledger, 0) : NULL;
+
+	array_reserve(&f->nodes, limit);
+	array_reserve(&f->places, limit);
+	f->nodes.n = 0;
+	for (node_id n = 0; n < limit; n++) {
+		if (nodes[n].is_live)
+			f->nodes.v[f->nodes.n++] = n;
+		f->places.v[n] = UINT32_MAX;
 	}
+	f->places.n = limit;
 	if (!is_in_order(f))
 		qsort_r(f->nodes.v, f->nodes.n, sizeof(*f->nodes.v), by_name, f);
 	for (uint32_t i = 0; i < f->nodes.n; i++)

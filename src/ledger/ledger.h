@@ -118,10 +118,11 @@ struct pdb {
 
 typedef ARRAY(pod_id) pod_list;
 
-struct ledger_node {
+struct ledger_node {	      /* a line of cache */
 	bool is_live;	      /* the Node object is there; otherwise a ghost that still holds pods */
-	struct obj_node *obj; /* NULL for a ghost */
+	bool is_tainted;      /* what obj says, for whoever looks at all nodes: it has taints or is cordoned */
 	name_id name;	      /* NAME_NONE: the id is not in use */
+	struct obj_node *obj; /* NULL for a ghost */
 	/*
 	 * Changes whenever anything on the node does: its object, pods that come, go or leave, nominations, start times
 	 * of its pods. Equal generation, equal content. (Groups, queues and budgets are not content of a node.) Never 0
@@ -162,8 +163,10 @@ struct vocab *ledger_vocab(const struct ledger *l);
 /* ---- reading ---- */
 uint32_t ledger_pod_limit(const struct ledger *l); /* all ids are below; skip state POD_FREE */
 const struct pod *ledger_pod(const struct ledger *l, pod_id id);
-uint32_t ledger_node_limit(const struct ledger *l); /* skip !is_live && pods.n == 0 */
-const struct ledger_node *ledger_node(const struct ledger *l, node_id id);
+uint32_t ledger_node_limit(const struct ledger *l);			   /* skip !is_live && pods.n == 0 */
+const struct ledger_node *ledger_node(const struct ledger *l, node_id id); /* they lie one after the other */
+/* Are ids of nodes in the order of their names? They are if nodes came in that order; false: perhaps. */
+bool ledger_nodes_by_name(const struct ledger *l);
 uint32_t ledger_group_limit(const struct ledger *l);
 const struct group *ledger_group(const struct ledger *l, group_id id);
 const struct podset *ledger_podset(const struct ledger *l, podset_id id);

@@ -230,7 +230,8 @@ static enum err_code check_node_object(const struct recount *c, node_id n, wide 
 	const struct ledger *l = c->l;
 	const struct ledger_node *node = &l->nodes.v[n];
 	int64_t row[RES_MAX] = {0};
-	if (node->is_live != (node->obj != NULL) || (node->is_live && node->obj->name != node->name))
+	if (node->is_live != (node->obj != NULL) || (node->is_live && node->obj->name != node->name) ||
+	    node->is_tainted != (node->is_live && (node->obj->n_taints > 0 || node->obj->is_unschedulable)))
 		return err_fail(c->e, ERR_INTERNAL, "node %u: is not what its object says", n);
 	if (node->name != NAME_NONE && ledger_node_find(l, node->name) != n)
 		return err_fail(c->e, ERR_INTERNAL, "node %s: is not found by its name",

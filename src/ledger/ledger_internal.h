@@ -140,6 +140,7 @@ struct ledger {
 	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
 
 	ARRAY(struct ledger_node) nodes;
+	bool has_unordered_nodes; /* one has a lower id than another whose name is lower, or had */
 	struct ids node_ids;
 	struct map node_by_name;
 	struct bits empty_ghosts; /* all of them and perhaps some that are no longer: looked at on commit */

@@ -41,6 +41,7 @@ static void set_object(struct ledger *l, node_id n, struct obj_node *o)
 		row[r] = o->allocatable.v[r];
 	node->obj = o;
 	node->is_live = o != NULL;
+	node->is_tainted = o != NULL && (o->n_taints > 0 || o->is_unschedulable);
 	node_note_ghost(l, n);
 }
 
@@ -77,6 +78,20 @@ node_id ledger_node_find(const struct ledger *l, name_id name)
 	return map_get(&l->node_by_name, name);
 }
 
+/* Ids that are taken again are not looked at closely. */
+static void note_order(struct ledger *l, node_id n, bool is_fresh)
+{
+	name_id before = n > 0 ? l->nodes.v[n - 1].name : NAME_NONE;
+
+	if (n > 0 && (!is_fresh || before == NAME_NONE || name_cmp(l->names, before, l->nodes.v[n].name) > 0))
+		l->has_unordered_nodes = true;
+}
+
+bool ledger_nodes_by_name(const struct ledger *l)
+{
+	return !l->has_unordered_nodes;
+}
+
 node_id ledger_node_ghost(struct ledger *l, name_id name)
 {
 	assert(name != NAME_NONE);
@@ -92,6 +107,7 @@ node_id ledger_node_ghost(struct ledger *l, name_id name)
 	rows_grow(l, &l->node_reserved, l->node_ids.limit);
 	names_keep(l->names, name);
 	l->nodes.v[n].name = name;
+	note_order(l, n, is_fresh);
 	map_put(&l->node_by_name, name, n);
 	journal_add(l, ENTRY_NODE_NEW, n)->flag = is_fresh;
 	node_touch(l, n);
