@@ -356,7 +356,7 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 
 struct bounded { /* a node to be looked at, by what it costs at least */
 	uint32_t at;
-	struct least_cost least; /* lower than any other: it has to be looked at */
+	struct answer_cost least; /* lower than any other: it has to be looked at */
 };
 
 /* As compare has it; nobody violates budgets or is spared at least. */
@@ -398,26 +398,26 @@ static bool can_be_bounded(const struct cede_cycle *c, const struct displace_opt
 static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 			    struct bounded *ret)
 {
-	const struct least_cost none = {.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN};
-	struct shape_amounts amounts = {0};
+	const struct answer_cost none = {.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN};
+	struct sums_lookup *lookup = NULL;
 	struct sum_table *sums;
 	struct want want;
-	int64_t room[RES_MAX];
+	int64_t lacks[RES_MAX];
 	uint32_t count = 0;
 
 	want_of(c, &want);
 	sums = displace_sums_for(o->sums, c, &want);
 	if (sums)
-		amounts = displace_sums_amounts(sums, c, n);
+		lookup = displace_sums_lookup(sums, c, n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct sums_question q = {.t = sums, .c = c, .w = &want, .node = nodes[i], .room = room};
+		struct sums_question q = {.t = sums, .c = c, .w = &want, .node = nodes[i], .lacks = lacks};
 		enum sums_say says = SUMS_ASK;
 		struct status out;
 
 		ret[count] = (struct bounded){.at = i};
 		if (sums) {
-			displace_room(c, &want, nodes[i], room);
-			says = displace_sums_ask(&q, displace_sums_of(sums, c, nodes[i], &amounts), &out,
+			displace_lacks(c, &want, nodes[i], lacks);
+			says = displace_sums_ask(&q, displace_sums_of(sums, c, nodes[i], lookup), &out,
 						 &ret[count].least);
 		}
 		if (says == SUMS_ASK)

@@ -10,13 +10,12 @@ void answers_free(struct answers *a)
 	*a = (struct answers){0};
 }
 
-uint32_t status_intern(struct status_tally *t, const struct status *s)
+uint32_t status_intern_other(struct status_tally *t, const struct status *s)
 {
-	uint32_t k = t->last;
+	uint32_t k = 0;
 
-	if (k >= t->v.n || !status_same(&t->v.v[k].s, s))
-		for (k = 0; k < t->v.n && !status_same(&t->v.v[k].s, s);)
-			k++;
+	while (k < t->v.n && !status_same(&t->v.v[k].s, s))
+		k++;
 	if (k == t->v.n) {
 		struct status_use none = {.s = *s};
 

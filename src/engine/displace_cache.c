@@ -12,6 +12,8 @@ enum { KEYS_MIN = 40, KEYS = 64, ENTRIES = 1 << 19 };
 enum { NODES_PER_THREAD = 512 }; /* fewer are looked at before a thread has begun */
 enum { STATUSES_MAX = 1 << 16 }; /* kept of one kind of pod; then all is looked at anew */
 
+enum { LACKS = 4 }; /* wanted amounts whose lack has a number of its own */
+
 struct key {
 	const struct framework *framework;
 	shape_id shape;
@@ -143,9 +145,14 @@ struct cache_look { /* at all nodes, for one waiting pod */
 	struct want want;
 	struct memory *memory;
 	struct sum_table *sums; /* NULL: sums do not tell */
+	/* The first of them; they lie one after the other. */
+	const struct ledger_node *nodes;
+	const int64_t *allocatable, *used;
+	size_t stride; /* of a row */
 	/* of one thread: */
-	struct shape_amounts amounts;
+	struct sums_lookup *lookup;
 	struct status_tally *tally;
+	uint32_t lack_numbers[2][1 << LACKS]; /* of the status of a lack: never, wanted; STATUS_NONE: not known yet */
 };
 
 static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct answer_cost *cost)
@@ -202,44 +209,74 @@ static void look_for_choice(void *ctx, node_id node, struct node_answer *e)
 /* What it costs at least; false: sums do not tell. */
 static bool look_at_sums(struct cache_look *v, struct sums_question *q, struct node_answer *e)
 {
-	struct least_cost least;
 	struct status out;
-	enum sums_say says = displace_sums_ask(q, displace_sums_of(v->sums, v->c, q->node, &v->amounts), &out, &least);
+	enum sums_say says = displace_sums_ask(q, displace_sums_of(v->sums, v->c, q->node, v->lookup), &out, &e->cost);
 
+	e->is_candidate = e->is_least = says == SUMS_LEAST;
 	if (says == SUMS_OUT)
 		say_after(v, e, &out);
-	if (says != SUMS_LEAST)
-		return says != SUMS_ASK;
-	e->is_candidate = e->is_least = true;
-	e->cost.n_violations = 0;
-	e->cost.n_victims = least.n_victims;
-	e->cost.highest = least.highest;
-	e->cost.sum = least.sum;
-	e->cost.not_before = least.not_before;
-	return true;
+	return says != SUMS_ASK;
 }
 
-/* Does it fit as it is? In most cases that is a question of numbers alone. */
-static struct status filter(const struct cache_look *v, node_id node, int64_t *room)
+static void forget_lacks(struct cache_look *v)
 {
-	displace_room(v->c, &v->want, node, room);
-	if (!cycle_passes_static(v->c, node) || ledger_node(v->c->ledger, node)->nominated.n)
-		return cycle_fits(v->c, node);
-	return displace_lacks(v->c, &v->want, node, room);
+	for (uint32_t i = 0; i < 2 << LACKS; i++)
+		v->lack_numbers[i >> LACKS][i % (1 << LACKS)] = STATUS_NONE;
+}
+
+static void note_filter(struct cache_look *v, struct node_answer *e, const struct status *s)
+{
+	e->filter = status_is_success(s) ? STATUS_NONE : status_intern(v->tally, s);
+}
+
+/* The same of a node that lacks so much. */
+static void note_lack(struct cache_look *v, struct node_answer *e, struct lack lack)
+{
+	bool is_few = v->want.n <= LACKS;
+	uint32_t *number = &v->lack_numbers[lack.is_never][is_few ? lack.wanted : 0];
+
+	if (!is_few || *number == STATUS_NONE) {
+		struct status s = lack_status(&v->want, lack);
+
+		note_filter(v, e, &s);
+		*number = e->filter;
+	}
+	e->filter = *number;
+}
+
+/* Does it fit as it is? Most often numbers alone tell. True: no, but it may once others are gone. */
+static inline bool filter(struct cache_look *v, node_id node, struct node_answer *e, int64_t *lacks)
+{
+	const int64_t *has = v->allocatable + node * v->stride, *used = v->used + node * v->stride;
+	struct lack lack = {0};
+
+	if (!cycle_passes_static(v->c, node) || v->nodes[node].nominated.n) {
+		struct status s = cycle_fits(v->c, node);
+
+		displace_lacks(v->c, &v->want, node, lacks);
+		note_filter(v, e, &s);
+		return s.verdict.code == CEDE_UNSCHEDULABLE;
+	}
+	for (uint32_t k = 0; k < v->want.n; k++) {
+		res_id type = v->want.type[k];
+
+		lacks[k] = v->want.amount[k] - has[type] + used[type];
+		lack_note(&lack, &v->want, k, has[type], lacks[k]);
+	}
+	note_lack(v, e, lack);
+	return lack.wanted && !lack.is_never;
 }
 
 /* False: who would have to go has yet to be looked at, which may need moves in the ledger. */
 static bool look(struct cache_look *v, node_id node, struct node_answer *e)
 {
-	int64_t room[RES_MAX];
-	struct sums_question q = {.t = v->sums, .c = v->c, .w = &v->want, .node = node, .room = room};
-	struct status s = filter(v, node, room);
+	int64_t lacks[RES_MAX];
+	struct sums_question q = {.t = v->sums, .c = v->c, .w = &v->want, .node = node, .lacks = lacks};
 
-	e->generation = ledger_node(v->c->ledger, node)->generation;
+	e->generation = v->nodes[node].generation;
 	e->is_candidate = e->is_least = e->is_unkept = false;
 	e->after = STATUS_NONE;
-	e->filter = status_is_success(&s) ? STATUS_NONE : status_intern(v->tally, &s);
-	return s.verdict.code != CEDE_UNSCHEDULABLE || (v->sums && look_at_sums(v, &q, e));
+	return !filter(v, node, e, lacks) || (v->sums && look_at_sums(v, &q, e));
 }
 
 /* ---- all nodes, with several threads ---- */
@@ -264,7 +301,7 @@ static void scan_node(struct scan_piece *p, uint32_t at)
 	struct node_answer *e = &p->look.memory->answers.v[node];
 
 	e->cost.at = at;
-	if ((!p->look.memory->nodes_version || e->generation != ledger_node(c->ledger, node)->generation) &&
+	if ((!p->look.memory->nodes_version || e->generation != p->look.nodes[node].generation) &&
 	    !look(&p->look, node, e))
 		array_push(&p->left, at);
 	else
@@ -278,8 +315,8 @@ static void scan_blocks(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
 	struct scan_piece *p = &s->pieces[piece];
 	struct cede_cycle *c = &p->cycle;
 
-	p->look.amounts = p->look.sums ? displace_sums_amounts(p->look.sums, c, (to - from) * BLOCK_NODES)
-				       : (struct shape_amounts){0};
+	if (p->look.sums)
+		p->look.lookup = displace_sums_lookup(p->look.sums, c, (to - from) * BLOCK_NODES);
 	for (uint32_t b = from; b < to; b++) {
 		for (uint32_t i = b * BLOCK_NODES; i < (b + 1) * BLOCK_NODES && i < c->n_nodes; i++)
 			scan_node(p, i);
@@ -295,6 +332,7 @@ static void piece_init(struct scan_piece *p, const struct cache_look *v, struct 
 	*p = (struct scan_piece){.look = *v, .cycle = *v->c, .arena = a};
 	p->look.c = &p->cycle;
 	p->look.tally = &p->tally;
+	forget_lacks(&p->look);
 	p->cycle.arena = a;
 	array_reserve(&p->tally.v, t->v.n + 8);
 	assert(p->tally.v.v && (t->v.v || !t->v.n));
@@ -355,8 +393,7 @@ static uint32_t count_changed(const struct cache_look *v)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->c->n_nodes; i++)
-		n += v->memory->answers.v[v->c->nodes[i]].generation !=
-		     ledger_node(v->c->ledger, v->c->nodes[i])->generation;
+		n += v->memory->answers.v[v->c->nodes[i]].generation != v->nodes[v->c->nodes[i]].generation;
 	return n;
 }
 
@@ -399,8 +436,8 @@ static void refresh(struct cache_look *v, node_id node)
 	struct answers *a = &v->memory->answers;
 	struct node_answer *e = node < a->n ? &a->v[node] : NULL;
 
-	if (!e || e->is_unkept || e->generation == ledger_node(v->c->ledger, node)->generation ||
-	    e->cost.at >= v->c->n_nodes || v->c->nodes[e->cost.at] != node)
+	if (!e || e->is_unkept || e->generation == v->nodes[node].generation || e->cost.at >= v->c->n_nodes ||
+	    v->c->nodes[e->cost.at] != node)
 		return;
 	answer_count(&a->tally, e, UINT32_MAX);
 	if (!look(v, node, e))
@@ -436,6 +473,8 @@ static void follow(struct cache_look *v)
 	for (uint32_t i = 0; i < n; i++)
 		changed[n_unkept + i] = ledger_node_change(v->c->ledger, m->changes + i);
 	m->unkept.n = 0;
+	if (v->sums && n_unkept + n)
+		v->lookup = displace_sums_lookup(v->sums, v->c, n_unkept + n);
 	for (uint32_t i = 0; i < n_unkept + n; i++)
 		refresh(v, changed[i]);
 }
@@ -511,7 +550,7 @@ static void settle(const struct cache_look *v, const struct answer_choice *ch, s
 bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const struct displace_options *o,
 			struct displace_cache_result *ret)
 {
-	struct cache_look v = {.cache = s, .c = c, .o = o};
+	struct cache_look v = {.cache = s, .c = c, .o = o, .stride = ledger_stride(c->ledger)};
 	struct answer_choice ch = {.nodes = c->nodes, .n_nodes = c->n_nodes, .open = &s->open, .look = look_for_choice};
 
 	if (!displace_is_fast(c) || !status_is_success(&c->pre_filter) || c->has_node_set || !c->n_nodes)
@@ -520,6 +559,10 @@ bool displace_cache_run(struct displace_cache *s, struct cede_cycle *c, const st
 	v.memory = memory_for(s, c);
 	v.tally = &v.memory->answers.tally;
 	want_of(c, &v.want);
+	forget_lacks(&v);
+	v.nodes = ledger_node(c->ledger, 0);
+	v.allocatable = ledger_node_allocatable(c->ledger, 0);
+	v.used = ledger_node_used(c->ledger, 0);
 	eviction_orders_fit(&s->eviction_orders, ledger_node_limit(c->ledger));
 	v.sums = displace_sums_for(&s->sums, c, &v.want);
 	look_at_nodes(&v);

@@ -53,6 +53,13 @@ void displace_room(const struct cede_cycle *c, const struct want *w, node_id nod
 		ret[k] -= held[w->type[k]];
 }
 
+void displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, int64_t *ret)
+{
+	displace_room(c, w, node, ret);
+	for (uint32_t k = 0; k < w->n; k++)
+		ret[k] = w->amount[k] - ret[k];
+}
+
 struct job {
 	struct cede_cycle *c;
 	const struct displace_options *o;

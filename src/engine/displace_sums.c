@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "engine/eviction_order.h"
-
 void displace_sums_free(struct displace_sums *s)
 {
 	for (int i = 0; i < SUM_TABLES; i++) {
@@ -42,8 +40,7 @@ static void table_reset(struct sum_table *t, uint64_t types)
 	for (uint64_t left = types; left; left &= left - 1)
 		t->slot[__builtin_ctzll(left)] = n++;
 	t->n_types = n;
-	t->width = SUM_STARTS + 2 * t->n_types;
-	t->stride = sizeof(struct node_sums) + (size_t)SUM_LEVELS * t->width * sizeof(int64_t);
+	t->stride = sizeof(struct node_sums) + (size_t)SUM_LEVELS * (1 + 2 * t->n_types) * sizeof(int64_t);
 }
 
 /* Sums are not touched before they are needed, and then by whom they are needed. */
@@ -83,23 +80,40 @@ struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_c
 	return t;
 }
 
-/* ---- sums ---- */
+/* ---- what is looked up once ---- */
 
-struct shape_amounts displace_sums_amounts(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes)
+static inline void sums_clear(struct priority_sums *p, uint32_t n_types)
 {
-	struct shape_amounts a = {0};
-	uint32_t n_shapes = shape_limit(c->vocab);
-
-	if (n_shapes > n_nodes || !t->n_types) /* most would be looked up for one pod */
-		return a;
-	a.v = arena_n(c->arena, (size_t)n_shapes * t->n_types, int64_t);
-	a.n = n_shapes;
-	for (uint32_t i = 0; i < n_shapes; i++)
-		a.v[(size_t)i * t->n_types] = -1;
-	return a;
+	p->n_pods = 0;
+	for (int i = 0; i < SUM_STARTS; i++)
+		p->starts[i] = INT64_MIN;
+	for (uint32_t k = 0; k < n_types; k++)
+		p->frees[k] = p->most[k] = 0;
 }
 
-static void amounts_of(const struct sum_table *t, const struct cede_cycle *c, shape_id shape, int64_t *ret)
+struct sums_lookup *displace_sums_lookup(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes)
+{
+	struct sums_lookup *l = arena_take(c->arena, sizeof(*l));
+	uint32_t n_shapes = shape_limit(c->vocab);
+
+	l->nodes = ledger_node_limit(c->ledger) ? ledger_node(c->ledger, 0) : NULL;
+	l->pods = ledger_pod_limit(c->ledger) ? ledger_pod(c->ledger, 0) : NULL;
+	l->amounts = NULL;
+	l->n_priorities = 0;
+	l->is_shared = false;
+	l->priorities[SUM_RANKS] = INT32_MAX;
+	sums_clear(&l->sums[SUM_RANKS], SUM_TYPES);
+	memset(l->slots, 0, sizeof(l->slots));
+	if (n_shapes > n_nodes || !t->n_types) /* most would be looked up for one pod */
+		return l;
+	l->amounts = arena_n(c->arena, (size_t)n_shapes * t->n_types, int64_t);
+	for (uint32_t i = 0; i < n_shapes; i++)
+		l->amounts[(size_t)i * t->n_types] = -1;
+	return l;
+}
+
+static __attribute__((noinline)) void amounts_of(const struct sum_table *t, const struct cede_cycle *c, shape_id shape,
+						 int64_t *ret)
 {
 	const struct res_list *usage = &shape_get(c->vocab, shape)->usage;
 
@@ -113,180 +127,221 @@ static void amounts_of(const struct sum_table *t, const struct cede_cycle *c, sh
 	}
 }
 
-/* No branches here and below where they would go either way: starts and priorities come in no order. */
+static inline uint32_t slot_of(int32_t priority)
+{
+	return (uint32_t)priority * UINT32_C(0x9e3779b1) >> 25;
+}
+
+static void fill_slots(struct sums_lookup *l)
+{
+	memset(l->slots, 0, sizeof(l->slots));
+	for (uint32_t i = 0; i < l->n_priorities; i++) {
+		uint32_t k = slot_of(l->priorities[i]);
+
+		while (l->slots[k].rank)
+			k = (k + 1) % SUM_SLOTS;
+		l->slots[k].priority = l->priorities[i];
+		l->slots[k].rank = i + 1;
+	}
+}
+
+/*
+ * The rank of a priority that was not met before. UINT32_MAX: others have another one from now on, and what was summed
+ * up so far is forgotten.
+ */
+static __attribute__((noinline)) uint32_t learn(struct sums_lookup *l, int32_t priority, uint64_t summed_up)
+{
+	uint32_t at = 0;
+
+	while (at < l->n_priorities && l->priorities[at] < priority)
+		at++;
+	l->is_shared |= l->n_priorities == SUM_RANKS;
+	if (at == SUM_RANKS)
+		return SUM_RANKS - 1;
+	for (; summed_up; summed_up &= summed_up - 1)
+		sums_clear(&l->sums[__builtin_ctzll(summed_up)], SUM_TYPES);
+	if (l->n_priorities < SUM_RANKS)
+		sums_clear(&l->sums[l->n_priorities++], SUM_TYPES);
+	memmove(l->priorities + at + 1, l->priorities + at, (l->n_priorities - 1 - at) * sizeof(*l->priorities));
+	l->priorities[at] = priority;
+	fill_slots(l);
+	return UINT32_MAX;
+}
+
+/* UINT32_MAX: not met before. */
+static inline uint32_t rank_of(const struct sums_lookup *l, int32_t priority)
+{
+	uint32_t k = slot_of(priority);
+
+	while (l->slots[k].priority != priority && l->slots[k].rank)
+		k = (k + 1) % SUM_SLOTS;
+	return l->slots[k].rank - 1;
+}
+
+/* ---- sums ---- */
+
+static inline int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* No branches here and below where they would go either way: starts come in no order. */
 static inline void note_start(int64_t *latest, int64_t start)
 {
 	for (int i = 0; i < SUM_STARTS; i++) {
 		int64_t was = latest[i];
 
-		latest[i] = start > was ? start : was;
+		latest[i] = max64(start, was);
 		start = start > was ? was : start;
 	}
 }
 
-static inline int64_t *row_at(struct node_sums *s, uint32_t level, uint32_t n_types)
+static inline void add_pod(struct priority_sums *s, const struct pod *p, const int64_t *amounts, uint32_t n_types)
 {
-	return s->rows + (size_t)level * (SUM_STARTS + 2 * n_types);
-}
-
-static inline void add_types(int64_t *to, const int64_t *from, uint32_t n_types)
-{
-	for (uint32_t k = SUM_STARTS; k < SUM_STARTS + n_types; k++)
-		to[k] += from[k];
-	for (uint32_t k = SUM_STARTS + n_types; k < SUM_STARTS + 2 * n_types; k++)
-		to[k] = from[k] > to[k] ? from[k] : to[k];
-}
-
-/* The two highest become one. */
-static void merge_last(struct node_sums *s, uint32_t n_types)
-{
-	const int64_t *from = row_at(s, s->n - 1, n_types);
-	int64_t *to = row_at(s, s->n - 2, n_types);
-
-	s->n_pods[s->n - 2] += s->n_pods[s->n - 1];
-	for (int k = 0; k < SUM_STARTS; k++)
-		note_start(to, from[k]);
-	add_types(to, from, n_types);
-	s->is_mixed = true;
-	s->priority[--s->n] = INT32_MAX;
-}
-
-static uint32_t level_insert(struct node_sums *s, uint32_t at, int32_t priority, uint32_t n_types)
-{
-	uint32_t width = SUM_STARTS + 2 * n_types;
-	int64_t *row = row_at(s, at, n_types);
-
-	if (at == s->n && (s->is_mixed || at == SUM_LEVELS)) { /* higher than all: it joins the last */
-		s->is_mixed = true;
-		return s->n - 1;
-	}
-	if (s->n == SUM_LEVELS)
-		merge_last(s, n_types);
-	for (uint32_t i = s->n; i > at; i--) {
-		memcpy(row_at(s, i, n_types), row_at(s, i - 1, n_types), width * sizeof(int64_t));
-		s->priority[i] = s->priority[i - 1];
-		s->n_pods[i] = s->n_pods[i - 1];
-	}
-	s->n++;
-	s->priority[at] = priority;
-	s->n_pods[at] = 0;
-	for (uint32_t k = 0; k < width; k++)
-		row[k] = k < SUM_STARTS ? INT64_MIN : 0;
-	return at;
-}
-
-static inline uint32_t level_for(struct node_sums *s, int32_t priority, uint32_t n_types)
-{
-	uint32_t i = 0;
-
-	for (int k = 0; k < SUM_LEVELS; k++)
-		i += s->priority[k] < priority;
-	return i < s->n && s->priority[i] == priority ? i : level_insert(s, i, priority, n_types);
-}
-
-static inline const int64_t *pod_amounts(const struct sum_table *t, const struct cede_cycle *c, shape_id shape,
-					 const struct shape_amounts *a, int64_t *own, uint32_t n_types)
-{
-	int64_t *v = a->n ? a->v + (size_t)shape * n_types : own;
-
-	if (!a->n || (n_types && *v < 0))
-		amounts_of(t, c, shape, v);
-	return v;
-}
-
-static inline void add_pod(struct node_sums *s, const struct pod *p, const int64_t *amounts, uint32_t n_types)
-{
-	uint32_t level = level_for(s, p->priority, n_types);
-	int64_t *row = row_at(s, level, n_types), *frees = row + SUM_STARTS, *most = frees + n_types;
-
-	s->n_pods[level]++;
-	note_start(row, p->started_ns == TIME_NONE ? INT64_MAX : p->started_ns);
+	s->n_pods++;
+	note_start(s->starts, p->started_ns == TIME_NONE ? INT64_MAX : p->started_ns);
 	for (uint32_t k = 0; k < n_types; k++) {
-		frees[k] += amounts[k];
-		most[k] = amounts[k] > most[k] ? amounts[k] : most[k];
+		int64_t amount = amounts[k];
+
+		s->frees[k] += amount;
+		s->most[k] = max64(s->most[k], amount);
 	}
-	s->has_groups |= p->group != GROUP_NONE;
+}
+
+/* Returns the ranks that have pods, as bits. */
+static inline uint64_t add_pods(const struct sum_table *t, const struct cede_cycle *c, const struct ledger_node *n,
+				struct sums_lookup *l, bool *ret_has_groups, uint32_t n_types)
+{
+	const pod_id *ids = n->pods.v, *end = ids + n->pods.n;
+	const struct pod *pods = l->pods;
+	int64_t *by_shape = l->amounts, own[SUM_TYPES];
+	group_id groups = GROUP_NONE;
+	uint64_t ranks = 0;
+
+	for (const pod_id *id = ids; id < end;) {
+		const struct pod *p = &pods[*id];
+		int64_t *amounts = by_shape ? by_shape + (size_t)p->shape * n_types : own;
+		uint32_t rank = rank_of(l, p->priority);
+
+		if (__builtin_expect(rank == UINT32_MAX, 0)) {
+			rank = learn(l, p->priority, ranks);
+			if (rank == UINT32_MAX) { /* once more, with ranks as they are now */
+				ranks = 0;
+				id = ids;
+				continue;
+			}
+		}
+		ranks |= UINT64_C(1) << rank;
+		groups &= p->group;
+		if (__builtin_expect(!by_shape || *amounts < 0, 0))
+			amounts_of(t, c, p->shape, amounts);
+		add_pod(&l->sums[rank], p, amounts, n_types);
+		id++;
+	}
+	*ret_has_groups = groups != GROUP_NONE;
+	return ranks;
+}
+
+/* On top of those below. */
+static inline void put_level(struct node_sums *s, uint32_t level, const struct priority_sums *from, uint32_t n_types)
+{
+	uint32_t width = 1 + 2 * n_types;
+	int64_t *row = s->rows + level * width;
+	const int64_t *below = row - width;
+
+	s->n_pods[level] = (level ? s->n_pods[level - 1] : 0) + from->n_pods;
+	row[0] = from->starts[0];
+	for (uint32_t k = 1; k < 1 + n_types; k++) {
+		row[k] = (level ? below[k] : 0) + from->frees[k - 1];
+		row[k + n_types] = max64(level ? below[k + n_types] : 0, from->most[k - 1]);
+	}
+}
+
+/* Whoever is higher still. */
+static inline void put_into_last(struct node_sums *s, const struct priority_sums *from, uint32_t n_types)
+{
+	int64_t *row = s->rows + (SUM_LEVELS - 1) * (1 + 2 * n_types);
+
+	s->is_mixed = true;
+	s->n_pods[SUM_LEVELS - 1] += from->n_pods;
+	row[0] = max64(row[0], from->starts[0]);
+	for (uint32_t k = 1; k < 1 + n_types; k++) {
+		row[k] += from->frees[k - 1];
+		row[k + n_types] = max64(row[k + n_types], from->most[k - 1]);
+	}
 }
 
 static inline __attribute__((always_inline)) void sum_up_types(const struct sum_table *t, const struct cede_cycle *c,
 							       const struct ledger_node *n, struct node_sums *s,
-							       const struct shape_amounts *a, uint32_t n_types)
+							       struct sums_lookup *l, uint32_t n_types)
 {
-	const struct pod *pods = n->pods.n ? ledger_pod(c->ledger, 0) : NULL;
-	int64_t own[SUM_TYPES];
+	const uint64_t nobody = UINT64_C(1) << SUM_RANKS;
+	uint64_t ranks = add_pods(t, c, n, l, &s->has_groups, n_types), left = ranks;
 
-	s->n = 0;
-	s->has_groups = s->is_mixed = false;
-	for (int k = 0; k < SUM_LEVELS; k++)
-		s->priority[k] = INT32_MAX;
-	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = &pods[n->pods.v[i]];
+	s->is_mixed = l->is_shared && ranks >> (SUM_RANKS - 1);
+	memcpy(s->starts, l->sums[__builtin_ctzll(ranks | nobody)].starts, sizeof(s->starts));
+	for (uint32_t i = 0; i < SUM_LEVELS; i++, left &= left - 1) {
+		uint32_t rank = (uint32_t)__builtin_ctzll(left | nobody);
 
-		add_pod(s, p, pod_amounts(t, c, p->shape, a, own, n_types), n_types);
+		s->priority[i] = l->priorities[rank];
+		put_level(s, i, &l->sums[rank], n_types);
+		sums_clear(&l->sums[rank], n_types);
 	}
-	for (uint32_t i = 1; i < s->n; i++) { /* each level with those below it */
-		s->n_pods[i] += s->n_pods[i - 1];
-		add_types(row_at(s, i, n_types), row_at(s, i - 1, n_types), n_types);
+	for (; left; left &= left - 1) {
+		put_into_last(s, &l->sums[__builtin_ctzll(left)], n_types);
+		sums_clear(&l->sums[__builtin_ctzll(left)], n_types);
 	}
 }
 
 /* Nearly everybody asks for processors and memory: with their number known the loops above are none. */
 static void sum_up(const struct sum_table *t, const struct cede_cycle *c, const struct ledger_node *n,
-		   struct node_sums *s, const struct shape_amounts *a)
+		   struct node_sums *s, struct sums_lookup *l)
 {
 	if (t->n_types == 2)
-		sum_up_types(t, c, n, s, a, 2);
+		sum_up_types(t, c, n, s, l, 2);
 	else
-		sum_up_types(t, c, n, s, a, t->n_types);
+		sum_up_types(t, c, n, s, l, t->n_types);
 }
 
 const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node,
-					 struct shape_amounts *a)
+					 struct sums_lookup *l)
 {
-	const struct ledger_node *n = ledger_node(c->ledger, node);
+	const struct ledger_node *n = &l->nodes[node];
 	struct node_sums *s = sums_at(t, node);
 
 	if (t->generations[node] != n->generation)
-		sum_up(t, c, n, s, a);
+		sum_up(t, c, n, s, l);
 	t->generations[node] = n->generation;
 	return s;
 }
 
 /* ---- what it costs at least: wanted types and the table's are the same, in the same order ---- */
 
-static const int64_t *frees_of(const struct sums_question *q, const struct node_sums *s, uint32_t level)
+static const int64_t *row_of(const struct node_sums *s, uint32_t level, uint32_t n_types)
 {
-	return s->rows + (size_t)level * q->t->width + SUM_STARTS;
+	return s->rows + level * (1 + 2 * n_types);
 }
 
-static int64_t lacks(const struct sums_question *q, uint32_t k)
+static inline bool is_enough(const int64_t *lacks, const struct node_sums *s, uint32_t level, uint32_t n_types)
 {
-	return q->w->amount[k] - q->room[k];
-}
+	const int64_t *frees = row_of(s, level, n_types) + 1;
+	bool is = s->n_pods[level] >= lacks[0];
 
-static bool is_enough(const struct sums_question *q, const struct node_sums *s, uint32_t level)
-{
-	const int64_t *frees = frees_of(q, s, level);
-
-	if (s->n_pods[level] < lacks(q, 0))
-		return false;
-	for (uint32_t k = 1; k < q->w->n; k++)
-		if (frees[k - 1] < lacks(q, k))
-			return false;
-	return true;
+	for (uint32_t k = 0; k < n_types; k++)
+		is &= frees[k] >= lacks[1 + k];
+	return is;
 }
 
 /* So many victims at least, by the biggest amounts anybody of them frees. */
-static uint32_t least_victims(const struct sums_question *q, const struct node_sums *s, uint32_t level)
+static inline uint32_t least_victims(const int64_t *lacks, const int64_t *most, uint32_t n_types)
 {
-	const int64_t *most = frees_of(q, s, level) + q->t->n_types;
-	int64_t least = lacks(q, 0) > 1 ? lacks(q, 0) : 1;
+	int64_t least = max64(lacks[0], 1);
 
-	for (uint32_t k = 1; k < q->w->n; k++) {
-		int64_t one = most[k - 1], lack = lacks(q, k);
+	for (uint32_t k = 0; k < n_types; k++) {
+		int64_t one = most[k];
 
-		if (lack > one && one > 0)
-			least = (lack - 1) / one + 1 > least ? (lack - 1) / one + 1 : least;
+		if (lacks[1 + k] > (__int128)one * least) /* so many are not enough */
+			least = (lacks[1 + k] - 1) / one + 1;
 	}
 	return (uint32_t)least;
 }
@@ -295,15 +350,18 @@ static uint32_t least_victims(const struct sums_question *q, const struct node_s
  * Somebody of this level has to go, and nobody above it. If it is the lowest, all of them are of it: the first of them
  * started no later than so many of it did.
  */
-static struct least_cost cost_of(const struct sums_question *q, const struct node_sums *s, uint32_t level)
+static inline void cost_of(const int64_t *lacks, const struct node_sums *s, uint32_t level, struct answer_cost *ret,
+			   uint32_t n_types)
 {
-	const int64_t each = INT64_C(1) << 31, *latest = s->rows + (size_t)level * q->t->width;
-	struct least_cost least = {.n_victims = least_victims(q, s, level), .highest = s->priority[level]};
-	uint32_t nth = level ? 1 : least.n_victims < SUM_STARTS ? least.n_victims : SUM_STARTS;
+	const int64_t each = INT64_C(1) << 31, *row = row_of(s, level, n_types);
+	uint32_t n_victims = least_victims(lacks, row + 1 + n_types, n_types);
+	uint32_t nth = n_victims < SUM_STARTS ? n_victims : SUM_STARTS;
 
-	least.sum = (least.n_victims - 1) * ((int64_t)s->priority[0] + each) + least.highest + each;
-	least.not_before = -latest[nth - 1];
-	return least;
+	ret->n_violations = 0;
+	ret->n_victims = n_victims;
+	ret->highest = s->priority[level];
+	ret->sum = (n_victims - 1) * (s->priority[0] + each) + s->priority[level] + each;
+	ret->not_before = -(level ? *row : s->starts[nth - 1]);
 }
 
 /* What those who may go hold, pod by pod, into room. Returns how many they are. */
@@ -328,7 +386,7 @@ static uint32_t add_lower(const struct sums_question *q, int64_t *room)
 /* The same of a number of levels, which are all of those who may go. */
 static uint32_t add_levels(const struct sums_question *q, const struct node_sums *s, uint32_t n, int64_t *room)
 {
-	const int64_t *frees = n ? frees_of(q, s, n - 1) : NULL;
+	const int64_t *frees = n ? row_of(s, n - 1, q->t->n_types) + 1 : NULL;
 
 	for (uint32_t k = 1; n && k < q->w->n; k++)
 		room[k] += frees[k - 1];
@@ -341,26 +399,40 @@ static struct status status_out(const struct sums_question *q, const struct node
 	int64_t room[SUM_TYPES + 1];
 	uint32_t n = 0, n_lower;
 
-	while (n < s->n && s->priority[n] < q->c->priority)
+	while (n < SUM_LEVELS && s->priority[n] < q->c->priority)
 		n++;
-	memcpy(room, q->room, q->w->n * sizeof(*room));
-	n_lower = s->is_mixed && n == s->n ? add_lower(q, room) : add_levels(q, s, n, room);
+	for (uint32_t k = 0; k < q->w->n; k++)
+		room[k] = q->w->amount[k] - q->lacks[k];
+	n_lower = s->is_mixed && (n == SUM_LEVELS || s->priority[n] == INT32_MAX) ? add_lower(q, room)
+										  : add_levels(q, s, n, room);
 	if (!n_lower)
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0);
 	room[0] += n_lower;
-	return displace_lacks(q->c, q->w, q->node, room);
+	return lack_status(q->w, want_lacks(q->w, ledger_node_allocatable(q->c->ledger, q->node), room));
+}
+
+static inline __attribute__((always_inline)) enum sums_say
+ask_types(const struct sums_question *q, const struct node_sums *s, struct answer_cost *ret, uint32_t n_types)
+{
+	uint32_t enough = 0;
+
+	for (uint32_t i = 0; i < SUM_LEVELS; i++)
+		enough |= (uint32_t)((s->priority[i] < q->c->priority) & is_enough(q->lacks, s, i, n_types)) << i;
+	if (!enough)
+		return SUMS_OUT;
+	cost_of(q->lacks, s, (uint32_t)__builtin_ctz(enough), ret, n_types);
+	return SUMS_LEAST;
 }
 
 enum sums_say displace_sums_ask(const struct sums_question *q, const struct node_sums *s, struct status *ret_status,
-				struct least_cost *ret)
+				struct answer_cost *ret)
 {
+	enum sums_say says;
+
 	if (s->has_groups)
 		return SUMS_ASK;
-	for (uint32_t i = 0; i < s->n && s->priority[i] < q->c->priority; i++)
-		if (is_enough(q, s, i)) {
-			*ret = cost_of(q, s, i);
-			return SUMS_LEAST;
-		}
-	*ret_status = status_out(q, s);
-	return SUMS_OUT;
+	says = q->t->n_types == 2 ? ask_types(q, s, ret, 2) : ask_types(q, s, ret, q->t->n_types);
+	if (says == SUMS_OUT)
+		*ret_status = status_out(q, s);
+	return says;
 }

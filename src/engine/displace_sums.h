@@ -12,36 +12,64 @@
  */
 #pragma once
 
+#include "engine/displace_answers.h"
 #include "engine/displace_internal.h"
 
-enum { SUM_TYPES = 4, SUM_LEVELS = 4, SUM_STARTS = 3, SUM_TABLES = 4, SUM_ENTRIES = 1 << 18 };
+enum {
+	SUM_TYPES = 4,
+	SUM_LEVELS = 4,
+	SUM_STARTS = 3,
+	SUM_TABLES = 4,
+	SUM_ENTRIES = 1 << 18,
+	SUM_RANKS = 63,
+	SUM_SLOTS = 128, /* a power of two, with room to spare for all ranks */
+};
 
-struct node_sums { /* by level; of more priorities than there are levels the highest share the last one */
+struct node_sums { /* by level; of more priorities than there are levels all higher ones share the last one */
 	int32_t priority[SUM_LEVELS]; /* ascending, of the shared one the lowest; INT32_MAX: not in use */
 	uint32_t n_pods[SUM_LEVELS];  /* up to it */
-	uint8_t n;
-	bool has_groups; /* somebody is in one */
-	bool is_mixed;	 /* several priorities share the last level */
+	int64_t starts[SUM_STARTS];   /* the last ones of pods of the lowest level, the last first */
+	bool has_groups;	      /* somebody is in one */
+	bool is_mixed;		      /* several priorities share the last level */
 	/*
-	 * A row for each level: the last starts of its pods, the last first (INT64_MAX: it does not say; INT64_MIN:
-	 * there are fewer); for each type what pods up to this level hold; and the most that one of them does.
+	 * A row for each level: the last start of its pods; for each type what pods up to this level hold; and the most
+	 * that one of them does. A start is INT64_MAX where a pod does not say, INT64_MIN where there is none.
 	 */
 	int64_t rows[];
 };
 
-/* What pods of each shape hold of a table's types, looked up once for all of them; for one thread and one decision. */
-struct shape_amounts {
-	int64_t *v; /* by shape, one after the other; the first -1: not known yet */
-	uint32_t n; /* of them; 0: they are looked up for each pod */
+struct priority_sums { /* of the pods of one priority, while a node is summed up */
+	int64_t starts[SUM_STARTS];
+	int64_t frees[SUM_TYPES], most[SUM_TYPES];
+	uint32_t n_pods;
+};
+
+/*
+ * What is looked up once for many nodes: what pods of each shape hold of a table's types, and which priorities there
+ * are. For one thread and one decision.
+ */
+struct sums_lookup {
+	const struct pod *pods; /* the first; they lie one after the other */
+	const struct ledger_node *nodes;
+	int64_t *amounts; /* by shape, one after the other; the first -1: not known yet. NULL: looked up for each pod */
+	/* Those met so far, ascending; of more than there are ranks all higher ones share the last. */
+	int32_t priorities[SUM_RANKS + 1]; /* behind them nobody's */
+	uint32_t n_priorities;
+	bool is_shared; /* the last one is */
+	struct {
+		int32_t priority;
+		uint32_t rank; /* and one more; 0: nobody's */
+	} slots[SUM_SLOTS];
+	struct priority_sums sums[SUM_RANKS + 1]; /* by rank; nothing in them between two nodes */
 };
 
 struct sum_table { /* for one set of types */
 	uint64_t types;
 	uint64_t last_use;
-	uint32_t n_types, width; /* width: of a row */
-	size_t stride;		 /* bytes of a node */
-	char *v;		 /* struct node_sums, by node id */
-	uint64_t *generations;	 /* of the nodes they were made of; 0: not known */
+	uint32_t n_types;
+	size_t stride;	       /* bytes of a node */
+	char *v;	       /* struct node_sums, by node id */
+	uint64_t *generations; /* of the nodes they were made of; 0: not known */
 	uint32_t n;
 	uint8_t slot[RES_MAX]; /* of a type; SUM_TYPES: not asked for */
 };
@@ -49,13 +77,6 @@ struct sum_table { /* for one set of types */
 struct displace_sums {
 	struct sum_table tables[SUM_TABLES];
 	uint64_t clock;
-};
-
-/* What evictions on a node cost at least, in the order of displace_pick. */
-struct least_cost {
-	int64_t sum, not_before;
-	uint32_t n_victims;
-	int32_t highest;
 };
 
 enum sums_say {
@@ -68,17 +89,20 @@ void displace_sums_free(struct displace_sums *s);
 /* The table for what is wanted, with room for all nodes; NULL: it asks for too many types. */
 struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_cycle *c, const struct want *w);
 /* For looking at so many nodes; in the cycle's arena. */
-struct shape_amounts displace_sums_amounts(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes);
+struct sums_lookup *displace_sums_lookup(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes);
 /* Brought up to date. */
 const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node,
-					 struct shape_amounts *a);
+					 struct sums_lookup *l);
 struct sums_question { /* about one node */
 	const struct sum_table *t;
 	const struct cede_cycle *c;
 	const struct want *w;
 	node_id node;
-	const int64_t *room; /* as displace_room has it */
+	const int64_t *lacks; /* so much more is wanted than there is room; below 0: there is more */
 };
-/* For a pod that displace_is_fast, of a node that refused it for want of room; s: its sums. */
+/*
+ * For a pod that displace_is_fast, of a node that refused it for want of room; s: its sums. *ret is what evictions cost
+ * there at least; the node in it is left alone.
+ */
 enum sums_say displace_sums_ask(const struct sums_question *q, const struct node_sums *s, struct status *ret_status,
-				struct least_cost *ret);
+				struct answer_cost *ret);

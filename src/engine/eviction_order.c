@@ -144,22 +144,6 @@ static bool take_back(const struct want *w, const struct res_list *usage, int64_
 	return true;
 }
 
-struct status displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room)
-{
-	const int64_t *has = ledger_node_allocatable(c->ledger, node);
-	uint64_t lacking = 0;
-	bool is_never = false;
-
-	for (uint32_t k = 0; k < w->n; k++) {
-		lacking |= (uint64_t)(w->amount[k] > room[k]) << w->type[k];
-		is_never |= w->type[k] != RES_PODS && w->amount[k] > has[w->type[k]];
-	}
-	if (!lacking)
-		return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
-	return (struct status){cede_answer(is_never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking),
-			       w->fit_plugin};
-}
-
 /* Which of them would violate a budget; false: none has one. */
 static bool split(struct cede_cycle *c, const struct displace_options *o, const struct candidates *candidates,
 		  pod_id *pods, bool *violates)
@@ -204,7 +188,7 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 	displace_room(c, w, node, room);
 	for (uint32_t i = 0; i < candidates.n; i++)
 		add(w, candidates.v[i].usage, room);
-	r.status = displace_lacks(c, w, node, room);
+	r.status = lack_status(w, want_lacks(w, ledger_node_allocatable(c->ledger, node), room));
 	if (!status_is_success(&r.status))
 		return r;
 	if (split(c, o, &candidates, pods, violates))

@@ -43,5 +43,3 @@ void eviction_orders_free(struct eviction_orders *l);
 struct displace_node eviction_order_displace(struct eviction_orders *l, struct cede_cycle *c,
 					     const struct displace_options *o, const struct want *w, node_id node,
 					     bool *ret_is_lasting);
-/* What it says with so much room, once everybody is gone: success, or as NodeResourcesFit would put it. */
-struct status displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, const int64_t *room);
