@@ -281,59 +281,64 @@ static bool look(struct cache_look *v, node_id node, struct node_answer *e)
 
 /* ---- all nodes, with several threads ---- */
 
-struct scan_piece { /* what one thread does */
+struct scan_thread {
 	struct cache_look look;
 	struct cede_cycle cycle;
 	struct arena *arena;
+};
+
+struct scan_piece {		   /* some blocks, which one thread does */
 	struct status_tally tally; /* the statuses of all, and behind them its own */
 	ARRAY(uint32_t) left;	   /* indices of nodes that others may not be moved for meanwhile */
 };
 
 struct scan {
-	const struct cache_look *look;
+	uint32_t size; /* of a piece */
+	struct scan_thread *threads;
 	struct scan_piece *pieces;
 };
 
-static void scan_node(struct scan_piece *p, uint32_t at)
+static inline void scan_node(struct cache_look *v, struct scan_piece *p, uint32_t at)
 {
-	const struct cede_cycle *c = p->look.c;
-	node_id node = c->nodes[at];
-	struct node_answer *e = &p->look.memory->answers.v[node];
+	node_id node = v->c->nodes[at];
+	struct node_answer *e = &v->memory->answers.v[node];
 
 	e->cost.at = at;
-	if ((!p->look.memory->nodes_version || e->generation != p->look.nodes[node].generation) &&
-	    !look(&p->look, node, e))
+	if ((!v->memory->nodes_version || e->generation != v->nodes[node].generation) && !look(v, node, e))
 		array_push(&p->left, at);
 	else
 		answer_count(&p->tally, e, 1);
 }
 
 /* Blocks from and up to. */
-static void scan_blocks(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
+static void scan_blocks(void *ctx, uint32_t thread, uint32_t from, uint32_t to)
 {
 	struct scan *s = ctx;
-	struct scan_piece *p = &s->pieces[piece];
-	struct cede_cycle *c = &p->cycle;
+	struct scan_piece *p = &s->pieces[from / s->size];
+	struct cache_look *v = &s->threads[thread].look;
 
-	if (p->look.sums)
-		p->look.lookup = displace_sums_lookup(p->look.sums, c, (to - from) * BLOCK_NODES);
+	v->tally = &p->tally;
+	forget_lacks(v);
 	for (uint32_t b = from; b < to; b++) {
-		for (uint32_t i = b * BLOCK_NODES; i < (b + 1) * BLOCK_NODES && i < c->n_nodes; i++)
-			scan_node(p, i);
-		answers_sum_up_block(&p->look.memory->answers, c->nodes, c->n_nodes, b);
+		for (uint32_t i = b * BLOCK_NODES; i < (b + 1) * BLOCK_NODES && i < v->c->n_nodes; i++)
+			scan_node(v, p, i);
+		answers_sum_up_block(&v->memory->answers, v->c->nodes, v->c->n_nodes, b);
 	}
 }
 
-/* It knows the statuses that are kept, under the same numbers, but counts from nothing. */
-static void piece_init(struct scan_piece *p, const struct cache_look *v, struct arena *a)
+static void thread_init(struct scan_thread *t, const struct cache_look *v, struct arena *a)
 {
-	const struct status_tally *t = &v->memory->answers.tally;
+	*t = (struct scan_thread){.look = *v, .cycle = *v->c, .arena = a};
+	t->look.c = &t->cycle;
+	t->cycle.arena = a;
+	if (v->sums)
+		t->look.lookup = displace_sums_lookup(v->sums, &t->cycle, v->c->n_nodes);
+}
 
-	*p = (struct scan_piece){.look = *v, .cycle = *v->c, .arena = a};
-	p->look.c = &p->cycle;
-	p->look.tally = &p->tally;
-	forget_lacks(&p->look);
-	p->cycle.arena = a;
+/* It knows the statuses that are kept, under the same numbers, but counts from nothing. */
+static void piece_init(struct scan_piece *p, const struct status_tally *t)
+{
+	*p = (struct scan_piece){0};
 	array_reserve(&p->tally.v, t->v.n + 8);
 	assert(p->tally.v.v && (t->v.v || !t->v.n));
 	for (; p->tally.v.n < t->v.n; p->tally.v.n++)
@@ -353,7 +358,7 @@ static void renumber(const struct cache_look *v, const uint32_t *number, uint32_
 	}
 }
 
-/* Pieces come one after the other: what they say is the same with any number of them. */
+/* Pieces come one after the other: what they say is the same whoever did them, and with any number of them. */
 static void piece_merge(struct scan_piece *p, const struct cache_look *v, uint32_t from, uint32_t to)
 {
 	struct status_tally *t = &v->memory->answers.tally;
@@ -397,35 +402,46 @@ static uint32_t count_changed(const struct cache_look *v)
 	return n;
 }
 
-static uint32_t scan_pieces(const struct cache_look *v)
+static uint32_t scan_threads(const struct cache_look *v)
 {
 	uint32_t n = v->c->n_nodes;
 
-	if (v->o->threads < 2 || spread_pieces(v->o->threads, n, NODES_PER_THREAD) < 2)
+	if (v->o->threads < 2 || spread_threads(v->o->threads, n, NODES_PER_THREAD) < 2)
 		return 1;
-	return spread_pieces(v->o->threads, v->memory->nodes_version ? count_changed(v) : n, NODES_PER_THREAD);
+	return spread_threads(v->o->threads, v->memory->nodes_version ? count_changed(v) : n, NODES_PER_THREAD);
+}
+
+static void scan_merge(const struct cache_look *v, struct scan *s, uint32_t n_pieces)
+{
+	struct answers *a = &v->memory->answers;
+
+	for (uint32_t i = 0; i < a->tally.v.n; i++)
+		a->tally.v.v[i].n_filter = a->tally.v.v[i].n_after = 0;
+	for (uint32_t i = 0; i < n_pieces; i++)
+		piece_merge(&s->pieces[i], v, i * s->size, (i + 1) * s->size);
+	for (uint32_t i = 0; i < n_pieces; i++)
+		look_at_left(v, &s->pieces[i]);
 }
 
 static void scan_all(struct cache_look *v)
 {
 	struct answers *a = &v->memory->answers;
-	uint32_t n_pieces = scan_pieces(v);
-	struct scan s = {.look = v, .pieces = arena_n(v->c->arena, n_pieces, struct scan_piece)};
+	uint32_t n_threads = scan_threads(v), n_pieces;
+	struct scan s = {.threads = arena_n(v->c->arena, n_threads, struct scan_thread)};
 
 	answers_reset_blocks(a, v->c->n_nodes);
+	s.size = spread_size(n_threads, a->blocks.n);
+	n_pieces = (a->blocks.n + s.size - 1) / s.size;
+	s.pieces = arena_n(v->c->arena, n_pieces, struct scan_piece);
+	for (uint32_t i = 0; i < n_threads; i++)
+		thread_init(&s.threads[i], v, n_threads > 1 ? arena_new(1 << 14) : v->c->arena);
 	for (uint32_t i = 0; i < n_pieces; i++)
-		piece_init(&s.pieces[i], v, n_pieces > 1 ? arena_new(1 << 14) : v->c->arena);
-	for (uint32_t i = 0; i < a->tally.v.n; i++)
-		a->tally.v.v[i].n_filter = a->tally.v.v[i].n_after = 0;
+		piece_init(&s.pieces[i], &a->tally);
 	v->memory->unkept.n = 0;
-	spread_run(n_pieces, a->blocks.n, scan_blocks, &s);
-	for (uint32_t i = 0; i < n_pieces; i++)
-		piece_merge(&s.pieces[i], v, spread_begin(n_pieces, a->blocks.n, i),
-			    spread_begin(n_pieces, a->blocks.n, i + 1));
-	for (uint32_t i = 0; i < n_pieces; i++)
-		look_at_left(v, &s.pieces[i]);
-	for (uint32_t i = 0; n_pieces > 1 && i < n_pieces; i++)
-		arena_free(s.pieces[i].arena);
+	spread_run(n_threads, a->blocks.n, s.size, scan_blocks, &s);
+	scan_merge(v, &s, n_pieces);
+	for (uint32_t i = 0; n_threads > 1 && i < n_threads; i++)
+		arena_free(s.threads[i].arena);
 	v->memory->nodes_version = framework_nodes_version(v->c->framework);
 }
 

@@ -188,12 +188,12 @@ struct spread_job {
 	struct arena *arenas[SPREAD_MAX]; /* one of each thread */
 };
 
-static void try_piece(void *ctx, uint32_t piece, uint32_t from, uint32_t to)
+static void try_piece(void *ctx, uint32_t thread, uint32_t from, uint32_t to)
 {
 	const struct spread_job *s = ctx;
 	struct job mine = *s->job;
 
-	mine.arena = s->arenas[piece];
+	mine.arena = s->arenas[thread];
 	try_range(&mine, from, to);
 }
 
@@ -211,16 +211,16 @@ static void adopt(struct arena *to, struct displace_node *r)
 	r->violates = violates;
 }
 
-static void spread_over_threads(const struct job *job, uint32_t n, uint32_t pieces)
+static void spread_over_threads(const struct job *job, uint32_t n, uint32_t threads)
 {
 	struct spread_job s = {.job = job};
 
-	for (uint32_t t = 0; t < pieces; t++)
+	for (uint32_t t = 0; t < threads; t++)
 		s.arenas[t] = arena_new(1 << 16);
-	spread_run(pieces, n, try_piece, &s);
+	spread_run(threads, n, spread_size(threads, n), try_piece, &s);
 	for (uint32_t i = 0; i < n; i++)
 		adopt(job->c->arena, &job->ret[i]);
-	for (uint32_t t = 0; t < pieces; t++)
+	for (uint32_t t = 0; t < threads; t++)
 		arena_free(s.arenas[t]);
 }
 
@@ -229,12 +229,12 @@ void displace_fast(struct cede_cycle *c, const node_id *nodes, uint32_t n, const
 {
 	struct want want;
 	struct job job = {.c = c, .o = o, .want = &want, .nodes = nodes, .ret = ret, .arena = c->arena};
-	uint32_t pieces = spread_pieces(o->threads, n, NODES_PER_THREAD);
+	uint32_t threads = spread_threads(o->threads, n, NODES_PER_THREAD);
 
 	want_of(c, &want);
 	judge_is_by_priority(o->j, &job.below);
-	if (pieces > 1)
-		spread_over_threads(&job, n, pieces);
+	if (threads > 1)
+		spread_over_threads(&job, n, threads);
 	else
 		try_range(&job, 0, n);
 	for (uint32_t i = 0; i < n; i++)

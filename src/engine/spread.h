@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread.h - a loop over many things, cut into pieces for several threads.
+ * spread.h - a loop over many things, cut into pieces that several threads take one after the other.
  *
- * Pieces are ranges, so what is written by index comes out the same with any number of them. A thread that cannot be
- * started is no fault: the caller does its piece.
+ * Pieces are ranges, so what is written by index comes out the same whoever does them; where each of them begins depends
+ * on the number of threads alone. Who is held up does fewer of them. A thread that cannot be started is no fault: the
+ * others do all.
  */
 #pragma once
 
@@ -11,15 +12,12 @@
 
 enum { SPREAD_MAX = 64 };
 
-/* From, up to and without to; piece counts from 0. */
-typedef void (*spread_fn)(void *ctx, uint32_t piece, uint32_t from, uint32_t to);
+/* From, up to and without to; thread counts from 0, which is the caller. */
+typedef void (*spread_fn)(void *ctx, uint32_t thread, uint32_t from, uint32_t to);
 
-/* How many pieces n things are worth with so many threads, `least` in each: at least 1, at most SPREAD_MAX. */
-uint32_t spread_pieces(uint32_t threads, uint32_t n, uint32_t least);
-/* Where a piece begins; that of one too many is where the last ends. */
-static inline uint32_t spread_begin(uint32_t pieces, uint32_t n, uint32_t piece)
-{
-	return (uint32_t)((uint64_t)n * piece / pieces);
-}
-/* All of 0 to n; the first piece is done by the caller. */
-void spread_run(uint32_t pieces, uint32_t n, spread_fn f, void *ctx);
+/* How many threads n things are worth, of so many, `least` for each: at least 1, at most SPREAD_MAX. */
+uint32_t spread_threads(uint32_t threads, uint32_t n, uint32_t least);
+/* How large pieces are: all for one thread; for several a few for each, so that none waits long for the last. */
+uint32_t spread_size(uint32_t threads, uint32_t n);
+/* All of 0 to n, size at a time; the last piece may be smaller. */
+void spread_run(uint32_t threads, uint32_t n, uint32_t size, spread_fn f, void *ctx);
