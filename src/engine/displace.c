@@ -408,17 +408,15 @@ static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t
 	want_of(c, &want);
 	sums = displace_sums_for(o->sums, c, &want);
 	if (sums)
-		lookup = displace_sums_lookup(sums, c, n);
+		lookup = displace_sums_lookup(sums, c, &want, n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct sums_question q = {.t = sums, .c = c, .w = &want, .node = nodes[i], .lacks = lacks};
 		enum sums_say says = SUMS_ASK;
 		struct status out;
 
 		ret[count] = (struct bounded){.at = i};
 		if (sums) {
 			displace_lacks(c, &want, nodes[i], lacks);
-			says = displace_sums_ask(&q, displace_sums_of(sums, c, nodes[i], lookup), &out,
-						 &ret[count].least);
+			says = displace_sums_ask(lookup, nodes[i], lacks, &out, &ret[count].least);
 		}
 		if (says == SUMS_ASK)
 			ret[count].least = none;

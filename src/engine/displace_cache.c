@@ -207,10 +207,10 @@ static void look_for_choice(void *ctx, node_id node, struct node_answer *e)
 }
 
 /* What it costs at least; false: sums do not tell. */
-static bool look_at_sums(struct cache_look *v, struct sums_question *q, struct node_answer *e)
+static bool look_at_sums(struct cache_look *v, node_id node, const int64_t *lacks, struct node_answer *e)
 {
 	struct status out;
-	enum sums_say says = displace_sums_ask(q, displace_sums_of(v->sums, v->c, q->node, v->lookup), &out, &e->cost);
+	enum sums_say says = displace_sums_ask(v->lookup, node, lacks, &out, &e->cost);
 
 	e->is_candidate = e->is_least = says == SUMS_LEAST;
 	if (says == SUMS_OUT)
@@ -271,12 +271,11 @@ static inline bool filter(struct cache_look *v, node_id node, struct node_answer
 static bool look(struct cache_look *v, node_id node, struct node_answer *e)
 {
 	int64_t lacks[RES_MAX];
-	struct sums_question q = {.t = v->sums, .c = v->c, .w = &v->want, .node = node, .lacks = lacks};
 
 	e->generation = v->nodes[node].generation;
 	e->is_candidate = e->is_least = e->is_unkept = false;
 	e->after = STATUS_NONE;
-	return !filter(v, node, e, lacks) || (v->sums && look_at_sums(v, &q, e));
+	return !filter(v, node, e, lacks) || (v->sums && look_at_sums(v, node, lacks, e));
 }
 
 /* ---- all nodes, with several threads ---- */
@@ -332,7 +331,7 @@ static void thread_init(struct scan_thread *t, const struct cache_look *v, struc
 	t->look.c = &t->cycle;
 	t->cycle.arena = a;
 	if (v->sums)
-		t->look.lookup = displace_sums_lookup(v->sums, &t->cycle, v->c->n_nodes);
+		t->look.lookup = displace_sums_lookup(v->sums, &t->cycle, &t->look.want, v->c->n_nodes);
 }
 
 /* It knows the statuses that are kept, under the same numbers, but counts from nothing. */
@@ -490,7 +489,7 @@ static void follow(struct cache_look *v)
 		changed[n_unkept + i] = ledger_node_change(v->c->ledger, m->changes + i);
 	m->unkept.n = 0;
 	if (v->sums && n_unkept + n)
-		v->lookup = displace_sums_lookup(v->sums, v->c, n_unkept + n);
+		v->lookup = displace_sums_lookup(v->sums, v->c, &v->want, n_unkept + n);
 	for (uint32_t i = 0; i < n_unkept + n; i++)
 		refresh(v, changed[i]);
 }

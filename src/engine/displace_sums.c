@@ -91,11 +91,15 @@ static inline void sums_clear(struct priority_sums *p, uint32_t n_types)
 		p->frees[k] = p->most[k] = 0;
 }
 
-struct sums_lookup *displace_sums_lookup(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes)
+struct sums_lookup *displace_sums_lookup(struct sum_table *t, const struct cede_cycle *c, const struct want *w,
+					 uint32_t n_nodes)
 {
 	struct sums_lookup *l = arena_take(c->arena, sizeof(*l));
 	uint32_t n_shapes = shape_limit(c->vocab);
 
+	l->t = t;
+	l->c = c;
+	l->w = w;
 	l->nodes = ledger_node_limit(c->ledger) ? ledger_node(c->ledger, 0) : NULL;
 	l->pods = ledger_pod_limit(c->ledger) ? ledger_pod(c->ledger, 0) : NULL;
 	l->amounts = NULL;
@@ -209,8 +213,8 @@ static inline void add_pod(struct priority_sums *s, const struct pod *p, const i
 }
 
 /* Returns the ranks that have pods, as bits. */
-static inline uint64_t add_pods(const struct sum_table *t, const struct cede_cycle *c, const struct ledger_node *n,
-				struct sums_lookup *l, bool *ret_has_groups, uint32_t n_types)
+static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node *n, bool *ret_has_groups,
+				uint32_t n_types)
 {
 	const pod_id *ids = n->pods.v, *end = ids + n->pods.n;
 	const struct pod *pods = l->pods;
@@ -234,7 +238,7 @@ static inline uint64_t add_pods(const struct sum_table *t, const struct cede_cyc
 		ranks |= UINT64_C(1) << rank;
 		groups &= p->group;
 		if (__builtin_expect(!by_shape || *amounts < 0, 0))
-			amounts_of(t, c, p->shape, amounts);
+			amounts_of(l->t, l->c, p->shape, amounts);
 		add_pod(&l->sums[rank], p, amounts, n_types);
 		id++;
 	}
@@ -271,12 +275,11 @@ static inline void put_into_last(struct node_sums *s, const struct priority_sums
 	}
 }
 
-static inline __attribute__((always_inline)) void sum_up_types(const struct sum_table *t, const struct cede_cycle *c,
-							       const struct ledger_node *n, struct node_sums *s,
-							       struct sums_lookup *l, uint32_t n_types)
+static inline __attribute__((always_inline)) void sum_up(struct sums_lookup *l, const struct ledger_node *n,
+							 struct node_sums *s, uint32_t n_types)
 {
 	const uint64_t nobody = UINT64_C(1) << SUM_RANKS;
-	uint64_t ranks = add_pods(t, c, n, l, &s->has_groups, n_types), left = ranks;
+	uint64_t ranks = add_pods(l, n, &s->has_groups, n_types), left = ranks;
 
 	s->is_mixed = l->is_shared && ranks >> (SUM_RANKS - 1);
 	memcpy(s->starts, l->sums[__builtin_ctzll(ranks | nobody)].starts, sizeof(s->starts));
@@ -291,28 +294,6 @@ static inline __attribute__((always_inline)) void sum_up_types(const struct sum_
 		put_into_last(s, &l->sums[__builtin_ctzll(left)], n_types);
 		sums_clear(&l->sums[__builtin_ctzll(left)], n_types);
 	}
-}
-
-/* Nearly everybody asks for processors and memory: with their number known the loops above are none. */
-static void sum_up(const struct sum_table *t, const struct cede_cycle *c, const struct ledger_node *n,
-		   struct node_sums *s, struct sums_lookup *l)
-{
-	if (t->n_types == 2)
-		sum_up_types(t, c, n, s, l, 2);
-	else
-		sum_up_types(t, c, n, s, l, t->n_types);
-}
-
-const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node,
-					 struct sums_lookup *l)
-{
-	const struct ledger_node *n = &l->nodes[node];
-	struct node_sums *s = sums_at(t, node);
-
-	if (t->generations[node] != n->generation)
-		sum_up(t, c, n, s, l);
-	t->generations[node] = n->generation;
-	return s;
 }
 
 /* ---- what it costs at least: wanted types and the table's are the same, in the same order ---- */
@@ -365,74 +346,82 @@ static inline void cost_of(const int64_t *lacks, const struct node_sums *s, uint
 }
 
 /* What those who may go hold, pod by pod, into room. Returns how many they are. */
-static uint32_t add_lower(const struct sums_question *q, int64_t *room)
+static uint32_t add_lower(const struct sums_lookup *l, node_id node, int64_t *room)
 {
-	const struct ledger_node *n = ledger_node(q->c->ledger, q->node);
+	const struct ledger_node *n = &l->nodes[node];
 	uint32_t n_lower = 0;
 
 	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = ledger_pod(q->c->ledger, n->pods.v[i]);
-		const struct res_list *usage = &shape_get(q->c->vocab, p->shape)->usage;
+		const struct pod *p = &l->pods[n->pods.v[i]];
+		const struct res_list *usage = &shape_get(l->c->vocab, p->shape)->usage;
 
-		if (p->priority >= q->c->priority)
+		if (p->priority >= l->c->priority)
 			continue;
 		n_lower++;
-		for (uint32_t k = 1; k < q->w->n; k++)
-			room[k] += res_list_get(usage, q->w->type[k]);
+		for (uint32_t k = 1; k < l->w->n; k++)
+			room[k] += res_list_get(usage, l->w->type[k]);
 	}
 	return n_lower;
 }
 
 /* The same of a number of levels, which are all of those who may go. */
-static uint32_t add_levels(const struct sums_question *q, const struct node_sums *s, uint32_t n, int64_t *room)
+static uint32_t add_levels(const struct sums_lookup *l, const struct node_sums *s, uint32_t n, int64_t *room)
 {
-	const int64_t *frees = n ? row_of(s, n - 1, q->t->n_types) + 1 : NULL;
+	const int64_t *frees = n ? row_of(s, n - 1, l->t->n_types) + 1 : NULL;
 
-	for (uint32_t k = 1; n && k < q->w->n; k++)
+	for (uint32_t k = 1; n && k < l->w->n; k++)
 		room[k] += frees[k - 1];
 	return n ? s->n_pods[n - 1] : 0;
 }
 
 /* Everybody who may go is not enough. */
-static struct status status_out(const struct sums_question *q, const struct node_sums *s)
+static struct status status_out(const struct sums_lookup *l, const struct node_sums *s, node_id node,
+				const int64_t *lacks)
 {
 	int64_t room[SUM_TYPES + 1];
 	uint32_t n = 0, n_lower;
 
-	while (n < SUM_LEVELS && s->priority[n] < q->c->priority)
+	while (n < SUM_LEVELS && s->priority[n] < l->c->priority)
 		n++;
-	for (uint32_t k = 0; k < q->w->n; k++)
-		room[k] = q->w->amount[k] - q->lacks[k];
-	n_lower = s->is_mixed && (n == SUM_LEVELS || s->priority[n] == INT32_MAX) ? add_lower(q, room)
-										  : add_levels(q, s, n, room);
+	for (uint32_t k = 0; k < l->w->n; k++)
+		room[k] = l->w->amount[k] - lacks[k];
+	n_lower = s->is_mixed && (n == SUM_LEVELS || s->priority[n] == INT32_MAX) ? add_lower(l, node, room)
+										  : add_levels(l, s, n, room);
 	if (!n_lower)
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0);
 	room[0] += n_lower;
-	return lack_status(q->w, want_lacks(q->w, ledger_node_allocatable(q->c->ledger, q->node), room));
+	return lack_status(l->w, want_lacks(l->w, ledger_node_allocatable(l->c->ledger, node), room));
 }
 
-static inline __attribute__((always_inline)) enum sums_say
-ask_types(const struct sums_question *q, const struct node_sums *s, struct answer_cost *ret, uint32_t n_types)
+static inline __attribute__((always_inline)) enum sums_say ask(struct sums_lookup *l, struct node_sums *s, node_id node,
+							       const int64_t *lacks, struct answer_cost *ret,
+							       uint32_t n_types)
 {
+	const struct ledger_node *n = &l->nodes[node];
 	uint32_t enough = 0;
 
+	if (l->t->generations[node] != n->generation)
+		sum_up(l, n, s, n_types);
+	l->t->generations[node] = n->generation;
+	if (s->has_groups)
+		return SUMS_ASK;
 	for (uint32_t i = 0; i < SUM_LEVELS; i++)
-		enough |= (uint32_t)((s->priority[i] < q->c->priority) & is_enough(q->lacks, s, i, n_types)) << i;
+		enough |= (uint32_t)((s->priority[i] < l->c->priority) & is_enough(lacks, s, i, n_types)) << i;
 	if (!enough)
 		return SUMS_OUT;
-	cost_of(q->lacks, s, (uint32_t)__builtin_ctz(enough), ret, n_types);
+	cost_of(lacks, s, (uint32_t)__builtin_ctz(enough), ret, n_types);
 	return SUMS_LEAST;
 }
 
-enum sums_say displace_sums_ask(const struct sums_question *q, const struct node_sums *s, struct status *ret_status,
+/* Nearly everybody asks for processors and memory: with their number known the loops above are none. */
+enum sums_say displace_sums_ask(struct sums_lookup *l, node_id node, const int64_t *lacks, struct status *ret_status,
 				struct answer_cost *ret)
 {
-	enum sums_say says;
+	struct node_sums *s = sums_at(l->t, node);
+	uint32_t n_types = l->t->n_types;
+	enum sums_say says = n_types == 2 ? ask(l, s, node, lacks, ret, 2) : ask(l, s, node, lacks, ret, n_types);
 
-	if (s->has_groups)
-		return SUMS_ASK;
-	says = q->t->n_types == 2 ? ask_types(q, s, ret, 2) : ask_types(q, s, ret, q->t->n_types);
 	if (says == SUMS_OUT)
-		*ret_status = status_out(q, s);
+		*ret_status = status_out(l, s, node, lacks);
 	return says;
 }

@@ -44,25 +44,6 @@ struct priority_sums { /* of the pods of one priority, while a node is summed up
 	uint32_t n_pods;
 };
 
-/*
- * What is looked up once for many nodes: what pods of each shape hold of a table's types, and which priorities there
- * are. For one thread and one decision.
- */
-struct sums_lookup {
-	const struct pod *pods; /* the first; they lie one after the other */
-	const struct ledger_node *nodes;
-	int64_t *amounts; /* by shape, one after the other; the first -1: not known yet. NULL: looked up for each pod */
-	/* Those met so far, ascending; of more than there are ranks all higher ones share the last. */
-	int32_t priorities[SUM_RANKS + 1]; /* behind them nobody's */
-	uint32_t n_priorities;
-	bool is_shared; /* the last one is */
-	struct {
-		int32_t priority;
-		uint32_t rank; /* and one more; 0: nobody's */
-	} slots[SUM_SLOTS];
-	struct priority_sums sums[SUM_RANKS + 1]; /* by rank; nothing in them between two nodes */
-};
-
 struct sum_table { /* for one set of types */
 	uint64_t types;
 	uint64_t last_use;
@@ -79,6 +60,28 @@ struct displace_sums {
 	uint64_t clock;
 };
 
+/*
+ * What is looked up once for many nodes: what pods of each shape hold of a table's types, and which priorities there
+ * are. For one thread and one decision.
+ */
+struct sums_lookup {
+	struct sum_table *t;
+	const struct cede_cycle *c;
+	const struct want *w;
+	const struct pod *pods; /* the first; they lie one after the other */
+	const struct ledger_node *nodes;
+	int64_t *amounts; /* by shape, one after the other; the first -1: not known yet. NULL: looked up for each pod */
+	/* Those met so far, ascending; of more than there are ranks all higher ones share the last. */
+	int32_t priorities[SUM_RANKS + 1]; /* behind them nobody's */
+	uint32_t n_priorities;
+	bool is_shared; /* the last one is */
+	struct {
+		int32_t priority;
+		uint32_t rank; /* and one more; 0: nobody's */
+	} slots[SUM_SLOTS];
+	struct priority_sums sums[SUM_RANKS + 1]; /* by rank; nothing in them between two nodes */
+};
+
 enum sums_say {
 	SUMS_ASK,   /* who would go has to be looked at */
 	SUMS_OUT,   /* no candidate, for the status given */
@@ -89,20 +92,11 @@ void displace_sums_free(struct displace_sums *s);
 /* The table for what is wanted, with room for all nodes; NULL: it asks for too many types. */
 struct sum_table *displace_sums_for(struct displace_sums *s, const struct cede_cycle *c, const struct want *w);
 /* For looking at so many nodes; in the cycle's arena. */
-struct sums_lookup *displace_sums_lookup(const struct sum_table *t, const struct cede_cycle *c, uint32_t n_nodes);
-/* Brought up to date. */
-const struct node_sums *displace_sums_of(struct sum_table *t, const struct cede_cycle *c, node_id node,
-					 struct sums_lookup *l);
-struct sums_question { /* about one node */
-	const struct sum_table *t;
-	const struct cede_cycle *c;
-	const struct want *w;
-	node_id node;
-	const int64_t *lacks; /* so much more is wanted than there is room; below 0: there is more */
-};
+struct sums_lookup *displace_sums_lookup(struct sum_table *t, const struct cede_cycle *c, const struct want *w,
+					 uint32_t n_nodes);
 /*
- * For a pod that displace_is_fast, of a node that refused it for want of room; s: its sums. *ret is what evictions cost
- * there at least; the node in it is left alone.
+ * For a pod that displace_is_fast, of a node that refused it for want of room: so much more is wanted than there is
+ * (below 0: there is more). *ret is what evictions cost there at least; the node in it is left alone.
  */
-enum sums_say displace_sums_ask(const struct sums_question *q, const struct node_sums *s, struct status *ret_status,
+enum sums_say displace_sums_ask(struct sums_lookup *l, node_id node, const int64_t *lacks, struct status *ret_status,
 				struct answer_cost *ret);
