@@ -105,8 +105,6 @@ struct sums_lookup *displace_sums_lookup(struct sum_table *t, const struct cede_
 	l->amounts = NULL;
 	l->n_priorities = 0;
 	l->is_shared = false;
-	l->priorities[SUM_RANKS] = INT32_MAX;
-	sums_clear(&l->sums[SUM_RANKS], SUM_TYPES);
 	memset(l->slots, 0, sizeof(l->slots));
 	if (n_shapes > n_nodes || !t->n_types) /* most would be looked up for one pod */
 		return l;
@@ -246,53 +244,59 @@ static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node 
 	return ranks;
 }
 
-/* On top of those below. */
-static inline void put_level(struct node_sums *s, uint32_t level, const struct priority_sums *from, uint32_t n_types)
+static inline void add_priority(struct priority_sums *to, const struct priority_sums *from, uint32_t n_types)
 {
-	uint32_t width = 1 + 2 * n_types;
-	int64_t *row = s->rows + level * width;
-	const int64_t *below = row - width;
-
-	s->n_pods[level] = (level ? s->n_pods[level - 1] : 0) + from->n_pods;
-	row[0] = from->starts[0];
-	for (uint32_t k = 1; k < 1 + n_types; k++) {
-		row[k] = (level ? below[k] : 0) + from->frees[k - 1];
-		row[k + n_types] = max64(level ? below[k + n_types] : 0, from->most[k - 1]);
+	to->n_pods += from->n_pods;
+	for (uint32_t k = 0; k < n_types; k++) {
+		to->frees[k] += from->frees[k];
+		to->most[k] = max64(to->most[k], from->most[k]);
 	}
 }
 
-/* Whoever is higher still. */
-static inline void put_into_last(struct node_sums *s, const struct priority_sums *from, uint32_t n_types)
+/* With those up to it. */
+static inline void put_level(struct node_sums *s, uint32_t level, int64_t latest, const struct priority_sums *all,
+			     uint32_t n_types)
 {
-	int64_t *row = s->rows + (SUM_LEVELS - 1) * (1 + 2 * n_types);
+	int64_t *row = s->rows + level * (1 + 2 * n_types);
 
-	s->is_mixed = true;
-	s->n_pods[SUM_LEVELS - 1] += from->n_pods;
-	row[0] = max64(row[0], from->starts[0]);
-	for (uint32_t k = 1; k < 1 + n_types; k++) {
-		row[k] += from->frees[k - 1];
-		row[k + n_types] = max64(row[k + n_types], from->most[k - 1]);
+	s->n_pods[level] = all->n_pods;
+	row[0] = latest;
+	for (uint32_t k = 0; k < n_types; k++) {
+		row[1 + k] = all->frees[k];
+		row[1 + n_types + k] = all->most[k];
 	}
 }
 
 static inline __attribute__((always_inline)) void sum_up(struct sums_lookup *l, const struct ledger_node *n,
 							 struct node_sums *s, uint32_t n_types)
 {
-	const uint64_t nobody = UINT64_C(1) << SUM_RANKS;
 	uint64_t ranks = add_pods(l, n, &s->has_groups, n_types), left = ranks;
+	struct priority_sums all;
+	int64_t latest = INT64_MIN;
+	uint32_t level;
 
+	sums_clear(&all, n_types);
 	s->is_mixed = l->is_shared && ranks >> (SUM_RANKS - 1);
-	memcpy(s->starts, l->sums[__builtin_ctzll(ranks | nobody)].starts, sizeof(s->starts));
-	for (uint32_t i = 0; i < SUM_LEVELS; i++, left &= left - 1) {
-		uint32_t rank = (uint32_t)__builtin_ctzll(left | nobody);
+	if (ranks)
+		memcpy(s->starts, l->sums[__builtin_ctzll(ranks)].starts, sizeof(s->starts));
+	for (level = 0; level < SUM_LEVELS && left; level++, left &= left - 1) {
+		uint32_t rank = (uint32_t)__builtin_ctzll(left);
 
-		s->priority[i] = l->priorities[rank];
-		put_level(s, i, &l->sums[rank], n_types);
+		s->priority[level] = l->priorities[rank];
+		latest = l->sums[rank].starts[0];
+		add_priority(&all, &l->sums[rank], n_types);
+		put_level(s, level, latest, &all, n_types);
 		sums_clear(&l->sums[rank], n_types);
 	}
-	for (; left; left &= left - 1) {
-		put_into_last(s, &l->sums[__builtin_ctzll(left)], n_types);
-		sums_clear(&l->sums[__builtin_ctzll(left)], n_types);
+	s->n = (uint8_t)level;
+	for (; left; left &= left - 1) { /* whoever is higher still */
+		struct priority_sums *p = &l->sums[__builtin_ctzll(left)];
+
+		s->is_mixed = true;
+		latest = max64(latest, p->starts[0]);
+		add_priority(&all, p, n_types);
+		put_level(s, SUM_LEVELS - 1, latest, &all, n_types);
+		sums_clear(p, n_types);
 	}
 }
 
@@ -319,10 +323,9 @@ static inline uint32_t least_victims(const int64_t *lacks, const int64_t *most, 
 	int64_t least = max64(lacks[0], 1);
 
 	for (uint32_t k = 0; k < n_types; k++) {
-		int64_t one = most[k];
+		uint64_t one = (uint64_t)max64(most[k], 1), all = (uint64_t)max64(lacks[1 + k], 0);
 
-		if (lacks[1 + k] > (__int128)one * least) /* so many are not enough */
-			least = (lacks[1 + k] - 1) / one + 1;
+		least = max64(least, (int64_t)((all + one - 1) / one));
 	}
 	return (uint32_t)least;
 }
@@ -381,12 +384,11 @@ static struct status status_out(const struct sums_lookup *l, const struct node_s
 	int64_t room[SUM_TYPES + 1];
 	uint32_t n = 0, n_lower;
 
-	while (n < SUM_LEVELS && s->priority[n] < l->c->priority)
+	while (n < s->n && s->priority[n] < l->c->priority)
 		n++;
 	for (uint32_t k = 0; k < l->w->n; k++)
 		room[k] = l->w->amount[k] - lacks[k];
-	n_lower = s->is_mixed && (n == SUM_LEVELS || s->priority[n] == INT32_MAX) ? add_lower(l, node, room)
-										  : add_levels(l, s, n, room);
+	n_lower = s->is_mixed && n == s->n ? add_lower(l, node, room) : add_levels(l, s, n, room);
 	if (!n_lower)
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_NO_VICTIMS, 0);
 	room[0] += n_lower;
@@ -398,18 +400,18 @@ static inline __attribute__((always_inline)) enum sums_say ask(struct sums_looku
 							       uint32_t n_types)
 {
 	const struct ledger_node *n = &l->nodes[node];
-	uint32_t enough = 0;
+	uint32_t level = 0;
 
 	if (l->t->generations[node] != n->generation)
 		sum_up(l, n, s, n_types);
 	l->t->generations[node] = n->generation;
 	if (s->has_groups)
 		return SUMS_ASK;
-	for (uint32_t i = 0; i < SUM_LEVELS; i++)
-		enough |= (uint32_t)((s->priority[i] < l->c->priority) & is_enough(lacks, s, i, n_types)) << i;
-	if (!enough)
+	while (level < s->n && !is_enough(lacks, s, level, n_types))
+		level++;
+	if (level == s->n || s->priority[level] >= l->c->priority)
 		return SUMS_OUT;
-	cost_of(lacks, s, (uint32_t)__builtin_ctz(enough), ret, n_types);
+	cost_of(lacks, s, level, ret, n_types);
 	return SUMS_LEAST;
 }
 

@@ -21,14 +21,15 @@ enum {
 	SUM_STARTS = 3,
 	SUM_TABLES = 4,
 	SUM_ENTRIES = 1 << 18,
-	SUM_RANKS = 63,
+	SUM_RANKS = 64,
 	SUM_SLOTS = 128, /* a power of two, with room to spare for all ranks */
 };
 
 struct node_sums { /* by level; of more priorities than there are levels all higher ones share the last one */
-	int32_t priority[SUM_LEVELS]; /* ascending, of the shared one the lowest; INT32_MAX: not in use */
+	int32_t priority[SUM_LEVELS]; /* ascending, of the shared one the lowest */
 	uint32_t n_pods[SUM_LEVELS];  /* up to it */
 	int64_t starts[SUM_STARTS];   /* the last ones of pods of the lowest level, the last first */
+	uint8_t n;		      /* levels */
 	bool has_groups;	      /* somebody is in one */
 	bool is_mixed;		      /* several priorities share the last level */
 	/*
@@ -72,14 +73,14 @@ struct sums_lookup {
 	const struct ledger_node *nodes;
 	int64_t *amounts; /* by shape, one after the other; the first -1: not known yet. NULL: looked up for each pod */
 	/* Those met so far, ascending; of more than there are ranks all higher ones share the last. */
-	int32_t priorities[SUM_RANKS + 1]; /* behind them nobody's */
+	int32_t priorities[SUM_RANKS];
 	uint32_t n_priorities;
 	bool is_shared; /* the last one is */
 	struct {
 		int32_t priority;
 		uint32_t rank; /* and one more; 0: nobody's */
 	} slots[SUM_SLOTS];
-	struct priority_sums sums[SUM_RANKS + 1]; /* by rank; nothing in them between two nodes */
+	struct priority_sums sums[SUM_RANKS]; /* by rank; nothing in them between two nodes */
 };
 
 enum sums_say {
