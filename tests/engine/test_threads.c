@@ -30,18 +30,34 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 	return create(thread, attr, run, arg);
 }
 
-/* Plain nodes, and among them some where budgets, groups or reserved room take part. */
+/*
+ * Plain nodes, some hundred that lack one thing after as many that lack another, and among them some where budgets,
+ * groups or reserved room take part.
+ */
 static void put_many(bool has_nominated)
 {
 	put_cluster("pdb b app=a 1; group g 1 all");
-	for (int i = 0; i < NODES; i++)
+	for (int i = 0; i < NODES; i++) {
+		const char *lacks = i / 300 % 2 ? "cpu" : "memory";
+
 		put_cluster(arena_printf(
-			f.arena, "node n%04d cpu=2; pod a%d@n%04d %d cpu=1 +%d%s; pod b%d@n%04d 3 cpu=1 +3%s", i, i, i,
-			2 + i % 3, 1 + i % 7, i % 50 == 7 ? " .app=a" : "", i, i, i % 100 == 9 ? " &g" : ""));
+			f.arena, "node n%04d cpu=%d memory=%d; pod a%d@n%04d %d %s=1 +%d%s; pod b%d@n%04d 3 %s=1 +3%s",
+			i, i / 300 % 2 ? 2 : 9, i / 300 % 2 ? 9 : 2, i, i, 2 + i % 3, lacks, 1 + i % 7,
+			i % 50 == 7 ? " .app=a" : "", i, i, lacks, i % 100 == 9 ? " &g" : ""));
+	}
 	for (int i = 0; has_nominated && i < NODES; i += 500)
-		put_cluster(arena_printf(f.arena, "pod w%d 5 cpu=1 ^n%04d", i, i));
+		put_cluster(arena_printf(f.arena, "pod w%d 5 cpu=1 memory=1 ^n%04d", i, i));
 	for (int i = 0; i < 4; i++)
-		put_cluster(arena_printf(f.arena, "pod p%d 9 cpu=2", i));
+		put_cluster(arena_printf(f.arena, "pod p%d 9 cpu=2 memory=2", i));
+}
+
+static const char *plan_and_messages(void)
+{
+	const char *s = plan(1);
+
+	for (uint32_t i = 0; i < en.last.v.n; i++)
+		s = arena_printf(f.arena, "%s; %s", s, en.last.v.v[i].message);
+	return s;
 }
 
 static const struct {
@@ -69,7 +85,7 @@ static void check(bool has_nominated)
 		memset(&threads, 0, sizeof(threads));
 		threads.fails_every = rows[i].fails_every;
 		en.config->threads = rows[i].threads;
-		got = plan(1);
+		got = plan_and_messages();
 		first = first ? first : got;
 		expect_text(rows[i].says, got, first);
 		if (threads.started < rows[i].started || (!rows[i].started && threads.started))
