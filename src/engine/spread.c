@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread that gets no processor until everything is taken is not waited for: it finds nothing to do, and nothing of
+ * the caller's is touched. So the loop is on the heap, and the last who knows it frees it.
+ */
 #include "engine/spread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include "base/arena.h"
 
 enum { PIECES = 8 }; /* for each thread */
 
@@ -12,24 +18,79 @@ struct spread {
 	void *ctx;
 	uint32_t n, size;
 	_Atomic uint64_t next; /* where the next piece begins */
+	pthread_mutex_t lock;
+	pthread_cond_t is_done;
+	/* under the lock: */
+	uint32_t n_users;   /* who know it: the caller, and threads that have not ended */
+	uint32_t n_started; /* threads that work or did */
+	uint32_t n_working;
 };
 
-struct spread_worker {
-	struct spread *s;
-	uint32_t i;
-	pthread_t thread;
-	bool has_thread;
-};
-
-static void *work(void *arg)
+static struct spread *spread_new(uint32_t n, uint32_t size, spread_fn f, void *ctx)
 {
-	const struct spread_worker *w = arg;
-	struct spread *s = w->s;
+	struct spread *s = mem_alloc(sizeof(*s));
+
+	s->f = f;
+	s->ctx = ctx;
+	s->n = n;
+	s->size = size;
+	s->n_users = 1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->is_done, NULL);
+	return s;
+}
+
+/* The lock is held, and is not any more. */
+static void leave(struct spread *s)
+{
+	bool is_last = --s->n_users == 0;
+
+	pthread_mutex_unlock(&s->lock);
+	if (!is_last)
+		return;
+	pthread_cond_destroy(&s->is_done);
+	pthread_mutex_destroy(&s->lock);
+	mem_free(s);
+}
+
+static void work(struct spread *s, uint32_t thread)
+{
 	uint64_t from;
 
 	while ((from = atomic_fetch_add_explicit(&s->next, s->size, memory_order_relaxed)) < s->n)
-		s->f(s->ctx, w->i, (uint32_t)from, s->n - from < s->size ? s->n : (uint32_t)from + s->size);
+		s->f(s->ctx, thread, (uint32_t)from, s->n - from < s->size ? s->n : (uint32_t)from + s->size);
+}
+
+static void *run(void *arg)
+{
+	struct spread *s = arg;
+	uint32_t thread;
+
+	pthread_mutex_lock(&s->lock);
+	thread = ++s->n_started;
+	s->n_working++;
+	pthread_mutex_unlock(&s->lock);
+	work(s, thread);
+	pthread_mutex_lock(&s->lock);
+	s->n_working--;
+	pthread_cond_signal(&s->is_done);
+	leave(s);
 	return NULL;
+}
+
+static void start(struct spread *s)
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&s->lock);
+	s->n_users++;
+	pthread_mutex_unlock(&s->lock);
+	if (!pthread_create(&thread, NULL, run, s)) {
+		pthread_detach(thread);
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	leave(s);
 }
 
 uint32_t spread_threads(uint32_t threads, uint32_t n, uint32_t least)
@@ -48,15 +109,13 @@ uint32_t spread_size(uint32_t threads, uint32_t n)
 
 void spread_run(uint32_t threads, uint32_t n, uint32_t size, spread_fn f, void *ctx)
 {
-	struct spread s = {.f = f, .ctx = ctx, .n = n, .size = size};
-	struct spread_worker w[SPREAD_MAX];
+	struct spread *s = spread_new(n, size, f, ctx);
 
-	for (uint32_t i = 0; i < threads; i++) {
-		w[i] = (struct spread_worker){.s = &s, .i = i};
-		w[i].has_thread = i && !pthread_create(&w[i].thread, NULL, work, &w[i]);
-	}
-	work(&w[0]);
 	for (uint32_t i = 1; i < threads; i++)
-		if (w[i].has_thread)
-			pthread_join(w[i].thread, NULL);
+		start(s);
+	work(s, 0);
+	pthread_mutex_lock(&s->lock);
+	while (s->n_working)
+		pthread_cond_wait(&s->is_done, &s->lock);
+	leave(s);
 }

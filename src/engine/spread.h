@@ -2,9 +2,9 @@
 /*
  * spread.h - a loop over many things, cut into pieces that several threads take one after the other.
  *
- * Pieces are ranges, so what is written by index comes out the same whoever does them; where each of them begins depends
- * on the number of threads alone. Who is held up does fewer of them. A thread that cannot be started is no fault: the
- * others do all.
+ * Pieces are ranges, so what is written by index comes out the same whoever does them; where each of them begins
+ * depends on the number of threads alone. Who is held up does fewer of them, and a thread that comes when all is taken
+ * is not waited for. One that cannot be started is no fault: the others do all.
  */
 #pragma once
 
