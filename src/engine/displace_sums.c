@@ -216,7 +216,7 @@ static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node 
 {
 	const pod_id *ids = n->pods.v, *end = ids + n->pods.n;
 	const struct pod *pods = l->pods;
-	int64_t *by_shape = l->amounts, own[SUM_TYPES];
+	int64_t *by_shape = l->amounts, own[SUM_TYPES] = {0};
 	group_id groups = GROUP_NONE;
 	uint64_t ranks = 0;
 
@@ -257,7 +257,7 @@ static inline void add_priority(struct priority_sums *to, const struct priority_
 static inline void put_level(struct node_sums *s, uint32_t level, int64_t latest, const struct priority_sums *all,
 			     uint32_t n_types)
 {
-	int64_t *row = s->rows + level * (1 + 2 * n_types);
+	int64_t *row = s->rows + (size_t)level * (1 + 2 * n_types);
 
 	s->n_pods[level] = all->n_pods;
 	row[0] = latest;
@@ -304,7 +304,7 @@ static inline __attribute__((always_inline)) void sum_up(struct sums_lookup *l, 
 
 static const int64_t *row_of(const struct node_sums *s, uint32_t level, uint32_t n_types)
 {
-	return s->rows + level * (1 + 2 * n_types);
+	return s->rows + (size_t)level * (1 + 2 * n_types);
 }
 
 static inline bool is_enough(const int64_t *lacks, const struct node_sums *s, uint32_t level, uint32_t n_types)
@@ -381,7 +381,7 @@ static uint32_t add_levels(const struct sums_lookup *l, const struct node_sums *
 static struct status status_out(const struct sums_lookup *l, const struct node_sums *s, node_id node,
 				const int64_t *lacks)
 {
-	int64_t room[SUM_TYPES + 1];
+	int64_t room[SUM_TYPES + 1] = {0};
 	uint32_t n = 0, n_lower;
 
 	while (n < s->n && s->priority[n] < l->c->priority)
