@@ -58,10 +58,14 @@ static bool clear_leaving(struct attempt *a, node_id node, bool with_stuck)
 /* Does it fit once whoever is leaving this node is gone? */
 static bool fits_soon(struct attempt *a, node_id node, bool with_stuck)
 {
+	const int64_t *leaving = ledger_node_leaving(a->c.ledger, node);
 	ledger_mark mark = ledger_get_mark(a->c.ledger);
-	bool has_leaving = clear_leaving(a, node, with_stuck);
+	bool has_leaving;
 	struct status s;
 
+	if (!leaving[RES_PODS] || (!a->c.moves_all && cycle_is_full_without(&a->c, node, leaving)))
+		return false;
+	has_leaving = clear_leaving(a, node, with_stuck);
 	s = has_leaving ? cycle_fits(&a->c, node) : status_of_framework(CEDE_UNSCHEDULABLE, FW_NONE, 0);
 	ledger_rollback(a->c.ledger, mark);
 	return status_is_success(&s);

@@ -217,14 +217,15 @@ static void fill_static(struct cede_cycle *c)
 	}
 }
 
-static uint64_t asked_filters(const struct framework *f)
+static void list_asked(struct cede_cycle *c, const struct framework *f)
 {
-	uint64_t bits = 0;
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+		uint64_t bit = UINT64_C(1) << i;
 
-	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++)
-		if (!is_static(&f->plugins.v[f->order[POINT_FILTER].v[k]]))
-			bits |= UINT64_C(1) << f->order[POINT_FILTER].v[k];
-	return bits;
+		c->asked |= is_static(&f->plugins.v[i]) ? 0 : bit;
+		c->counts_room |= f->plugins.v[i].table == &resources_fit_plugin ? bit : 0;
+	}
 }
 
 static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, pod_id pod, int64_t now_ns)
@@ -235,7 +236,7 @@ static void set_up(struct cede_cycle *c, struct framework *f, struct arena *a, p
 	c->names = vocab_names(ledger_vocab(f->ledger));
 	c->states = arena_n(a, f->plugins.n + 1, void *);
 	c->pre_filter = success();
-	c->asked = asked_filters(f);
+	list_asked(c, f);
 	c->nodes = framework_nodes(f, &c->n_nodes);
 	if (pod == POD_NONE)
 		return;
@@ -322,12 +323,13 @@ static uint32_t static_rank(const struct cede_cycle *c, node_id node)
 	return v >= STATIC_REFUSED ? (uint32_t)(v - STATIC_REFUSED) : UINT32_MAX;
 }
 
-struct status cycle_filter(const struct cede_cycle *c, node_id node)
+struct status cycle_filter_but(const struct cede_cycle *c, node_id node, uint64_t open, bool *ret_is_open)
 {
 	const struct framework *f = c->framework;
 	uint32_t refused_by = static_rank(c, node);
 	uint64_t asked = c->asked & ~c->skip_filter;
 
+	*ret_is_open = false;
 	if (!status_is_success(&c->pre_filter) && !c->is_dry_run)
 		return c->pre_filter;
 	if (c->has_node_set && !bits_has(&c->node_set, node))
@@ -340,6 +342,9 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 			return static_refusal(c, i, node);
 		if (!(asked >> i & 1) || plugin_at(c, i)->is_disabled)
 			continue;
+		*ret_is_open = open >> i & 1;
+		if (*ret_is_open)
+			break;
 		v = ask(c, i, node);
 		if (v.code != CEDE_SUCCESS)
 			return by_plugin(v, i);
@@ -347,31 +352,11 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 	return success();
 }
 
-/* A reserved place holds against everybody, a nominated one against pods of the same or lower priority. */
-static bool holds_against(const struct cede_cycle *c, pod_id q)
+struct status cycle_filter(const struct cede_cycle *c, node_id node)
 {
-	const struct pod *p = ledger_pod(c->ledger, q);
+	bool is_open;
 
-	return q != c->pod && (p->nomination == NOMINATION_RESERVED ||
-			       (p->nomination == NOMINATION_ADVISORY && p->priority >= c->priority));
-}
-
-static bool has_holders(const struct cede_cycle *c, const struct ledger_node *n)
-{
-	for (uint32_t i = 0; i < n->nominated.n; i++)
-		if (holds_against(c, n->nominated.v[i]))
-			return true;
-	return false;
-}
-
-static void let_leaving_go(struct cede_cycle *c, const struct ledger_node *n)
-{
-	for (uint32_t i = n->pods.n; i-- > 0;) {
-		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
-
-		if (p->state == POD_LEAVING && !pod_is_stuck(p, c->now_ns, c->patience_ns))
-			ledger_vacate(c->ledger, n->pods.v[i]);
-	}
+	return cycle_filter_but(c, node, 0, &is_open);
 }
 
 bool cycle_counts_room(const struct cede_cycle *c)
@@ -419,107 +404,6 @@ bool cycle_knows_who_matters(const struct cede_cycle *c)
 bool cycle_cares_about(const struct cede_cycle *c, const struct pod *p)
 {
 	return affinity_cares(c, p) || spread_cares(c, p);
-}
-
-void cycle_add_usage(const struct cede_cycle *c, const struct pod *p, int64_t *row, int64_t times)
-{
-	const struct res_list *usage = &shape_get(c->vocab, p->shape)->usage;
-
-	row[RES_PODS] += times;
-	for (uint32_t i = 0; i < usage->n; i++)
-		if (usage->v[i].type != RES_PODS)
-			row[usage->v[i].type] += times * usage->v[i].amount;
-}
-
-bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row)
-{
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-	bool is_any = false;
-
-	for (uint32_t i = 0; i < n->nominated.n; i++) {
-		if (!holds_against(c, n->nominated.v[i]))
-			continue;
-		cycle_add_usage(c, ledger_pod(c->ledger, n->nominated.v[i]), row, 1);
-		is_any = true;
-	}
-	return is_any;
-}
-
-static struct status filter_beside(struct cede_cycle *c, node_id node, const int64_t *beside)
-{
-	struct status s;
-
-	c->beside = beside;
-	s = cycle_filter(c, node);
-	c->beside = NULL;
-	return s;
-}
-
-struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone)
-{
-	int64_t beside[RES_MAX];
-	struct status with;
-
-	for (uint32_t r = 0; r < ledger_stride(c->ledger); r++)
-		beside[r] = -gone[r];
-	if (!cycle_add_holders(c, node, beside))
-		return filter_beside(c, node, beside);
-	with = filter_beside(c, node, beside);
-	if (!status_is_success(&with))
-		return with;
-	for (uint32_t r = 0; r < ledger_stride(c->ledger); r++)
-		beside[r] = -gone[r];
-	return filter_beside(c, node, beside);
-}
-
-/* What will be taken in the end, by numbers alone. */
-static struct status filter_in_the_end(struct cede_cycle *c, node_id node)
-{
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-	int64_t beside[RES_MAX];
-
-	memset(beside, 0, ledger_stride(c->ledger) * sizeof(*beside));
-	for (uint32_t i = 0; c->leaving_make_room && ledger_node_leaving(c->ledger, node)[RES_PODS] && i < n->pods.n;
-	     i++) {
-		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
-
-		if (p->state == POD_LEAVING && !pod_is_stuck(p, c->now_ns, c->patience_ns))
-			cycle_add_usage(c, p, beside, -1);
-	}
-	cycle_add_holders(c, node, beside);
-	return filter_beside(c, node, beside);
-}
-
-static struct status filter_by_moves(struct cede_cycle *c, node_id node)
-{
-	const struct ledger_node *n = ledger_node(c->ledger, node);
-	ledger_mark mark = ledger_get_mark(c->ledger);
-	struct status with;
-
-	if (c->leaving_make_room)
-		let_leaving_go(c, n);
-	for (uint32_t i = 0; i < n->nominated.n;) {
-		pod_id q = n->nominated.v[i];
-
-		if (holds_against(c, q))
-			ledger_place(c->ledger, q, node); /* takes it off the list of nominated pods */
-		else
-			i++;
-	}
-	with = cycle_filter(c, node);
-	ledger_rollback(c->ledger, mark);
-	return with;
-}
-
-/* Beside those the node was nominated for, in the end; and as it is now. */
-struct status cycle_fits(struct cede_cycle *c, node_id node)
-{
-	struct status with;
-
-	if (!has_holders(c, ledger_node(c->ledger, node)))
-		return cycle_filter(c, node);
-	with = cycle_is_by_room(c) && !c->moves_all ? filter_in_the_end(c, node) : filter_by_moves(c, node);
-	return status_is_success(&with) ? cycle_filter(c, node) : with;
 }
 
 /* ---- Score ---- */

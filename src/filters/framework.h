@@ -104,8 +104,9 @@ struct cede_cycle {
 	int64_t now_ns;
 	void **states;			  /* per plugin index */
 	uint64_t skip_filter, skip_score; /* plugin index bits (at most 64 plugins) */
-	uint64_t asked;	   /* filters that depend on more than shape and node: all others are passed over */
-	bool has_node_set; /* PreFilter restricted the nodes: */
+	uint64_t asked;	      /* filters that depend on more than shape and node: all others are passed over */
+	uint64_t counts_room; /* the one that counts resources */
+	bool has_node_set;    /* PreFilter restricted the nodes: */
 	struct bits node_set;
 	const name_id *absent; /* names in the set that no node has; they keep it from being empty */
 	uint32_t n_absent;
@@ -182,6 +183,8 @@ bool cycle_cares_about(const struct cede_cycle *c, const struct pod *p);
  * nobody who is gone matters.
  */
 struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone);
+/* Once at most so much is gone from the node: is there too little room for it all the same? False: perhaps not. */
+bool cycle_is_full_without(struct cede_cycle *c, node_id node, const int64_t *gone);
 /* What those take of the node whose places there hold against this pod is added to row; false: nobody's does. */
 bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row);
 /* What a pod takes of its node, added to row so many times. */
