@@ -48,6 +48,8 @@ bool host_ports_clash(const struct shape *a, const struct shape *b);
  */
 bool affinity_cares(const struct cede_cycle *c, const struct pod *p);
 bool spread_cares(const struct cede_cycle *c, const struct pod *p);
+/* PodTopologySpread: a wary pod holds reserved room on the node now, or no longer does. */
+void spread_pod_holds(struct cede_cycle *c, pod_id pod, node_id node, bool holds);
 /* NodeResourcesFit: is the profile told not to look at this type? */
 bool resources_fit_ignores(const struct cede_cycle *c, res_id type);
 

@@ -212,6 +212,16 @@ static void on_leaving(void *ctx, const struct ledger *l, pod_id pod, bool is_le
 		cycle_pod_leaving(f->cycle, pod, is_leaving);
 }
 
+static void on_hold(void *ctx, const struct ledger *l, pod_id pod, node_id node, bool holds)
+{
+	struct framework *f = ctx;
+
+	if (f->has_roster)
+		roster_hold(&f->roster, l, pod, holds);
+	if (f->cycle)
+		spread_pod_holds(f->cycle, pod, node, holds);
+}
+
 static void on_node(void *ctx, const struct ledger *l, node_id node)
 {
 	struct framework *f = ctx;
@@ -260,6 +270,7 @@ struct framework *framework_new(struct cluster *c, const struct kube_profile *pr
 					   .on_add = on_add,
 					   .on_remove = on_remove,
 					   .on_leaving = on_leaving,
+					   .on_hold = on_hold,
 					   .on_node = on_node,
 					   .hears_of_moves_alone = true,
 					   .check = check};

@@ -95,13 +95,22 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
  */
 static void count_reserved(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
-	for (pod_id q = ledger_next_wary(c->ledger, 0); q != POD_NONE; q = ledger_next_wary(c->ledger, q + 1)) {
-		const struct pod *p = ledger_pod(c->ledger, q);
-		const struct pod_terms *anti = &shape_get(c->vocab, p->shape)->anti_affinity;
+	const struct roster *r = framework_roster(c->framework);
 
-		for (uint32_t i = 0; q != c->pod && i < anti->n; i++)
-			if (term_means_waiting(c, &anti->terms[i], labelset_get(c->vocab, p->labelset)))
-				tally_add(&s->against, against_sums(c, a, s, &anti->terms[i]), p->node, 1);
+	for (uint32_t i = 0; i < roster_wary_limit(r); i++) {
+		struct roster_group g = roster_wary_at(r, i);
+		const struct pod_terms *anti = g.first == ID_NONE ? NULL : &shape_get(c->vocab, g.shape)->anti_affinity;
+
+		for (uint32_t k = 0; anti && k < anti->n; k++) {
+			struct sums *sums;
+
+			if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g.labelset)))
+				continue;
+			sums = against_sums(c, a, s, &anti->terms[k]);
+			for (pod_id p = g.first; p != ID_NONE; p = roster_wary_next(r, p))
+				if (p != c->pod)
+					tally_add(&s->against, sums, ledger_pod(c->ledger, p)->node, 1);
+		}
 	}
 }
 

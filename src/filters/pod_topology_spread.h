@@ -50,12 +50,12 @@ uint8_t spread_node(const struct cede_cycle *c, const struct spread_rules *rules
 typedef void (*spread_count)(void *ctx, node_id node);
 void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread_count fn, void *ctx);
 
-struct spread_filter;
-struct spread_holder;
+struct spread_counts;
+struct spread_holders;
 struct spread_score;
 struct spread_state { /* of a cycle; any may be missing */
-	struct spread_filter *filter;
-	struct spread_holder *holders; /* who holds reserved room, and minds where the pod goes */
+	struct spread_counts *filter;
+	struct spread_holders *holders; /* who holds reserved room, and minds where the pod goes */
 	struct spread_score *score;
 };
 

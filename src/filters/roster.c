@@ -6,9 +6,14 @@ static uint64_t labelset_key(const struct pod *p)
 	return (uint64_t)p->labelset + 1;
 }
 
+static uint64_t kind_key(const struct pod *p)
+{
+	return map_key2(p->shape + 1, p->labelset);
+}
+
 static uint64_t terms_key(const struct ledger *l, const struct pod *p)
 {
-	return shape_has_terms(shape_get(ledger_vocab(l), p->shape)) ? map_key2(p->shape + 1, p->labelset) : 0;
+	return shape_has_terms(shape_get(ledger_vocab(l), p->shape)) ? kind_key(p) : 0;
 }
 
 /* The label set is listed while one of its pods is on a node. */
@@ -44,6 +49,8 @@ void roster_fill(struct roster *r, const struct ledger *l)
 	for (pod_id pod = 0; pod < n; pod++)
 		if (is_on_node(ledger_pod(l, pod)))
 			id_index_put(&r->by_terms, pod, terms_key(l, ledger_pod(l, pod)));
+	for (pod_id pod = ledger_next_wary(l, 0); pod != POD_NONE; pod = ledger_next_wary(l, pod + 1))
+		roster_hold(r, l, pod, true);
 }
 
 /* The list of a label set is looked up once. */
@@ -76,18 +83,32 @@ void roster_remove(struct roster *r, const struct ledger *l, pod_id pod)
 	note_labelset(r, l, p->labelset);
 }
 
+void roster_hold(struct roster *r, const struct ledger *l, pod_id pod, bool holds)
+{
+	id_index_put(&r->by_wary, pod, holds ? kind_key(ledger_pod(l, pod)) : 0);
+}
+
 void roster_free(struct roster *r)
 {
+	id_index_free(&r->by_wary);
 	id_index_free(&r->by_labelset);
 	id_index_free(&r->by_ns);
 	id_index_free(&r->by_terms);
 }
 
+static struct roster_group group_of(const struct id_list *list)
+{
+	return (struct roster_group){(shape_id)(list->key >> 32) - 1, (labelset_id)list->key, list->first};
+}
+
 struct roster_group roster_group_at(const struct roster *r, uint32_t i)
 {
-	const struct id_list *list = &r->by_terms.lists.v[i];
+	return group_of(&r->by_terms.lists.v[i]);
+}
 
-	return (struct roster_group){(shape_id)(list->key >> 32) - 1, (labelset_id)list->key, list->first};
+struct roster_group roster_wary_at(const struct roster *r, uint32_t i)
+{
+	return group_of(&r->by_wary.lists.v[i]);
 }
 
 /* 0: in none. */
@@ -100,10 +121,11 @@ enum err_code roster_check(const struct roster *r, const struct ledger *l, struc
 {
 	for (pod_id id = 0; id < ledger_pod_limit(l); id++) {
 		const struct pod *p = ledger_pod(l, id);
-		bool is_there = is_on_node(p);
+		bool is_there = is_on_node(p), is_wary = ledger_next_wary(l, id) == id;
 
 		if ((r->has_pods && key_of(&r->by_labelset, id) != (is_there ? labelset_key(p) : 0)) ||
-		    key_of(&r->by_terms, id) != (is_there ? terms_key(l, p) : 0))
+		    key_of(&r->by_terms, id) != (is_there ? terms_key(l, p) : 0) ||
+		    key_of(&r->by_wary, id) != (is_wary ? kind_key(p) : 0))
 			return err_fail(e, ERR_INTERNAL, "roster: pod %u is in the wrong list", id);
 	}
 	for (labelset_id k = 0; k < labelset_limit(ledger_vocab(l)); k++)

@@ -8,6 +8,8 @@
  *	for (labelset_id k = roster_labelset_first(r, ns); k != ID_NONE; k = roster_labelset_next(r, k))
  *		for (pod_id p = roster_pod_first(r, k); p != ID_NONE; p = roster_pod_next(r, p))
  *
+ * Wary pods, which wait and hold reserved room, are in lists of their own.
+ *
  * Which label sets have pods the ledger knows. Lists of all pods by label set are made when somebody asks for pods of
  * one (framework_roster_pods): where selectors mean nobody that runs, nobody does.
  *
@@ -15,6 +17,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "ledger/id_index.h"
 #include "ledger/ledger.h"
 
@@ -24,6 +27,8 @@ struct roster {
 	struct id_index by_ns;	     /* label sets that have pods */
 	/* pods with (anti-)affinity to others, by shape and label set: their terms say the same */
 	struct id_index by_terms;
+	/* wary pods (ledger_next_wary), by shape and label set */
+	struct id_index by_wary;
 };
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
@@ -31,6 +36,7 @@ void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
 void roster_fill(struct roster *r, const struct ledger *l);
 void roster_fill_pods(struct roster *r, const struct ledger *l);
 void roster_remove(struct roster *r, const struct ledger *l, pod_id pod);
+void roster_hold(struct roster *r, const struct ledger *l, pod_id pod, bool holds); /* reserved room */
 void roster_free(struct roster *r);
 /* ERR_INTERNAL if it is not what the ledger says. */
 enum err_code roster_check(const struct roster *r, const struct ledger *l, struct err *e);
@@ -78,6 +84,21 @@ struct roster_group roster_group_at(const struct roster *r, uint32_t i);
 static inline pod_id roster_group_next(const struct roster *r, pod_id pod)
 {
 	return id_index_next(&r->by_terms, pod);
+}
+
+/* The same of wary pods, which hold reserved room. */
+static inline uint32_t roster_wary_limit(const struct roster *r)
+{
+	return r->by_wary.lists.n;
+}
+static inline pod_id roster_wary_first(const struct roster *r, shape_id shape, labelset_id labelset)
+{
+	return id_index_first(&r->by_wary, map_key2(shape + 1, labelset));
+}
+struct roster_group roster_wary_at(const struct roster *r, uint32_t i);
+static inline pod_id roster_wary_next(const struct roster *r, pod_id pod)
+{
+	return id_index_next(&r->by_wary, pod);
 }
 
 struct framework;

@@ -149,6 +149,8 @@ struct ledger_listener {
 	void (*on_remove)(void *ctx, const struct ledger *l, pod_id pod, node_id node); /* no longer on it */
 	/* placed <-> leaving; may be NULL */
 	void (*on_leaving)(void *ctx, const struct ledger *l, pod_id pod, bool leaving);
+	/* a wary pod (ledger_next_wary) holds reserved room on the node, or no longer does; may be NULL */
+	void (*on_hold)(void *ctx, const struct ledger *l, pod_id pod, node_id node, bool holds);
 	/* its object changed, came or went; may be NULL */
 	void (*on_node)(void *ctx, const struct ledger *l, node_id node);
 	bool hears_of_moves_alone; /* not of those who are on nodes when it is registered */

@@ -9,7 +9,7 @@
  */
 #include "ledger/ledger_internal.h"
 
-enum told_listeners { TOLD_ADD, TOLD_REMOVE, TOLD_LEAVING, TOLD_STAYING };
+enum told_listeners { TOLD_ADD, TOLD_REMOVE, TOLD_LEAVING, TOLD_STAYING, TOLD_HOLDS, TOLD_HELD };
 
 static void tell_one(const struct ledger_listener *to, const struct ledger *l, enum told_listeners what, pod_id pod,
 		     node_id node)
@@ -18,8 +18,10 @@ static void tell_one(const struct ledger_listener *to, const struct ledger *l, e
 		to->on_add(to->ctx, l, pod, node);
 	else if (what == TOLD_REMOVE)
 		to->on_remove(to->ctx, l, pod, node);
-	else if (to->on_leaving != NULL)
+	else if ((what == TOLD_LEAVING || what == TOLD_STAYING) && to->on_leaving != NULL)
 		to->on_leaving(to->ctx, l, pod, what == TOLD_LEAVING);
+	else if ((what == TOLD_HOLDS || what == TOLD_HELD) && to->on_hold != NULL)
+		to->on_hold(to->ctx, l, pod, node, what == TOLD_HOLDS);
 }
 
 static void tell(const struct ledger *l, enum told_listeners what, pod_id pod, node_id node)
@@ -253,7 +255,8 @@ static bool is_wary(const struct ledger *l, const struct pod *p)
 	return p->nomination == NOMINATION_RESERVED && (s->anti_affinity.n > 0 || s->n_spreads > 0 || p->has_volumes);
 }
 
-static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)
+/* Returns whether it is wary now; release whether it was. */
+static bool hold(struct ledger *l, pod_id id, node_id node, enum nomination kind, uint32_t pos)
 {
 	struct pod *p = &l->pods.v[id];
 	const struct res_list request = shape_get(l->vocab, p->shape)->request;
@@ -269,16 +272,18 @@ static void hold(struct ledger *l, pod_id id, node_id node, enum nomination kind
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_nominated++;
-	if (is_wary(l, p)) {
-		bits_set(&l->wary, id);
-		l->n_wary++;
-	}
+	if (!is_wary(l, p))
+		return false;
+	bits_set(&l->wary, id);
+	l->n_wary++;
+	return true;
 }
 
-static void release(struct ledger *l, pod_id id)
+static bool release(struct ledger *l, pod_id id)
 {
 	struct pod *p = &l->pods.v[id];
 	const struct res_list request = shape_get(l->vocab, p->shape)->request;
+	bool was_wary = is_wary(l, p);
 	list_remove(l, &l->nodes.v[p->node].nominated, id);
 	row_sub(row_of(l, &l->node_reserved, p->node), request);
 	touch_by(l, p);
@@ -289,13 +294,14 @@ static void release(struct ledger *l, pod_id id)
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
 		s->n_nominated--;
-	if (is_wary(l, p)) {
+	if (was_wary) {
 		bits_clear(&l->wary, id);
 		l->n_wary--;
 	}
 	node_note_ghost(l, p->node);
 	p->nomination = NOMINATION_NONE;
 	p->node = NODE_NONE;
+	return was_wary;
 }
 
 void pod_queue_up(struct ledger *l, pod_id id, uint32_t pos)
@@ -456,15 +462,19 @@ void pod_nominate(struct ledger *l, pod_id id, node_id node, enum nomination kin
 	if (pos > l->nodes.v[node].nominated.n)
 		pos = l->nodes.v[node].nominated.n;
 	node_entry(l, ENTRY_NOMINATE, id, node);
-	hold(l, id, node, kind, pos);
+	bool minds = hold(l, id, node, kind, pos);
 	node_touch(l, node);
+	if (minds)
+		tell(l, TOLD_HOLDS, id, node);
 	ledger_moved(l);
 }
 
 void undo_nominate(struct ledger *l, const struct journal_entry *e)
 {
-	release(l, e->id);
+	bool minded = release(l, e->id);
 	node_restore(l, e);
+	if (minded)
+		tell_back(l, TOLD_HELD, e->id, e->node);
 }
 
 static void pod_clear_nomination(struct ledger *l, pod_id id)
@@ -474,15 +484,19 @@ static void pod_clear_nomination(struct ledger *l, pod_id id)
 	struct journal_entry *e = node_entry(l, ENTRY_CLEAR_NOMINATION, id, node);
 	e->nomination = p->nomination;
 	e->pos = p->node_pos;
-	release(l, id);
+	bool minded = release(l, id);
 	node_touch(l, node);
+	if (minded)
+		tell(l, TOLD_HELD, id, node);
 	ledger_moved(l);
 }
 
 void undo_clear_nomination(struct ledger *l, const struct journal_entry *e)
 {
-	hold(l, e->id, e->node, e->nomination, e->pos);
+	bool minds = hold(l, e->id, e->node, e->nomination, e->pos);
 	node_restore(l, e);
+	if (minds)
+		tell_back(l, TOLD_HOLDS, e->id, e->node);
 }
 
 static void finish(struct ledger *l, pod_id id)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "relations.h"
+#include "rng.h"
 
 #define PLUGIN (&pod_topology_spread_plugin)
 #define TOO_MANY "UNSCHEDULABLE node(s) didn't match pod topology spread constraints"
@@ -180,8 +181,6 @@ static void KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kub
 	expect_text("one more than before", answers_in(c, PLUGIN), "a=yes b=yes x=no y=no");
 }
 
-/* ---- scores ---- */
-
 /* Room is held in a; its holder spreads app=w. */
 static void GQ_15_nobody_comes_where_the_spread_of_reserved_room_would_break(void **state)
 {
@@ -240,6 +239,166 @@ static void GQ_15_the_spread_of_reserved_room_follows_who_goes(void **state)
 	ledger_rollback(f.ledger, mark);
 	expect_text("all as before", answers_in(&f.cycle, PLUGIN), "a=no b=no x=yes y=yes");
 }
+
+/* ---- reserved room, against each holder counted by itself ---- */
+
+enum { HELD = 6, RUNNING = 6, ROUNDS = 3000, STEPS = 6 };
+
+struct held_world {
+	struct rng r;
+	pod_id waiting, holders[HELD], running[RUNNING];
+	bool by_zone[HELD]; /* else by host */
+	uint32_t skew[HELD];
+	bool holds[HELD]; /* when the attempt began */
+};
+
+static uint32_t domain_of(const struct held_world *w, uint32_t holder, node_id node)
+{
+	return w->by_zone[holder] ? (node == node_of("x") || node == node_of("y")) : node;
+}
+
+static bool is_counted(const struct held_world *w, uint32_t holder, pod_id pod, uint32_t domain)
+{
+	const struct pod *p = ledger_pod(f.ledger, pod);
+
+	return pod != w->holders[holder] && p->state == POD_PLACED && domain_of(w, holder, p->node) == domain;
+}
+
+static int64_t count_in(const struct held_world *w, uint32_t holder, uint32_t domain)
+{
+	int64_t n = 0;
+
+	for (pod_id p = 0; p < ledger_pod_limit(f.ledger); p++)
+		n += is_counted(w, holder, p, domain);
+	return n;
+}
+
+/* On this node. with: where one more is; NODE_NONE: nobody. */
+static bool holder_fits(const struct held_world *w, uint32_t holder, node_id node, node_id with)
+{
+	static const char *const names[] = {"a", "b", "x", "y"};
+	uint32_t at = domain_of(w, holder, node);
+	int64_t fewest = INT64_MAX, there = 0;
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		uint32_t domain = domain_of(w, holder, node_of(names[i]));
+		int64_t n = count_in(w, holder, domain) + (with != NODE_NONE && domain_of(w, holder, with) == domain);
+
+		fewest = n < fewest ? n : fewest;
+		there = domain == at ? n : there;
+	}
+	return there + 1 - fewest <= w->skew[holder];
+}
+
+/* By who holds room, or by itself. */
+static bool is_minded(const struct held_world *w, node_id node)
+{
+	for (uint32_t i = 0; i < HELD; i++) {
+		node_id at = ledger_pod(f.ledger, w->holders[i])->node;
+
+		if (w->holds[i] && at != NODE_NONE && domain_of(w, i, at) == domain_of(w, i, node) &&
+		    holder_fits(w, i, at, NODE_NONE) && !holder_fits(w, i, at, node))
+			return true;
+	}
+	return w->waiting == w->holders[0] && !holder_fits(w, 0, node, NODE_NONE);
+}
+
+static void expect_as_each_by_itself(const struct held_world *w)
+{
+	static const char *const names[] = {"a", "b", "x", "y"};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct cede_verdict v = PLUGIN->filter(NULL, &f.cycle, node_of(names[i]));
+
+		if ((v.code == CEDE_SUCCESS) == is_minded(w, node_of(names[i])))
+			fail_msg("node %s: %s", names[i], v.code == CEDE_SUCCESS ? "somebody minds" : "nobody minds");
+	}
+}
+
+static node_id any_node(struct held_world *w)
+{
+	static const char *const names[] = {"a", "b", "x", "y"};
+
+	return node_of(names[rng_below(&w->r, COUNT(names))]);
+}
+
+static void put_world(struct held_world *w)
+{
+	put_nodes(FOUR);
+	w->waiting = put_one("p", ":app=w", NULL);
+	for (uint32_t i = 0; i < RUNNING; i++)
+		w->running[i] = put_one(arena_printf(f.arena, "r%u", i), ":app=w", NULL);
+	for (uint32_t i = 0; i < HELD; i++) {
+		struct shape s;
+
+		w->by_zone[i] = rng_below(&w->r, 3) > 0;
+		w->skew[i] = 1 + rng_below(&w->r, 2);
+		s = spreads_of(arena_printf(f.arena, "%s %u app=w", w->by_zone[i] ? "zone" : "host", w->skew[i]));
+		w->holders[i] = put_pod(
+			(struct pod_text){.name = arena_printf(f.arena, "h%u", i), .labels = "app=w", .shape = &s});
+	}
+}
+
+/* Somebody comes or goes: who runs, or who holds room and comes where it is. */
+static void move_one(struct held_world *w)
+{
+	bool is_holder = rng_below(&w->r, 2);
+	pod_id pod = is_holder ? w->holders[rng_below(&w->r, HELD)] : w->running[rng_below(&w->r, RUNNING)];
+	const struct pod *p = ledger_pod(f.ledger, pod);
+
+	if (pod == w->waiting)
+		return;
+	if (p->state == POD_PLACED)
+		ledger_vacate(f.ledger, pod);
+	else if (!is_holder)
+		ledger_place(f.ledger, pod, any_node(w));
+	else if (p->nomination != NOMINATION_NONE)
+		ledger_place(f.ledger, pod, p->node);
+}
+
+/* Those alike are counted together; that must not be seen, whoever moves and comes back. */
+static void GQ_15_each_holder_minds_as_if_it_were_alone(void **state)
+{
+	struct held_world w = {.r = {7}};
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		ledger_mark marks[STEPS];
+
+		if (round % 10 == 0) {
+			fixture_reset();
+			put_world(&w);
+		}
+		for (uint32_t i = 0; i < RUNNING; i++)
+			if (rng_below(&w.r, 2) && ledger_pod(f.ledger, w.running[i])->state == POD_WAITING)
+				ledger_place(f.ledger, w.running[i], any_node(&w));
+			else if (ledger_pod(f.ledger, w.running[i])->state == POD_PLACED)
+				ledger_vacate(f.ledger, w.running[i]);
+		for (uint32_t i = 0; i < HELD; i++) {
+			if (ledger_pod(f.ledger, w.holders[i])->state == POD_PLACED)
+				ledger_vacate(f.ledger, w.holders[i]);
+			w.holds[i] = rng_below(&w.r, 4) > 0;
+			if (w.holds[i])
+				ledger_reserve(f.ledger, any_node(&w), w.holders[i]);
+			else
+				ledger_clear_nomination(f.ledger, w.holders[i]);
+		}
+		w.waiting = round % 2 ? w.holders[0] : pod_named("p");
+		w.holds[0] &= w.waiting != w.holders[0];
+		cycle_start("PodTopologySpread", w.waiting);
+		expect_as_each_by_itself(&w);
+		for (uint32_t i = 0; i < STEPS; i++) {
+			marks[i] = ledger_get_mark(f.ledger);
+			move_one(&w);
+			expect_as_each_by_itself(&w);
+		}
+		for (uint32_t i = STEPS; i-- > 0; i -= i && rng_below(&w.r, 2)) {
+			ledger_rollback(f.ledger, marks[i]);
+			expect_as_each_by_itself(&w);
+		}
+	}
+}
+
+/* ---- scores ---- */
 
 static void KF_4_soft_constraints_score(void **state)
 {
@@ -432,6 +591,7 @@ int main(void)
 		FIXTURE_TEST(KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kubernetes),
 		FIXTURE_TEST(GQ_15_nobody_comes_where_the_spread_of_reserved_room_would_break),
 		FIXTURE_TEST(GQ_15_the_spread_of_reserved_room_follows_who_goes),
+		FIXTURE_TEST(GQ_15_each_holder_minds_as_if_it_were_alone),
 		FIXTURE_TEST(KF_4_soft_constraints_score),
 		FIXTURE_TEST(KF_4_default_constraints),
 		FIXTURE_TEST(KF_4_system_defaults_and_nodes_the_pod_cannot_use),
