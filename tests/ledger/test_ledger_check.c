@@ -280,6 +280,13 @@ static void on_leaving(void *ctx, const struct ledger *l, pod_id pod, bool leavi
 	note(c, leaving ? 'l' : 's');
 }
 
+static void on_hold(void *ctx, const struct ledger *l, pod_id pod, node_id node, bool holds)
+{
+	assert_int_equal(ledger_next_wary(l, pod) == pod, holds);
+	assert_int_equal(ledger_pod(l, pod)->node, holds ? node : NODE_NONE);
+	note(ctx, holds ? 'h' : 'r');
+}
+
 static void on_node(void *ctx, const struct ledger *l, node_id node)
 {
 	struct counter *c = ctx;
@@ -315,6 +322,7 @@ static struct ledger_listener listener_of(struct counter *c)
 					.on_add = on_add,
 					.on_remove = on_remove,
 					.on_leaving = on_leaving,
+					.on_hold = on_hold,
 					.on_node = on_node,
 					.check = check};
 }
@@ -437,6 +445,54 @@ static void listeners_hear_each_step(void **state)
 	}
 }
 
+static shape_id spread_shape(struct fix *f)
+{
+	struct name_bag bag = name_bag_of(f->names);
+	struct spread spread = {.max_skew = 1, .is_hard = true, .topology_key = name_bag_add_str(&bag, "zone")};
+	struct shape draft = {.n_spreads = 1, .spreads = &spread};
+	shape_id id = shape_hold(f->v, &draft);
+	name_bag_drop(&bag);
+	return id;
+}
+
+static void expect_calls(struct counter *c, const char *says, const char *calls)
+{
+	if (strcmp(c->log, calls) != 0)
+		fail_msg("%s: '%s' instead of '%s'", says, c->log, calls);
+	memset(c->log, 0, sizeof(c->log));
+	c->n_calls = 0;
+}
+
+static void listeners_hear_of_reserved_room_that_minds_who_comes(void **state)
+{
+	struct fix f;
+	fix_init(&f);
+	struct counter c = {.is_live = {true}};
+	struct ledger_listener listener = listener_of(&c);
+	node_id n = fix_node(&f, "n");
+	pod_id plain = fix_pod(&f, "plain", fix_on(f.x, POD_WAITING, NODE_NONE));
+	pod_id wary = fix_add(&f, fix_pod_object(&f, "ns", "wary", "", spread_shape(&f)),
+			      fix_on(f.x, POD_WAITING, NODE_NONE));
+	ledger_commit(f.l);
+	ledger_listen(f.l, &listener);
+	ledger_reserve(f.l, n, plain);
+	ledger_nominate(f.l, wary, n);
+	expect_calls(&c, "others hold room too", "");
+	ledger_commit(f.l);
+	ledger_reserve(f.l, n, wary);
+	expect_calls(&c, "it holds room", "h");
+	ledger_rollback(f.l, 0);
+	expect_calls(&c, "it never did", "r");
+	ledger_reserve(f.l, n, wary);
+	ledger_commit(f.l);
+	expect_calls(&c, "it does again", "h");
+	ledger_place(f.l, wary, n);
+	expect_calls(&c, "it comes", "r+");
+	ledger_rollback(f.l, 0);
+	expect_calls(&c, "it did not come", "-h");
+	fix_free(&f);
+}
+
 static char order[16];
 
 static void on_add_in_order(void *ctx, const struct ledger *l, pod_id pod, node_id node)
@@ -483,6 +539,7 @@ int main(void)
 		cmocka_unit_test(a_long_journal_gives_its_memory_back),
 		cmocka_unit_test(KF_2_a_listener_that_counts_never_drifts),
 		cmocka_unit_test(listeners_hear_each_step),
+		cmocka_unit_test(listeners_hear_of_reserved_room_that_minds_who_comes),
 		cmocka_unit_test(listeners_are_told_in_order_and_undone_in_reverse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
