@@ -384,9 +384,12 @@ static bool try_node(struct node_search *g, node_id node, struct set_cost *ret)
 	g->is_beaten = node_search_is_beaten(g, ret);
 	if (g->is_beaten)
 		return false;
-	victim_set_begin(&g->set, node, g->is_fast && !g->has_rest);
+	g->moves = !g->is_fast && !node_search_is_settled(g);
+	g->filters = FILTERS_NOT_ASKED;
+	g->set.follows_ledger = g->moves;
+	victim_set_begin(&g->set, node, !g->moves && !g->has_rest);
 	g->s->c->is_dry_run = true;
-	if (!g->is_fast)
+	if (g->moves)
 		clear_leaving(g);
 	is_found = g->n && node_search_find_set(g, &best, ret);
 	if (!is_found && g->was_refused && g->s->protected)
@@ -537,9 +540,9 @@ static void begin(struct node_search *g, struct search *s)
 		.s = s, .is_fast = displace_is_fast(s->c), .plugins_judge = plugins_judge(s->c->framework)};
 	want_of(s->c, &g->want);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
-	g->set.follows_ledger = !g->is_fast;
 	g->set.path_types = s->lacking;
 	g->looks_at_all = search_cache_looks_at_all(s->search_cache);
+	g->may_settle = !g->looks_at_all && !g->plugins_judge && search_knows_who_matters(s->c);
 }
 
 /* One node, at its place among all. */
@@ -648,7 +651,9 @@ static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, 
 			left = open_block(g, v, left);
 			continue;
 		}
-		if (!v[0].is_refined) {
+		if (!v[0].is_refined && node_search_is_shut(g, nodes[v[0].at])) {
+			v[0] = v[--left];
+		} else if (!v[0].is_refined) {
 			search_bound_refine(g, nodes[v[0].at], &v[0]);
 		} else {
 			visit(g, nodes[v[0].at], v[0].at, ret);

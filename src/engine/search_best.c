@@ -125,7 +125,7 @@ static bool costs_less(const struct candidate *x, const struct candidate *y)
  * everybody before was gone: so every set that is enough takes somebody as late, and has at least that priority. Is it
  * the only victim, no other set costs less. Are the victims the first m in eviction order, no set is enough with fewer
  * than m, and nobody else of a priority that may go costs less than one of them, no other set costs less either. All of
- * this holds only if nobody was refused on the way, and if filters have no say.
+ * this holds only if nobody was refused on the way, and if filters say the same whoever goes.
  */
 static bool is_proven(const struct node_search *g, const struct best_set *best)
 {
@@ -133,7 +133,7 @@ static bool is_proven(const struct node_search *g, const struct best_set *best)
 	const struct candidate *next, *dearest;
 
 	if (g->was_refused || g->has_rest || best->cost.v[COST_BELOW] || best->cost.v[COST_OPTED_OUT] ||
-	    best->cost.v[COST_DRIVERS] || best->cost.v[COST_THRASHING] || !g->is_fast)
+	    best->cost.v[COST_DRIVERS] || best->cost.v[COST_THRASHING] || g->moves)
 		return false;
 	if (m == 1)
 		return true;
@@ -250,7 +250,7 @@ bool node_search_find_set(struct node_search *g, struct best_set *best, struct s
 	}
 	if (best->is_found && best->cost.v[COST_BELOW])
 		try_keeping_guarantees(g, best);
-	if (!best->is_found && !g->was_refused && g->is_fast)
+	if (!best->is_found && !g->moves && (!g->was_refused || !node_search_filters_let(g)))
 		return false;
 	if (!best->is_found || !is_proven(g, best))
 		search_exact(g, best);

@@ -58,7 +58,7 @@ static bool path_fits(struct node_search *g)
 
 			/* Where pods are really moved the ledger has counted them already. */
 			if (asks(shape, r) &&
-			    used[r] + reserved[r] - (g->is_fast ? gone[r] : 0) + asks(shape, r) > max->v[r])
+			    used[r] + reserved[r] - (g->moves ? 0 : gone[r]) + asks(shape, r) > max->v[r])
 				return false;
 		}
 	}
@@ -107,7 +107,7 @@ void node_search_take(struct node_search *g, struct candidate *m)
 	m->goes = true;
 	for (uint32_t k = 0; k < g->want.n; k++)
 		g->room[k] += candidate_frees(m, g->want.type[k]);
-	if (!g->is_fast)
+	if (g->moves)
 		move(g, m, false);
 	victim_set_take(&g->set, &m->v);
 }
@@ -117,7 +117,7 @@ void node_search_give_back(struct node_search *g, struct candidate *m)
 	m->goes = false;
 	for (uint32_t k = 0; k < g->want.n; k++)
 		g->room[k] -= candidate_frees(m, g->want.type[k]);
-	if (!g->is_fast)
+	if (g->moves)
 		move(g, m, true);
 	victim_set_give_back(&g->set, &m->v);
 }
@@ -152,8 +152,8 @@ bool node_search_fits(struct node_search *g)
 
 	if (!node_search_has_room(g) || !path_fits(g))
 		return false;
-	if (g->is_fast)
-		return true;
+	if (!g->moves)
+		return node_search_filters_let(g);
 	s = cycle_fits(g->s->c, g->node);
 	return status_is_success(&s);
 }

@@ -46,10 +46,15 @@ struct rest { /* as it is at the moment */
 	bool *is_apart; /* of whole.candidates: those that are candidates of their own on this node */
 };
 
+enum filters_say { FILTERS_NOT_ASKED, FILTERS_LET, FILTERS_REFUSE };
+
 struct node_search { /* one search, all nodes */
 	struct search *s;
 	struct want want;
 	bool is_fast, plugins_judge;
+	bool may_settle; /* filters beside the resources can tell who matters to them */
+	bool moves;	 /* who goes from this node goes in the ledger, so that filters see it; else numbers tell */
+	enum filters_say filters;     /* beside the resources, where nothing is moved */
 	bool has_gangs;		      /* pods of some are on this node */
 	bool spares_rest;	      /* for now no group goes as a whole */
 	bool has_rest;		      /* somebody on this node may take a whole group along */
@@ -128,6 +133,20 @@ void set_cost_add(struct set_cost *to, const struct candidate *m, enum action ac
 int64_t node_search_path_lacks(const struct node_search *g, res_id r);
 /* How much of a type goes from this node with it. */
 int64_t candidate_frees(const struct candidate *m, res_id r);
+
+/* ---- search_filters.c ---- */
+
+/* Rooms are measured as filters count, and beside them only filters depend on pods that tell which of them matter. */
+bool search_knows_who_matters(const struct cede_cycle *c);
+/* Beside the resources, do filters say the same of the present node whoever of the candidates goes? */
+bool node_search_is_settled(const struct node_search *g);
+/* Where they do: do they let the pod come? */
+bool node_search_filters_let(struct node_search *g);
+/*
+ * Is no set of this node enough because too many have room in its domain with whom the pod is spread, and is nobody to
+ * be told of whom a rule on sets would refuse? False: perhaps not.
+ */
+bool node_search_is_shut(struct node_search *g, node_id node);
 
 /* ---- search_best.c, search_exact.c ---- */
 

@@ -359,14 +359,19 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 	return cycle_filter_but(c, node, 0, &is_open);
 }
 
-bool cycle_counts_room(const struct cede_cycle *c)
+bool cycle_asks(const struct cede_cycle *c, const struct cede_plugin *filter)
 {
 	const struct framework *f = c->framework;
 
 	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++)
-		if (plugin_at(c, f->order[POINT_FILTER].v[k])->table == &resources_fit_plugin)
+		if (plugin_at(c, f->order[POINT_FILTER].v[k])->table == filter)
 			return is_active(c, f->order[POINT_FILTER].v[k]);
 	return false;
+}
+
+bool cycle_counts_room(const struct cede_cycle *c)
+{
+	return cycle_asks(c, &resources_fit_plugin);
 }
 
 bool cycle_is_by_room(const struct cede_cycle *c)

@@ -5,7 +5,10 @@
  * Who would come and who is leaving are numbers as long as filters look at nothing else. In the order of filters the
  * resources come before those that look at other pods, so a node that will be full is known to be without a move.
  */
+#include "filters/builtin.h"
 #include "filters/framework_internal.h"
+
+#define ROOM_WITHOUT_END (INT64_C(1) << 61) /* no pod asks for a 32nd of it */
 
 /* A reserved place holds against everybody, a nominated one against pods of the same or lower priority. */
 static bool holds_against(const struct cede_cycle *c, pod_id q)
@@ -137,14 +140,10 @@ bool cycle_is_full_without(struct cede_cycle *c, node_id node, const int64_t *go
 	return !status_is_success(&s);
 }
 
-static struct status filter_by_moves(struct cede_cycle *c, node_id node)
+static void let_holders_come(struct cede_cycle *c, node_id node)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
-	ledger_mark mark = ledger_get_mark(c->ledger);
-	struct status with;
 
-	if (c->leaving_make_room)
-		let_leaving_go(c, n);
 	for (uint32_t i = 0; i < n->nominated.n;) {
 		pod_id q = n->nominated.v[i];
 
@@ -153,9 +152,50 @@ static struct status filter_by_moves(struct cede_cycle *c, node_id node)
 		else
 			i++;
 	}
+}
+
+static struct status filter_by_moves(struct cede_cycle *c, node_id node)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	struct status with;
+
+	if (c->leaving_make_room)
+		let_leaving_go(c, ledger_node(c->ledger, node));
+	let_holders_come(c, node);
 	with = cycle_filter(c, node);
 	ledger_rollback(c->ledger, mark);
 	return with;
+}
+
+bool cycle_fits_but_for_room(struct cede_cycle *c, node_id node)
+{
+	ledger_mark mark = ledger_get_mark(c->ledger);
+	int64_t beside[RES_MAX];
+	struct status s;
+
+	for (uint32_t r = 0; r < ledger_stride(c->ledger); r++)
+		beside[r] = -ROOM_WITHOUT_END;
+	let_holders_come(c, node);
+	s = filter_beside(c, node, beside);
+	ledger_rollback(c->ledger, mark);
+	if (status_is_success(&s))
+		s = filter_beside(c, node, beside);
+	return status_is_success(&s);
+}
+
+bool cycle_is_crowded(struct cede_cycle *c, node_id node)
+{
+	const struct ledger_node *n = ledger_node(c->ledger, node);
+	pod_id *holders;
+	uint32_t n_holders = 0;
+
+	if (!c->leaving_make_room || !cycle_asks(c, &pod_topology_spread_plugin))
+		return false;
+	holders = arena_n(c->arena, n->nominated.n + 1, pod_id);
+	for (uint32_t i = 0; i < n->nominated.n; i++)
+		if (holds_against(c, n->nominated.v[i]))
+			holders[n_holders++] = n->nominated.v[i];
+	return spread_refuses(c, node, holders, n_holders);
 }
 
 /* Beside those the node was nominated for, in the end; and as it is now. */

@@ -185,6 +185,13 @@ bool cycle_cares_about(const struct cede_cycle *c, const struct pod *p);
 struct status cycle_fits_without(struct cede_cycle *c, node_id node, const int64_t *gone);
 /* Once at most so much is gone from the node: is there too little room for it all the same? False: perhaps not. */
 bool cycle_is_full_without(struct cede_cycle *c, node_id node, const int64_t *gone);
+/* Would cycle_fits let it, if there were room without end? Asked as things are: who is leaving has not left. */
+bool cycle_fits_but_for_room(struct cede_cycle *c, node_id node);
+/*
+ * Is the pod refused because too many are in the node's domain with whom it is spread, or who spread with it, those
+ * among them whose places on the node hold against it? Where queues count.
+ */
+bool cycle_is_crowded(struct cede_cycle *c, node_id node);
 /* What those take of the node whose places there hold against this pod is added to row; false: nobody's does. */
 bool cycle_add_holders(const struct cede_cycle *c, node_id node, int64_t *row);
 /* What a pod takes of its node, added to row so many times. */

@@ -58,5 +58,6 @@ struct static_cache *framework_static_cache(struct framework *f, shape_id shape)
 void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added);
 /* A pod on a node began to leave, or stays after all. */
 void cycle_pod_leaving(struct cede_cycle *c, pod_id pod, bool is_leaving);
+bool cycle_asks(const struct cede_cycle *c, const struct cede_plugin *filter); /* has it a say about this pod? */
 /* As cycle_filter, up to the first filter of `open` that has its turn: ret_is_open, and it is not asked. */
 struct status cycle_filter_but(const struct cede_cycle *c, node_id node, uint64_t open, bool *ret_is_open);

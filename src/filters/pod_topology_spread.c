@@ -90,7 +90,7 @@ bool spread_cares(const struct cede_cycle *c, const struct pod *p)
 {
 	const struct spread_state *s = state_of(c);
 
-	if (!s || s->holders)
+	if (!s || spread_holders_count(s->holders, p))
 		return s != NULL;
 	if (labelset_get(c->vocab, p->labelset)->ns != c->labelset->ns)
 		return false;
@@ -151,6 +151,33 @@ static struct cede_verdict judge_all(const struct cede_cycle *c, const struct sp
 	if (v.code == CEDE_SUCCESS && spread_holders_mind(s->holders, node))
 		return cede_answer(CEDE_UNSCHEDULABLE, TOO_MANY_FOR_HOLDER, 0);
 	return v;
+}
+
+/* As the ledger would tell it: what it had reserved it gives up, and it counts. */
+static void let_come(struct cede_cycle *c, const struct spread_state *s, pod_id pod, node_id node, bool comes)
+{
+	bool has_reserved = ledger_pod(c->ledger, pod)->nomination == NOMINATION_RESERVED;
+
+	if (comes && has_reserved)
+		spread_pod_holds(c, pod, node, false);
+	count_change(c, s, pod, node, comes ? 1 : -1);
+	if (!comes && has_reserved)
+		spread_pod_holds(c, pod, node, true);
+}
+
+bool spread_refuses(struct cede_cycle *c, node_id node, const pod_id *holders, uint32_t n)
+{
+	const struct spread_state *s = state_of(c);
+	struct cede_verdict v;
+
+	if (!s)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		let_come(c, s, holders[i], node, true);
+	v = judge_all(c, s, node);
+	for (uint32_t i = n; i-- > 0;)
+		let_come(c, s, holders[i], node, false);
+	return v.code != CEDE_SUCCESS;
 }
 
 /* detail: which of the hard constraints. */

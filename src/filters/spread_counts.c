@@ -100,6 +100,36 @@ struct spread_counts *spread_counts_of(const struct cede_cycle *c, struct arena 
 	return s;
 }
 
+static bool is_same_requirement(const struct requirement *a, const struct requirement *b)
+{
+	return a->key == b->key && a->op == b->op && a->n_values == b->n_values && a->bound == b->bound &&
+	       (!a->n_values || !memcmp(a->values, b->values, a->n_values * sizeof(*a->values)));
+}
+
+static bool is_same_rule(const struct spread_rule *a, const struct spread_rule *b)
+{
+	bool is_same = a->max_skew == b->max_skew && a->min_domains == b->min_domains && a->needs == b->needs &&
+		       a->counts_self == b->counts_self && a->topology == b->topology &&
+		       a->selector.matches_nothing == b->selector.matches_nothing && a->selector.n == b->selector.n;
+
+	for (uint32_t i = 0; is_same && i < a->selector.n; i++)
+		is_same = is_same_requirement(&a->selector.reqs[i], &b->selector.reqs[i]);
+	return is_same;
+}
+
+bool spread_counts_are_of(const struct spread_counts *s, const struct cede_cycle *c, const struct spread_rules *rules)
+{
+	const struct spread_nodes *kept;
+
+	if (s->rules.n != rules->n)
+		return false;
+	for (uint32_t i = 0; i < rules->n; i++)
+		if (!is_same_rule(&s->rules.v[i], &rules->v[i]))
+			return false;
+	kept = spread_nodes_get(framework_spread_nodes(c->framework), c, rules);
+	return kept->n == s->n_nodes && (!kept->n || !memcmp(kept->v, s->nodes, kept->n));
+}
+
 void spread_counts_change(const struct cede_cycle *c, struct spread_counts *s, pod_id pod, node_id node, int by)
 {
 	labelset_id labelset = ledger_pod(c->ledger, pod)->labelset;

@@ -37,6 +37,8 @@ static inline bool spread_counts_look_at(const struct spread_counts *s, const st
 }
 /* As things are now. Memory of a. */
 struct spread_counts *spread_counts_of(const struct cede_cycle *c, struct arena *a, struct spread_rules rules);
+/* Would those of c's pod, with these rules, be the same? */
+bool spread_counts_are_of(const struct spread_counts *s, const struct cede_cycle *c, const struct spread_rules *rules);
 /* A pod came to the node (by 1) or went (by -1); c is of the pod whose constraints they are. */
 void spread_counts_change(const struct cede_cycle *c, struct spread_counts *s, pod_id pod, node_id node, int by);
 /* The same in one domain, by 1 or -1. */

@@ -10,9 +10,16 @@ struct moved_holder { /* gave up its room in this cycle */
 	struct moved_holder *next;
 };
 
-struct spread_holders {	      /* of one shape and label set */
-	struct cede_cycle as; /* the cycle, as if it were theirs: who counts is asked for it */
+struct holder_kind { /* of one shape and label set */
+	shape_id shape;
+	labelset_id labelset;
+	struct holder_kind *next;
+};
+
+struct spread_holders {	      /* who count the same */
+	struct cede_cycle as; /* the cycle, as if it were of one of them: who counts is asked for it */
 	pod_id waiting;
+	struct holder_kind *kinds;
 	struct spread_counts *counts;
 	bool *counts_us; /* per rule: the waiting pod matches */
 	/* per rule and domain: how many hold room there; NULL: nobody has asked */
@@ -35,10 +42,30 @@ static bool counts_us(const struct cede_cycle *c, struct spread_holders *h, cons
 	return is_any;
 }
 
-/* pod: one of them. */
-static struct spread_holders *holders_like(const struct cede_cycle *c, struct arena *a, pod_id pod)
+static void add_kind(struct spread_holders *h, struct arena *a, const struct pod *p)
 {
-	struct spread_holders *h = arena_type(a, struct spread_holders);
+	struct holder_kind *k = arena_type(a, struct holder_kind);
+
+	*k = (struct holder_kind){.shape = p->shape, .labelset = p->labelset, .next = h->kinds};
+	h->kinds = k;
+}
+
+/* Many sizes of pods are spread alike. */
+static struct spread_holders *find_alike(struct spread_holders *first, const struct cede_cycle *c,
+					 const struct spread_rules *rules)
+{
+	struct spread_holders *h = first;
+
+	while (h && !spread_counts_are_of(h->counts, c, rules))
+		h = h->next;
+	return h;
+}
+
+/* pod: one of a kind. Returns the first of all. */
+static struct spread_holders *add_like(struct spread_holders *first, const struct cede_cycle *c, struct arena *a,
+				       pod_id pod)
+{
+	struct spread_holders *h = arena_type(a, struct spread_holders), *alike;
 	struct spread_rules rules;
 
 	h->waiting = c->pod;
@@ -50,9 +77,15 @@ static struct spread_holders *holders_like(const struct cede_cycle *c, struct ar
 	h->as.labelset = labelset_get(c->vocab, h->as.p->labelset);
 	rules = spread_rules(&h->as, a, true);
 	if (!counts_us(c, h, &rules, a))
-		return NULL;
-	h->counts = spread_counts_of(&h->as, a, rules);
-	return h;
+		return first;
+	alike = find_alike(first, &h->as, &rules);
+	if (!alike) {
+		h->counts = spread_counts_of(&h->as, a, rules);
+		h->next = first;
+		alike = first = h;
+	}
+	add_kind(alike, a, h->as.p);
+	return first;
 }
 
 /* Another one than the waiting pod; POD_NONE. */
@@ -64,7 +97,7 @@ static pod_id another(const struct cede_cycle *c, const struct roster *r, const 
 struct spread_holders *spread_holders_of(const struct cede_cycle *c, struct arena *a)
 {
 	const struct roster *r;
-	struct spread_holders *first = NULL, *h;
+	struct spread_holders *first = NULL;
 
 	if (ledger_next_wary(c->ledger, 0) == POD_NONE)
 		return NULL;
@@ -75,13 +108,20 @@ struct spread_holders *spread_holders_of(const struct cede_cycle *c, struct aren
 		if (g.first == ID_NONE || another(c, r, &g) == ID_NONE || !shape_get(c->vocab, g.shape)->n_spreads ||
 		    labelset_get(c->vocab, g.labelset)->ns != c->labelset->ns)
 			continue;
-		h = holders_like(c, a, another(c, r, &g));
-		if (!h)
-			continue;
-		h->next = first;
-		first = h;
+		first = add_like(first, c, a, another(c, r, &g));
 	}
 	return first;
+}
+
+/* The namespace is that of the waiting pod, which they count. */
+bool spread_holders_count(const struct spread_holders *first, const struct pod *p)
+{
+	for (const struct spread_holders *h = first; h; h = h->next)
+		for (uint32_t i = 0; i < h->counts->rules.n; i++)
+			if (labelset_get(h->as.vocab, p->labelset)->ns == h->as.labelset->ns &&
+			    spread_rule_matches(&h->as, &h->counts->rules.v[i], p->labelset))
+				return true;
+	return false;
 }
 
 /* ---- who moves ---- */
@@ -89,8 +129,11 @@ struct spread_holders *spread_holders_of(const struct cede_cycle *c, struct aren
 static bool is_of(const struct spread_holders *h, pod_id pod)
 {
 	const struct pod *p = ledger_pod(h->as.ledger, pod);
+	const struct holder_kind *k = h->kinds;
 
-	return p->shape == h->as.p->shape && p->labelset == h->as.p->labelset;
+	while (k && (k->shape != p->shape || k->labelset != p->labelset))
+		k = k->next;
+	return k != NULL;
 }
 
 static struct moved_holder **find_moved(struct spread_holders *h, pod_id pod)
@@ -172,10 +215,10 @@ static void count_all_holding(struct spread_holders *h)
 	h->holding = arena_n(h->as.arena, n, uint32_t *);
 	for (uint32_t i = 0; i < n; i++)
 		h->holding[i] = arena_n(h->as.arena, h->counts->domains[i].n, uint32_t);
-	for (pod_id p = roster_wary_first(r, h->as.p->shape, h->as.p->labelset); p != ID_NONE;
-	     p = roster_wary_next(r, p))
-		for (uint32_t i = 0; p != h->waiting && i < n; i++)
-			count_holding(h, i, ledger_pod(h->as.ledger, p)->node, 1);
+	for (const struct holder_kind *k = h->kinds; k; k = k->next)
+		for (pod_id p = roster_wary_first(r, k->shape, k->labelset); p != ID_NONE; p = roster_wary_next(r, p))
+			for (uint32_t i = 0; p != h->waiting && !*find_moved(h, p) && i < n; i++)
+				count_holding(h, i, ledger_pod(h->as.ledger, p)->node, 1);
 }
 
 /* Whoever holds room in the domain may have it now, and might not beside the waiting pod. */

@@ -2,8 +2,8 @@
 /*
  * spread_holders.h - pods that hold reserved room and mind where the waiting pod goes: their hard constraints count it.
  *
- * Those of one shape and label set count the same, so they are counted together. One that is placed in a dry run does
- * not count itself: it is looked at alone while it is. For the thread that has the cycle.
+ * Those whose constraints count the same are counted together. One that is placed in a dry run does not count itself:
+ * it is looked at alone while it is. For the thread that has the cycle.
  */
 #pragma once
 
@@ -11,6 +11,8 @@
 
 /* All there are, NULL if none. Memory of a. */
 struct spread_holders *spread_holders_of(const struct cede_cycle *c, struct arena *a);
+/* Does it matter to one of them whether this pod is on its node? */
+bool spread_holders_count(const struct spread_holders *first, const struct pod *p);
 /* A pod came to the node (by 1) or went (by -1). */
 void spread_holders_change(struct spread_holders *first, pod_id pod, node_id node, int by);
 /* Another pod than the waiting one holds reserved room on the node now, or no longer does. */

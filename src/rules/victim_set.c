@@ -356,6 +356,18 @@ static struct rule_verdict minimum_refusal(struct victim_set *s, const struct se
 
 /* ---- the set ---- */
 
+bool victim_set_is_free(struct victim_set *s, queue_id q)
+{
+	const struct victim_queue *o = judge_queue(s->j, q);
+
+	if (s->has_budgets || s->j->settings.evictions_per_hour)
+		return false;
+	for (uint32_t i = 0; i < o->n_guards; i++)
+		if (!is_ample(s, o->guards[i]))
+			return false;
+	return true;
+}
+
 struct rule_verdict victim_set_refusal(struct victim_set *s, const struct set_victim *v)
 {
 	struct rule_verdict says = minimum_refusal(s, v);

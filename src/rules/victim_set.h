@@ -76,6 +76,9 @@ void victim_set_init(struct victim_set *s, struct judge *j, struct victim_set_me
 /* A new, empty set. */
 void victim_set_begin(struct victim_set *s, node_id node, bool may_be_ample);
 
+/* Is no set refused of pods that are on the node, in no group and in this queue, whoever goes beside them? */
+bool victim_set_is_free(struct victim_set *s, queue_id q);
+
 /*
  * May this one go too? MAY_GO, or the rule that speaks first with its numbers. Where a group's minimum refuses it and
  * no window says until when, the rule is RULE_NONE: it may go with the rest of its group.

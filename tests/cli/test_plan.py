@@ -643,6 +643,21 @@ def usage(t):
         t.equal(f"{name} is refused", (found.code, found.out, found.err.splitlines()[0]), (2, "", message))
 
 
+def crowded(t):
+    """Too many are in the zone with whom it is spread: nobody helps by going, and who may not go with others is told all the same."""
+    tree = "partitions: [{name: default, queues: [{name: root, queues: [" + ", ".join(f"{{name: {q}, resources: {{guaranteed: {{vcore: '8'}}}}}}" for q in "ab") + "]}]}]"
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "yunikorn-configs", "namespace": "yunikorn"}, "data": {"queues.yaml": tree}},
+               node("n", 10, labels={"zone": "1"}), {**node("m", 10, labels={"zone": "1"}), "spec": {"unschedulable": True}},
+               *[pod(f"r{i}", 2, on="n", labels={"queue": "root.a", "applicationId": f"a{i}"}) for i in range(5)],
+               pod("there", 1, on="m", labels={"app": "w", "queue": "root.b", "applicationId": "b"}),
+               pod("waits", 4, labels={"app": "w", "queue": "root.b", "applicationId": "c"},
+                   topologySpreadConstraints=[{"maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+                                               "labelSelector": {"matchLabels": {"app": "w"}}}])]
+    d = decision(objects, "waits")
+    t.equal("nobody goes for it", (d["outcome"], d["victims"]), ("waiting", []))
+    t.equal("who may not go with the first is told", [x["rule"] for x in d.get("protected", [])], ["guarantee"] * 4)
+
+
 def hostile_names(t):
     name = "a\x1b[2Jb\nc"
     objects = [node("n1"), pod(f"run{name}", 4, 1, "n1"), pod(f"big{name}", 4, 10), pod(f"wait{name}", 9)]
@@ -673,7 +688,7 @@ def bench(t):
 def main():
     t = Suite()
     for part in (goldens, namespaces, groups, remedies, helps, outcomes, never, budgets, queues, soft_rules, losses, cycles, strict, same_bytes, data_shape, shared_victims, many_victims, words,
-                 reasons, explain, whole_groups, gangs, explain_nodes, explain_usage, usage, hostile_names, bench):
+                 reasons, explain, whole_groups, gangs, explain_nodes, explain_usage, usage, crowded, hostile_names, bench):
         part(t)
     t.end()
 

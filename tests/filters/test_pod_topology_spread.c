@@ -248,6 +248,7 @@ struct held_world {
 	struct rng r;
 	pod_id waiting, holders[HELD], running[RUNNING];
 	bool by_zone[HELD]; /* else by host */
+	bool by_tier[HELD]; /* counts tier=t, which every other running pod has; else app=w, which all have */
 	uint32_t skew[HELD];
 	bool holds[HELD]; /* when the attempt began */
 };
@@ -261,6 +262,9 @@ static bool is_counted(const struct held_world *w, uint32_t holder, pod_id pod, 
 {
 	const struct pod *p = ledger_pod(f.ledger, pod);
 
+	for (uint32_t i = 0; w->by_tier[holder] && i < RUNNING; i += 2)
+		if (pod == w->running[i])
+			return false;
 	return pod != w->holders[holder] && p->state == POD_PLACED && domain_of(w, holder, p->node) == domain;
 }
 
@@ -325,17 +329,19 @@ static node_id any_node(struct held_world *w)
 static void put_world(struct held_world *w)
 {
 	put_nodes(FOUR);
-	w->waiting = put_one("p", ":app=w", NULL);
+	w->waiting = put_one("p", ":app=w,tier=t", NULL);
 	for (uint32_t i = 0; i < RUNNING; i++)
-		w->running[i] = put_one(arena_printf(f.arena, "r%u", i), ":app=w", NULL);
+		w->running[i] = put_one(arena_printf(f.arena, "r%u", i), i % 2 ? ":app=w,tier=t" : ":app=w", NULL);
 	for (uint32_t i = 0; i < HELD; i++) {
 		struct shape s;
 
 		w->by_zone[i] = rng_below(&w->r, 3) > 0;
+		w->by_tier[i] = rng_below(&w->r, 2);
 		w->skew[i] = 1 + rng_below(&w->r, 2);
-		s = spreads_of(arena_printf(f.arena, "%s %u app=w", w->by_zone[i] ? "zone" : "host", w->skew[i]));
-		w->holders[i] = put_pod(
-			(struct pod_text){.name = arena_printf(f.arena, "h%u", i), .labels = "app=w", .shape = &s});
+		s = spreads_of(arena_printf(f.arena, "%s %u %s", w->by_zone[i] ? "zone" : "host", w->skew[i],
+					    w->by_tier[i] ? "tier=t" : "app=w"));
+		w->holders[i] = put_pod((struct pod_text){
+			.name = arena_printf(f.arena, "h%u", i), .labels = "app=w tier=t", .shape = &s});
 	}
 }
 
