@@ -143,6 +143,7 @@ struct session_queue {
 	uint64_t n_moves;	    /* so many times something of it moved, or was taken back */
 	ARRAY(uint32_t) pending;    /* workloads with pending members, first come first */
 	ARRAY(uint32_t) kinds;	    /* of their requests */
+	double most[KAI_RES];	    /* none of them asks for more than this */
 	ARRAY(uint32_t) victims;    /* workloads with active members, first to go first */
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
@@ -268,6 +269,7 @@ struct session {
 	bool tasks_are_step;	      /* of the workload that a trial tries to place */
 	double step_request[KAI_RES]; /* of the step that a trial tries to place */
 	uint64_t steps;		      /* of the present search */
+	bool place_matters;	      /* to some trial of it: where in its queue's list the workload stands */
 };
 
 static inline uint32_t podset_count(const struct session_podset *p, enum status_set set)

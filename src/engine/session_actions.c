@@ -222,9 +222,11 @@ static bool is_over_limit(const struct session *s)
 
 /* ---- who would search in vain again ---- */
 
-struct vain { /* a gang that found nothing, nothing having moved since */
+struct vain { /* a workload that found nothing, nothing having moved since */
 	uint32_t workload, n_tasks, signature;
 	bool is_core;
+	uint32_t n_refused_before;	 /* scenarios of it, by actions before this one */
+	uint32_t n_scenarios, n_refused; /* in this one */
 };
 typedef ARRAY(struct vain) vain_list;
 
@@ -234,6 +236,8 @@ static bool is_judged_like_others(const struct session *s)
 	const struct judge *j = &s->judge;
 	pod_id own = judge_asks(j, RULE_APPLICATION) ? ledger_app_first(s->ledger, j->ns, j->app) : POD_NONE;
 
+	if (!s->is_for_moves)
+		return s->judged_for.workload == NONE;
 	while (own != POD_NONE && ledger_pod(s->ledger, own)->state != POD_PLACED)
 		own = ledger_app_next(s->ledger, own);
 	return own == POD_NONE && !judge_asks(j, RULE_PLUGIN);
@@ -244,21 +248,30 @@ static bool is_plain(struct session *s, uint32_t workload, struct vain *ret)
 {
 	const struct workload *u = &s->workloads[workload];
 
-	if (!s->is_for_moves || s->en->config->looks_at_all || s->is_mirrored || !is_judged_like_others(s) ||
-	    u->n_podsets != 1 || workload_count(u, SET_USED) > 0)
+	if (s->en->config->looks_at_all || s->is_mirrored || !is_judged_like_others(s) || u->n_podsets != 1 ||
+	    workload_count(u, SET_USED) > 0)
 		return false;
 	session_next_members(s, workload, true);
 	for (uint32_t i = 0; i < s->tasks.n; i++) {
 		const struct member *m = &s->members[s->tasks.v[i]], *first = &s->members[s->tasks.v[0]];
 
-		if (m->signature != first->signature || m->is_core != first->is_core || m->copies != NONE)
+		if (m->signature != first->signature || m->is_core != first->is_core || m->copies != NONE ||
+		    m->hint != NONE)
 			return false;
-		*ret = (struct vain){workload, s->tasks.n, m->signature, m->is_core};
 	}
+	if (s->tasks.n > 0)
+		*ret = (struct vain){.workload = workload,
+				     .n_tasks = s->tasks.n,
+				     .signature = s->members[s->tasks.v[0]].signature,
+				     .is_core = s->members[s->tasks.v[0]].is_core,
+				     .n_refused_before = s->searched[workload].n_refused};
 	return s->tasks.n > 0;
 }
 
-/* Does anybody who runs in their queue come after one and before the other? Then they are not placed in one order. */
+/*
+ * Does anybody who runs in their queue come after one and before the other? Then they are not placed in one order.
+ * Where it is told how a search went, those are not noted whose place among others mattered.
+ */
 static bool is_somebody_between(const struct session *s, const struct workload *x, const struct workload *y)
 {
 	const struct session_queue *q = &s->queues[x->queue];
@@ -278,10 +291,28 @@ static bool is_as_vain(const struct session *s, const struct vain *a, const stru
 	const struct workload *x = &s->workloads[a->workload], *y = &s->workloads[b->workload];
 
 	return a->n_tasks == b->n_tasks && a->signature == b->signature && a->is_core == b->is_core &&
-	       x->queue == y->queue && x->priority == y->priority && x->n_members == y->n_members &&
-	       x->is_preemptible == y->is_preemptible && x->is_semi == y->is_semi &&
+	       a->n_refused_before == b->n_refused_before && x->queue == y->queue && x->priority == y->priority &&
+	       x->n_members == y->n_members && x->is_preemptible == y->is_preemptible && x->is_semi == y->is_semi &&
 	       x->pending_state == y->pending_state &&
-	       s->podsets[x->first_podset].min == s->podsets[y->first_podset].min && !is_somebody_between(s, x, y);
+	       s->podsets[x->first_podset].min == s->podsets[y->first_podset].min &&
+	       (!s->is_for_moves || !is_somebody_between(s, x, y));
+}
+
+/* As the other did. */
+static void fare_in_vain(struct session *s, const struct vain *other, uint32_t workload)
+{
+	const struct workload_search *x = &s->searched[other->workload];
+	struct workload_search *u = &s->searched[workload];
+
+	u->n_scenarios += other->n_scenarios;
+	u->n_refused += other->n_refused;
+	if (other->n_refused > 0) {
+		u->refused_rule = x->refused_rule;
+		u->refusal = x->refusal;
+	}
+	u->is_too_large = x->is_too_large;
+	u->n_together = x->n_together;
+	u->n_bearable = x->n_bearable;
 }
 
 static bool was_in_vain(struct session *s, const vain_list *l, uint32_t workload)
@@ -291,17 +322,26 @@ static bool was_in_vain(struct session *s, const vain_list *l, uint32_t workload
 	if (!l->n || !is_plain(s, workload, &x))
 		return false;
 	for (uint32_t i = 0; i < l->n; i++)
-		if (is_as_vain(s, &l->v[i], &x))
+		if (is_as_vain(s, &l->v[i], &x)) {
+			if (!s->is_for_moves)
+				fare_in_vain(s, &l->v[i], workload);
 			return true;
+		}
 	return false;
 }
 
-static void note_vain(struct session *s, uint32_t workload, vain_list *l)
+/* before: how it had fared when this action began with it. */
+static void note_vain(struct session *s, uint32_t workload, const struct workload_search *before, vain_list *l)
 {
+	const struct workload_search *u = &s->searched[workload];
 	struct vain x;
 
-	if (is_plain(s, workload, &x))
-		array_push(l, x);
+	if (!is_plain(s, workload, &x) || (!s->is_for_moves && (s->place_matters || u->hit_bound)))
+		return;
+	x.n_refused_before = before->n_refused;
+	x.n_scenarios = u->n_scenarios - before->n_scenarios;
+	x.n_refused = u->n_refused - before->n_refused;
+	array_push(l, x);
 }
 
 static void run_search(struct session *s, enum action action)
@@ -312,13 +352,16 @@ static void run_search(struct session *s, enum action action)
 	begin_waiting(s, action);
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct preemptor q = {.action = action, .workload = item.workload};
+		struct workload_search before;
 
 		if (!session_judge_for(s, action, item.workload) || (s->is_for_moves && is_over_limit(s)) ||
 		    !is_worth_a_try(s, action, item.workload) || was_in_vain(s, &vain, item.workload))
 			continue;
 		session_note_protected(s, item.workload);
+		before = s->searched[item.workload];
+		s->place_matters = false;
 		if (!solve(s, &q)) {
-			note_vain(s, item.workload, &vain);
+			note_vain(s, item.workload, &before, &vain);
 			continue;
 		}
 		note_overridden(s);

@@ -5,6 +5,8 @@
  */
 #include "engine/session.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,14 @@ static uint32_t request_kind(struct session *s, uint32_t workload)
 	return s->request_kinds.n - 1;
 }
 
+static void note_request(struct session *s, struct session_queue *q, uint32_t workload)
+{
+	const double *request = workload_request(s, workload);
+
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		q->most[r] = fmax(q->most[r], request[r]);
+}
+
 bool workload_comes_before(const struct session *s, bool victims, uint32_t a, uint8_t state_a, uint32_t b,
 			   uint8_t state_b)
 {
@@ -224,6 +234,7 @@ static void list_again(struct session *s, uint32_t workload)
 		at = list_position(s, false, q->pending.v, q->pending.n, workload);
 		array_insert(&q->pending, at, workload);
 		array_insert(&q->kinds, at, request_kind(s, workload));
+		note_request(s, q, workload);
 	}
 	if (u->is_listed_victim)
 		array_insert(&q->victims, list_position(s, true, q->victims.v, q->victims.n, workload), workload);
@@ -405,8 +416,10 @@ void session_list_workloads(struct session *s)
 		sort_list(s, q->pending.v, q->pending.n, by_coming);
 		if (!sort_in_buckets(q->victims.v, keys[i], q->victims.n))
 			sort_list(s, q->victims.v, q->victims.n, by_going);
-		for (uint32_t k = 0; k < q->pending.n; k++)
+		for (uint32_t k = 0; k < q->pending.n; k++) {
 			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
+			note_request(s, q, q->pending.v[k]);
+		}
 	}
 	bits_free(&pending);
 	mem_free(all_keys);

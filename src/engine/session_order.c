@@ -5,6 +5,8 @@
  */
 #include "engine/session.h"
 
+#include <math.h>
+
 #include <string.h>
 
 #include "base/heap.h"
@@ -32,6 +34,7 @@ struct order_node {	      /* one queue */
 	/* in a trial */
 	uint64_t touched;   /* = order.stamp: somebody below looks for room */
 	uint32_t n_touched; /* children of which that is true */
+	bool is_compared;   /* with others, by what stands first below it, even if that only waits */
 };
 
 struct order {
@@ -44,6 +47,7 @@ struct order {
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
 	/* the leaf popped last, if by that a workload was passed over, and what that asked for */
 	uint32_t passed, kind;
+	uint32_t asker;			 /* in a trial: the leaf of the workload that asks */
 	ARRAY(struct order_item) pushed; /* since it began */
 	ARRAY(struct victim_entry) entries;
 	struct arena *arena; /* of entries */
@@ -268,6 +272,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
 	n->may_sink = n->knows_head = false;
+	n->is_compared = true;
 	n->standing_at = 0;
 	n->n_touched = 0;
 	memset(n->popped, 0, sizeof(n->popped));
@@ -368,6 +373,7 @@ static void link_touched(struct session *s, struct order *o, uint32_t first, str
 {
 	bool are_compared = is_compared || parent->n_touched > 1;
 
+	parent->is_compared = is_compared;
 	for (uint32_t q = first; q != NONE; q = s->queues[q].next) {
 		struct order_node *n = &o->nodes[q];
 
@@ -384,14 +390,74 @@ static void link_touched(struct session *s, struct order *o, uint32_t first, str
 	}
 }
 
+/* Where an item of the trial comes in among the workloads that only wait, from this one on. */
+static uint32_t place_in_list(const struct session *s, const struct order_node *leaf, uint32_t from,
+			      const struct order_item *item)
+{
+	uint32_t lo = from, hi = leaf->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2, u = leaf->list[mid];
+
+		if (u != item->workload &&
+		    workload_before(s, u, s->workloads[u].pending_state, item->workload, item->state))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Does the leaf of the workload that asks stand first whoever of those that wait in it is at its head? None of them
+ * asks for more than this, and a queue that asks for more comes no earlier.
+ */
+static bool stays_first(struct session *s, struct order *o)
+{
+	double most[KAI_RES];
+
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		most[r] = fmax(s->queues[o->asker].most[r], s->step_request[r]);
+	for (uint32_t q = o->asker; q != SHARE_NO_QUEUE; q = s->shares[q].parent) {
+		const struct share_sibling t = {&s->shares[q], most, nothing};
+		const struct share_standing x = share_standing(&t, s->queues[q].may, s->total);
+		const struct heap *h = &parent_node(s, o, q)->children;
+
+		if (heap_peek(h) != q)
+			return false;
+		for (uint32_t i = 1; i < h->items.n && i < 3; i++) /* one of these is the next */
+			if (share_standing_cmp(&x, &with_standing(o, h->items.v[i].id)->standing) > 0)
+				return false;
+	}
+	return true;
+}
+
+/* Then all who wait before it are passed over at once, and its place among them does not matter. */
+static void pass_to_asker(struct session *s, struct order *o)
+{
+	struct order_node *leaf = &o->nodes[o->asker];
+
+	if (leaf->n_extra > 1 || !stays_first(s, o)) {
+		s->place_matters = true;
+		return;
+	}
+	leaf->at = place_in_list(s, leaf, leaf->at, leaf->extra);
+	leaf->knows_head = false;
+	forget_standing(s, o, o->asker);
+}
+
 static void link_trial(struct session *s, struct order *o, const struct order_item *extra, uint32_t n_extra)
 {
 	struct order_node *root = &o->nodes[s->n_queues];
 
 	node_reset(o, root);
-	for (uint32_t i = 0; i < n_extra; i++)
+	for (uint32_t i = 0; i < n_extra; i++) {
 		touch_path(s, o, s->workloads[extra[i].workload].queue);
+		if (extra[i].entry == TRIAL_ASKS)
+			o->asker = s->workloads[extra[i].workload].queue;
+	}
 	link_touched(s, o, s->first_queue, root, false);
+	pass_to_asker(s, o);
 }
 
 void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
@@ -453,23 +519,6 @@ static void note_change(const struct session *s, struct order *o, uint32_t queue
 	forget_standing(s, o, queue);
 }
 
-/* Where an item of the trial comes in among the workloads that only wait. */
-static uint32_t place_in_list(const struct session *s, const struct order_node *leaf, const struct order_item *item)
-{
-	uint32_t lo = leaf->at + 1, hi = leaf->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2, u = leaf->list[mid];
-
-		if (u != item->workload &&
-		    workload_before(s, u, s->workloads[u].pending_state, item->workload, item->state))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /*
  * In a trial, workloads of the list are passed over. As long as they ask for the same the queues compare the same:
  * where the second one stands first all the same, all of them up to the next that asks for something else, or that
@@ -482,13 +531,26 @@ static uint32_t after_alike(const struct session *s, struct order *o, const stru
 
 	if (o->passed == queue && o->kind == kind) {
 		if (leaf->extra_at < leaf->n_extra)
-			end = place_in_list(s, leaf, &leaf->extra[leaf->extra_at]);
+			end = place_in_list(s, leaf, leaf->at + 1, &leaf->extra[leaf->extra_at]);
 		while (i < end && kinds[i] == kind)
 			i++;
 	}
 	o->passed = queue;
 	o->kind = kind;
 	return i;
+}
+
+/* Somebody of the leaf who looks for room was popped. */
+static void after_extra(struct session *s, struct order *o, struct order_node *leaf, const struct order_item *item)
+{
+	const struct order_node *asked = parent_node(s, o, o->asker);
+
+	o->passed = NONE;
+	if (o->trial == 0 || o->keeps_nothing)
+		return;
+	s->place_matters |= item->entry != TRIAL_ASKS && asked->is_compared;
+	if (leaf->extra_at == leaf->n_extra && !parent_node(s, o, s->workloads[item->workload].queue)->is_compared)
+		leaf->n = leaf->at; /* whoever only waits in it matters to nobody any more */
 }
 
 bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
@@ -507,7 +569,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 		break;
 	case HEAD_EXTRA:
 		leaf->extra_at++;
-		o->passed = NONE;
+		after_extra(s, o, leaf, ret);
 		break;
 	case HEAD_PUSHED:
 		heap_pop(&leaf->pushed);

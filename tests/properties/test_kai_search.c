@@ -5,7 +5,8 @@
  * pods do not bear each other on a node, some inside their windows. Each is planned with everything that is kept and
  * skipped and, from the beginning, with nothing of it (engine_config.looks_at_all); all bytes are compared, and of the
  * first of them with what was said before (properties/recorded.h). And clusters in which many gangs of whole workloads
- * take from each other at their fair shares, so that most scenarios are refused or end without room.
+ * take from each other at their fair shares, so that most scenarios are refused or end without room; and clusters in
+ * which many workloads of a few sizes wait, so that one search in vain stands for those of others.
  *
  * CEDE_N: clusters; CEDE_SECONDS: how long instead; CEDE_SEED: from which on.
  */
@@ -29,6 +30,7 @@
 #include "rng.h"
 
 #define GANGS_FROM (UINT64_C(1) << 40)		/* seeds of clusters with many gangs, which are not recorded */
+#define ALIKE_FROM (UINT64_C(1) << 41)		/* and of those with many alike */
 #define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
 
 struct crowd {
@@ -296,6 +298,50 @@ static void write_gangs(struct crowd *w, uint64_t seed)
 		add_whole(w, 2 + below(w, 5), requests[1], below(w, w->n_queues), -1);
 }
 
+/* ---- many alike ---- */
+
+/* Queues of some departments, first those that run too much; nodes full but for gaps; dozens that wait are alike. */
+static void write_alike(struct crowd *w, uint64_t seed)
+{
+	static const char *const small[] = {"cpu: 500m", "cpu: 700m, memory: 1Gi", "cpu: 900m", "cpu: 1100m"};
+	static const char *const large[] = {"cpu: 1500m", "cpu: 1900m, memory: 1Gi", "cpu: 2300m", "cpu: 20"};
+	uint32_t cpus, left, n_small, quota;
+	char name[16], parent[16];
+
+	*w = (struct crowd){.r = {seed}};
+	w->n_nodes = below(w, 4) ? 3 + below(w, 5) : 12 + below(w, 4);
+	w->n_departments = 1 + below(w, 3);
+	w->n_queues = w->n_departments * (2 + below(w, 2));
+	cpus = 5 + below(w, 4);
+	n_small = below(w, 2) * 4;
+	quota = 100 * cpus * w->n_nodes * (10 + below(w, 4)); /* more than there is: nobody may take from anybody */
+	for (uint32_t i = 0; i < w->n_departments; i++) {
+		snprintf(name, sizeof(name), "d%u", i);
+		add_share_queue(w, name, "", quota / w->n_departments);
+	}
+	for (uint32_t i = 0; i < w->n_queues; i++) {
+		snprintf(name, sizeof(name), "q%u", i);
+		snprintf(parent, sizeof(parent), "d%u", i % w->n_departments);
+		add_share_queue(w, name, parent, quota / w->n_queues);
+	}
+	for (uint32_t i = 0; i < w->n_nodes; i++) {
+		text_printf(&w->t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%u}\n"
+			    "status: {allocatable: {cpu: \"%u\", memory: 64Gi, pods: \"40\"}}\n",
+			    i, cpus);
+		for (left = cpus * 1000; left >= 1100;) {
+			uint32_t k = below(w, 4);
+
+			add_whole(w, 1, small[k], below(w, below(w, 8) ? w->n_queues / 2 : w->n_queues), (int)i);
+			left -= 500 + 200 * k;
+		}
+	}
+	for (uint32_t i = 0; i < 4 * w->n_nodes; i++)
+		add_whole(w, below(w, 8) ? 1 : 2,
+			  n_small == 0 || below(w, 8) ? large[below(w, 19) / 6] : small[below(w, n_small)],
+			  w->n_queues / 2 + below(w, w->n_queues - w->n_queues / 2), -1);
+}
+
 /* ---- planned twice ---- */
 
 struct told {
@@ -365,8 +411,10 @@ static void try_crowd(uint64_t seed)
 
 	if (seed < GANGS_FROM)
 		write_crowd(&w, seed);
-	else
+	else if (seed < ALIKE_FROM)
 		write_gangs(&w, seed);
+	else
+		write_alike(&w, seed);
 	config->profile = PROFILE_KAI;
 	if (below(&w, 2))
 		settings_vary(config, &w.r);
@@ -405,19 +453,31 @@ static void KF_a_search_that_skips_says_the_same(void **state)
 	recorded_end(&recorded);
 }
 
-static void KF_many_gangs_are_told_the_same(void **state)
+static void try_many(uint64_t first, uint64_t otherwise, const char *what)
 {
-	uint64_t n = number("CEDE_N", 600), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
+	uint64_t n = number("CEDE_N", otherwise), seconds = number("CEDE_SECONDS", 0), from = number("CEDE_SEED", 1);
 	time_t end = time(NULL) + (time_t)seconds;
 
-	(void)state;
 	tally = (struct told){0};
 	for (uint64_t i = 0; seconds ? time(NULL) < end : i < n; i++)
-		try_crowd(GANGS_FROM + from + i);
-	printf("kai search: %" PRIu64 " clusters with many gangs, %" PRIu64 " decisions, %" PRIu64
-	       " evictions, %" PRIu64 " with scenarios that failed, 0 differences\n",
-	       tally.clusters, tally.decisions, tally.evictions, tally.scenarios);
+		try_crowd(first + from + i);
+	printf("kai search: %" PRIu64 " clusters with many %s, %" PRIu64 " decisions, %" PRIu64 " evictions, %" PRIu64
+	       " with scenarios that failed, 0 differences\n",
+	       tally.clusters, what, tally.decisions, tally.evictions, tally.scenarios);
 	assert_true(tally.evictions > 0 && tally.scenarios > 0);
+}
+
+static void KF_many_gangs_are_told_the_same(void **state)
+{
+	(void)state;
+	try_many(GANGS_FROM, 600, "gangs");
+}
+
+static void KF_many_alike_are_told_the_same(void **state)
+{
+	(void)state;
+	try_many(ALIKE_FROM, 200, "alike");
+	try_crowd(ALIKE_FROM + 2019); /* who waits behind the one that asks decides between departments */
 }
 
 int main(void)
@@ -425,6 +485,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(KF_a_search_that_skips_says_the_same),
 		cmocka_unit_test(KF_many_gangs_are_told_the_same),
+		cmocka_unit_test(KF_many_alike_are_told_the_same),
 	};
 
 	return cmocka_run_group_tests_name("kai search", tests, NULL, NULL);
