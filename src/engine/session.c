@@ -324,6 +324,7 @@ static void count_workloads(struct session *s, struct session_build *c)
 	c->of_pod = arena_n(s->arena, pods + 1, uint32_t);
 	s->workloads = arena_n(s->arena, groups + pods + 1, struct workload);
 	s->searched = arena_n(s->arena, groups + pods + 1, struct workload_search);
+	s->fates = arena_n(s->arena, groups + pods + 1, struct workload_fate);
 	for (group_id g = 0; g < groups; g++) {
 		c->of_group[g] = s->n_workloads;
 		if (ledger_group(s->ledger, g)->is_live)

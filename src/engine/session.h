@@ -98,18 +98,24 @@ struct workload {
  * nobody touches costs nothing.
  */
 struct workload_search {
-	bool knows_request; /* what it asks for next */
-	double request[KAI_RES];
 	uint64_t in_trial;    /* = stamp: its place in the trial's order is its own */
 	uint64_t batch_stamp; /* = search stamp: has batches */
 	uint64_t gone_stamp;  /* = search stamp + 1: lost something in this trial */
 	uint64_t has_room;    /* = stamp: found room in this rehearsal */
-	bool has_copies;      /* in a rehearsal: some member has copies beside the one where it is */
-	bool is_held;	      /* some member is only nominated */
 	uint64_t seen_stamp;
 	uint64_t order_key; /* among those with batches: recorded ones first, then as they came */
 	uint32_t first_batch, last_batch;
-	/* how it fared */
+	bool has_copies; /* in a rehearsal: some member has copies beside the one where it is */
+	bool is_held;	 /* some member is only nominated */
+	/* what the rules say of it as a victim of the present preemptor */
+	uint8_t verdict; /* enum workload_verdict */
+	uint64_t judged; /* = session.judge_stamp: known */
+};
+
+/* What one asks for that waits or has to look for room again, and how it fared: of few, and so apart from the above. */
+struct workload_fate {
+	bool knows_request; /* what it asks for next */
+	double request[KAI_RES];
 	uint32_t n_scenarios, n_refused;
 	enum rule_id refused_rule;
 	struct share_verdict refusal;
@@ -117,9 +123,6 @@ struct workload_search {
 	bool is_too_large; /* empty nodes have room for n_bearable of the n_together that start together */
 	uint32_t n_together, n_bearable;
 	bool is_refused; /* by the rule above, before any victim was looked for */
-	/* what the rules say of it as a victim of the present preemptor */
-	uint64_t judged; /* = session.judge_stamp: known */
-	uint8_t verdict; /* enum workload_verdict */
 };
 
 /* What workloads ask for next, each different request once. */
@@ -230,6 +233,7 @@ struct session {
 	struct session_podset *podsets;
 	struct workload *workloads;
 	struct workload_search *searched; /* of each workload */
+	struct workload_fate *fates;	  /* the same */
 	uint32_t *by_rank;		  /* workloads, in the order of their ranks */
 	struct session_queue *queues;	  /* parents first; without the root */
 	uint32_t first_queue;		  /* at the top; NONE */

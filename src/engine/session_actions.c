@@ -157,7 +157,7 @@ static bool has_core(const double request[KAI_RES])
 static bool is_worth_a_try(struct session *s, enum action action, uint32_t workload)
 {
 	const struct workload *u = &s->workloads[workload];
-	struct workload_search *f = &s->searched[workload];
+	struct workload_fate *f = &s->fates[workload];
 	double core[KAI_RES];
 
 	switch (action) {
@@ -264,7 +264,7 @@ static bool is_plain(struct session *s, uint32_t workload, struct vain *ret)
 				     .n_tasks = s->tasks.n,
 				     .signature = s->members[s->tasks.v[0]].signature,
 				     .is_core = s->members[s->tasks.v[0]].is_core,
-				     .n_refused_before = s->searched[workload].n_refused};
+				     .n_refused_before = s->fates[workload].n_refused};
 	return s->tasks.n > 0;
 }
 
@@ -301,8 +301,8 @@ static bool is_as_vain(const struct session *s, const struct vain *a, const stru
 /* As the other did. */
 static void fare_in_vain(struct session *s, const struct vain *other, uint32_t workload)
 {
-	const struct workload_search *x = &s->searched[other->workload];
-	struct workload_search *u = &s->searched[workload];
+	const struct workload_fate *x = &s->fates[other->workload];
+	struct workload_fate *u = &s->fates[workload];
 
 	u->n_scenarios += other->n_scenarios;
 	u->n_refused += other->n_refused;
@@ -331,9 +331,9 @@ static bool was_in_vain(struct session *s, const vain_list *l, uint32_t workload
 }
 
 /* before: how it had fared when this action began with it. */
-static void note_vain(struct session *s, uint32_t workload, const struct workload_search *before, vain_list *l)
+static void note_vain(struct session *s, uint32_t workload, const struct workload_fate *before, vain_list *l)
 {
-	const struct workload_search *u = &s->searched[workload];
+	const struct workload_fate *u = &s->fates[workload];
 	struct vain x;
 
 	if (!is_plain(s, workload, &x) || (!s->is_for_moves && (s->place_matters || u->hit_bound)))
@@ -352,13 +352,13 @@ static void run_search(struct session *s, enum action action)
 	begin_waiting(s, action);
 	while (order_pop(s, ORDER_ACTION, &item)) {
 		struct preemptor q = {.action = action, .workload = item.workload};
-		struct workload_search before;
+		struct workload_fate before;
 
 		if (!session_judge_for(s, action, item.workload) || (s->is_for_moves && is_over_limit(s)) ||
 		    !is_worth_a_try(s, action, item.workload) || was_in_vain(s, &vain, item.workload))
 			continue;
 		session_note_protected(s, item.workload);
-		before = s->searched[item.workload];
+		before = s->fates[item.workload];
 		s->place_matters = false;
 		if (!solve(s, &q)) {
 			note_vain(s, item.workload, &before, &vain);

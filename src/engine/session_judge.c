@@ -231,11 +231,11 @@ enum workload_verdict session_verdict(struct session *s, uint32_t victim)
 	struct victim_kind *k;
 	struct hearing h = {0};
 
-	if (f->judged == s->judge_stamp)
-		return (enum workload_verdict)f->verdict;
 	k = kind_of(s, victim);
 	if (k != NULL && k->judged == s->judge_stamp)
 		return (enum workload_verdict)k->verdict;
+	if (f->judged == s->judge_stamp)
+		return (enum workload_verdict)f->verdict;
 	if (s->is_for_moves || judge_asks(&s->judge, RULE_PLUGIN))
 		hear_all(s, u, &h);
 	else

@@ -211,7 +211,7 @@ static void note_refused(struct solver *v, const struct share_verdict *why)
 {
 	struct session *s = v->s;
 
-	if (s->memo == NULL || s->searched[v->workload].n_refused >= REFUSALS_NOTED)
+	if (s->memo == NULL || s->fates[v->workload].n_refused >= REFUSALS_NOTED)
 		return;
 	for (uint32_t i = 0; i < v->gone.n; i++)
 		if (is_lost(s, v->gone.v[i]))
@@ -251,7 +251,7 @@ bool solver_shares_refuse(struct solver *v, const uint32_t *lost, uint32_t n, st
 static bool shares_allow(struct solver *v)
 {
 	struct session *s = v->s;
-	struct workload_search *u = &s->searched[v->workload];
+	struct workload_fate *u = &s->fates[v->workload];
 	struct share_verdict why;
 
 	if (!judge_asks(&s->judge, RULE_FAIR_SHARE))
@@ -300,7 +300,7 @@ static bool minimums_stay(struct solver *v)
 		for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 			if (podset_count(&s->podsets[p], SET_ALLOCATED) < (uint32_t)s->podsets[p].min &&
 			    is_interrupted(v, u, p)) {
-				s->searched[v->workload].refused_rule =
+				s->fates[v->workload].refused_rule =
 					u->is_semi ? RULE_PREEMPTIBILITY : RULE_MIN_RUNTIME;
 				return false;
 			}
@@ -334,7 +334,7 @@ static bool whole_groups_move(struct solver *v)
 
 bool solver_is_lawful(struct solver *v)
 {
-	struct workload_search *u = &v->s->searched[v->workload];
+	struct workload_fate *u = &v->s->fates[v->workload];
 	bool is_ok = v->action == ACTION_CONSOLIDATE ? nobody_lost(v) && whole_groups_move(v) && may_move_together(v)
 		     : v->action == ACTION_RECLAIM   ? shares_allow(v) && minimums_stay(v)
 						     : minimums_stay(v);

@@ -112,7 +112,7 @@ void session_next_members(struct session *s, uint32_t workload, bool simulated)
 const double *workload_request(struct session *s, uint32_t workload)
 {
 	const struct workload *u = &s->workloads[workload];
-	struct workload_search *f = &s->searched[workload];
+	struct workload_fate *f = &s->fates[workload];
 
 	if (f->knows_request)
 		return f->request;

@@ -82,7 +82,7 @@ static void set_status(struct session *s, uint32_t member, enum member_status st
 	s->podsets[m->podset].count[m->status]--;
 	u->count[status]++;
 	s->podsets[m->podset].count[status]++;
-	s->searched[m->workload].knows_request = false;
+	s->fates[m->workload].knows_request = false;
 	for (uint32_t r = 0; is != was && r < KAI_RES; r++)
 		u->allocated[r] += (is - was) * s->signatures[m->signature].share[r];
 	m->status = (uint8_t)status;
@@ -344,7 +344,7 @@ void session_commit(struct session *s, enum action action, uint32_t workload)
 		if (move->kind == MOVE_EVICT)
 			m->is_virtual = false;
 		array_push(&s->done, *move);
-		s->searched[m->workload].knows_request = false;
+		s->fates[m->workload].knows_request = false;
 		settle(s, m->workload);
 		if (s->searched[m->workload].seen_stamp != stamp)
 			array_push(&s->moved, m->workload);

@@ -154,7 +154,8 @@ static void take_away(struct solver *v)
 
 	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
 		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
-		struct workload_search *f = search_of(s, u);
+		const struct workload_search *f = search_of(s, u);
+		struct workload_fate *fate = &s->fates[v->new_workloads.v[i]];
 		uint32_t first = first_member(s, v->new_workloads.v[i]);
 		uint32_t signature = s->members[first].signature;
 
@@ -165,8 +166,8 @@ static void take_away(struct solver *v)
 		lend_share(s, first, -(int32_t)u->n_members);
 		solver_note_signature(v, signature);
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			f->request[r] = u->n_members * s->signatures[signature].share[r];
-		f->knows_request = true;
+			fate->request[r] = u->n_members * s->signatures[signature].share[r];
+		fate->knows_request = true;
 	}
 }
 
@@ -197,14 +198,14 @@ static void put_back(struct solver *v, uint64_t stamp)
 	}
 	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
 		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
-		struct workload_search *f = search_of(s, u);
+		const struct workload_search *f = search_of(s, u);
 		uint32_t first = first_member(s, v->new_workloads.v[i]);
 
 		for (uint32_t k = first; k < first + u->n_members; k++)
 			session_lend_room(s, s->members[first].signature, s->members[k].node, 1,
 					  -(f->is_held && is_held(s, k)));
 		lend_share(s, first, (int32_t)u->n_members);
-		f->knows_request = false;
+		s->fates[v->new_workloads.v[i]].knows_request = false;
 	}
 	v->new_workloads.n = 0;
 	v->signatures.n = v->n_base_signatures;

@@ -70,7 +70,7 @@ static bool solve_step(struct solver *v, bool may_try_first)
 		if (!is_first && !solver_add_candidate(v))
 			return false;
 		if (s->steps > s->settings->search_steps) {
-			s->searched[v->workload].hit_bound = true;
+			s->fates[v->workload].hit_bound = true;
 			return false;
 		}
 		if (quick_look(v) && solver_try(v))
@@ -261,7 +261,7 @@ static bool search(struct solver *v)
 static bool search_in_vain(struct solver *v, uint32_t n_bearable)
 {
 	struct session *s = v->s;
-	struct workload_search *u = &s->searched[v->workload], before;
+	struct workload_fate *u = &s->fates[v->workload], before;
 	struct protected_memo *memo = s->memo;
 	bool is_ok = false;
 

@@ -306,7 +306,7 @@ enum outcome_of_trial { NO_ROOM, NOT_LAWFUL, SOLVED };
 
 static enum outcome_of_trial run_trial(struct solver *v)
 {
-	v->s->searched[v->workload].n_scenarios++;
+	v->s->fates[v->workload].n_scenarios++;
 	v->evict_mark = session_mark(v->s);
 	if (!slots_are_enough(v) || (!has_room_for_sure(v) && !let_them_look(v)))
 		return NO_ROOM;
@@ -371,7 +371,7 @@ static bool is_on_one_node(const struct session *s, const struct workload *u)
 /* It is said as if it had been tried: refused by shares. */
 static void count_refused(struct solver *v, const struct share_verdict *why)
 {
-	struct workload_search *u = &v->s->searched[v->workload];
+	struct workload_fate *u = &v->s->fates[v->workload];
 
 	u->refusal = *why;
 	u->refused_rule = RULE_FAIR_SHARE;
@@ -384,7 +384,7 @@ static void count_refused(struct solver *v, const struct share_verdict *why)
 static bool is_lawful_after_all(struct solver *v, uint32_t node)
 {
 	struct session *s = v->s;
-	struct workload_search *u = &s->searched[v->workload];
+	struct workload_fate *u = &s->fates[v->workload];
 	uint32_t n_scenarios = u->n_scenarios, n_refused = u->n_refused;
 	struct share_verdict refusal = u->refusal;
 	struct protected_memo *memo = s->memo;
@@ -402,19 +402,19 @@ static bool is_lawful_after_all(struct solver *v, uint32_t node)
 /* Without room, as far as can be seen beforehand. */
 static enum outcome_of_trial count_trial(struct solver *v)
 {
-	v->s->searched[v->workload].n_scenarios++;
+	v->s->fates[v->workload].n_scenarios++;
 	return NO_ROOM;
 }
 
 /* Who is refused first is noted by name, for which a trial has to be made. */
 static bool is_noted(const struct solver *v)
 {
-	return v->s->memo != NULL && v->s->searched[v->workload].n_refused < REFUSALS_NOTED;
+	return v->s->memo != NULL && v->s->fates[v->workload].n_refused < REFUSALS_NOTED;
 }
 
 static enum outcome_of_trial rehearse_or_try(struct solver *v, uint32_t node)
 {
-	struct workload_search *u = &v->s->searched[v->workload];
+	struct workload_fate *u = &v->s->fates[v->workload];
 	struct share_verdict why;
 	enum rehearsal r = rehearse(v, node, &why);
 

@@ -170,7 +170,7 @@ static const char *fit_sentence(struct session_words *w, uint32_t signature, pod
 }
 
 /* What the searches came to. */
-static void add_search(const struct session *s, const struct workload_search *u, struct text *out)
+static void add_search(const struct session *s, const struct workload_fate *u, struct text *out)
 {
 	if (u->n_scenarios > 0)
 		text_printf(out, " %u %s with victims tried", u->n_scenarios,
@@ -196,7 +196,7 @@ static void add_search(const struct session *s, const struct workload_search *u,
 
 static void add_own_share(struct session *s, uint32_t workload, struct text *out)
 {
-	const struct workload_search *u = &s->searched[workload];
+	const struct workload_fate *u = &s->fates[workload];
 	struct rule_verdict says;
 
 	if (u->n_scenarios > 0 || !u->is_refused)
@@ -235,7 +235,7 @@ static void workload_words(struct session_words *w, uint32_t workload, struct te
 		return;
 	text_add(out, fit_sentence(w, s->members[first].signature, s->members[first].pod));
 	add_own_share(s, workload, out);
-	add_search(s, search_of(s, u), out);
+	add_search(s, &s->fates[workload], out);
 }
 
 const char *words_of_workload(struct session_words *w, uint32_t workload)
