@@ -204,15 +204,11 @@ static bool cannot_move(const struct solver *v)
 
 void slots_step(struct solver *v)
 {
-	v->cannot_move = cannot_move(v);
-	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		v->slot_kinds[k].n = 0;
-	for (uint32_t i = 0; i < v->n_step; i++) {
-		struct slot_kind *k = kind_of(v, v->want[i]);
+	struct slot_kind *k = kind_of(v, v->want[v->n_step - 1]);
 
-		if (k != NULL)
-			k->n++;
-	}
+	v->cannot_move = cannot_move(v);
+	if (k != NULL)
+		k->n++;
 }
 
 void slots_free(struct solver *v, uint32_t member)

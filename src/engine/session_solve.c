@@ -12,14 +12,14 @@
 
 /* ---- steps ---- */
 
+/* Of one member more than in the step before. */
 static void sum_step(struct solver *v)
 {
 	struct session *s = v->s;
+	const double *share = s->signatures[s->members[v->want[v->n_step - 1]].signature].share;
 
-	memset(s->step_request, 0, sizeof(s->step_request));
-	for (uint32_t i = 0; i < v->n_step; i++)
-		for (uint32_t r = 0; r < KAI_RES; r++)
-			s->step_request[r] += s->signatures[s->members[v->want[i]].signature].share[r];
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		s->step_request[r] = (v->n_step > 1 ? s->step_request[r] : 0) + share[r];
 }
 
 /* From the beginning, with the victims of the step before recorded and evicted. */

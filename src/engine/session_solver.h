@@ -157,7 +157,7 @@ bool slots_could_ever_do(struct solver *v, uint32_t *ret);
 void slots_begin(struct solver *v); /* of a search; v->want is known */
 void slots_end(struct solver *v);
 void slots_afresh(struct solver *v);		    /* nobody was looked at */
-void slots_step(struct solver *v);		    /* v->n_step is known */
+void slots_step(struct solver *v);		    /* v->n_step is one more than in the last */
 void slots_free(struct solver *v, uint32_t member); /* it was looked at */
 bool slots_could_do(const struct solver *v);	    /* could it be enough if everybody looked at were gone? */
 void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not is_base) the recorded victims */
