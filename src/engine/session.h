@@ -274,6 +274,7 @@ struct session {
 	double step_request[KAI_RES]; /* of the step that a trial tries to place */
 	uint64_t steps;		      /* of the present search */
 	bool place_matters;	      /* to some trial of it: where in its queue's list the workload stands */
+	bool kinds_matter;	      /* or what those ask for, at least, that stand before it there */
 };
 
 static inline uint32_t podset_count(const struct session_podset *p, enum status_set set)

@@ -227,6 +227,8 @@ struct vain { /* a workload that found nothing, nothing having moved since */
 	bool is_core;
 	uint32_t n_refused_before;	 /* scenarios of it, by actions before this one */
 	uint32_t n_scenarios, n_refused; /* in this one */
+	bool kinds_matter;		 /* to its search: which requests stand before it in its queue */
+	uint64_t kinds_before;
 };
 typedef ARRAY(struct vain) vain_list;
 
@@ -286,6 +288,30 @@ static bool is_somebody_between(const struct session *s, const struct workload *
 	return false;
 }
 
+enum { KINDS_KNOWN = 64 };
+
+/* Of the requests of those that wait before it in its queue, a bit for each kind. False: some are of no kind. */
+static bool find_kinds_before(const struct session *s, uint32_t workload, uint64_t *ret)
+{
+	const struct session_queue *q = &s->queues[s->workloads[workload].queue];
+
+	*ret = 0;
+	for (uint32_t i = 0; i < q->pending.n && q->pending.v[i] != workload; i++) {
+		if (q->kinds.v[i] >= KINDS_KNOWN)
+			return false;
+		*ret |= UINT64_C(1) << q->kinds.v[i];
+	}
+	return true;
+}
+
+/* Do the same requests stand before both, if that matters? */
+static bool stands_alike(const struct session *s, const struct vain *a, const struct vain *b)
+{
+	uint64_t kinds;
+
+	return !a->kinds_matter || (find_kinds_before(s, b->workload, &kinds) && kinds == a->kinds_before);
+}
+
 static bool is_as_vain(const struct session *s, const struct vain *a, const struct vain *b)
 {
 	const struct workload *x = &s->workloads[a->workload], *y = &s->workloads[b->workload];
@@ -295,7 +321,7 @@ static bool is_as_vain(const struct session *s, const struct vain *a, const stru
 	       x->n_members == y->n_members && x->is_preemptible == y->is_preemptible && x->is_semi == y->is_semi &&
 	       x->pending_state == y->pending_state &&
 	       s->podsets[x->first_podset].min == s->podsets[y->first_podset].min &&
-	       (!s->is_for_moves || !is_somebody_between(s, x, y));
+	       (s->is_for_moves ? !is_somebody_between(s, x, y) : stands_alike(s, a, b));
 }
 
 /* As the other did. */
@@ -341,6 +367,9 @@ static void note_vain(struct session *s, uint32_t workload, const struct workloa
 	x.n_refused_before = before->n_refused;
 	x.n_scenarios = u->n_scenarios - before->n_scenarios;
 	x.n_refused = u->n_refused - before->n_refused;
+	x.kinds_matter = s->kinds_matter;
+	if (!s->is_for_moves && x.kinds_matter && !find_kinds_before(s, workload, &x.kinds_before))
+		return;
 	array_push(l, x);
 }
 
@@ -359,7 +388,7 @@ static void run_search(struct session *s, enum action action)
 			continue;
 		session_note_protected(s, item.workload);
 		before = s->fates[item.workload];
-		s->place_matters = false;
+		s->place_matters = s->kinds_matter = false;
 		if (!solve(s, &q)) {
 			note_vain(s, item.workload, &before, &vain);
 			continue;
