@@ -5,9 +5,19 @@
 
 #include "base/bits.h"
 #include "engine/attempt.h"
+#include "engine/gang_echo.h"
 #include "engine/gang_laws.h"
 #include "engine/volumes.h"
 #include "rules/words.h"
+
+struct gangs { /* of a cycle */
+	struct engine *en;
+	struct bits decided; /* pods */
+	struct bits tried;   /* groups */
+	struct map waiting;  /* of groups that wait: where in messages */
+	ARRAY(const char *) messages;
+	struct gang_echoes echoes;
+};
 
 struct loss {
 	struct victim v;
@@ -31,11 +41,7 @@ struct gang_attempt { /* one attempt for one group */
 	struct protected_list protected, all; /* who is protected: in this pass, in all of them */
 	bool has_last_resort;
 	enum action own_action;
-	/* why it waits: */
-	uint32_t blocked, n_fit; /* the first member without room when nobody had to go, and how many had some */
-	const char *message;
-	enum rule_id own_rule;
-	int64_t until_ns;
+	struct gang_refusal why;
 	uint32_t n_nodes; /* the report, of the member that was asked for */
 	struct node_report *nodes;
 };
@@ -160,7 +166,7 @@ static void too_few(struct gang_attempt *g, podset_id s, uint32_t has)
 	words_podset(g->en->cluster, s, &t);
 	text_printf(&t, " has %u of %u %s", has, gang_minimum(g->en->ledger, s),
 		    gang_minimum(g->en->ledger, s) == 1 ? "pod" : "pods");
-	g->message = keep_text(g, &t);
+	g->why.message = keep_text(g, &t);
 }
 
 /* ---- one pass over all members ---- */
@@ -256,14 +262,14 @@ static enum err_code run_pass(struct gang_attempt *g, bool *ret_is_found)
 			blocked = m;
 	}
 	*ret_is_found = !rc && !n_failed;
-	if (n_failed && !g->message) {
-		g->blocked = blocked;
-		g->n_fit = g->members.n - n_failed;
-		g->message = g->d[blocked].message;
+	if (n_failed && !g->why.message) {
+		g->why.blocked = blocked;
+		g->why.n_fit = g->members.n - n_failed;
+		g->why.message = g->d[blocked].message;
 	}
-	if (n_failed && g->own_rule == RULE_NONE) {
-		g->own_rule = g->d[blocked].own_rule;
-		g->until_ns = g->d[blocked].until_ns;
+	if (n_failed && g->why.own_rule == RULE_NONE) {
+		g->why.own_rule = g->d[blocked].own_rule;
+		g->why.until_ns = g->d[blocked].until_ns;
 	}
 	return rc;
 }
@@ -373,16 +379,17 @@ static void list_victims(struct gang_attempt *g, struct decision *d)
 	d->victims = v;
 }
 
-/* Who was protected in one search may have been taken by a later one. */
-static void list_protected(struct gang_attempt *g, const struct protected_list *l, struct decision *d)
+/* Who was protected in one search may have been taken by a later one. Returns how many are told. */
+static uint32_t list_protected(struct gang_attempt *g, const struct protected_list *l, const struct protected_pod **ret)
 {
 	struct protected_pod *v = arena_n(g->keep, l->v.n + 1, struct protected_pod);
+	uint32_t n = 0;
 
-	d->n_protected = 0;
 	for (uint32_t i = 0; i < l->v.n; i++)
 		if (ledger_pod(g->en->ledger, l->v.v[i].pod)->state == POD_PLACED)
-			v[d->n_protected++] = l->v.v[i];
-	d->protected = v;
+			v[n++] = l->v.v[i];
+	*ret = v;
+	return n;
 }
 
 /* One of them waits for its room, so all do. */
@@ -403,7 +410,7 @@ static void reserve_all(struct gang_attempt *g)
 		decision_take_volumes(&g->d[m], l, g->keep);
 	}
 	list_victims(g, &g->d[0]);
-	list_protected(g, &g->protected, &g->d[0]);
+	g->d[0].n_protected = list_protected(g, &g->protected, &g->d[0].protected);
 }
 
 static void unbind(struct gang_attempt *g, uint32_t n)
@@ -434,9 +441,9 @@ static bool place_all(struct gang_attempt *g)
 			continue;
 		ledger_rollback(g->en->ledger, g->mark);
 		unbind(g, i);
-		g->blocked = m;
-		g->n_fit = g->members.n - 1;
-		g->message = d.message;
+		g->why.blocked = m;
+		g->why.n_fit = g->members.n - 1;
+		g->why.message = d.message;
 		return false;
 	}
 	return true;
@@ -640,8 +647,8 @@ static void prepare(struct gang_attempt *g)
 	g->order = mem_alloc((g->members.n + 1) * sizeof(*g->order));
 	g->pass.protected = &g->protected;
 	g->protected.max = g->all.max = PROTECTED_MAX;
-	g->own_rule = RULE_NONE;
-	g->until_ns = TIME_NONE;
+	g->why.own_rule = RULE_NONE;
+	g->why.until_ns = TIME_NONE;
 	set_order(g, false);
 	for (uint32_t i = 1; i < g->members.n; i++)
 		g->is_mixed |= ledger_pod(l, g->members.v[i])->shape != ledger_pod(l, g->members.v[0])->shape;
@@ -654,9 +661,9 @@ static void say_why(struct gang_attempt *g)
 
 	text_add(&t, "group ");
 	words_group(g->en->cluster, g->group, &t);
-	text_printf(&t, " needs %u %s at once; %u %s: %s", g->members.n, g->members.n == 1 ? "pod" : "pods", g->n_fit,
-		    g->n_fit == 1 ? "fits" : "fit", g->message);
-	g->message = keep_text(g, &t);
+	text_printf(&t, " needs %u %s at once; %u %s: %s", g->members.n, g->members.n == 1 ? "pod" : "pods",
+		    g->why.n_fit, g->why.n_fit == 1 ? "fits" : "fit", g->why.message);
+	g->why.message = keep_text(g, &t);
 }
 
 static void all_wait(struct gang_attempt *g)
@@ -665,9 +672,9 @@ static void all_wait(struct gang_attempt *g)
 		struct decision *d = &g->d[i];
 
 		*d = attempt_decision(g->en, g->members.v[i]);
-		d->message = g->message;
-		d->own_rule = g->own_rule;
-		d->until_ns = g->until_ns;
+		d->message = g->why.message;
+		d->own_rule = g->why.own_rule;
+		d->until_ns = g->why.until_ns;
 		if (g->run->report == d->pod) {
 			d->nodes = g->nodes;
 			d->n_nodes = g->n_nodes;
@@ -675,25 +682,36 @@ static void all_wait(struct gang_attempt *g)
 	}
 }
 
-static enum err_code start(struct gang_attempt *g, const struct pod_list *all, bool *ret_is_done)
+static void tell_refusal(struct gang_attempt *g)
 {
-	enum err_code rc;
+	struct decision *blocked = &g->d[g->why.blocked];
+
+	if (!g->en->tells_times)
+		say_why(g);
+	all_wait(g);
+	blocked->protected = g->why.protected;
+	blocked->n_protected = g->why.n_protected;
+}
+
+static enum err_code start(struct gangs *gs, struct gang_attempt *g, const struct pod_list *all, bool *ret_is_done)
+{
+	enum err_code rc = ERR_OK;
 
 	*ret_is_done = keep_nominations(g);
 	if (*ret_is_done)
 		return ERR_OK;
 	drop_nominations(g, all);
-	g->message = NULL;
-	g->mark = ledger_get_mark(g->en->ledger);
-	remember_queues(g);
-	rc = try_actions(g, ret_is_done);
-	if (!rc && !*ret_is_done) {
-		if (!g->en->tells_times)
-			say_why(g);
-		all_wait(g);
-		list_protected(g, &g->all, &g->d[g->blocked]);
+	if (!gang_echoes_find(&gs->echoes, g->run, &g->members, &g->why)) {
+		g->mark = ledger_get_mark(g->en->ledger);
+		remember_queues(g);
+		rc = try_actions(g, ret_is_done);
+		if (rc || *ret_is_done)
+			return rc;
+		g->why.n_protected = list_protected(g, &g->all, &g->why.protected);
+		gang_echoes_note(&gs->echoes, g->run, &g->members, &g->why);
 	}
-	return rc;
+	tell_refusal(g);
+	return ERR_OK;
 }
 
 static void gang_free(struct gang_attempt *g)
@@ -708,19 +726,12 @@ static void gang_free(struct gang_attempt *g)
 
 /* ---- groups of a cycle ---- */
 
-struct gangs {
-	struct engine *en;
-	struct bits decided; /* pods */
-	struct bits tried;   /* groups */
-	struct map waiting;  /* of groups that wait: where in messages */
-	ARRAY(const char *) messages;
-};
-
 struct gangs *gangs_new(struct engine *en)
 {
 	struct gangs *g = mem_alloc(sizeof(*g));
 
 	g->en = en;
+	gang_echoes_begin(&g->echoes, en);
 	return g;
 }
 
@@ -730,6 +741,7 @@ void gangs_free(struct gangs *g)
 	bits_free(&g->tried);
 	map_free(&g->waiting);
 	array_free(&g->messages);
+	gang_echoes_end(&g->echoes);
 	mem_free(g);
 }
 
@@ -755,7 +767,7 @@ static void record(struct gangs *gs, struct gang_attempt *g, uint32_t cycle, str
 static void keep_waiting(struct gangs *gs, const struct gang_attempt *g)
 {
 	map_put(&gs->waiting, g->group, gs->messages.n);
-	array_push(&gs->messages, g->message);
+	array_push(&gs->messages, g->why.message);
 }
 
 /* A gang of one pod is like any pod; but if one of another podset asks, it comes first. */
@@ -789,7 +801,7 @@ static enum err_code try_group(struct gangs *gs, struct gang_attempt *g, pod_id 
 		return ERR_OK;
 	} else {
 		prepare(g);
-		rc = start(g, &all, &is_done);
+		rc = start(gs, g, &all, &is_done);
 	}
 	if (!rc)
 		record(gs, g, cycle, ret);

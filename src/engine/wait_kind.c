@@ -24,23 +24,32 @@ static bool is_single(const struct ledger *l, const struct pod *p)
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent)
 		if (queue_get(t, q)->spec.n_limits || queue_get(t, q)->spec.max_apps)
 			return true;
-	return p->state != POD_WAITING || p->group != GROUP_NONE || p->nomination != NOMINATION_NONE ||
-	       p->has_volumes || obj_gang(p->obj) || p->obj->node_name != NAME_NONE ||
-	       shape_get(ledger_vocab(l), p->shape)->has_claims;
+	return p->state != POD_WAITING || p->nomination != NOMINATION_NONE || p->has_volumes ||
+	       p->obj->node_name != NAME_NONE || shape_get(ledger_vocab(l), p->shape)->has_claims;
 }
 
+/* Beside itself and its gang. */
 static bool has_others(const struct ledger *l, name_id ns, pod_id pod)
 {
 	name_id app = ledger_pod(l, pod)->obj->app;
+	group_id group = ledger_pod(l, pod)->group;
 
 	for (pod_id i = app == NAME_NONE ? POD_NONE : ledger_app_first(l, ns, app); i != POD_NONE;
 	     i = ledger_app_next(l, i))
-		if (i != pod && ledger_pod(l, i)->state != POD_FINISHED)
+		if (i != pod && (group == GROUP_NONE || ledger_pod(l, i)->group != group) &&
+		    ledger_pod(l, i)->state != POD_FINISHED)
 			return true;
 	return false;
 }
 
 bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret)
+{
+	const struct pod *p = ledger_pod(cluster_ledger(c), pod);
+
+	return p->group == GROUP_NONE && !obj_gang(p->obj) && wait_kind_of_member(c, labels_matter, pod, ret);
+}
+
+bool wait_kind_of_member(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret)
 {
 	const struct ledger *l = cluster_ledger(c);
 	const struct pod *p = ledger_pod(l, pod);

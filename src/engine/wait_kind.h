@@ -25,5 +25,7 @@ struct waiting_kind { /* everything that an attempt asks of such a pod; no paddi
 bool wait_kind_labels_matter(const struct vocab *v, const struct engine_config *config);
 /* False: it is like nobody. */
 bool wait_kind_of(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret);
+/* Of one of a gang: what it has beside what its group decides. */
+bool wait_kind_of_member(const struct cluster *c, bool labels_matter, pod_id pod, struct waiting_kind *ret);
 /* Of two of one kind one may be old enough to reclaim, and the other not. */
 bool wait_kind_is_young(const struct ledger *l, const struct pod *p, int64_t now_ns);

@@ -16,7 +16,7 @@
 #include "properties/mixed_run.h"
 
 static struct {
-	uint64_t decisions, copies, evictions;
+	uint64_t decisions, copies, gangs, evictions; /* gangs: that were told the same as another */
 } tally[PROFILE_COUNT];
 
 /* ---- clusters ---- */
@@ -77,6 +77,58 @@ static void add_pod(struct rng *rng, uint32_t i, int node, bool may_avoid, struc
 			    m_time(600 * (int64_t)(1 + rng_below(rng, 3))));
 }
 
+struct gang { /* what its members have in common; one in a while differs in something */
+	uint32_t name, min, n, n_running;
+	uint32_t cpu, priority, age, team;
+	char queue;
+	bool never, is_shared;
+};
+
+static struct gang draw_gang(struct rng *rng, uint32_t name)
+{
+	struct gang g = {.name = name, .min = 2 + rng_below(rng, 2)};
+
+	g.n = g.min + (rng_below(rng, 6) ? 0 : rng_below(rng, 3)) - !rng_below(rng, 10);
+	g.n_running = rng_below(rng, 8) ? 0 : 1;
+	g.cpu = rng_below(rng, 3) ? 3 : 1;
+	g.priority = rng_below(rng, 2) * 10;
+	g.age = 20 * (1 + rng_below(rng, 3));
+	g.team = rng_below(rng, 2);
+	g.queue = rng_below(rng, 3) ? 'b' : 'a';
+	g.never = !rng_below(rng, 8);
+	g.is_shared = !rng_below(rng, 8);
+	return g;
+}
+
+static void add_member(struct rng *rng, const struct gang *g, uint32_t i, struct text *t)
+{
+	bool is_odd = !rng_below(rng, 16);
+
+	text_printf(
+		t,
+		"---\n{apiVersion: v1, kind: Pod, metadata: {name: g%u-%u, namespace: s, creationTimestamp: \"%s\", ",
+		g->name, i, m_time(g->age + (int64_t)is_odd * 20));
+	text_printf(t, "labels: {team: t%u, queue: root.%c, applicationId: ", is_odd ? 0 : g->team, g->queue);
+	text_printf(t, g->is_shared ? "shared" : "gang-%u", g->name);
+	text_printf(t, "}, annotations: {cede.dev/gang: g%u, cede.dev/min-member: \"%u\"}}, ", g->name, g->min);
+	text_printf(t, "spec: {priority: %u%s, containers: [{name: c, resources: {requests: {cpu: %u}}}]", g->priority,
+		    g->never ? ", preemptionPolicy: Never" : "", is_odd ? 1 : g->cpu);
+	if (i < g->n_running)
+		text_printf(t, ", nodeName: n0}, status: {phase: Running, startTime: \"%s\"}}\n", m_time(600));
+	else
+		text_add(t, "}, status: {phase: Pending}}\n");
+}
+
+static void add_gangs(struct rng *rng, struct text *t)
+{
+	for (uint32_t n = rng_below(rng, 2) ? 0 : 8 + rng_below(rng, 24); n > 0; n--) {
+		struct gang g = draw_gang(rng, n);
+
+		for (uint32_t i = 0; i < g.n; i++)
+			add_member(rng, &g, i, t);
+	}
+}
+
 static void make_cluster(uint64_t seed, struct text *t)
 {
 	struct rng rng = {.s = seed * 2 + 1};
@@ -91,6 +143,7 @@ static void make_cluster(uint64_t seed, struct text *t)
 		add_pod(&rng, i, (int)(i % nodes), may_avoid, t);
 	for (uint32_t n = i + 20 + rng_below(&rng, 40); i < n; i++)
 		add_pod(&rng, i, -1, may_avoid, t);
+	add_gangs(&rng, t);
 }
 
 /* ---- the same plan twice ---- */
@@ -112,11 +165,23 @@ static void plan(struct live *l, const struct text *made, enum profile profile, 
 	live_plan_and_emit(l, &nothing, 2, out);
 }
 
-/* A copy has the very words of another. */
+static bool is_gang_copy(const struct decisions *d, uint32_t at)
+{
+	const struct decision *x = &d->v.v[at];
+
+	for (uint32_t k = 0; x->group != GROUP_NONE && x->n_protected && k < at; k++)
+		if (d->v.v[k].protected == x->protected && d->v.v[k].group != x->group)
+			return true;
+	return false;
+}
+
+/* A copy has the very words of another. A gang names itself in its own, but who is protected stands in one place. */
 static void count(const struct decisions *d, enum profile profile)
 {
 	tally[profile].decisions += d->v.n;
 	tally[profile].evictions += d->victims;
+	for (uint32_t i = 1; i < d->v.n; i++)
+		tally[profile].gangs += is_gang_copy(d, i);
 	for (uint32_t i = 1; i < d->v.n; i++)
 		for (uint32_t k = 0; k < i; k++)
 			if (d->v.v[k].message && d->v.v[k].message == d->v.v[i].message) {
@@ -162,10 +227,11 @@ static void an_echo_is_what_would_have_been_said(void **state)
 
 		for (uint64_t i = 0; i < n; i++)
 			try_cluster(from + i, p);
-		printf("echo: %s: %" PRIu64 " decisions, %" PRIu64 " of them copies, %" PRIu64
+		printf("echo: %s: %" PRIu64 " decisions, %" PRIu64 " of them copies, %" PRIu64 " gangs, %" PRIu64
 		       " evictions, 0 differences\n",
-		       profile_text(p), tally[p].decisions, tally[p].copies, tally[p].evictions);
+		       profile_text(p), tally[p].decisions, tally[p].copies, tally[p].gangs, tally[p].evictions);
 		assert_true(n < 50 || (tally[p].copies > n && tally[p].evictions > n / 10));
+		assert_true(n < 50 || p != PROFILE_DEFAULT || tally[p].gangs > n / 10);
 	}
 }
 
