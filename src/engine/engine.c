@@ -68,6 +68,7 @@ void engine_free(struct engine *en)
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
 	movable_memory_free(en->movable);
+	queue_order_free(en->queue_order);
 	judge_scratch_free(&en->scratch);
 	forget_history(en);
 	arena_free(en->arena);
@@ -328,11 +329,19 @@ static bool needs_order(const struct engine *en, const struct pod_list *waiting)
 	return has_queues(en) && (waiting->n != 1 || profile_get(en->config->profile)->order == ORDER_YUNIKORN);
 }
 
+static struct queue_order *begin_order(struct engine *en, const struct pod_list *waiting)
+{
+	if (!en->queue_order)
+		en->queue_order = queue_order_new(en);
+	queue_order_begin(en->queue_order, waiting->v, waiting->n);
+	return en->queue_order;
+}
+
 /* By priority and age alone, or by queues. */
 static enum err_code try_all(struct engine *en, const struct engine_run *run, const struct pod_list *waiting,
 			     uint32_t cycle, struct decisions *ret, struct err *e)
 {
-	struct queue_order *queue_order = needs_order(en, waiting) ? queue_order_new(en, waiting->v, waiting->n) : NULL;
+	struct queue_order *queue_order = needs_order(en, waiting) ? begin_order(en, waiting) : NULL;
 	struct bits with_group = {0}; /* those whose group was tried */
 	struct gangs *gangs = gangs_new(en);
 	struct echoes echoes;
@@ -354,7 +363,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 				bits_set(&with_group, ret->v.v[k].pod);
 	}
 	if (queue_order)
-		queue_order_free(queue_order);
+		queue_order_end(queue_order);
 	gangs_free(gangs);
 	echoes_end(&echoes);
 	bits_free(&with_group);

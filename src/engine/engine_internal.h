@@ -27,6 +27,7 @@ struct engine {
 	struct displace_cache *displace_cache;		 /* what nodes said before */
 	struct search_cache *search_cache;		 /* the same where queues count; else NULL */
 	struct movable_memory *movable;			 /* who may move; NULL: nobody was asked */
+	struct queue_order *queue_order;		 /* who comes next; NULL: nobody had to be asked */
 	struct judge_scratch scratch;			 /* of one search after the other */
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */

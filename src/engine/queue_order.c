@@ -9,8 +9,8 @@
 
 /* Pods of one leaf that ask for the same: alike in shape, group and whether room is reserved for them. */
 struct kind {
-	ARRAY(uint32_t) pods; /* their ranks: places in the order of all that wait */
-	uint32_t next;
+	uint64_t what;
+	uint32_t first, last; /* their ranks: places in the order of all that wait; first: of the next one */
 };
 
 struct kind_ref { /* a kind of a group's pods */
@@ -26,13 +26,14 @@ struct used_share { /* a fraction, compared exactly */
 struct queue_backlog {
 	const struct queue_order *t;
 	queue_id queue;
-	uint32_t at; /* among the parent's kids */
+	bool is_used; /* something waits there, or did; else it is only kept for the next time */
+	uint32_t at;  /* among the parent's kids */
 	uint32_t untried;
 	struct used_share share;
 	int64_t *held; /* as last seen; NULL: it guarantees nothing */
 	/* of a leaf: kinds by their first pod, those that may be entitled and those that are not */
 	ARRAY(struct kind) kinds;
-	struct map kind_at;
+	struct map kind_at; /* of those beyond the first few */
 	struct heap maybe, others;
 	/* of a parent: children by their share, with work that may be entitled, and with any */
 	ARRAY(queue_id) kids;
@@ -44,8 +45,12 @@ struct queue_order {
 	struct ledger *l;
 	const struct queue_tree *tree;
 	const pod_id *waiting;
-	struct queue_backlog **backlogs; /* by queue id, NULL where nothing waits */
+	struct queue_backlog **backlogs; /* by queue id, NULL where nothing ever waited */
 	uint32_t n;
+	uint64_t tree_generation; /* of which they are */
+	uint32_t stride;
+	ARRAY(queue_id) used;
+	ARRAY(uint32_t) next_rank; /* by rank: of the next pod of the same kind; MAP_NONE: it is the last */
 	ARRAY(struct kind_ref) group_kinds;
 	struct map first_kind; /* of a group: where in group_kinds */
 	struct bits tried;     /* groups */
@@ -128,7 +133,7 @@ static int by_first_pod(const void *ctx, uint32_t a, uint32_t b)
 	const struct queue_backlog *leaf = ctx;
 	const struct kind *x = &leaf->kinds.v[a], *y = &leaf->kinds.v[b];
 
-	return x->pods.v[x->next] < y->pods.v[y->next] ? -1 : 1;
+	return x->first < y->first ? -1 : 1;
 }
 
 /* ---- beginning ---- */
@@ -146,24 +151,41 @@ static void see_held(struct queue_backlog *backlog)
 		backlog->held[r] = held(backlog->t, backlog->queue, r);
 }
 
-static struct queue_backlog *backlog_of(struct queue_order *t, queue_id q)
+/* The backlog of a queue; NULL: nothing waits there. */
+static struct queue_backlog *backlog_at(const struct queue_order *t, queue_id q)
 {
-	queue_id up = parent_of(t, q);
-	struct queue_backlog *backlog = t->backlogs[q], *parent;
+	return t->backlogs[q] && t->backlogs[q]->is_used ? t->backlogs[q] : NULL;
+}
 
-	if (backlog)
-		return backlog;
-	parent = up == QUEUE_NONE ? NULL : backlog_of(t, up);
-	backlog = mem_alloc(sizeof(*backlog));
-	*backlog = (struct queue_backlog){.t = t, .queue = q, .share = share_of(t, q)};
+static struct queue_backlog *backlog_new(struct queue_order *t, queue_id q)
+{
+	struct queue_backlog *backlog = mem_alloc(sizeof(*backlog));
+
+	*backlog = (struct queue_backlog){.t = t, .queue = q};
 	if (has_guarantee(t, q))
-		backlog->held = mem_alloc(ledger_stride(t->l) * sizeof(*backlog->held));
-	see_held(backlog);
+		backlog->held = mem_alloc(t->stride * sizeof(*backlog->held));
 	heap_init(&backlog->maybe, by_first_pod, backlog);
 	heap_init(&backlog->others, by_first_pod, backlog);
 	heap_init(&backlog->maybe_kids, by_share, backlog);
 	heap_init(&backlog->all_kids, by_share, backlog);
-	t->backlogs[q] = backlog;
+	return backlog;
+}
+
+static struct queue_backlog *backlog_of(struct queue_order *t, queue_id q)
+{
+	queue_id up = parent_of(t, q);
+	struct queue_backlog *backlog = backlog_at(t, q), *parent;
+
+	if (backlog)
+		return backlog;
+	parent = up == QUEUE_NONE ? NULL : backlog_of(t, up);
+	if (!t->backlogs[q])
+		t->backlogs[q] = backlog_new(t, q);
+	backlog = t->backlogs[q];
+	backlog->is_used = true;
+	backlog->share = share_of(t, q);
+	see_held(backlog);
+	array_push(&t->used, q);
 	if (parent) {
 		backlog->at = parent->kids.n;
 		array_push(&parent->kids, q);
@@ -181,27 +203,51 @@ static void chain_kind(struct queue_order *t, const struct pod *p, uint32_t at)
 	array_push(&t->group_kinds, ref);
 }
 
+enum { FEW_KINDS = 8 }; /* are looked through */
+
+static uint32_t find_kind(const struct queue_backlog *leaf, uint64_t what)
+{
+	for (uint32_t i = 0; i < leaf->kinds.n && i < FEW_KINDS; i++)
+		if (leaf->kinds.v[i].what == what)
+			return i;
+	return leaf->kinds.n > FEW_KINDS ? map_get(&leaf->kind_at, what) : MAP_NONE;
+}
+
 static uint32_t kind_of(struct queue_order *t, struct queue_backlog *leaf, const struct pod *p)
 {
 	uint64_t what = map_key2(p->shape << 1 | (p->nomination != NOMINATION_NONE), p->group);
-	uint32_t at = map_get(&leaf->kind_at, what);
-	struct kind new = {.next = 0};
+	uint32_t at = find_kind(leaf, what);
 
 	if (at != MAP_NONE)
 		return at;
 	at = leaf->kinds.n;
-	map_put(&leaf->kind_at, what, at);
-	array_push(&leaf->kinds, new);
+	if (at >= FEW_KINDS)
+		map_put(&leaf->kind_at, what, at);
+	array_push(&leaf->kinds, ((struct kind){.what = what, .first = MAP_NONE}));
 	if (p->group != GROUP_NONE)
 		chain_kind(t, p, at);
 	return at;
+}
+
+static void append(struct queue_order *t, struct queue_backlog *leaf, uint32_t at, uint32_t rank)
+{
+	struct kind *k = &leaf->kinds.v[at];
+	bool is_first = k->first == MAP_NONE;
+
+	t->next_rank.v[rank] = MAP_NONE;
+	if (is_first)
+		k->first = rank;
+	else
+		t->next_rank.v[k->last] = rank;
+	k->last = rank;
+	if (is_first)
+		heap_push(&leaf->maybe, at);
 }
 
 static void add(struct queue_order *t, uint32_t rank)
 {
 	const struct pod *p = ledger_pod(t->l, t->waiting[rank]);
 	struct queue_backlog *leaf;
-	uint32_t at;
 
 	if (p->queue == QUEUE_NONE || p->queue >= t->n) {
 		array_push(&t->stray, t->waiting[rank]);
@@ -213,38 +259,25 @@ static void add(struct queue_order *t, uint32_t rank)
 		return;
 	}
 	leaf = backlog_of(t, p->queue);
-	at = kind_of(t, leaf, p);
-	array_push(&leaf->kinds.v[at].pods, rank);
-	if (leaf->kinds.v[at].pods.n == 1)
-		heap_push(&leaf->maybe, at);
+	append(t, leaf, kind_of(t, leaf, p), rank);
 	for (queue_id q = p->queue; q != QUEUE_NONE; q = parent_of(t, q))
 		t->backlogs[q]->untried++;
 }
 
-struct queue_order *queue_order_new(const struct engine *en, const pod_id *waiting, uint32_t n)
+struct queue_order *queue_order_new(const struct engine *en)
 {
 	struct queue_order *t = mem_alloc(sizeof(*t));
-	uint32_t n_touched;
 
 	t->en = en;
 	t->l = en->ledger;
 	t->tree = ledger_queues(t->l);
-	t->n = t->tree->q.n;
-	t->waiting = waiting;
-	t->backlogs = mem_alloc((t->n + 1) * sizeof(*t->backlogs));
-	if (profile_get(en->config->profile)->order == ORDER_YUNIKORN)
-		t->yunikorn = queue_order_yunikorn_new(en, waiting, n);
-	ledger_touched_queues(t->l, &n_touched); /* what was before does not matter */
-	ledger_touched_groups(t->l, &n_touched);
-	for (uint32_t i = 0; i < n; i++)
-		add(t, i);
 	return t;
 }
 
 static void backlog_free(struct queue_backlog *backlog)
 {
-	for (uint32_t i = 0; i < backlog->kinds.n; i++)
-		array_free(&backlog->kinds.v[i].pods);
+	if (!backlog)
+		return;
 	array_free(&backlog->kinds);
 	array_free(&backlog->kids);
 	map_free(&backlog->kind_at);
@@ -256,20 +289,84 @@ static void backlog_free(struct queue_backlog *backlog)
 	mem_free(backlog);
 }
 
-void queue_order_free(struct queue_order *t)
+static void forget_backlogs(struct queue_order *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->backlogs[i])
-			backlog_free(t->backlogs[i]);
+		backlog_free(t->backlogs[i]);
 	mem_free(t->backlogs);
-	array_free(&t->group_kinds);
+	t->backlogs = NULL;
+	t->n = 0;
+}
+
+/* What is kept of queues is good for one tree, and rows of one length. */
+static void see_tree(struct queue_order *t)
+{
+	uint64_t generation = ledger_tree_generation(t->l);
+
+	if (t->backlogs && t->tree_generation == generation && t->stride == ledger_stride(t->l))
+		return;
+	forget_backlogs(t);
+	t->tree_generation = generation;
+	t->stride = ledger_stride(t->l);
+	t->n = t->tree->q.n;
+	t->backlogs = mem_alloc((t->n + 1) * sizeof(*t->backlogs));
+}
+
+void queue_order_begin(struct queue_order *t, const pod_id *waiting, uint32_t n)
+{
+	uint32_t n_touched;
+
+	see_tree(t);
+	t->waiting = waiting;
+	while (t->next_rank.n < n)
+		array_push(&t->next_rank, MAP_NONE);
+	if (profile_get(t->en->config->profile)->order == ORDER_YUNIKORN)
+		t->yunikorn = queue_order_yunikorn_new(t->en, waiting, n);
+	ledger_touched_queues(t->l, &n_touched); /* what was before does not matter */
+	ledger_touched_groups(t->l, &n_touched);
+	for (uint32_t i = 0; i < n; i++)
+		add(t, i);
+}
+
+/* Its memory stays. */
+static void backlog_clear(struct queue_backlog *backlog)
+{
+	backlog->is_used = false;
+	backlog->untried = 0;
+	backlog->kinds.n = backlog->kids.n = 0;
+	map_free(&backlog->kind_at);
+	heap_clear(&backlog->maybe);
+	heap_clear(&backlog->others);
+	heap_clear(&backlog->maybe_kids);
+	heap_clear(&backlog->all_kids);
+}
+
+void queue_order_end(struct queue_order *t)
+{
+	for (uint32_t i = 0; i < t->used.n; i++)
+		backlog_clear(t->backlogs[t->used.v[i]]);
+	t->used.n = t->group_kinds.n = t->stray.n = t->nominated.n = 0;
+	t->next_stray = t->next_nominated = 0;
 	map_free(&t->first_kind);
 	bits_free(&t->tried);
-	array_free(&t->nominated);
 	bits_free(&t->was_first);
-	array_free(&t->stray);
 	if (t->yunikorn)
 		queue_order_yunikorn_free(t->yunikorn);
+	t->yunikorn = NULL;
+	t->waiting = NULL;
+}
+
+void queue_order_free(struct queue_order *t)
+{
+	if (!t)
+		return;
+	queue_order_end(t);
+	forget_backlogs(t);
+	array_free(&t->used);
+	array_free(&t->next_rank);
+	array_free(&t->group_kinds);
+	array_free(&t->nominated);
+	array_free(&t->stray);
 	mem_free(t);
 }
 
@@ -362,7 +459,7 @@ static void refresh_touched(struct queue_order *t)
 
 	for (uint32_t i = 0; i < n; i++)
 		for (queue_id q = v[i]; q != QUEUE_NONE; q = parent_of(t, q))
-			if (t->backlogs[q] && t->backlogs[q]->untried)
+			if (backlog_at(t, q) && t->backlogs[q]->untried)
 				refresh(t, t->backlogs[q]);
 	v = ledger_touched_groups(t->l, &n);
 	for (uint32_t i = 0; t->group_kinds.n && i < n; i++)
@@ -373,7 +470,7 @@ static void refresh_touched(struct queue_order *t)
 
 static uint32_t first_rank(const struct queue_backlog *leaf, uint32_t kind)
 {
-	return leaf->kinds.v[kind].pods.v[leaf->kinds.v[kind].next];
+	return leaf->kinds.v[kind].first;
 }
 
 static bool is_claim_of_group(const struct queue_order *t, const struct pod *p)
@@ -446,11 +543,12 @@ static pod_id take(struct queue_order *t, struct queue_backlog *leaf, struct hea
 {
 	uint32_t at = heap_peek(from);
 	struct kind *kind = &leaf->kinds.v[at];
-	pod_id pod = t->waiting[kind->pods.v[kind->next]];
+	pod_id pod = t->waiting[kind->first];
 	group_id group = ledger_pod(t->l, pod)->group;
 
 	heap_pop(from);
-	if (++kind->next < kind->pods.n)
+	kind->first = t->next_rank.v[kind->first];
+	if (kind->first != MAP_NONE)
 		heap_push(from, at);
 	if (from == &leaf->maybe)
 		note_none(t, leaf->queue);
@@ -483,7 +581,7 @@ pod_id queue_order_next(struct queue_order *t)
 
 	if (pod != POD_NONE)
 		return pod;
-	if (!t->n || !t->backlogs[QUEUE_ROOT] || !t->backlogs[QUEUE_ROOT]->untried)
+	if (!t->n || !backlog_at(t, QUEUE_ROOT) || !t->backlogs[QUEUE_ROOT]->untried)
 		return t->next_stray < t->stray.n ? t->stray.v[t->next_stray++] : POD_NONE;
 	refresh_touched(t);
 	leaf = entitled_leaf(t);

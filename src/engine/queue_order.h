@@ -18,7 +18,9 @@
 
 struct queue_order;
 
-/* waiting: in the order of the leaf (priority, age, name). Borrowed until queue_order_free. */
-struct queue_order *queue_order_new(const struct engine *en, const pod_id *waiting, uint32_t n);
-void queue_order_free(struct queue_order *t);
+struct queue_order *queue_order_new(const struct engine *en);
+void queue_order_free(struct queue_order *t); /* NULL is fine */
+/* waiting: in the order of the leaf (priority, age, name). Borrowed until the end. */
+void queue_order_begin(struct queue_order *t, const pod_id *waiting, uint32_t n);
 pod_id queue_order_next(struct queue_order *t); /* POD_NONE: everybody had theirs */
+void queue_order_end(struct queue_order *t);	/* nothing is left but memory, for the next time */
