@@ -50,18 +50,12 @@ static bool asks_something(const struct scored *s)
 	return false;
 }
 
-static void score_init(struct scored *ret, const struct cede_cycle *c)
-{
-	const struct plugin_args *args = framework_args(c->framework);
-
-	scored_init(ret, c, args->balanced_resources, args->n_balanced_resources, false);
-}
-
 static struct cede_verdict pre_score(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n)
 {
+	const struct plugin_args *args = framework_args(c->framework);
 	struct scored *s = cede_alloc(c, sizeof(*s));
 
-	score_init(s, c);
+	scored_keep(s, c, args->balanced_resources, args->n_balanced_resources, false);
 	if (!asks_something(s))
 		return cede_answer(CEDE_SKIP, 0, 0);
 	cede_set_state(c, &balanced_allocation_plugin, s);
@@ -72,10 +66,12 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 {
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
 	const struct scored *s = cede_get_state(c, &balanced_allocation_plugin);
-	struct scored own;
+	const struct plugin_args *args = framework_args(c->framework);
+	struct scored_type room[RES_MAX];
+	struct scored own = {.v = room};
 
 	if (!s) {
-		score_init(&own, c);
+		scored_init(&own, c, args->balanced_resources, args->n_balanced_resources, false);
 		s = &own;
 		if (!asks_something(s))
 			return 0;

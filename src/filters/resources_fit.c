@@ -16,7 +16,7 @@
 
 struct asks { /* what the filter looks at: asked for, not ignored, not `pods` */
 	uint32_t n;
-	struct res_amount v[RES_MAX];
+	struct res_amount *v; /* whoever asks gives room for as many as the pod asks for */
 };
 
 struct fit { /* of a cycle */
@@ -67,6 +67,7 @@ static struct cede_verdict pre_filter(void *self, struct cede_cycle *c)
 {
 	struct fit *f = cede_alloc(c, sizeof(*f));
 
+	f->asks.v = cede_alloc(c, (c->shape->request.n + 1) * sizeof(*f->asks.v));
 	asks_init(&f->asks, c);
 	cede_set_state(c, &resources_fit_plugin, f);
 	return cede_ok();
@@ -81,7 +82,8 @@ static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_n
 	int64_t n_pods = used[RES_PODS] + (beside ? beside[RES_PODS] : 0);
 	uint64_t lacking = (uint64_t)(n_pods + 1 > has[RES_PODS]) << RES_PODS, never = 0;
 	const struct asks *asks = f ? &f->asks : NULL;
-	struct asks own;
+	struct res_amount room[RES_MAX];
+	struct asks own = {.v = room};
 
 	if (!asks) {
 		asks_init(&own, c);
@@ -152,24 +154,18 @@ static void sum_nonzero(const struct cede_cycle *c, const struct ledger_node *n,
 	}
 }
 
-static void score_init(struct scored *ret, const struct cede_cycle *c)
-{
-	const struct plugin_args *args = framework_args(c->framework);
-
-	scored_init(ret, c, args->fit_resources, args->n_fit_resources, true);
-}
-
 static struct cede_verdict pre_score(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n)
 {
+	const struct plugin_args *args = framework_args(c->framework);
 	struct fit *f = cede_get_state(c, &resources_fit_plugin);
 
-	if (!framework_args(c->framework)->n_fit_resources)
+	if (!args->n_fit_resources)
 		return cede_answer(CEDE_ERROR, 0, 0);
 	if (!f) {
 		pre_filter(self, c);
 		f = cede_get_state(c, &resources_fit_plugin);
 	}
-	score_init(&f->scored, c);
+	scored_keep(&f->scored, c, args->fit_resources, args->n_fit_resources, true);
 	node_memo_refresh(self, c, nodes, n, sum_nonzero);
 	return cede_ok();
 }
@@ -234,11 +230,12 @@ static int64_t score(void *self, const struct cede_cycle *c, cede_node node)
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
 	struct memo_sums there = node_memo_ask(self, c, node, sum_nonzero);
 	const struct scored *scored = f ? &f->scored : NULL;
+	struct scored_type room[RES_MAX];
+	struct scored own = {.v = room};
 	int64_t sum = 0, weights = 0;
-	struct scored own;
 
 	if (!scored || !scored->n) {
-		score_init(&own, c);
+		scored_init(&own, c, args->fit_resources, args->n_fit_resources, true);
 		scored = &own;
 	}
 	for (uint32_t i = 0; i < scored->n; i++) {

@@ -29,3 +29,10 @@ void scored_init(struct scored *ret, const struct cede_cycle *c, const struct we
 			ret->v[ret->n++] = (struct scored_type){r, list[i].weight, amount};
 	}
 }
+
+void scored_keep(struct scored *ret, struct cede_cycle *c, const struct weighted_resource *list, uint32_t n,
+		 bool with_defaults)
+{
+	ret->v = cede_alloc(c, ((n < RES_MAX ? n : RES_MAX) + 1) * sizeof(*ret->v));
+	scored_init(ret, c, list, n, with_defaults);
+}

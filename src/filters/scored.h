@@ -18,12 +18,15 @@ struct scored_type {
 
 struct scored {
 	uint32_t n;
-	struct scored_type v[RES_MAX];
+	struct scored_type *v; /* whoever asks gives room for as many as are listed, RES_MAX at most */
 };
 
 /*
- * Fill ret. with_defaults: cpu and memory as asked for with the defaults for containers that do not say
- * (shape.nonzero_*), so that pods without requests do not all pile up on one node.
+ * Fill ret and what its v points to. with_defaults: cpu and memory as asked for with the defaults for containers that
+ * do not say (shape.nonzero_*), so that pods without requests do not all pile up on one node.
  */
 void scored_init(struct scored *ret, const struct cede_cycle *c, const struct weighted_resource *list, uint32_t n,
+		 bool with_defaults);
+/* The same with room that lives as long as the cycle. */
+void scored_keep(struct scored *ret, struct cede_cycle *c, const struct weighted_resource *list, uint32_t n,
 		 bool with_defaults);
