@@ -9,7 +9,11 @@
 #include "sim/sim_classes.h"
 #include "sim/sim_wake.h"
 
-enum { WAKING_NODES = 6 }; /* that are remembered of a kind; more: it is asked in any case */
+enum {
+	WAKING_NODES = 6, /* that are remembered of a kind; more: it is asked in any case */
+	AT_FIRST = 3,	  /* pods of a kind that are tried in a pass, */
+	MORE = 8,	  /* times so many if all of them got a place */
+};
 
 struct wait_kind {
 	bool is_live, is_awake;
@@ -35,6 +39,7 @@ struct wait_kind {
 	bool was_decided;	    /* in the present pass: refused, gated or nominated */
 	ledger_mark refused_at;	    /* in the present pass */
 	ledger_mark passed_at;	    /* in the present pass: with the ledger as of this mark nothing helped it */
+	uint32_t at_most;	    /* so many of it are tried in the pass */
 	uint32_t n_tried, n_placed; /* of the pass */
 	uint32_t n_grown;	    /* placements before its last turn in the pass */
 	ARRAY(pod_id) pods;	    /* oldest first unless it is mixed up, from head on; POD_NONE: left */
@@ -66,6 +71,7 @@ struct asleep {
 	uint64_t pass; /* its number; 0: none is under way */
 	uint64_t n_passes;
 	bool has_missed;	   /* what the pass decided may help kinds that it does not ask */
+	uint64_t n_refused;	   /* decisions of the pass that nobody was asked for */
 	uint32_t n_grown;	   /* placements of the pass that all kinds have been asked about */
 	bool has_unseen;	   /* there are others */
 	bool has_victims;	   /* the pass has */

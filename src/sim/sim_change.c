@@ -3,6 +3,7 @@
 
 #include "base/emit.h"
 #include "manifest/manifest.h"
+#include "sim/sim_helps.h"
 
 struct change { /* one event, document by document */
 	struct sim *s;
@@ -48,6 +49,7 @@ static enum err_code take_settings(struct change *c, struct err *e)
 		array_push(&s->old_configs, s->own_config);
 	s->own_config = c->config;
 	c->config = NULL;
+	helps_see_settings(s);
 	cluster_set_options(s->cluster, &o);
 	return ERR_OK;
 }

@@ -15,13 +15,16 @@ struct node_holds {
 	uint64_t generation; /* of the node; 0: nothing is counted */
 	int64_t room;	     /* once whoever is leaving has left; may be below 0 */
 	int64_t free;	     /* of it, what is reserved for nobody */
+	bool is_unsettled;   /* and in the list of those */
 	held_list held;
 };
 
 struct type_sums { /* of one resource type, all live nodes */
 	res_id type;
-	uint64_t look;	    /* when it was brought up to date */
-	int64_t room, free; /* where anything is */
+	uint64_t look;		  /* when it was brought up to date */
+	uint64_t n_changes;	  /* of nodes, that are in it */
+	ARRAY(node_id) unsettled; /* where pods got their place in the pass that is under way */
+	int64_t room, free;	  /* where anything is */
 	ARRAY(struct node_holds) nodes;
 	ARRAY(held_list) queues; /* by queue id */
 };
@@ -41,11 +44,13 @@ struct wait_class {
 	node_id node;	   /* of on_node */
 	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
 	struct {
-		uint64_t look;
+		bool is_one; /* it asks for one type, this, and so much of it */
+		res_id type;
 		int64_t amount;
-		struct type_sums
-			*sums; /* of the one type it asks for; NULL: it asks for several, or they do not tell */
+		struct type_sums *sums; /* as last seen */
 	} own;
+	uint64_t seen_tree; /* its generation and 1, when has_max was found out */
+	bool has_max;	    /* its queue, or one above it */
 	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
 	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
@@ -82,6 +87,17 @@ static bool is_of(const struct wait_class *c, const struct wait_need *k)
 	return c->queue == k->queue && c->shape == k->shape && c->priority == k->priority;
 }
 
+static void see_request(const struct sim *s, struct wait_class *c)
+{
+	const struct res_list *l = &shape_get(s->vocab, c->shape)->request;
+
+	c->own.is_one = l->n == 1 && l->v[0].amount > 0;
+	if (c->own.is_one) {
+		c->own.type = l->v[0].type;
+		c->own.amount = l->v[0].amount;
+	}
+}
+
 uint32_t wait_classes_enter(struct sim *s, const struct wait_need *k)
 {
 	struct wait_classes *x = of(s);
@@ -101,6 +117,7 @@ uint32_t wait_classes_enter(struct sim *s, const struct wait_need *k)
 					 .n_kinds = 1,
 					 .is_shared = !is_taken,
 					 .helped_on = NODE_NONE};
+	see_request(s, &x->v.v[at]);
 	if (!is_taken)
 		map_put(&x->by_key, key_of(k), at);
 	return at;
@@ -180,22 +197,65 @@ static void forget_sums(struct type_sums *t)
 		array_free(&t->queues.v[i]);
 	array_free(&t->nodes);
 	array_free(&t->queues);
+	array_free(&t->unsettled);
 	*t = (struct type_sums){.type = t->type};
+}
+
+static void sum_node(const struct sim *s, struct type_sums *t, node_id n)
+{
+	struct node_holds *x = &t->nodes.v[n];
+
+	if (x->generation == ledger_node(s->ledger, n)->generation)
+		return;
+	count(t, x, -1);
+	sum_up(s, t->type, n, x);
+	count(t, x, 1);
+	if (!x->generation && !x->is_unsettled)
+		array_push(&t->unsettled, n);
+	x->is_unsettled = !x->generation;
+}
+
+static void sum_unsettled(const struct sim *s, struct type_sums *t)
+{
+	uint32_t n = t->unsettled.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		t->nodes.v[t->unsettled.v[i]].is_unsettled = false;
+		sum_node(s, t, t->unsettled.v[i]);
+	}
+	t->unsettled.n -= n;
+	if (t->unsettled.n)
+		memmove(t->unsettled.v, t->unsettled.v + n, t->unsettled.n * sizeof(*t->unsettled.v));
+}
+
+/* False: not all changes are known any more. */
+static bool sum_changes(const struct sim *s, struct type_sums *t, uint64_t n_changes)
+{
+	for (; t->n_changes < n_changes; t->n_changes++) {
+		node_id n = ledger_node_change(s->ledger, t->n_changes);
+
+		if (n == NODE_NONE)
+			return false;
+		sum_node(s, t, n);
+	}
+	return true;
 }
 
 static void bring_up_to_date(const struct sim *s, struct wait_classes *x, struct type_sums *t)
 {
+	uint64_t n_changes = ledger_node_changes(s->ledger);
+	node_id known = t->nodes.n;
+
 	while (t->queues.n < ledger_queues(s->ledger)->q.n)
 		array_push(&t->queues, (held_list){0});
 	while (t->nodes.n < ledger_node_limit(s->ledger))
 		array_push(&t->nodes, (struct node_holds){0});
-	for (node_id n = 0; n < t->nodes.n; n++) {
-		if (t->nodes.v[n].generation == ledger_node(s->ledger, n)->generation)
-			continue;
-		count(t, &t->nodes.v[n], -1);
-		sum_up(s, t->type, n, &t->nodes.v[n]);
-		count(t, &t->nodes.v[n], 1);
-	}
+	sum_unsettled(s, t);
+	if (!sum_changes(s, t, n_changes))
+		known = 0;
+	for (node_id n = known; n < t->nodes.n; n++)
+		sum_node(s, t, n);
+	t->n_changes = n_changes;
 	t->look = x->look;
 }
 
@@ -242,10 +302,12 @@ void wait_classes_free(struct sim *s)
  */
 static struct wait_class *class_of(struct sim *s, const struct wait_need *k)
 {
+	const struct group *g = k->group == GROUP_NONE ? NULL : ledger_group(s->ledger, k->group);
+
 	if (k->reclaims_from_ns != TIME_NONE && s->now_ns < k->reclaims_from_ns)
 		return NULL;
-	for (uint32_t i = 0; k->group != GROUP_NONE && i < ledger_group(s->ledger, k->group)->n_podsets; i++)
-		if (ledger_podset(s->ledger, ledger_group(s->ledger, k->group)->first_podset + i)->n_nominated)
+	for (podset_id i = 0; g && i < g->n_podsets; i++)
+		if (ledger_podset(s->ledger, g->first_podset + i)->n_nominated)
 			return NULL;
 	return &of(s)->v.v[k->class_at];
 }
@@ -272,30 +334,41 @@ bool class_helps_reclaim(struct sim *s, const struct wait_need *k)
 
 bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 {
-	return leaf != k->queue && class_helps_reclaim(s, k) && helps_growth(s, k, leaf);
+	return leaf != k->queue && class_helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
 }
 
-/* The sums of the one type it asks for, as of now. */
+/* The sums of the one type it asks for, as of now; NULL: it asks for several, or too many types were asked for. */
+static struct type_sums *sums_now(const struct sim *s, struct wait_classes *x, struct wait_class *c)
+{
+	struct type_sums *t = c->own.sums;
+
+	if (!c->own.is_one)
+		return NULL;
+	if (!t || t->type != c->own.type || t->look != x->look)
+		c->own.sums = sums_of(s, x, c->own.type);
+	return c->own.sums;
+}
+
+/* NULL also if they do not tell. */
 static struct type_sums *own_sums(struct sim *s, struct wait_class *c)
 {
-	const struct res_list *l = &shape_get(s->vocab, c->shape)->request;
-	struct wait_classes *x = of(s);
+	return helps_by_sums(s) ? sums_now(s, of(s), c) : NULL;
+}
 
-	if (c->own.look == x->look)
-		return c->own.sums;
-	c->own.look = x->look;
-	c->own.sums = NULL;
-	if (!helps_by_sums(s) || l->n != 1 || l->v[0].amount <= 0)
-		return NULL;
-	c->own.amount = l->v[0].amount;
-	c->own.sums = sums_of(s, x, l->v[0].type);
-	return c->own.sums;
+static bool has_max(struct sim *s, struct wait_class *c, const struct wait_need *k)
+{
+	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
+
+	if (c->seen_tree != tree)
+		c->has_max = helps_has_max(s, k);
+	c->seen_tree = tree;
+	return c->has_max;
 }
 
 static bool reclaims_type(struct sim *s, struct wait_class *c, const struct wait_need *k, res_id r)
 {
 	if (!is_known(of(s), &c->reclaims_type))
-		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r);
+		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r, has_max(s, c, k));
 	return c->reclaims_type.is_yes;
 }
 
@@ -351,8 +424,10 @@ static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct w
 
 	if (!t || n->free >= c->own.amount)
 		return false;
+	if (room_on(s, k, true, n) < c->own.amount) /* whether it may take from other queues or not */
+		return true;
 	reclaims = reclaims_type(s, c, k, t->type);
-	return room_on(s, k, reclaims, n) < c->own.amount ||
+	return (!reclaims && room_on(s, k, false, n) < c->own.amount) ||
 	       (n->held.n <= LAWFUL_MAX && lawful_room_on(s, k, reclaims, n, t->type) < c->own.amount);
 }
 
@@ -498,9 +573,9 @@ static uint32_t moves_needed(const struct sim *s, group_id group)
 
 bool class_may_move(struct sim *s, const struct wait_need *k)
 {
-	const struct res_list *l = &shape_get(s->vocab, k->shape)->request;
-	const struct type_sums *t = l->n == 1 && l->v[0].amount > 0 ? sums_of(s, of(s), l->v[0].type) : NULL;
-	uint32_t n = t && t->room < l->v[0].amount ? 0 : moves_needed(s, k->group);
+	struct wait_class *c = &of(s)->v.v[k->class_at];
+	const struct type_sums *t = sums_now(s, of(s), c);
+	uint32_t n = t && t->room < c->own.amount ? 0 : moves_needed(s, k->group);
 
-	return n > 0 && (!t || t->room / n >= l->v[0].amount);
+	return n > 0 && (!t || t->room / n >= c->own.amount);
 }

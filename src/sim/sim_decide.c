@@ -5,11 +5,7 @@
 #include "sim/sim_shadow.h"
 #include "sim/sim_wake.h"
 
-enum {
-	PASSES_MAX = 1000,	/* at one time: more is a loop */
-	PER_KIND = 16,		/* pods of a kind that are tried in one pass, at first */
-	PER_KIND_ALL = 1 << 24, /* all there are */
-};
+enum { PASSES_MAX = 1000 }; /* at one time: more is a loop */
 static const pod_id nobody = POD_NONE;
 
 static void full_name(const struct sim *s, pod_id pod, struct text *out)
@@ -124,7 +120,6 @@ static enum err_code plan_once(struct sim *s, const struct engine_run *run, stru
 	rc = engine_plan(s->engine, run, plan, e);
 	s->outcome.engine_ns = time_add(s->outcome.engine_ns, time_since(clock_now(&clock), began));
 	s->outcome.cycles++;
-	s->outcome.attempts += plan->v.n;
 	return rc;
 }
 
@@ -150,7 +145,7 @@ static enum err_code plan_shadow(struct sim *s, struct engine_run run, struct sh
 	enum err_code rc;
 
 	s->o.is_exhaustive = true;
-	wake_collect(s, 1, &run.these, &run.n_these);
+	wake_collect(s, false, &run.these, &run.n_these);
 	run.these = NULL;
 	wake_follow(s, &plan);
 	rc = plan_once(s, &run, &plan, e);
@@ -170,10 +165,10 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 {
 	ledger_mark mark = ledger_get_mark(s->ledger);
 
-	for (uint32_t per_kind = PER_KIND;;) {
+	for (bool is_again = false;; is_again = true) {
 		enum err_code rc;
 
-		if (!wake_collect(s, per_kind, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive &&
+		if (!wake_collect(s, is_again, &run->these, &run->n_these) && !s->is_dirty && !s->o.is_exhaustive &&
 		    !wake_may_move(s))
 			return ERR_OK;
 		if (!run->these)
@@ -181,11 +176,7 @@ static enum err_code plan_pass(struct sim *s, struct engine_run *run, struct dec
 		if (s->o.is_exhaustive)
 			run->these = NULL;
 		rc = plan_once(s, run, plan, e);
-		if (rc || s->o.is_exhaustive)
-			return rc;
-		if (per_kind < PER_KIND_ALL && wake_was_cut(s))
-			per_kind *= 8;
-		else if (!wake_has_missed(s))
+		if (rc || s->o.is_exhaustive || (!wake_was_cut(s) && !wake_has_missed(s)))
 			return rc;
 		ledger_rollback(s->ledger, mark);
 	}
@@ -229,6 +220,7 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 	s->is_dirty &= s->is_probe;
 	if (!rc && !s->is_probe) {
 		wake_settle(s, &plan);
+		s->outcome.attempts += plan.v.n + wake_n_refused(s);
 		*ret_has_moved = carry_out(s, &plan);
 		s->moves_due = *ret_has_moved;
 		if (*ret_has_moved)

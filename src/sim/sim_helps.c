@@ -9,6 +9,19 @@ const struct engine_config *helps_config(const struct sim *s)
 	return s->own_config ? s->own_config : s->o.config;
 }
 
+void helps_see_settings(struct sim *s)
+{
+	const struct engine_config *c = helps_config(s);
+	bool is_default = c->profile == PROFILE_DEFAULT;
+
+	s->helps = (struct helps_settings){.by_guarantees = is_default && !(c->rules_off >> RULE_GUARANTEE & 1) &&
+							    engine_config_reclaims_by(c) == RECLAIM_GUARANTEE,
+					   .by_priority = is_default && !(c->rules_off >> RULE_PRIORITY & 1),
+					   .by_pods = profile_get(c->profile)->search_mode == MODE_PODS,
+					   .reclaims = !c->reclaim_is_off &&
+						       profile_has_action(c->profile, ACTION_RECLAIM)};
+}
+
 static const struct res_list *request_of(const struct sim *s, const struct wait_need *k)
 {
 	return &shape_get(s->vocab, k->shape)->request;
@@ -28,15 +41,6 @@ static queue_id parent_of(const struct sim *s, queue_id q)
 	return queue_get(ledger_queues(s->ledger), q)->parent;
 }
 
-/* Do guarantees decide who may take from whom, as judge.h has it? */
-static bool goes_by_guarantees(const struct sim *s)
-{
-	const struct engine_config *c = helps_config(s);
-
-	return c->profile == PROFILE_DEFAULT && !(c->rules_off >> RULE_GUARANTEE & 1) &&
-	       engine_config_reclaims_by(c) == RECLAIM_GUARANTEE;
-}
-
 /* Law 4 for one type: something on its path guarantees it, and its own queue is below that. */
 static bool is_owed(const struct sim *s, queue_id leaf, res_id r)
 {
@@ -52,9 +56,7 @@ static bool is_owed(const struct sim *s, queue_id leaf, res_id r)
 
 bool helps_may_reclaim(const struct sim *s, const struct wait_need *k)
 {
-	const struct engine_config *c = helps_config(s);
-
-	if (k->queue == QUEUE_NONE || c->reclaim_is_off || !profile_has_action(c->profile, ACTION_RECLAIM))
+	if (k->queue == QUEUE_NONE || !s->helps.reclaims)
 		return false;
 	return k->reclaims_from_ns == TIME_NONE || s->now_ns >= k->reclaims_from_ns;
 }
@@ -65,7 +67,7 @@ static bool is_entitled(const struct sim *s, const struct wait_need *k, uint64_t
 	if (!helps_may_reclaim(s, k))
 		return false;
 	lacking &= ~(UINT64_C(1) << RES_PODS);
-	if (!goes_by_guarantees(s) || !lacking)
+	if (!s->helps.by_guarantees || !lacking)
 		return true;
 	for (; lacking; lacking &= lacking - 1)
 		if (is_owed(s, k->queue, (res_id)__builtin_ctzll(lacking)))
@@ -154,7 +156,7 @@ static bool is_above(const struct sim *s, const struct pod *v, uint64_t lacking)
 {
 
 	lacking &= ~(UINT64_C(1) << RES_PODS);
-	if (v->queue == QUEUE_NONE || !lacking || !goes_by_guarantees(s))
+	if (v->queue == QUEUE_NONE || !lacking || !s->helps.by_guarantees)
 		return true;
 	for (; lacking; lacking &= lacking - 1) {
 		res_id r = (res_id)__builtin_ctzll(lacking);
@@ -164,14 +166,6 @@ static bool is_above(const struct sim *s, const struct pod *v, uint64_t lacking)
 			return true;
 	}
 	return false;
-}
-
-/* Does the priority of every single pod decide, as rules/priority.c has it? */
-static bool goes_by_priority(const struct sim *s)
-{
-	const struct engine_config *c = helps_config(s);
-
-	return c->profile == PROFILE_DEFAULT && !(c->rules_off >> RULE_PRIORITY & 1);
 }
 
 static bool shifts_priorities(const struct sim *s, queue_id q)
@@ -200,7 +194,7 @@ void helps_see_tree(struct sim *s)
 
 bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b)
 {
-	if (!goes_by_priority(s) || b == QUEUE_NONE)
+	if (!s->helps.by_priority || b == QUEUE_NONE)
 		return false;
 	if (s->plain_tree == ledger_tree_generation(s->ledger) + 1)
 		return true;
@@ -216,8 +210,8 @@ static bool may_go(const struct sim *s, const struct wait_need *k, const struct 
 {
 	if (v->state != POD_PLACED || helps_is_new(s, v))
 		return false;
-	if (k->queue == v->queue || profile_get(helps_config(s)->profile)->search_mode == MODE_PODS)
-		return v->priority < k->priority || (v->group != GROUP_NONE && !goes_by_priority(s));
+	if (k->queue == v->queue || s->helps.by_pods)
+		return v->priority < k->priority || (v->group != GROUP_NONE && !s->helps.by_priority);
 	return reclaims && (v->priority <= k->priority || !helps_compares_plainly(s, k->queue, v->queue)) &&
 	       is_above(s, v, lacking);
 }
@@ -229,13 +223,13 @@ bool helps_to_evict(const struct sim *s, const struct wait_need *k, const struct
 
 bool helps_by_sums(const struct sim *s)
 {
-	return goes_by_guarantees(s) && goes_by_priority(s) && !s->has_queueless;
+	return s->helps.by_guarantees && s->helps.by_priority && !s->has_queueless;
 }
 
 /* Below its maximums it is entitled by what it lacks; beyond them that is left to the engine. */
-bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r)
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r, bool has_max)
 {
-	return is_entitled(s, k, helps_max(s, k) ? UINT64_C(1) << r : 0);
+	return is_entitled(s, k, !has_max || helps_max(s, k) ? UINT64_C(1) << r : 0);
 }
 
 int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r)
@@ -321,7 +315,7 @@ static int64_t draw(const struct sim *s, struct excess *x, const struct wait_nee
 	int64_t g = q == QUEUE_NONE || q == k->queue || r == RES_PODS ? 0 : guaranteed(s, q, r), left;
 	uint32_t i = 0;
 
-	if (g <= 0 || by <= 0 || !goes_by_guarantees(s))
+	if (g <= 0 || by <= 0 || !s->helps.by_guarantees)
 		return by;
 	while (i < x->n && (x->v[i].queue != q || x->v[i].type != r))
 		i++;
@@ -402,7 +396,7 @@ bool helps_growth_of(const struct sim *s, queue_id leaf)
 {
 	const struct res_vec *g;
 
-	if (leaf == QUEUE_NONE || !goes_by_guarantees(s) || !grows_alone(s, leaf))
+	if (leaf == QUEUE_NONE || !s->helps.by_guarantees || !grows_alone(s, leaf))
 		return true;
 	g = &queue_get(ledger_queues(s->ledger), leaf)->spec.guaranteed;
 	for (uint64_t left = g->mask; left; left &= left - 1) {
@@ -414,11 +408,9 @@ bool helps_growth_of(const struct sim *s, queue_id leaf)
 	return false;
 }
 
-bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf)
+bool helps_growth_for(const struct sim *s, const struct wait_need *k, queue_id leaf)
 {
-	if (leaf == k->queue || !helps_reclaim(s, k))
-		return false;
-	return leaf == QUEUE_NONE || !goes_by_guarantees(s) || !grows_alone(s, leaf) || can_lose_more(s, k, leaf);
+	return leaf == QUEUE_NONE || !s->helps.by_guarantees || !grows_alone(s, leaf) || can_lose_more(s, k, leaf);
 }
 
 bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node)
@@ -522,7 +514,7 @@ static int64_t can_lose(const struct sim *s, const struct wait_need *k, bool rec
 	int64_t used = ledger_queue_used(s->ledger, q)[r], g = guaranteed(s, q, r);
 
 	if (q == k->queue)
-		return !goes_by_priority(s) || k->priority > s->lowest_priority ? used : 0;
+		return !s->helps.by_priority || k->priority > s->lowest_priority ? used : 0;
 	if (!reclaims)
 		return 0;
 	return g <= 0 ? used : used > g ? used - g : 0;
@@ -536,7 +528,7 @@ static int64_t sum_at_most(const struct sim *s, const struct group_room *x)
 	int64_t sum = 0;
 	res_id r;
 
-	if (!x->is_simple || !goes_by_guarantees(s) || s->has_queueless)
+	if (!x->is_simple || !s->helps.by_guarantees || s->has_queueless)
 		return INT64_MAX;
 	r = request_of(s, x->k)->v[0].type;
 	reclaims = x->reclaims && is_entitled(s, x->k, UINT64_C(1) << r);

@@ -21,6 +21,8 @@ struct wait_need { /* what all pods of a kind have in common */
 };
 
 const struct engine_config *helps_config(const struct sim *s);
+/* To be called when the settings are others. */
+void helps_see_settings(struct sim *s);
 /* Could one of its pods start on the node, now or when others have left? */
 bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);
 /* Is there room on the node as it is? */
@@ -39,8 +41,8 @@ void helps_group_room(const struct sim *s, const struct wait_need *k, struct gro
 bool helps_room_is_enough(const struct sim *s, const struct wait_need *k, const struct group_room_sums *x, uint32_t n);
 /* So many of the group have to get a place together. */
 uint32_t helps_needed(const struct sim *s, const struct wait_need *k);
-/* A queue grew: may more go for the kind than before, besides who came; and are such on the node? */
-bool helps_growth(const struct sim *s, const struct wait_need *k, queue_id leaf);
+/* Another queue grew: may more go than before, besides who came, for a kind that may reclaim; are such on the node? */
+bool helps_growth_for(const struct sim *s, const struct wait_need *k, queue_id leaf);
 /* No: such growth helps nobody at all. */
 bool helps_growth_of(const struct sim *s, queue_id leaf);
 bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
@@ -52,8 +54,8 @@ bool helps_has_max(const struct sim *s, const struct wait_need *k);
 bool helps_by_sums(const struct sim *s);
 /* By its delay and the settings. */
 bool helps_may_reclaim(const struct sim *s, const struct wait_need *k);
-/* For who lacks this type alone on a node: may it take from other queues? */
-bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r);
+/* For who lacks this type alone on a node: may it take from other queues? (has_max: as helps_has_max says.) */
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r, bool has_max);
 /* What victims of a queue free together at most of a type, by law 2. */
 int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r);
 /* Room of a type that is reserved on a node for others than the group. */

@@ -96,6 +96,13 @@ struct lost_node { /* failed, and may return */
 struct asleep;	     /* sim_asleep.h */
 struct wait_classes; /* sim_classes.c */
 
+struct helps_settings {	    /* what bounds of sim_helps.h ask of the settings, found out once */
+	bool by_guarantees; /* guarantees decide who may take from whom, as judge.h has it */
+	bool by_priority;   /* the priority of every single pod decides, as rules/priority.c has it */
+	bool by_pods;	    /* everybody may take from everybody, by priority alone */
+	bool reclaims;	    /* queues take from each other */
+};
+
 struct sim {
 	struct sim_options o;
 	struct cluster *cluster;
@@ -140,6 +147,7 @@ struct sim {
 	int64_t spared_until_ns;     /* work that was evicted too often is left alone, until then at the latest */
 	bool moves_due;		     /* something changed since it was last asked who might move */
 	bool has_budgets;	     /* PodDisruptionBudgets are there */
+	struct helps_settings helps; /* of the settings that count now */
 	/* the tree of queues, generation and 1: when it was looked at, and if no queue of it shifts priorities */
 	uint64_t seen_tree, plain_tree;
 	/* of all pods that were ever seen */

@@ -40,7 +40,7 @@ static void forget_sleepers(struct asleep *a)
 	a->awake.n = n;
 }
 
-static void collect_kind(struct sim *s, struct wait_kind *k, uint32_t at_most)
+static void collect_kind(struct sim *s, struct wait_kind *k, bool wants_all)
 {
 	struct asleep *a = s->asleep;
 
@@ -50,14 +50,14 @@ static void collect_kind(struct sim *s, struct wait_kind *k, uint32_t at_most)
 	k->refused_at = k->passed_at = UINT32_MAX;
 	k->was_decided = false;
 	k->n_grown = 0;
-	for (uint32_t p = k->head; p < k->pods.n && k->n_tried < at_most; p++)
+	for (uint32_t p = k->head; p < k->pods.n && (wants_all || k->n_tried < k->at_most); p++)
 		if (k->pods.v[p] != POD_NONE) {
 			array_push(&a->tried, k->pods.v[p]);
 			k->n_tried++;
 		}
 }
 
-bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n)
+bool wake_collect(struct sim *s, bool is_again, const pod_id **ret, uint32_t *ret_n)
 {
 	struct asleep *a = asleep_of(s);
 	bool needs_all = order_needs_all(s);
@@ -66,6 +66,7 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	a->n_seen = 0;
 	a->pass = 0;
 	a->n_grown = 0;
+	a->n_refused = 0;
 	a->has_victims = a->has_missed = a->has_unseen = false;
 	if (a->now_ns != s->now_ns)
 		a->before_ns = a->now_ns;
@@ -79,7 +80,9 @@ bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t
 	for (uint32_t i = 0; i < a->awake.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
-		collect_kind(s, k, k->is_group || needs_all ? UINT32_MAX : per_kind);
+		if (!is_again || k->at_most < AT_FIRST)
+			k->at_most = AT_FIRST;
+		collect_kind(s, k, k->is_group || needs_all);
 	}
 	*ret = a->tried.v;
 	*ret_n = a->tried.n;
@@ -175,6 +178,41 @@ static void look_again(struct sim *s)
 	a->looked_at = mark;
 }
 
+static bool has_nominations(const struct sim *s, const struct wait_kind *k)
+{
+	const struct group *g = k->is_group ? ledger_group(s->ledger, k->need.group) : NULL;
+	uint32_t n = k->is_nominated;
+
+	for (uint32_t i = 0; g && i < g->n_podsets; i++)
+		n += ledger_podset(s->ledger, g->first_podset + i)->n_nominated;
+	return n > 0;
+}
+
+/*
+ * If all went who might be asked to, at whatever time, it would still lack room: it is refused for sure, time alone
+ * does not help it, and only who wants to hear why has to ask. Who may not take from others yet is told when he may.
+ * (If others might move for a group, the engine hears of it by wake_groups_wait.)
+ */
+static bool is_hopeless(struct sim *s, const struct wait_kind *k)
+{
+	if (s->o.watcher.waiting || wake_is_unclear(s) || k->need.reclaims_from_ns > s->now_ns || has_nominations(s, k))
+		return false;
+	if (!k->is_group)
+		return !class_helps_any_node(s, &k->need);
+	return k->n_waiting <= helps_needed(s, &k->need) && !class_helps_group(s, &k->need);
+}
+
+/* It is a decision all the same, for each pod. */
+static void refuse(struct asleep *a, const struct wait_kind *k)
+{
+	a->n_refused += k->is_group ? k->n_waiting : 1;
+}
+
+uint64_t wake_n_refused(const struct sim *s)
+{
+	return s->asleep->n_refused;
+}
+
 /* A pass ends where somebody has to go: what he leaves behind may be of use to those who were asleep. */
 bool wake_passes_over(void *sim, pod_id pod)
 {
@@ -195,8 +233,10 @@ bool wake_passes_over(void *sim, pod_id pod)
 	if ((!k->is_group && k->refused_at == mark) || k->passed_at == mark)
 		return true;
 	look_again(s);
-	if (kind_is_still_helped(s, k))
+	if (kind_is_still_helped(s, k) && !(k->must_ask && is_hopeless(s, k)))
 		return false;
+	if (k->must_ask)
+		refuse(a, k);
 	k->passed_at = mark;
 	k->n_grown = a->n_grown;
 	k->was_decided = true; /* and sleeps on */
@@ -206,15 +246,18 @@ bool wake_passes_over(void *sim, pod_id pod)
 bool wake_was_cut(struct sim *s)
 {
 	struct asleep *a = s->asleep;
+	bool was_cut = false;
 
 	catch_up(s);
 	for (uint32_t i = 0; i < a->awake.n; i++) {
-		const struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
+		struct wait_kind *k = &a->kinds.v[a->awake.v[i]];
 
-		if (k->n_tried && k->n_placed == k->n_tried && k->n_waiting > k->n_tried)
-			return true;
+		if (!k->n_tried || k->n_placed < k->n_tried || k->n_waiting <= k->n_tried)
+			continue;
+		k->at_most *= MORE;
+		was_cut = true;
 	}
-	return false;
+	return was_cut;
 }
 
 bool wake_has_missed(struct sim *s)

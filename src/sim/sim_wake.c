@@ -38,7 +38,7 @@ bool wake_is_unclear(const struct sim *s)
 
 bool wake_looks_everywhere(const struct sim *s)
 {
-	return profile_get(helps_config(s)->profile)->search_mode == MODE_PODS;
+	return s->helps.by_pods;
 }
 
 /* Where queues count, a pod with a nomination looks at its own node, and at others only if that can no longer be. */

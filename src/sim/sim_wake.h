@@ -31,14 +31,17 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group);	 /* in a pas
 void wake_queue_has_grown(struct sim *s, queue_id leaf, group_id group); /* after it */
 
 /*
- * The pods to try in one pass: of each kind that is awake at most per_kind, first in the engine's order. False: nobody
- * is. wake_passes_over follows the engine through the pass, with the plan that was told before.
+ * The pods to try in one pass: of each kind that is awake some, first in the engine's order; if the pass is planned
+ * again, more of those that were cut. False: nobody is. wake_passes_over follows the engine through the pass, with the
+ * plan that was told before.
  */
-bool wake_collect(struct sim *s, uint32_t per_kind, const pod_id **ret, uint32_t *ret_n);
+bool wake_collect(struct sim *s, bool is_again, const pod_id **ret, uint32_t *ret_n);
 void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
+/* Decisions of the pass that no plan has: nobody was asked, for they were sure to wait. */
+uint64_t wake_n_refused(const struct sim *s);
 /* What the pass decided may have helped kinds that it did not ask: they are awake now. */
 bool wake_has_missed(struct sim *s);
 /* Is somebody asked at every moment, because nobody knows when he should be? */
