@@ -142,13 +142,34 @@ static uint8_t sum_leaving(const struct cede_cycle *c, node_id node, int64_t *go
 	return says;
 }
 
-static struct filter_entry filter_ask(struct cede_cycle *c, uint32_t i, struct status *ret, uint8_t *ret_leaving)
+/* What cycle_fits says of a node, by numbers alone where nobody's place there is kept and the node itself is right. */
+static struct status fits(struct cede_cycle *c, const struct want *w, node_id node)
+{
+	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
+	uint64_t lacking = 0;
+	bool never = false; /* not even if it were empty; of pods that is not said */
+
+	if (ledger_node(c->ledger, node)->nominated.n || !cycle_passes_static(c, node))
+		return cycle_fits(c, node);
+	for (uint32_t k = 0; k < w->n; k++) {
+		res_id r = w->type[k];
+
+		lacking |= (uint64_t)(w->amount[k] > has[r] - used[r]) << r;
+		never |= r != RES_PODS && w->amount[k] > has[r];
+	}
+	if (!lacking)
+		return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
+	return (struct status){cede_answer(never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking), w->fit_plugin};
+}
+
+static struct filter_entry filter_ask(struct cede_cycle *c, const struct want *w, uint32_t i, struct status *ret,
+				      uint8_t *ret_leaving)
 {
 	struct filter_entry e = {ledger_node(c->ledger, c->nodes[i])->generation, c->nodes[i], INT64_MIN, INT64_MAX};
 	int64_t gone[RES_MAX];
 	struct status soon;
 
-	*ret = cycle_fits(c, c->nodes[i]);
+	*ret = fits(c, w, c->nodes[i]);
 	*ret_leaving = 0;
 	if (ledger_node_leaving(c->ledger, c->nodes[i])[RES_PODS]) {
 		memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
@@ -207,27 +228,27 @@ static bool is_good(const struct filter_entry *e, const struct cede_cycle *c, ui
 	       c->now_ns >= e->from_ns && c->now_ns < e->until_ns;
 }
 
-static void filter_look(struct filter_memory *m, struct cede_cycle *c, uint32_t i)
+static void filter_look(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
 {
-	m->entries[i] = filter_ask(c, i, &m->statuses[i], &m->leaving[i]);
+	m->entries[i] = filter_ask(c, w, i, &m->statuses[i], &m->leaving[i]);
 }
 
 /* One node that changed; the others are good. */
-static void look_again(struct filter_memory *m, struct cede_cycle *c, uint32_t i)
+static void look_again(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
 {
 	bool was_possible = is_possible(&m->statuses[i]);
 
 	if (is_good(&m->entries[i], c, i))
 		return;
 	count_entry(m, i, -1);
-	filter_look(m, c, i);
+	filter_look(m, c, w, i);
 	count_entry(m, i, 1);
 	m->knows_possible &= is_possible(&m->statuses[i]) == was_possible;
 	m->from_ns = m->entries[i].from_ns > m->from_ns ? m->entries[i].from_ns : m->from_ns;
 	m->until_ns = m->entries[i].until_ns < m->until_ns ? m->entries[i].until_ns : m->until_ns;
 }
 
-static void look_at_all(struct filter_memory *m, struct cede_cycle *c)
+static void look_at_all(struct filter_memory *m, struct cede_cycle *c, const struct want *w)
 {
 	m->n_counts = m->n_soon = m->n_feasible = 0;
 	bits_reset(&m->feasible);
@@ -238,7 +259,7 @@ static void look_at_all(struct filter_memory *m, struct cede_cycle *c)
 		const struct filter_entry *e = &m->entries[i];
 
 		if (!is_good(e, c, i))
-			filter_look(m, c, i);
+			filter_look(m, c, w, i);
 		count_entry(m, i, 1);
 		m->from_ns = e->from_ns > m->from_ns ? e->from_ns : m->from_ns;
 		m->until_ns = e->until_ns < m->until_ns ? e->until_ns : m->until_ns;
@@ -251,17 +272,19 @@ static void look_at_all(struct filter_memory *m, struct cede_cycle *c)
 static void follow(struct filter_memory *m, struct cede_cycle *c)
 {
 	uint64_t n = ledger_node_changes(c->ledger);
+	struct want want;
 
+	want_of(c, &want);
 	if (m->version != framework_nodes_version(c->framework) || c->now_ns < m->from_ns || c->now_ns >= m->until_ns ||
 	    (m->changes < n && ledger_node_change(c->ledger, m->changes) == NODE_NONE)) {
-		look_at_all(m, c);
+		look_at_all(m, c, &want);
 		return;
 	}
 	for (; m->changes < n; m->changes++) {
 		uint32_t i = framework_place(c->framework, ledger_node_change(c->ledger, m->changes));
 
 		if (i != UINT32_MAX)
-			look_again(m, c, i);
+			look_again(m, c, &want, i);
 	}
 }
 
