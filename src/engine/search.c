@@ -623,7 +623,7 @@ static void rise(struct node_bound *v, uint32_t i)
 }
 
 /* The nodes of the block that comes first take its place. Returns how many there are then. */
-static uint32_t open_block(const struct node_search *g, struct node_bound *v, uint32_t left)
+static uint32_t open_block(struct node_search *g, struct node_bound *v, uint32_t left)
 {
 	struct node_bound block = v[0];
 	uint32_t n;

@@ -24,6 +24,7 @@ void search_bounds_free(struct search_bounds *b)
 	mem_free(b->listed);
 	bits_free(&b->few);
 	bits_free(&b->made);
+	array_free(&b->made_list);
 	array_free(&b->own_nodes);
 	mem_free(b->own_at);
 	mem_free(b);
@@ -131,7 +132,7 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	if (is_listing(b))
 		tell_by_class(b, c, x, node);
 	b->has_last |= x->has_last;
-	is_found = class_bound(b, c, x, ret);
+	is_found = class_bound(b, c, node, ret);
 	memory_keep(b, c, x, node, ret, is_found);
 	return is_found;
 }
@@ -429,9 +430,16 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	return count;
 }
 
-uint32_t search_bound_open(const struct node_search *g, const struct node_bound *block, struct node_bound *ret)
+uint32_t search_bound_open(struct node_search *g, const struct node_bound *block, struct node_bound *ret)
 {
-	return block_open(bounds_of(g), block->at, ret);
+	struct search_bounds *b = bounds_of(g);
+	uint32_t from = block->at, n;
+
+	if (!block_is_borrowed(b, from))
+		return block_open(b, from, ret);
+	n = bound_each(b, b->memory->list.v, from, block_end(b, from, b->memory->list.n), ret);
+	block_keep(b, from);
+	return n;
 }
 
 /* ---- who may go on a node ---- */

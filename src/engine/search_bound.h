@@ -35,7 +35,7 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 			  struct node_bound *ret);
 enum { BOUND_BLOCK_MAX = 64 };
 /* The nodes of a block, into ret (room for BOUND_BLOCK_MAX); returns how many. */
-uint32_t search_bound_open(const struct node_search *g, const struct node_bound *block, struct node_bound *ret);
+uint32_t search_bound_open(struct node_search *g, const struct node_bound *block, struct node_bound *ret);
 struct row_says {
 	pod_id pod;
 	bool is_open; /* of it all rules have to be asked; else only those that the kind does not tell of */

@@ -70,7 +70,7 @@ struct class_level { /* who may go up to a priority and did not opt out */
 	int64_t lost[CHEAPEST];	    /* by the first, two, three, four of whom least is lost */
 };
 
-struct class_node {
+struct class_node {	     /* beside its levels */
 	uint64_t generation; /* of the node; 0: nothing known */
 	int64_t until_ns;    /* a minimum runtime ends */
 	uint8_t n_levels;
@@ -81,7 +81,6 @@ struct class_node {
 	uint32_t listed[LISTED];    /* rows of pods that are protected, or have to be asked */
 	int64_t all[CLASS_TYPES];   /* what everybody frees, with those who opted out */
 	int64_t clear[CLASS_TYPES]; /* who did not opt out, and takes no queue below its guarantee for sure */
-	struct class_level levels[LEVELS];
 };
 
 struct known_answer { /* of a kind of pod */
@@ -106,6 +105,8 @@ struct search_class {
 	uint32_t n_answers;
 	uint32_t differs_at;	  /* the kind of which other searches were told something else, the last time */
 	struct class_node *nodes; /* by node id */
+	/* LEVELS of each node, apart: where nobody may go their memory is never touched, and nothing is in it */
+	struct class_level *levels;
 	uint32_t n_nodes;
 };
 
@@ -143,8 +144,10 @@ static inline struct node_bound entry_bound(const struct bound_entry *e, int64_t
 
 enum { BLOCK_CLASSES = 4 };
 
-struct bound_block {	/* entries of some nodes, one after the other in the list */
-	bool is_known;	/* all of them are, in these classes, and nothing changed since */
+struct bound_block {	  /* entries of some nodes, one after the other in the list */
+	bool is_known;	  /* all of them are, in these classes, and nothing changed since */
+	bool is_borrowed; /* the bound of one who asks for less: there are no entries */
+	bool has_shorts;
 	bool is_open;	/* a set may be enough on some of them */
 	bool is_silent; /* all of them are */
 	bool has_last;	/* some of them have */
@@ -154,6 +157,22 @@ struct bound_block {	/* entries of some nodes, one after the other in the list *
 	int64_t until_ns;	 /* the first minimum runtime ends */
 	uint64_t members;	 /* as of entries; 0: whoever is a driver */
 	struct node_bound least; /* of those on which a set may be enough */
+	uint64_t shorts[WANTED]; /* nodes that are short of each wanted type; if has_shorts */
+};
+
+struct bound_want { /* what a shape asks for */
+	uint32_t n;
+	res_id type[WANTED];
+	int64_t amount[WANTED];
+};
+
+struct bound_rooms { /* of the nodes of one list, whoever wants it */
+	uint64_t list_id;
+	struct bound_want want; /* the types, in their order */
+	uint64_t changes;	/* of nodes that were seen */
+	struct bits is_known;	/* by block */
+	int64_t *v;		/* by place in the list, of each type */
+	uint32_t n;		/* room for so many */
 };
 
 struct bound_memory { /* what nodes were bounded by for a shape, by one way to take room */
@@ -163,11 +182,14 @@ struct bound_memory { /* what nodes were bounded by for a shape, by one way to t
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
 	struct bound_entry *entries; /* by node id */
+	struct bits has_entry;	     /* nodes; of others nothing is in it */
 	uint32_t *places;	     /* in the list, by node id; UINT32_MAX: it is not there */
 	uint32_t n;
 	uint64_t changes; /* of nodes that were seen */
 	uint64_t epoch;	  /* of the rows, plus 1; 0: nothing known */
+	struct bound_want want;
 	ARRAY(node_id) list;
+	uint64_t list_id;	    /* the same for the same list */
 	uint32_t block;		    /* nodes of one */
 	struct bound_block *blocks; /* of the list */
 };
@@ -206,10 +228,15 @@ struct search_bounds { /* memory used by one search after the other */
 	struct node_rows rows;
 	struct bits made;		   /* nodes whose rows were made since their kinds got numbers */
 	uint64_t made_epoch, made_changes; /* of rows, plus 1; of nodes */
+	ARRAY(node_id) made_list;	   /* the last that they were made for */
 	struct search_class classes[CLASSES];
 	struct bound_memory memories[MEMORIES];
-	struct search_inside inside[MEMORIES]; /* the last of them, by shape */
-	uint64_t clock, class_ids;
+	struct search_inside inside[MEMORIES];	/* the last of them, by shape */
+	struct bound_memory *lenders[MEMORIES]; /* of whom the present search may borrow bounds */
+	uint32_t n_lenders;
+	uint64_t lenders_stamp; /* of the search they were found for */
+	struct bound_rooms rooms;
+	uint64_t clock, class_ids, list_ids;
 	uint64_t stamp; /* of the search; only grows */
 	uint64_t epoch; /* of the rows, when everything in classes was made */
 	int64_t capacity[RES_MAX];
@@ -365,8 +392,7 @@ const struct class_node *class_node_of(struct search_bounds *b, struct search_cl
 const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
 			     node_id node);
 /* By b->lacks; false: no set is enough. */
-bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
-		 struct node_bound *ret);
+bool class_bound(struct search_bounds *b, const struct search_class *c, node_id node, struct node_bound *ret);
 void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers */
 void classes_free(struct search_bounds *b);
 
@@ -387,9 +413,11 @@ void memories_free(struct search_bounds *b);
 void memories_forget_node(struct search_bounds *b, node_id node);
 /* Where the block from this place on ends, in a list of n. */
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
-/* The block of the nodes from this place of the list on, if all of it is known; NULL. */
+/* The block of the nodes from this place of the list on, if all of it is known or can be borrowed; NULL. */
 const struct bound_block *block_find(struct search_bounds *b, uint32_t from);
 void block_keep(struct search_bounds *b, uint32_t from); /* what is known of its nodes now */
+bool block_is_borrowed(const struct search_bounds *b, uint32_t from);
+/* Of one that is not borrowed. */
 uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret);
 /* by_drivers: it depends on who is one. */
 void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers);

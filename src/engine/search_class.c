@@ -20,6 +20,7 @@ static void class_clear(struct search_class *c)
 {
 	mem_free(c->answers);
 	mem_free(c->nodes);
+	mem_free(c->levels);
 	*c = (struct search_class){0};
 }
 
@@ -81,6 +82,7 @@ static void fit_nodes(struct search_class *c, uint32_t n)
 {
 	if (c->n_nodes >= n)
 		return;
+	c->levels = mem_resize(c->levels, (size_t)n * LEVELS, sizeof(*c->levels));
 	if (!c->n_nodes) { /* zeroed: memory of nodes that nobody looks at is never touched */
 		c->nodes = mem_alloc(n * sizeof(*c->nodes));
 		c->n_nodes = n;
@@ -123,6 +125,7 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 static void class_new(struct search_bounds *b, struct search_class *c, const struct kind_answers *s)
 {
 	struct class_node *nodes = c->nodes;
+	struct class_level *levels = c->levels;
 	uint32_t n = c->n_nodes;
 
 	mem_free(c->answers);
@@ -136,6 +139,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .is_wide = b->is_wide,
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
+				   .levels = levels,
 				   .n_nodes = n};
 	memcpy(c->capacity, b->capacity, sizeof(c->capacity));
 }
@@ -207,8 +211,14 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 /* ---- one node ---- */
 
+static struct class_level *class_levels(const struct search_class *c, node_id node)
+{
+	return &c->levels[(size_t)node * LEVELS];
+}
+
 struct summary { /* at work on one node */
 	struct class_node *x;
+	struct class_level *levels;		       /* of it */
 	uint32_t at[CLASS_TYPES];		       /* of the wanted types; those beyond are of nothing */
 	int64_t frees[CLASS_TYPES], most[CLASS_TYPES]; /* so far, as of a level */
 	int64_t last[CLASS_TYPES], below[CLASS_TYPES]; /* what those free who opted out; who takes a queue below */
@@ -246,7 +256,7 @@ static inline void note_lost(struct summary *s, int64_t lost)
 
 static void close_level(struct summary *s)
 {
-	struct class_level *level = &s->x->levels[s->x->n_levels];
+	struct class_level *level = &s->levels[s->x->n_levels];
 	int64_t sum = 0;
 
 	if (!s->is_open)
@@ -374,7 +384,7 @@ static void summary_begin(struct summary *s, struct search_bounds *b, const stru
 {
 	const struct class_wanted *w = wanted_types(b, c->short_types);
 
-	*s = (struct summary){.x = &c->nodes[node]};
+	*s = (struct summary){.x = &c->nodes[node], .levels = class_levels(c, node)};
 	for (uint32_t i = 0; i < CHEAPEST; i++)
 		s->least[i] = INT64_MAX;
 	for (uint32_t t = 0; t < CLASS_TYPES; t++)
@@ -445,9 +455,10 @@ static uint32_t least_victims(const struct class_level *v, const int64_t *lacks,
 	return least;
 }
 
-bool class_bound(struct search_bounds *b, const struct search_class *c, const struct class_node *x,
-		 struct node_bound *ret)
+bool class_bound(struct search_bounds *b, const struct search_class *c, node_id node, struct node_bound *ret)
 {
+	const struct class_node *x = &c->nodes[node];
+	const struct class_level *levels = class_levels(c, node);
 	const struct class_wanted *w;
 	int64_t lacks[CLASS_TYPES];
 	uint32_t i = 0;
@@ -458,13 +469,13 @@ bool class_bound(struct search_bounds *b, const struct search_class *c, const st
 	w = wanted_types(b, c->short_types);
 	for (uint32_t t = 0; t < w->n; t++)
 		lacks[t] = b->lacks[w->at[t]];
-	while (i < x->n_levels && !is_covered(x->levels[i].frees, lacks, w->n))
+	while (i < x->n_levels && !is_covered(levels[i].frees, lacks, w->n))
 		i++;
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
 		return is_covered(x->all, lacks, w->n);
 	ret->is_below = !is_covered(x->clear, lacks, w->n);
-	ret->highest = x->levels[i].priority;
-	ret->lost = x->levels[i].lost[least_victims(&x->levels[i], lacks, w->n) - 1];
+	ret->highest = levels[i].priority;
+	ret->lost = levels[i].lost[least_victims(&levels[i], lacks, w->n) - 1];
 	return true;
 }

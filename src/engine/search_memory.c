@@ -5,6 +5,9 @@
  *
  * Nodes that follow each other in the list are a block with the least of their bounds, so that a search goes over
  * blocks and opens those alone that may win. The ledger says which nodes changed since.
+ *
+ * Of a shape that is new, blocks are borrowed from others: who asks for more, and is short of the same types on each
+ * node of a block, finds no better set there. Its nodes are looked at only where the block may win.
  */
 #include "engine/search_bound_internal.h"
 
@@ -13,6 +16,7 @@ static void memory_forget(struct bound_memory *m)
 	if (m->vocab)
 		shape_drop(m->vocab, m->shape);
 	mem_free(m->entries);
+	bits_free(&m->has_entry);
 	mem_free(m->places);
 	mem_free(m->blocks);
 	array_free(&m->list);
@@ -23,12 +27,21 @@ void memories_free(struct search_bounds *b)
 {
 	for (int i = 0; i < MEMORIES; i++)
 		memory_forget(&b->memories[i]);
+	bits_free(&b->rooms.is_known);
+	mem_free(b->rooms.v);
 }
 
 static bool is_for(const struct bound_memory *m, const struct search_bounds *b, shape_id shape)
 {
 	return m->vocab && m->shape == shape && m->action == b->g->s->j->action &&
 	       m->with_opted_out == b->g->s->with_opted_out;
+}
+
+static void take_want(struct bound_memory *m, const struct want *w)
+{
+	m->want.n = w->n;
+	memcpy(m->want.type, w->type, w->n * sizeof(*w->type));
+	memcpy(m->want.amount, w->amount, w->n * sizeof(*w->amount));
 }
 
 /* As many as there is room for so many nodes of each; the one not used for longest makes room. */
@@ -48,10 +61,10 @@ static struct bound_memory *memory_of(struct search_bounds *b, shape_id shape, u
 		m->with_opted_out = b->g->s->with_opted_out;
 		m->vocab = ledger_vocab(b->g->s->c->ledger);
 		shape_keep(m->vocab, shape);
+		take_want(m, &b->g->want);
 	}
 	if (m->n < n_nodes) {
 		m->entries = mem_resize(m->entries, n_nodes, sizeof(*m->entries));
-		memset(m->entries + m->n, 0, (n_nodes - m->n) * sizeof(*m->entries));
 		m->places = mem_resize(m->places, n_nodes, sizeof(*m->places));
 		m->n = n_nodes;
 		m->epoch = 0;
@@ -82,6 +95,15 @@ static bool is_same_list(const struct bound_memory *m, const node_id *nodes, uin
 	return m->epoch && m->list.n == n && (!n || !memcmp(m->list.v, nodes, n * sizeof(*nodes)));
 }
 
+/* Of the others who have the same list; or a new one. */
+static uint64_t list_id(struct search_bounds *b, const struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (&b->memories[i] != m && is_same_list(&b->memories[i], nodes, n))
+			return b->memories[i].list_id;
+	return ++b->list_ids;
+}
+
 static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
 	if (m->n) /* a cluster without nodes has no places */
@@ -98,10 +120,12 @@ static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
 
 static void begin_anew(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
-	if (!is_same_list(m, nodes, n))
+	if (!is_same_list(m, nodes, n)) {
 		take_list(m, nodes, n);
+		m->list_id = list_id(b, m, nodes, n);
+	}
 	for (uint32_t i = 0; i < n_blocks(m); i++)
-		m->blocks[i].is_known = false;
+		m->blocks[i] = (struct bound_block){0};
 	m->epoch = b->rows.epoch + 1;
 	m->changes = ledger_node_changes(b->g->s->c->ledger);
 }
@@ -115,18 +139,23 @@ static void follow_node(struct bound_memory *m, node_id node)
 		m->blocks[place / m->block].is_known = false;
 }
 
-static void follow(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
+/* False: what changed is not known any more. */
+static bool follow_changes(const struct search_bounds *b, struct bound_memory *m)
 {
 	const struct ledger *l = b->g->s->c->ledger;
 	uint64_t changes = ledger_node_changes(l);
 
-	if (!is_same_list(m, nodes, n) || m->epoch != b->rows.epoch + 1 ||
-	    (m->changes < changes && ledger_node_change(l, m->changes) == NODE_NONE)) {
-		begin_anew(b, m, nodes, n);
-		return;
-	}
+	if (m->epoch != b->rows.epoch + 1 || (m->changes < changes && ledger_node_change(l, m->changes) == NODE_NONE))
+		return false;
 	for (; m->changes < changes; m->changes++)
 		follow_node(m, ledger_node_change(l, m->changes));
+	return true;
+}
+
+static void follow(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
+{
+	if (!is_same_list(m, nodes, n) || !follow_changes(b, m))
+		begin_anew(b, m, nodes, n);
 }
 
 void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n)
@@ -144,7 +173,7 @@ void memories_forget_node(struct search_bounds *b, node_id node)
 
 		if (node >= m->n)
 			continue;
-		m->entries[node].generation = 0;
+		bits_clear(&m->has_entry, node);
 		if (m->epoch && m->places[node] != UINT32_MAX)
 			m->blocks[m->places[node] / m->block].is_known = false;
 	}
@@ -166,7 +195,7 @@ static bool is_of_members(const struct search_bounds *b, uint64_t members)
 
 struct bound_entry *memory_find(struct search_bounds *b, node_id node)
 {
-	struct bound_entry *e = b->memory ? &b->memory->entries[node] : NULL;
+	struct bound_entry *e = b->memory && bits_has(&b->memory->has_entry, node) ? &b->memory->entries[node] : NULL;
 
 	return e && is_of_members(b, e->members) &&
 			       e->generation == ledger_node(b->g->s->c->ledger, node)->generation &&
@@ -180,6 +209,7 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 {
 	if (!b->memory || !is_lasting(b, node))
 		return;
+	bits_set(&b->memory->has_entry, node);
 	b->memory->entries[node] = (struct bound_entry){.generation = x->generation,
 							.until_ns = x->until_ns,
 							.class_id = c->id,
@@ -213,6 +243,147 @@ void memory_refined(struct search_bounds *b, node_id node, const struct node_bou
 		block_keep(b, at * m->block);
 }
 
+/* ---- borrowed bounds ---- */
+
+/* Is what is or was known of its nodes that did not change good for the present search? */
+static bool is_current(struct search_bounds *b, const struct bound_block *k)
+{
+	if (!k->n_classes || b->g->s->j->now_ns >= k->until_ns || !is_of_members(b, k->members))
+		return false;
+	for (uint32_t i = 0; i < k->n_classes; i++)
+		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
+			return false;
+	return true;
+}
+
+static bool same_types(const struct bound_want *a, const struct bound_want *b)
+{
+	return a->n == b->n && !memcmp(a->type, b->type, a->n * sizeof(*a->type));
+}
+
+/* As the ledger is now. */
+static void rooms_begin(struct search_bounds *b)
+{
+	const struct ledger *l = b->g->s->c->ledger;
+	const struct bound_memory *m = b->memory;
+	struct bound_rooms *r = &b->rooms;
+	uint64_t changes = ledger_node_changes(l);
+
+	if (r->list_id != m->list_id || !same_types(&r->want, &m->want) ||
+	    (r->changes < changes && ledger_node_change(l, r->changes) == NODE_NONE)) {
+		bits_reset(&r->is_known);
+		r->list_id = m->list_id;
+		r->want = m->want;
+		r->changes = changes;
+	}
+	for (; r->changes < changes; r->changes++) {
+		node_id node = ledger_node_change(l, r->changes);
+
+		if (node < m->n && m->places[node] != UINT32_MAX)
+			bits_clear(&r->is_known, m->places[node] / m->block);
+	}
+	if (r->n < m->list.n * m->want.n) {
+		r->n = m->list.n * m->want.n;
+		r->v = mem_resize(r->v, r->n, sizeof(*r->v));
+	}
+}
+
+/* Of the nodes of a block, one after the other. */
+static const int64_t *rooms_of(struct search_bounds *b, uint32_t from)
+{
+	uint32_t at = from / b->memory->block, n_types = b->memory->want.n;
+	int64_t *v = &b->rooms.v[(size_t)from * n_types];
+	struct node_search *g = b->g;
+
+	for (uint32_t i = from; !bits_has(&b->rooms.is_known, at) && i < block_end(b, from, b->memory->list.n); i++) {
+		g->node = b->memory->list.v[i];
+		node_search_measure_room(g);
+		memcpy(v + (size_t)(i - from) * n_types, g->room, n_types * sizeof(*v));
+	}
+	bits_set(&b->rooms.is_known, at);
+	return v;
+}
+
+/* Which of the nodes are short of each type. */
+static void find_shorts(struct search_bounds *b, uint32_t from, const struct bound_want *w, uint64_t *ret)
+{
+	const int64_t *rooms = rooms_of(b, from);
+	uint32_t n = block_end(b, from, b->memory->list.n) - from;
+
+	for (uint32_t t = 0; t < w->n; t++) {
+		ret[t] = 0;
+		for (uint32_t i = 0; i < n; i++)
+			ret[t] |= (uint64_t)(w->amount[t] > rooms[i * w->n + t]) << i;
+	}
+}
+
+static bool may_lend(const struct search_bounds *b, struct bound_memory *m)
+{
+	const struct bound_memory *to = b->memory;
+
+	return m != to && m->epoch && m->list_id == to->list_id && same_types(&m->want, &to->want) &&
+	       follow_changes(b, m);
+}
+
+static void find_lenders(struct search_bounds *b)
+{
+	b->lenders_stamp = b->stamp;
+	b->n_lenders = 0;
+	rooms_begin(b);
+	for (int i = 0; i < MEMORIES; i++)
+		if (may_lend(b, &b->memories[i]))
+			b->lenders[b->n_lenders++] = &b->memories[i];
+}
+
+/* Is the present search short of the same types on each node of it, and wants as much of them at least? */
+static bool lends(struct search_bounds *b, const struct bound_memory *m, uint32_t from, const uint64_t *shorts)
+{
+	struct bound_block *k = &m->blocks[from / m->block];
+	const struct bound_want *wants = &b->memory->want;
+
+	if (!k->is_known)
+		return false;
+	if (!k->has_shorts)
+		find_shorts(b, from, &m->want, k->shorts);
+	k->has_shorts = true;
+	for (uint32_t t = 0; t < wants->n; t++)
+		if (k->shorts[t] != shorts[t] || (shorts[t] && wants->amount[t] < m->want.amount[t]))
+			return false;
+	return true;
+}
+
+/* The highest of those that others may lend; it is kept like an own one. NULL: there is none. */
+static const struct bound_block *borrow(struct search_bounds *b, uint32_t from)
+{
+	uint32_t at = from / b->memory->block;
+	struct bound_block *to = &b->memory->blocks[at];
+	const struct bound_block *best = NULL;
+	uint64_t shorts[WANTED];
+
+	if (b->lenders_stamp != b->stamp)
+		find_lenders(b);
+	if (!b->n_lenders)
+		return NULL;
+	find_shorts(b, from, &b->memory->want, shorts);
+	for (uint32_t i = 0; i < b->n_lenders && (!best || best->is_open); i++) {
+		const struct bound_block *k = &b->lenders[i]->blocks[at];
+
+		if (lends(b, b->lenders[i], from, shorts) &&
+		    (!best || !k->is_open || node_bound_cmp(&k->least, &best->least) > 0) && is_current(b, k))
+			best = k;
+	}
+	if (!best)
+		return NULL;
+	*to = *best;
+	to->is_borrowed = true;
+	return to;
+}
+
+bool block_is_borrowed(const struct search_bounds *b, uint32_t from)
+{
+	return b->memory->blocks[from / b->memory->block].is_borrowed;
+}
+
 /* ---- blocks ---- */
 
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n)
@@ -226,12 +397,11 @@ const struct bound_block *block_find(struct search_bounds *b, uint32_t from)
 {
 	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
 
-	if (!k || !k->is_known || b->g->s->j->now_ns >= k->until_ns || !is_of_members(b, k->members))
+	if (!k)
 		return NULL;
-	for (uint32_t i = 0; i < k->n_classes; i++)
-		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
-			return NULL;
-	return k;
+	if (!is_current(b, k) || (!k->is_known && k->is_borrowed))
+		return borrow(b, from);
+	return k->is_known ? k : NULL; /* a few of its nodes changed */
 }
 
 /* False: there are too many. */

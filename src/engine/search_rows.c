@@ -22,14 +22,22 @@ static bool follow_changes(struct search_bounds *b, const struct ledger *l)
 void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n)
 {
 	const struct ledger *l = b->g->s->c->ledger;
+	bool is_followed = follow_changes(b, l);
 
-	if (!follow_changes(b, l))
+	if (is_followed && b->made_list.n == n && (!n || !memcmp(b->made_list.v, nodes, n * sizeof(*nodes))))
+		return;
+	if (!is_followed)
 		bits_reset(&b->made);
-	for (uint32_t i = 0; i < n; i++)
-		if (!bits_has(&b->made, nodes[i])) {
-			node_rows_of(&b->rows, l, nodes[i]);
-			bits_set(&b->made, nodes[i]);
-		}
+	b->made_list.n = 0;
+	array_reserve(&b->made_list, n);
+	for (; b->made_list.n < n; b->made_list.n++) {
+		node_id node = nodes[b->made_list.n];
+
+		b->made_list.v[b->made_list.n] = node;
+		if (!bits_has(&b->made, node))
+			node_rows_of(&b->rows, l, node);
+		bits_set(&b->made, node);
+	}
 	b->made_epoch = b->rows.epoch + 1;
 	b->made_changes = ledger_node_changes(l);
 }
