@@ -95,6 +95,7 @@ struct search_class {
 	uint64_t id; /* never given twice; 0: not in use */
 	uint64_t short_types;
 	int64_t capacity[RES_MAX]; /* of the cluster: lost work is by shares of it */
+	bool has_lost;		   /* somebody may go; else it is good for any capacity */
 	bool is_fast, with_opted_out, tells_times, is_wide;
 	enum action action;
 	bool is_current;  /* rules of the present search say the same; known if it was checked */

@@ -62,8 +62,8 @@ static bool says_the_same(struct search_bounds *b, struct search_class *c, const
 {
 	const struct node_search *g = b->g;
 
-	if (!c->id || memcmp(c->capacity, b->capacity, sizeof(c->capacity)) != 0 || c->short_types != s->short_types ||
-	    c->is_fast != g->is_fast || c->with_opted_out != g->s->with_opted_out ||
+	if (!c->id || (c->has_lost && memcmp(c->capacity, b->capacity, sizeof(c->capacity)) != 0) ||
+	    c->short_types != s->short_types || c->is_fast != g->is_fast || c->with_opted_out != g->s->with_opted_out ||
 	    c->tells_times != g->s->tells_times || c->is_wide != b->is_wide || c->action != g->s->j->action ||
 	    c->now_ns > g->s->j->now_ns)
 		return false;
@@ -116,6 +116,7 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 							      .is_untold_inside = is_untold_inside(&s->v[k]),
 							      .below = s->v[k].below};
 	fit_nodes(c, ledger_node_limit(b->g->s->c->ledger));
+	memcpy(c->capacity, b->capacity, sizeof(c->capacity));
 	c->now_ns = b->g->s->j->now_ns;
 	c->checked = b->stamp;
 	c->is_current = true;
@@ -141,7 +142,6 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .nodes = nodes,
 				   .levels = levels,
 				   .n_nodes = n};
-	memcpy(c->capacity, b->capacity, sizeof(c->capacity));
 }
 
 /* As many as there is room for so many nodes of each; the one not used for longest makes room. */
@@ -423,6 +423,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 			add_row(b, &s, rows, i, c->short_types, a);
 	}
 	summary_end(&s, b, rows->generation);
+	c->has_lost |= s.x->n_levels > 0;
 }
 
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node)

@@ -317,12 +317,13 @@ static void find_shorts(struct search_bounds *b, uint32_t from, const struct bou
 	}
 }
 
+/* By another action it is of another class, which is never current: not worth looking at. */
 static bool may_lend(const struct search_bounds *b, struct bound_memory *m)
 {
 	const struct bound_memory *to = b->memory;
 
-	return m != to && m->epoch && m->list_id == to->list_id && same_types(&m->want, &to->want) &&
-	       follow_changes(b, m);
+	return m != to && m->epoch && m->list_id == to->list_id && m->action == to->action &&
+	       m->with_opted_out == to->with_opted_out && same_types(&m->want, &to->want) && follow_changes(b, m);
 }
 
 static void find_lenders(struct search_bounds *b)
@@ -358,7 +359,7 @@ static const struct bound_block *borrow(struct search_bounds *b, uint32_t from)
 	uint32_t at = from / b->memory->block;
 	struct bound_block *to = &b->memory->blocks[at];
 	const struct bound_block *best = NULL;
-	uint64_t shorts[WANTED];
+	uint64_t shorts[WANTED] = {0};
 
 	if (b->lenders_stamp != b->stamp)
 		find_lenders(b);

@@ -439,8 +439,10 @@ void outlook_find(const struct trial_question *q, struct outlook *ret)
 	}
 	alike_init(&alike, q->cluster, q->config, &x.run, q->waits->pod);
 	x.alike = &alike;
-	forecast_find(&x, &ret->forecast); /* first: the engine still knows what nodes said when the plan was made */
-	ret->n_remedies = remedies_find(&x, ret->remedies);
+	/* In this order the engine still knows what nodes said when the plan was made: the same rules, then later. */
+	ret->n_remedies = remedies_of_numbers(&x, ret->remedies);
+	forecast_find(&x, &ret->forecast);
+	ret->n_remedies = remedies_of_rules(&x, ret->remedies, ret->n_remedies);
 	alike_free(&alike);
 	array_free(&waiting);
 }

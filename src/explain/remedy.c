@@ -322,17 +322,34 @@ static void try_room(struct remedy_trial *t)
 	ledger_rollback(l, mark);
 }
 
-uint32_t remedies_find(const struct trial_question *q, struct remedy ret[REMEDIES_MAX])
+static bool may_be_helped(const struct trial_question *q)
+{
+	return q->waits->outcome == OUTCOME_WAITING &&
+	       ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue != QUEUE_NONE;
+}
+
+uint32_t remedies_of_numbers(const struct trial_question *q, struct remedy ret[REMEDIES_MAX])
 {
 	struct trials trials;
 	struct remedy_trial t = {.q = q, .trials = &trials, .found = ret};
 
-	if (q->waits->outcome != OUTCOME_WAITING ||
-	    ledger_pod(cluster_ledger(q->cluster), q->waits->pod)->queue == QUEUE_NONE)
+	if (!may_be_helped(q))
 		return 0;
 	trials_init(&trials, q);
 	try_amounts(&t, try_room);
 	try_amounts(&t, try_queues);
+	trials_free(&trials);
+	return t.n;
+}
+
+uint32_t remedies_of_rules(const struct trial_question *q, struct remedy ret[REMEDIES_MAX], uint32_t n)
+{
+	struct trials trials;
+	struct remedy_trial t = {.q = q, .trials = &trials, .found = ret, .n = n};
+
+	if (!may_be_helped(q))
+		return n;
+	trials_init(&trials, q);
 	try_priority(&t);
 	try_rules(&t);
 	trials_free(&trials);

@@ -30,8 +30,9 @@ struct remedy {
 
 enum { REMEDIES_MAX = 12 };
 
-/* How many were found. The ledger is as before. */
-uint32_t remedies_find(const struct trial_question *q, struct remedy ret[REMEDIES_MAX]);
+/* Room, and numbers of queues; then priority and rules, after those. How many there are. The ledger is as before. */
+uint32_t remedies_of_numbers(const struct trial_question *q, struct remedy ret[REMEDIES_MAX]);
+uint32_t remedies_of_rules(const struct trial_question *q, struct remedy ret[REMEDIES_MAX], uint32_t n);
 void remedies_text(const struct plan_view *v, const struct remedy *r, uint32_t n, const struct look *look,
 		   struct text *out);
 void remedies_emit(const struct plan_view *v, const struct remedy *r, uint32_t n, struct emit *e);
