@@ -64,12 +64,19 @@ static inline void live_must(enum err_code rc, const struct err *e)
 
 enum { LIVE_CPU = 1000, LIVE_SIZES = 24 };
 
-static inline labelset_id live_labels(struct live_cluster *s, const char *ns, const char *key, const char *value)
+struct live_label {
+	const char *key, *value;
+};
+
+static inline labelset_id live_labels(struct live_cluster *s, const char *ns, const struct live_label *v, uint32_t n)
 {
 	struct name_bag bag = name_bag_of(vocab_names(s->vocab));
-	struct label label = {name_bag_add_str(&bag, key), name_bag_add_str(&bag, value)};
-	labelset_id id = labelset_hold(s->vocab, name_bag_add_str(&bag, ns), &label, 1);
+	struct label labels[2];
+	labelset_id id;
 
+	for (uint32_t i = 0; i < n; i++)
+		labels[i] = (struct label){name_bag_add_str(&bag, v[i].key), name_bag_add_str(&bag, v[i].value)};
+	id = labelset_hold(s->vocab, name_bag_add_str(&bag, ns), labels, n);
 	name_bag_drop(&bag);
 	return id;
 }
@@ -84,7 +91,9 @@ static inline void live_add_node(struct live_cluster *s, uint32_t i)
 	snprintf(name, sizeof(name), "node-%06u", i);
 	snprintf(zone, sizeof(zone), "zone-%u", i % 3);
 	o.name = names_hold_str(names, name);
-	o.labelset = live_labels(s, "", "topology.kubernetes.io/zone", zone);
+	o.labelset = live_labels(
+		s, "", (struct live_label[]){{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", zone}},
+		2);
 	res_put(&o.allocatable, RES_CPU, (int64_t)LIVE_CPU * s->o.pods);
 	res_put(&o.allocatable, RES_MEMORY, (int64_t)s->o.pods << 32);
 	res_put(&o.allocatable, RES_PODS, s->o.pods * 4);
@@ -200,7 +209,7 @@ static inline void live_put(struct live_cluster *s, struct obj_pod *o, uint32_t 
 
 	snprintf(text, sizeof(text), "pod-%07u", s->n_pods++);
 	o->name = names_hold_str(names, text);
-	o->labelset = live_labels(s, "bench", "role", role);
+	o->labelset = live_labels(s, "bench", &(struct live_label){"role", role}, 1);
 	live_queue_name(s, queue, text, sizeof(text));
 	if (s->o.profile == PROFILE_KAI)
 		o->kai_queue = names_hold_str(names, text);
