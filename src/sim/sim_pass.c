@@ -178,34 +178,16 @@ static void look_again(struct sim *s)
 	a->looked_at = mark;
 }
 
-static bool has_nominations(const struct sim *s, const struct wait_kind *k)
-{
-	const struct group *g = k->is_group ? ledger_group(s->ledger, k->need.group) : NULL;
-	uint32_t n = k->is_nominated;
-
-	for (uint32_t i = 0; g && i < g->n_podsets; i++)
-		n += ledger_podset(s->ledger, g->first_podset + i)->n_nominated;
-	return n > 0;
-}
-
 /*
  * If all went who might be asked to, at whatever time, it would still lack room: it is refused for sure, time alone
- * does not help it, and only who wants to hear why has to ask. Who may not take from others yet is told when he may.
- * (If others might move for a group, the engine hears of it by wake_groups_wait.)
+ * does not help it, and only who wants to hear why has to ask. Who may not take from others yet is told when he may,
+ * and a group until when those stay where they are who might move for it.
  */
 static bool is_hopeless(struct sim *s, const struct wait_kind *k)
 {
-	if (s->o.watcher.waiting || wake_is_unclear(s) || k->need.reclaims_from_ns > s->now_ns || has_nominations(s, k))
+	if (k->is_group || k->is_nominated || k->need.reclaims_from_ns > s->now_ns)
 		return false;
-	if (!k->is_group)
-		return !class_helps_any_node(s, &k->need);
-	return k->n_waiting <= helps_needed(s, &k->need) && !class_helps_group(s, &k->need);
-}
-
-/* It is a decision all the same, for each pod. */
-static void refuse(struct asleep *a, const struct wait_kind *k)
-{
-	a->n_refused += k->is_group ? k->n_waiting : 1;
+	return !s->o.watcher.waiting && !wake_is_unclear(s) && !class_helps_any_node(s, &k->need);
 }
 
 uint64_t wake_n_refused(const struct sim *s)
@@ -235,8 +217,7 @@ bool wake_passes_over(void *sim, pod_id pod)
 	look_again(s);
 	if (kind_is_still_helped(s, k) && !(k->must_ask && is_hopeless(s, k)))
 		return false;
-	if (k->must_ask)
-		refuse(a, k);
+	a->n_refused += k->must_ask; /* it is a decision all the same */
 	k->passed_at = mark;
 	k->n_grown = a->n_grown;
 	k->was_decided = true; /* and sleeps on */
