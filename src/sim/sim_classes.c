@@ -40,7 +40,8 @@ struct wait_class {
 	int32_t priority;
 	uint32_t n_kinds; /* 0: not in use */
 	bool is_shared;	  /* found by its key */
-	struct class_answer reclaims, reclaims_type, any_node, on_node;
+	struct class_answer reclaims, reclaims_type, growth, any_node, on_node;
+	queue_id leaf;	   /* of growth */
 	node_id node;	   /* of on_node */
 	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
 	struct {
@@ -49,8 +50,6 @@ struct wait_class {
 		int64_t amount;
 		struct type_sums *sums; /* as last seen */
 	} own;
-	uint64_t seen_tree; /* its generation and 1, when has_max was found out */
-	bool has_max;	    /* its queue, or one above it */
 	uint64_t room_look, sum_look, places_look;
 	struct group_room_sums room;
 	int64_t sum;	/* of the one type it asks for, that all nodes and queues could give; known as of sum_look */
@@ -63,6 +62,7 @@ struct wait_classes {
 	ARRAY(uint32_t) unused;
 	struct map by_key;
 	uint64_t look; /* grows with every change */
+	bool is_plain; /* as of then: all queues show priorities as they are, and these count (law 6) */
 	uint64_t tree; /* its generation when sums were made */
 	uint32_t n_types;
 	struct type_sums types[TYPES_MAX];
@@ -140,6 +140,7 @@ void wait_classes_look_again(struct sim *s)
 {
 	of(s)->look++;
 	helps_see_tree(s);
+	of(s)->is_plain = s->helps.by_priority && s->plain_tree == s->seen_tree;
 }
 
 /* ---- sums ---- */
@@ -334,7 +335,14 @@ bool class_helps_reclaim(struct sim *s, const struct wait_need *k)
 
 bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 {
-	return leaf != k->queue && class_helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
+	struct wait_class *c = leaf == k->queue ? NULL : class_of(s, k);
+
+	if (!c)
+		return leaf != k->queue && helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
+	if (!is_known(of(s), &c->growth) || c->leaf != leaf)
+		c->growth.is_yes = class_helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
+	c->leaf = leaf;
+	return c->growth.is_yes;
 }
 
 /* The sums of the one type it asks for, as of now; NULL: it asks for several, or too many types were asked for. */
@@ -355,20 +363,10 @@ static struct type_sums *own_sums(struct sim *s, struct wait_class *c)
 	return helps_by_sums(s) ? sums_now(s, of(s), c) : NULL;
 }
 
-static bool has_max(struct sim *s, struct wait_class *c, const struct wait_need *k)
-{
-	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
-
-	if (c->seen_tree != tree)
-		c->has_max = helps_has_max(s, k);
-	c->seen_tree = tree;
-	return c->has_max;
-}
-
 static bool reclaims_type(struct sim *s, struct wait_class *c, const struct wait_need *k, res_id r)
 {
 	if (!is_known(of(s), &c->reclaims_type))
-		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r, has_max(s, c, k));
+		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r);
 	return c->reclaims_type.is_yes;
 }
 
@@ -376,7 +374,8 @@ static bool might_go(const struct sim *s, const struct wait_need *k, bool reclai
 {
 	if (h->queue == k->queue)
 		return h->priority < k->priority;
-	return reclaims && (h->priority <= k->priority || !helps_compares_plainly(s, k->queue, h->queue));
+	return reclaims && (h->priority <= k->priority ||
+			    (!s->classes->is_plain && !helps_compares_plainly(s, k->queue, h->queue)));
 }
 
 /* ---- nodes ---- */

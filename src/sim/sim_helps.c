@@ -92,6 +92,8 @@ bool helps_max(const struct sim *s, const struct wait_need *k)
 	const struct queue_tree *t = ledger_queues(s->ledger);
 	const struct res_list *l = request_of(s, k);
 
+	if (s->boundless_tree == ledger_tree_generation(s->ledger) + 1)
+		return true;
 	for (queue_id q = k->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent) {
 		const struct res_vec *max = &queue_get(t, q)->spec.max;
 		const int64_t *used = ledger_queue_used(s->ledger, q), *held = ledger_queue_reserved(s->ledger, q);
@@ -182,14 +184,18 @@ static bool shifts_priorities(const struct sim *s, queue_id q)
 void helps_see_tree(struct sim *s)
 {
 	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
-	bool shifts = false;
+	const struct queue_tree *t = ledger_queues(s->ledger);
+	bool shifts = false, has_max = false;
 
 	if (s->seen_tree == tree)
 		return;
-	for (queue_id q = 0; q < ledger_queues(s->ledger)->q.n; q++)
+	for (queue_id q = 0; q < t->q.n; q++) {
 		shifts |= shifts_priorities(s, q);
+		has_max |= queue_get(t, q)->spec.max.mask != 0;
+	}
 	s->seen_tree = tree;
 	s->plain_tree = shifts ? 0 : tree;
+	s->boundless_tree = has_max ? 0 : tree;
 }
 
 bool helps_compares_plainly(const struct sim *s, queue_id a, queue_id b)
@@ -227,9 +233,9 @@ bool helps_by_sums(const struct sim *s)
 }
 
 /* Below its maximums it is entitled by what it lacks; beyond them that is left to the engine. */
-bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r, bool has_max)
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r)
 {
-	return is_entitled(s, k, !has_max || helps_max(s, k) ? UINT64_C(1) << r : 0);
+	return is_entitled(s, k, helps_max(s, k) ? UINT64_C(1) << r : 0);
 }
 
 int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r)

@@ -54,8 +54,8 @@ bool helps_has_max(const struct sim *s, const struct wait_need *k);
 bool helps_by_sums(const struct sim *s);
 /* By its delay and the settings. */
 bool helps_may_reclaim(const struct sim *s, const struct wait_need *k);
-/* For who lacks this type alone on a node: may it take from other queues? (has_max: as helps_has_max says.) */
-bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r, bool has_max);
+/* For who lacks this type alone on a node: may it take from other queues? */
+bool helps_reclaim_of(const struct sim *s, const struct wait_need *k, res_id r);
 /* What victims of a queue free together at most of a type, by law 2. */
 int64_t helps_excess(const struct sim *s, const struct wait_need *k, queue_id q, res_id r);
 /* Room of a type that is reserved on a node for others than the group. */

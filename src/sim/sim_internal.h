@@ -148,8 +148,8 @@ struct sim {
 	bool moves_due;		     /* something changed since it was last asked who might move */
 	bool has_budgets;	     /* PodDisruptionBudgets are there */
 	struct helps_settings helps; /* of the settings that count now */
-	/* the tree of queues, generation and 1: when it was looked at, and if no queue of it shifts priorities */
-	uint64_t seen_tree, plain_tree;
+	/* the tree of queues, generation and 1: when it was looked at; if none shifts priorities, none has a maximum */
+	uint64_t seen_tree, plain_tree, boundless_tree;
 	/* of all pods that were ever seen */
 	bool has_queueless;
 	int32_t lowest_priority;

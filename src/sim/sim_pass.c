@@ -435,13 +435,14 @@ static void wake_for_newcomer(struct sim *s, pod_id pod)
 {
 	struct asleep *a = s->asleep;
 	const struct pod *p = ledger_pod(s->ledger, pod);
+	bool is_unclear = wake_is_unclear(s);
 
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
 		if (k->must_ask || k->is_nominated || !helps_to_evict(s, &k->need, p))
 			continue;
-		if (wake_is_unclear(s))
+		if (is_unclear)
 			kind_wake(s, k);
 		else if (kind_is_helped_by_node(s, k, p->node))
 			kind_wake_by_node(s, k, p->node);
