@@ -70,11 +70,16 @@ void kind_wake_by_node(struct sim *s, struct wait_kind *k, node_id node)
 		k->nodes[k->n_nodes++] = node;
 }
 
+/* Sums alone say no most often. */
+static bool others_may_move(struct sim *s, const struct wait_kind *k)
+{
+	return class_may_move(s, &k->need) && engine_may_move(s->engine, k->need.group);
+}
+
 bool kind_is_still_helped(struct sim *s, const struct wait_kind *k)
 {
 	if (k->is_group && !k->must_ask)
-		return class_helps_group(s, &k->need) ||
-		       (s->asleep->has_windows && engine_may_move(s->engine, k->need.group));
+		return class_helps_group(s, &k->need) || (s->asleep->has_windows && others_may_move(s, k));
 	for (uint32_t i = 0; !k->must_ask && i < k->n_nodes; i++)
 		if (ledger_node(s->ledger, k->nodes[i])->is_live && class_helps_node(s, &k->need, k->nodes[i]))
 			return true;
@@ -299,6 +304,6 @@ bool wake_has_windows(const struct sim *s)
 
 void kind_wake_for_time(struct sim *s, struct wait_kind *k)
 {
-	if (s->asleep->has_windows && (class_helps_group(s, &k->need) || engine_may_move(s->engine, k->need.group)))
+	if (s->asleep->has_windows && (class_helps_group(s, &k->need) || others_may_move(s, k)))
 		kind_rouse(s->asleep, k);
 }
