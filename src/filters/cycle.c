@@ -336,13 +336,14 @@ struct status cycle_filter_but(const struct cede_cycle *c, node_id node, uint64_
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_OUTSIDE, c->node_set_plugins);
 	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_FILTER].v[k];
+		uint64_t bit = UINT64_C(1) << i;
 		struct cede_verdict v;
 
 		if (i == refused_by)
 			return static_refusal(c, i, node);
-		if (!(asked >> i & 1) || plugin_at(c, i)->is_disabled)
+		if (!(asked & bit) || plugin_at(c, i)->is_disabled)
 			continue;
-		*ret_is_open = open >> i & 1;
+		*ret_is_open = open & bit;
 		if (*ret_is_open)
 			break;
 		v = ask(c, i, node);
