@@ -68,23 +68,33 @@ static struct sums *against_sums(const struct cede_cycle *c, struct arena *a, st
 	return tally_sums(&s->against, a, framework_topology(c->framework, t->topology_key));
 }
 
+/* Those of one kind, wherever they are, stay away from the pod; but for this one. */
+static void count_kind(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s,
+		       const struct roster_group *g, pod_id (*next)(const struct roster *r, pod_id pod), pod_id but)
+{
+	const struct roster *r = framework_roster(c->framework);
+	const struct pod_terms *anti = g->first == ID_NONE ? NULL : &shape_get(c->vocab, g->shape)->anti_affinity;
+
+	for (uint32_t k = 0; anti && k < anti->n; k++) {
+		struct sums *sums;
+
+		if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g->labelset)))
+			continue;
+		sums = against_sums(c, a, s, &anti->terms[k]);
+		for (pod_id p = g->first; p != ID_NONE; p = next(r, p))
+			if (p != but)
+				tally_add(&s->against, sums, ledger_pod(c->ledger, p)->node, 1);
+	}
+}
+
 static void count_against(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s)
 {
 	const struct roster *r = framework_roster(c->framework);
 
 	for (uint32_t i = 0; i < roster_group_limit(r); i++) {
 		struct roster_group g = roster_group_at(r, i);
-		const struct pod_terms *anti = g.first == ID_NONE ? NULL : &shape_get(c->vocab, g.shape)->anti_affinity;
 
-		for (uint32_t k = 0; anti && k < anti->n; k++) {
-			struct sums *sums;
-
-			if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g.labelset)))
-				continue;
-			sums = against_sums(c, a, s, &anti->terms[k]);
-			for (pod_id p = g.first; p != ID_NONE; p = roster_group_next(r, p))
-				tally_add(&s->against, sums, ledger_pod(c->ledger, p)->node, 1);
-		}
+		count_kind(c, a, s, &g, roster_group_next, POD_NONE);
 	}
 }
 
@@ -99,18 +109,8 @@ static void count_reserved(const struct cede_cycle *c, struct arena *a, struct a
 
 	for (uint32_t i = 0; i < roster_wary_limit(r); i++) {
 		struct roster_group g = roster_wary_at(r, i);
-		const struct pod_terms *anti = g.first == ID_NONE ? NULL : &shape_get(c->vocab, g.shape)->anti_affinity;
 
-		for (uint32_t k = 0; anti && k < anti->n; k++) {
-			struct sums *sums;
-
-			if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g.labelset)))
-				continue;
-			sums = against_sums(c, a, s, &anti->terms[k]);
-			for (pod_id p = g.first; p != ID_NONE; p = roster_wary_next(r, p))
-				if (p != c->pod)
-					tally_add(&s->against, sums, ledger_pod(c->ledger, p)->node, 1);
-		}
+		count_kind(c, a, s, &g, roster_wary_next, c->pod);
 	}
 }
 
