@@ -64,7 +64,10 @@ struct play {
 	struct sim_event events[EVENTS_MAX];
 	char event_names[EVENTS_MAX][16];
 	uint32_t n_events;
+	uint64_t heard; /* of pods that wait, by who listens */
 };
+
+enum listens { NOBODY_LISTENS, SOMEBODY_LISTENS };
 
 static struct err e;
 
@@ -329,18 +332,24 @@ static void on_start(void *ctx, struct sim *s, pod_id pod)
 		    name_str(vocab_names(p->made.vocab), ledger_pod(l, pod)->name), ledger_pod(l, pod)->node);
 }
 
-static void play(struct play *p, const struct world *w, bool compares)
+static void on_waiting(void *ctx, struct sim *s, const struct decision *d)
+{
+	((struct play *)ctx)->heard++;
+}
+
+static void play(struct play *p, const struct world *w, bool compares, enum listens listens)
 {
 	struct vocab *vocab = vocab_new();
 	struct manifest *manifest = manifest_new(vocab);
 	struct engine_config *config = engine_config_new();
 	struct sim_load load = {&p->made, next_job, NULL};
-	struct sim_options o = {.from_ns = START_NS,
-				.until_ns = START_NS + 30 * 86400 * NS_PER_S,
-				.config = config,
-				.load = &load,
-				.compares = compares,
-				.watcher = {.ctx = p, .start = on_start}};
+	struct sim_options o = {
+		.from_ns = START_NS,
+		.until_ns = START_NS + 30 * 86400 * NS_PER_S,
+		.config = config,
+		.load = &load,
+		.compares = compares,
+		.watcher = {.ctx = p, .start = on_start, .waiting = listens == SOMEBODY_LISTENS ? on_waiting : NULL}};
 	struct cluster_options co;
 	struct text text = {0};
 	struct sim *s;
@@ -375,8 +384,8 @@ static void expect_exact(const struct world *w)
 {
 	struct play a, b;
 
-	play(&a, w, false);
-	play(&b, w, true);
+	play(&a, w, false, NOBODY_LISTENS);
+	play(&b, w, true, NOBODY_LISTENS);
 	if (!str_eq(text_str(&a.log), text_str(&b.log)))
 		fail_msg("%s %u, %u nodes: comparing gives something else", w->stream, w->seed, w->nodes);
 	assert_true(a.log.n > 100);
@@ -420,6 +429,21 @@ static void SI_1_a_young_pod_keeps_no_older_one_asleep(void **state)
 	expect_exact(&w);
 }
 
+/* Who wants to hear why pods wait has everybody asked; others are spared that, and the same happens. */
+static void SI_1_who_is_refused_without_being_asked_would_be_in_any_case(void **state)
+{
+	struct world w = plain(7, 25, 1000);
+	struct play a, b;
+
+	(void)state;
+	play(&a, &w, false, NOBODY_LISTENS);
+	play(&b, &w, false, SOMEBODY_LISTENS);
+	assert_string_equal(text_str(&a.log), text_str(&b.log));
+	assert_true(b.heard > 100);
+	text_free(&a.log);
+	text_free(&b.log);
+}
+
 static void SI_1_nobody_sleeps_who_could_start(void **state)
 {
 	/* each of them found something once that no other did */
@@ -447,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(SI_1_who_may_take_back_a_guarantee_is_asked_in_time),
 		cmocka_unit_test(SI_1_a_young_pod_keeps_no_older_one_asleep),
+		cmocka_unit_test(SI_1_who_is_refused_without_being_asked_would_be_in_any_case),
 		cmocka_unit_test(SI_1_nobody_sleeps_who_could_start),
 	};
 
