@@ -74,6 +74,7 @@ struct engine_config {
 	uint32_t threads; /* 1 unless told */
 	/* nothing is kept from one decision to the next, nothing skipped: slower, the same answers; for tests */
 	bool looks_at_all;
+	bool keeps_of_few; /* searches over few nodes keep what they found, as those over many do; for tests */
 };
 
 struct engine_config *engine_config_new(void); /* defaults */

@@ -47,6 +47,8 @@ void engine_need_search_cache(struct engine *en)
 	en->search_cache = search_cache_new();
 	if (en->config->looks_at_all)
 		search_cache_keep_nothing(en->search_cache);
+	if (en->config->keeps_of_few)
+		search_cache_keep_of_few(en->search_cache);
 }
 
 static void forget_history(struct engine *en)

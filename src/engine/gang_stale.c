@@ -169,8 +169,9 @@ void stale_gangs_run(struct engine *en, int64_t now_ns, uint32_t cycle, struct d
 	for (group_id i = 0; i < ledger_group_limit(en->ledger); i++)
 		if (is_due(en, i, now_ns))
 			array_push(&due, i);
-	if (due.n)
-		qsort_r(due.v, due.n, sizeof(*due.v), by_group_name, en);
+	if (!due.n)
+		return;
+	qsort_r(due.v, due.n, sizeof(*due.v), by_group_name, en);
 	judge_init(&c.j, en->cluster, en->ledger, &settings, ACTION_STALE_GANG, POD_NONE, now_ns, &en->scratch);
 	for (uint32_t i = 0; i < due.n; i++)
 		clean_up(&c, due.v[i], cycle, ret);

@@ -340,7 +340,8 @@ static bool is_soon_told(const struct search_bounds *b)
 static void begin_nodes(struct search_bounds *b, const node_id *nodes, uint32_t n, enum kinds_say says)
 {
 	b->is_of_few = is_of_few(b, n);
-	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && is_soon_told(b));
+	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && is_soon_told(b)) ||
+			!search_cache_keeps_bounds(b->g->s->search_cache, n);
 	if (!b->is_by_rows)
 		memory_begin(b, nodes, n);
 }

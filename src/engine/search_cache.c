@@ -4,6 +4,9 @@
 /* Kinds of waiting pods remembered: as many as there is room for so many nodes of each. */
 enum { FILTERS_MIN = 24, FILTERS = 64, ENTRIES = 1 << 19 };
 
+/* So few are bounded anew in less time than it takes to see what changed about them. */
+enum { FEW_NODES = 64 };
+
 enum { ANSWERS = 16 }; /* different ones that are counted */
 
 struct filter_entry {
@@ -35,7 +38,7 @@ struct filter_memory {
 };
 
 struct search_cache {
-	bool keeps_nothing;
+	bool keeps_nothing, keeps_of_few;
 	struct search_scratch scratch;
 	uint64_t clock;
 	struct filter_memory filters[FILTERS];
@@ -58,6 +61,16 @@ void search_cache_keep_nothing(struct search_cache *s)
 bool search_cache_looks_at_all(const struct search_cache *s)
 {
 	return s->keeps_nothing;
+}
+
+void search_cache_keep_of_few(struct search_cache *s)
+{
+	s->keeps_of_few = true;
+}
+
+bool search_cache_keeps_bounds(const struct search_cache *s, uint32_t n_nodes)
+{
+	return n_nodes > FEW_NODES || s->keeps_of_few;
 }
 
 struct search_bounds *search_cache_bounds(struct search_cache *s)

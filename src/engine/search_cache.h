@@ -15,6 +15,9 @@
 /* Look at everything every time: for tests. */
 void search_cache_keep_nothing(struct search_cache *s);
 bool search_cache_looks_at_all(const struct search_cache *s);
+/* Keep bounds of so few nodes too that looking at all pods again is faster: for tests. */
+void search_cache_keep_of_few(struct search_cache *s);
+bool search_cache_keeps_bounds(const struct search_cache *s, uint32_t n_nodes);
 struct search_scratch *search_cache_scratch(struct search_cache *s);
 struct search_bounds; /* search_bound.c */
 struct search_bounds *search_cache_bounds(struct search_cache *s);

@@ -158,6 +158,11 @@ pod_id ledger_next_wary(const struct ledger *l, pod_id from)
 	return l->n_wary > 0 ? bits_next(&l->wary, from) : POD_NONE;
 }
 
+uint32_t ledger_nominated_members(const struct ledger *l)
+{
+	return l->n_nominated_members;
+}
+
 uint32_t ledger_node_limit(const struct ledger *l)
 {
 	return l->node_ids.limit;

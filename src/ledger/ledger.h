@@ -218,6 +218,8 @@ uint64_t ledger_budget_standing(const struct ledger *l);
 uint64_t ledger_labelset_cover(const struct ledger *l, labelset_id labelset);
 /* Changes whenever a group comes, goes or says something else: for caches of what groups say. */
 uint64_t ledger_group_generation(const struct ledger *l);
+/* Members of groups, whichever, that are nominated. */
+uint32_t ledger_nominated_members(const struct ledger *l);
 /* Pods of a leaf queue that are not finished, in no meaningful order. */
 const pod_id *ledger_queue_pods(const struct ledger *l, queue_id q, uint32_t *ret_n);
 

@@ -374,7 +374,7 @@ static enum err_code check_on_nodes(const struct recount *c, group_id id)
 static enum err_code check_groups(const struct recount *c)
 {
 	const struct ledger *l = c->l;
-	uint32_t n = 0, n_podsets = idle_podsets(l);
+	uint32_t n = 0, n_podsets = idle_podsets(l), n_nominated = 0;
 	for (group_id id = 0; id < l->group_ids.limit; id++) {
 		const struct group *g = &l->groups.v[id];
 		if (!g->is_live)
@@ -388,12 +388,16 @@ static enum err_code check_groups(const struct recount *c)
 			enum err_code code = check_podset(c, id, g->first_podset + i);
 			if (code != ERR_OK)
 				return code;
+			n_nominated += l->podsets.v[g->first_podset + i].n_nominated;
 		}
 		if (check_on_nodes(c, id) != ERR_OK)
 			return ERR_INTERNAL;
 	}
 	if (n_podsets != l->podsets.n)
 		return err_fail(c->e, ERR_INTERNAL, "podsets: kept %u, counted %u", l->podsets.n, n_podsets);
+	if (n_nominated != l->n_nominated_members)
+		return err_fail(c->e, ERR_INTERNAL, "members that are nominated: kept %u, counted %u",
+				l->n_nominated_members, n_nominated);
 	return n == l->group_by_name.n ? ERR_OK : err_fail(c->e, ERR_INTERNAL, "groups: names of some that are gone");
 }
 

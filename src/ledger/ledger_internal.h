@@ -137,7 +137,8 @@ struct ledger {
 	struct bits evicted;	     /* pods that are is_evicted */
 	struct bits wary;	     /* pods that hold reserved room and mind who comes: ledger_next_wary */
 	uint32_t n_wary;
-	wide totals[RES_MAX]; /* over all pods, of the larger of request and usage */
+	uint32_t n_nominated_members; /* of all podsets */
+	wide totals[RES_MAX];	      /* over all pods, of the larger of request and usage */
 
 	ARRAY(struct ledger_node) nodes;
 	bool has_unordered_nodes; /* one has a lower id than another whose name is lower, or had */

@@ -271,7 +271,7 @@ static bool hold(struct ledger *l, pod_id id, node_id node, enum nomination kind
 	}
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
-		s->n_nominated++;
+		s->n_nominated++, l->n_nominated_members++;
 	if (!is_wary(l, p))
 		return false;
 	bits_set(&l->wary, id);
@@ -293,7 +293,7 @@ static bool release(struct ledger *l, pod_id id)
 	}
 	struct podset *s = podset_of(l, p);
 	if (s != NULL)
-		s->n_nominated--;
+		s->n_nominated--, l->n_nominated_members--;
 	if (was_wary) {
 		bits_clear(&l->wary, id);
 		l->n_wary--;

@@ -145,17 +145,23 @@ void wait_classes_look_again(struct sim *s)
 
 /* ---- sums ---- */
 
+/* By queue, then priority. */
 static void add_held(held_list *l, queue_id queue, int32_t priority, int64_t amount)
 {
 	uint32_t i = 0;
 
-	while (i < l->n && (l->v[i].priority != priority || l->v[i].queue != queue))
+	while (i < l->n && (l->v[i].queue < queue || (l->v[i].queue == queue && l->v[i].priority < priority)))
 		i++;
-	if (i == l->n)
-		array_push(l, ((struct held){.queue = queue, .priority = priority}));
+	if (i == l->n || l->v[i].queue != queue || l->v[i].priority != priority) {
+		array_push(l, (struct held){0});
+		memmove(l->v + i + 1, l->v + i, (l->n - i - 1) * sizeof(*l->v));
+		l->v[i] = (struct held){.queue = queue, .priority = priority};
+	}
 	l->v[i].amount += amount;
-	if (!l->v[i].amount)
-		l->v[i] = array_pop(l);
+	if (!l->v[i].amount) {
+		l->n--;
+		memmove(l->v + i, l->v + i + 1, (l->n - i) * sizeof(*l->v));
+	}
 }
 
 static void count(struct type_sums *t, const struct node_holds *n, int sign)
@@ -297,20 +303,33 @@ void wait_classes_free(struct sim *s)
 
 /* ---- what is asked ---- */
 
+static inline bool may_not_reclaim_yet(const struct sim *s, const struct wait_need *k)
+{
+	return k->reclaims_from_ns != TIME_NONE && s->now_ns < k->reclaims_from_ns;
+}
+
+static bool group_holds_room(const struct sim *s, group_id group)
+{
+	const struct group *g = ledger_group(s->ledger, group);
+
+	for (podset_id i = 0; i < g->n_podsets; i++)
+		if (ledger_podset(s->ledger, g->first_podset + i)->n_nominated)
+			return true;
+	return false;
+}
+
+static inline bool holds_room(const struct sim *s, const struct wait_need *k)
+{
+	return k->group != GROUP_NONE && ledger_nominated_members(s->ledger) && group_holds_room(s, k->group);
+}
+
 /*
  * The class a kind may be asked about with; NULL: it stands for itself, because it may not take from others yet, or
  * because room is reserved for some of it, which is room for nobody else.
  */
-static struct wait_class *class_of(struct sim *s, const struct wait_need *k)
+static inline struct wait_class *class_of(struct sim *s, const struct wait_need *k)
 {
-	const struct group *g = k->group == GROUP_NONE ? NULL : ledger_group(s->ledger, k->group);
-
-	if (k->reclaims_from_ns != TIME_NONE && s->now_ns < k->reclaims_from_ns)
-		return NULL;
-	for (podset_id i = 0; g && i < g->n_podsets; i++)
-		if (ledger_podset(s->ledger, g->first_podset + i)->n_nominated)
-			return NULL;
-	return &of(s)->v.v[k->class_at];
+	return may_not_reclaim_yet(s, k) || holds_room(s, k) ? NULL : &s->classes->v.v[k->class_at];
 }
 
 /* Is there anything to be said now? If not, it is to be worked out. */
@@ -346,7 +365,7 @@ bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 }
 
 /* The sums of the one type it asks for, as of now; NULL: it asks for several, or too many types were asked for. */
-static struct type_sums *sums_now(const struct sim *s, struct wait_classes *x, struct wait_class *c)
+static inline struct type_sums *sums_now(const struct sim *s, struct wait_classes *x, struct wait_class *c)
 {
 	struct type_sums *t = c->own.sums;
 
@@ -399,16 +418,13 @@ static int64_t lawful_room_on(const struct sim *s, const struct wait_need *k, bo
 {
 	int64_t room = n->free;
 
-	for (uint32_t i = 0; i < n->held.n; i++) {
+	for (uint32_t i = 0; i < n->held.n;) {
 		queue_id q = n->held.v[i].queue;
-		int64_t most = helps_excess(s, k, q, r), sum = 0;
-		uint32_t first = 0;
+		int64_t sum = 0, most;
 
-		while (n->held.v[first].queue != q)
-			first++;
-		for (uint32_t j = i; first == i && j < n->held.n; j++)
-			if (n->held.v[j].queue == q && might_go(s, k, reclaims, &n->held.v[j]))
-				sum += n->held.v[j].amount;
+		for (; i < n->held.n && n->held.v[i].queue == q; i++)
+			sum += might_go(s, k, reclaims, &n->held.v[i]) ? n->held.v[i].amount : 0;
+		most = sum ? helps_excess(s, k, q, r) : 0;
 		room += sum < most ? sum : most;
 	}
 	return room;
@@ -430,16 +446,31 @@ static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct w
 	       (n->held.n <= LAWFUL_MAX && lawful_room_on(s, k, reclaims, n, t->type) < c->own.amount);
 }
 
+static bool is_class_helped_on(struct sim *s, struct wait_class *c, node_id node)
+{
+	const struct wait_need k = {.queue = c->queue,
+				    .shape = c->shape,
+				    .priority = c->priority,
+				    .group = GROUP_NONE,
+				    .reclaims_from_ns = TIME_NONE};
+
+	c->node = node;
+	c->on_node = (struct class_answer){.look = s->classes->look,
+					   .is_yes = !node_is_hopeless(s, c, &k, node) && helps_node(s, &k, node)};
+	return c->on_node.is_yes;
+}
+
+/* Who may not take from others yet is helped by no more than who may. */
 bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
 {
-	struct wait_class *c = class_of(s, k);
+	struct wait_class *c = &s->classes->v.v[k->class_at];
+	bool is_known = c->node == node && c->on_node.look == s->classes->look;
 
-	if (!c)
+	if (holds_room(s, k))
 		return helps_node(s, k, node);
-	if (!is_known(of(s), &c->on_node) || c->node != node)
-		c->on_node.is_yes = !node_is_hopeless(s, c, k, node) && helps_node(s, k, node);
-	c->node = node;
-	return c->on_node.is_yes;
+	if (!(is_known ? c->on_node.is_yes : is_class_helped_on(s, c, node)))
+		return false;
+	return !may_not_reclaim_yet(s, k) || helps_node(s, k, node);
 }
 
 static bool is_helped_on(struct sim *s, const struct wait_need *k, node_id node)
@@ -573,7 +604,7 @@ static uint32_t moves_needed(const struct sim *s, group_id group)
 bool class_may_move(struct sim *s, const struct wait_need *k)
 {
 	struct wait_class *c = &of(s)->v.v[k->class_at];
-	const struct type_sums *t = sums_now(s, of(s), c);
+	const struct type_sums *t = sums_now(s, s->classes, c);
 	uint32_t n = t && t->room < c->own.amount ? 0 : moves_needed(s, k->group);
 
 	return n > 0 && (!t || t->room / n >= c->own.amount);

@@ -440,11 +440,12 @@ static void wake_for_newcomer(struct sim *s, pod_id pod)
 	for (uint32_t i = 0; i < a->live.n; i++) {
 		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
 
-		if (k->must_ask || k->is_nominated || !helps_to_evict(s, &k->need, p))
+		if (k->must_ask || k->is_nominated || !(is_unclear || kind_is_helped_by_node(s, k, p->node)) ||
+		    !helps_to_evict(s, &k->need, p))
 			continue;
 		if (is_unclear)
 			kind_wake(s, k);
-		else if (kind_is_helped_by_node(s, k, p->node))
+		else
 			kind_wake_by_node(s, k, p->node);
 	}
 }

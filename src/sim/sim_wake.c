@@ -218,7 +218,7 @@ static void wake_by_growth(struct sim *s, struct wait_kind *k, queue_id leaf)
 	struct asleep *a = s->asleep;
 
 	if (k->is_group) {
-		if (!k->is_awake && class_helps_group(s, &k->need))
+		if (class_helps_group(s, &k->need))
 			kind_rouse(a, k);
 		return;
 	}
@@ -244,7 +244,7 @@ static void wake_kind_by_growth(struct sim *s, struct wait_kind *k, queue_id lea
 		return;
 	if (k->is_wary || is_elastic)
 		kind_wake(s, k);
-	else if (!k->is_nominated && class_helps_growth(s, &k->need, leaf))
+	else if (!k->is_nominated && !(k->is_group && k->is_awake) && class_helps_growth(s, &k->need, leaf))
 		wake_by_growth(s, k, leaf);
 }
 

@@ -76,6 +76,7 @@ static inline void live_load(struct live *l, const struct mixed *m, uint64_t tur
 	live_must(manifest_configure(l->manifest, l->config, &e), &e, m);
 	l->config->profile = m->profile;
 	l->config->threads = threads;
+	l->config->keeps_of_few = m->p.n % 4 != 0; /* a search either keeps what it found or looks at all rows */
 	o = engine_config_cluster_options(l->config, MIXED_NOW_NS);
 	live_must(manifest_build(l->manifest, &o, &l->cluster, &e), &e, m);
 	text_free(&t);

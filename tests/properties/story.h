@@ -292,6 +292,7 @@ static inline void story_load(struct story *s)
 	s->vocab = vocab_new();
 	m = manifest_new(s->vocab);
 	s->settings = engine_config_new();
+	s->settings->keeps_of_few = true;
 	story_must(manifest_read_bytes(m, "story", text_str(&all), all.n, &e), &e);
 	story_must(manifest_configure(m, s->settings, &e), &e);
 	s->settings->profile = s->profile;
