@@ -308,6 +308,16 @@ static int64_t cost_of(const struct cede_cycle *c, const struct displace_node *v
 	}
 }
 
+struct answer_cost displace_cost(const struct cede_cycle *c, const struct displace_node *v, uint32_t at)
+{
+	return (struct answer_cost){.sum = cost_of(c, v, TIE_SUM),
+				    .not_before = cost_of(c, v, TIE_START),
+				    .n_victims = v->n_victims,
+				    .n_violations = v->n_violations,
+				    .highest = (int32_t)cost_of(c, v, TIE_HIGHEST),
+				    .at = at};
+}
+
 /* <0: a is better. *ret_by: the criterion that told them apart. */
 static int compare(const struct cede_cycle *c, const struct displace_node *a, const struct displace_node *b,
 		   enum tie_break *ret_by, int64_t *ret_a, int64_t *ret_b)
@@ -354,37 +364,6 @@ uint32_t displace_pick(const struct cede_cycle *c, const struct displace_node *v
 
 /* ---- nodes that cannot win ---- */
 
-struct bounded { /* a node to be looked at, by what it costs at least */
-	uint32_t at;
-	struct answer_cost least; /* lower than any other: it has to be looked at */
-};
-
-/* As compare has it; nobody violates budgets or is spared at least. */
-static int by_least(const void *a, const void *b)
-{
-	const struct bounded *x = a, *y = b;
-
-	if (x->least.highest != y->least.highest)
-		return x->least.highest < y->least.highest ? -1 : 1;
-	if (x->least.sum != y->least.sum)
-		return x->least.sum < y->least.sum ? -1 : 1;
-	if (x->least.n_victims != y->least.n_victims)
-		return x->least.n_victims < y->least.n_victims ? -1 : 1;
-	if (x->least.not_before != y->least.not_before)
-		return x->least.not_before < y->least.not_before ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/* What a node costs that was tried. By name others come later or not: nodes are in that order. */
-static struct bounded bound_of(const struct cede_cycle *c, const struct displace_node *v, uint32_t at)
-{
-	return (struct bounded){.at = at,
-				.least = {.sum = cost_of(c, v, TIE_SUM),
-					  .not_before = cost_of(c, v, TIE_START),
-					  .n_victims = v->n_victims,
-					  .highest = (int32_t)cost_of(c, v, TIE_HIGHEST)}};
-}
-
 static bool can_be_bounded(const struct cede_cycle *c, const struct displace_options *o)
 {
 	int64_t below;
@@ -394,11 +373,10 @@ static bool can_be_bounded(const struct cede_cycle *c, const struct displace_opt
 	       !framework_args(c->framework)->n_ignored_resources && !framework_args(c->framework)->n_ignored_groups;
 }
 
-/* Those that may be candidates. Returns how many. */
+/* Those that may be candidates, by what they cost at least. Returns how many. */
 static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
-			    struct bounded *ret)
+			    struct answer_cost *ret)
 {
-	const struct answer_cost none = {.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN};
 	struct sums_lookup *lookup = NULL;
 	struct sum_table *sums;
 	struct want want;
@@ -413,13 +391,14 @@ static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t
 		enum sums_say says = SUMS_ASK;
 		struct status out;
 
-		ret[count] = (struct bounded){.at = i};
+		ret[count].at = i;
 		if (sums) {
 			displace_lacks(c, &want, nodes[i], lacks);
-			says = displace_sums_ask(lookup, nodes[i], lacks, &out, &ret[count].least);
+			says = displace_sums_ask(lookup, nodes[i], lacks, &out, &ret[count]);
 		}
-		if (says == SUMS_ASK)
-			ret[count].least = none;
+		if (says == SUMS_ASK) /* lower than any other: it has to be looked at */
+			ret[count] = (struct answer_cost){
+				.sum = INT64_MIN, .not_before = INT64_MIN, .highest = INT32_MIN, .at = i};
 		count += says != SUMS_OUT;
 	}
 	return count;
@@ -427,7 +406,10 @@ static uint32_t bound_nodes(struct cede_cycle *c, const node_id *nodes, uint32_t
 
 /* ---- nodes whose pods matter to nobody but the resources ---- */
 
-/* What those who may go take of the node, into gone; false: some filter may care whether one of them is there. */
+/*
+ * What those who may go take of the node, into gone; false: some filter may care whether one of them is there, or
+ * somebody goes with its group, whatever its own priority is.
+ */
 static bool lower_hold(const struct cede_cycle *c, node_id node, int64_t *gone)
 {
 	const struct ledger_node *n = ledger_node(c->ledger, node);
@@ -436,6 +418,8 @@ static bool lower_hold(const struct cede_cycle *c, node_id node, int64_t *gone)
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		const struct pod *p = ledger_pod(c->ledger, n->pods.v[i]);
 
+		if (pod_goes_whole(c->ledger, p))
+			return false;
 		if (p->priority >= c->priority)
 			continue;
 		if (cycle_cares_about(c, p))
@@ -464,23 +448,23 @@ static struct displace_node try_node(struct cede_cycle *c, node_id node, const s
 /* ---- cheapest first ---- */
 
 /* A heap, the cheapest at its top: mostly few of many nodes are tried. */
-static void sift_down(struct bounded *v, uint32_t n, uint32_t i)
+static void sift_down(struct answer_cost *v, uint32_t n, uint32_t i)
 {
-	struct bounded b = v[i];
+	struct answer_cost b = v[i];
 
 	for (uint32_t k = 2 * i + 1; k < n; i = k, k = 2 * i + 1) {
-		if (k + 1 < n && by_least(&v[k + 1], &v[k]) < 0)
+		if (k + 1 < n && cost_is_less(&v[k + 1], &v[k]))
 			k++;
-		if (by_least(&v[k], &b) >= 0)
+		if (!cost_is_less(&v[k], &b))
 			break;
 		v[i] = v[k];
 	}
 	v[i] = b;
 }
 
-static struct bounded take_cheapest(struct bounded *v, uint32_t *n)
+static struct answer_cost take_cheapest(struct answer_cost *v, uint32_t *n)
 {
-	struct bounded top = v[0];
+	struct answer_cost top = v[0];
 
 	v[0] = v[--*n];
 	if (*n)
@@ -490,14 +474,14 @@ static struct bounded take_cheapest(struct bounded *v, uint32_t *n)
 
 struct two_best { /* UINT32_MAX: none */
 	uint32_t best, second;
-	bool rules_out;	      /* the second one violates and spares nothing, so that costs tell: */
-	struct bounded known; /* what it costs */
+	bool rules_out;		  /* the second one violates and spares nothing, so that costs tell: */
+	struct answer_cost known; /* what it costs */
 };
 
 /* Can no set of that node be better than the second best? */
-static bool is_beaten(const struct two_best *t, const struct bounded *b)
+static bool is_beaten(const struct two_best *t, const struct answer_cost *b)
 {
-	return t->rules_out && by_least(&t->known, b) < 0;
+	return t->rules_out && cost_is_less(&t->known, b);
 }
 
 static void rank(const struct cede_cycle *c, const struct displace_node *v, uint32_t at, struct two_best *t)
@@ -513,14 +497,14 @@ static void rank(const struct cede_cycle *c, const struct displace_node *v, uint
 	}
 	t->rules_out = t->second != UINT32_MAX && !v[t->second].n_violations && !v[t->second].n_spared;
 	if (t->rules_out)
-		t->known = bound_of(c, &v[t->second], t->second);
+		t->known = displace_cost(c, &v[t->second], t->second);
 }
 
 /* The two best are found if there are two; false: there is none, and everybody's answer is wanted. */
 static bool try_cheapest(struct cede_cycle *c, const node_id *nodes, uint32_t n, const struct displace_options *o,
 			 struct displace_node *ret)
 {
-	struct bounded *open = arena_n(c->arena, n + 1, struct bounded);
+	struct answer_cost *open = arena_n(c->arena, n + 1, struct answer_cost);
 	uint32_t n_open = bound_nodes(c, nodes, n, o, open);
 	struct two_best two = {.best = UINT32_MAX, .second = UINT32_MAX};
 	bool knows = cycle_knows_who_matters(c);

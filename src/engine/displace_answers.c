@@ -28,33 +28,14 @@ uint32_t status_intern_other(struct status_tally *t, const struct status *s)
 
 /* ---- costs ---- */
 
-/* As displace_pick has them (displace.c). */
-#define CRITERIA(X)                     \
-	X(TIE_VIOLATIONS, n_violations) \
-	X(TIE_HIGHEST, highest)         \
-	X(TIE_SUM, sum)                 \
-	X(TIE_COUNT, n_victims)         \
-	X(TIE_START, not_before)
-
 struct cost_difference cost_difference(const struct answer_cost *a, const struct answer_cost *b)
 {
 #define X(tie, field)             \
 	if (a->field != b->field) \
 		return (struct cost_difference){tie, a->field, b->field};
-	CRITERIA(X)
+	COST_CRITERIA(X)
 #undef X
 	return (struct cost_difference){.by = TIE_NAME};
-}
-
-/* Equal ones are decided by name. */
-static inline bool is_less(const struct answer_cost *a, const struct answer_cost *b)
-{
-#define X(tie, field)             \
-	if (a->field != b->field) \
-		return a->field < b->field;
-	CRITERIA(X)
-#undef X
-	return a->at < b->at;
 }
 
 /* ---- blocks ---- */
@@ -78,7 +59,7 @@ void answers_sum_up_block(struct answers *a, const node_id *nodes, uint32_t n_no
 		const struct node_answer *e = &a->v[nodes[i]];
 
 		b.n_feasible += answer_fits(e);
-		if (e->is_candidate && (!least || is_less(&e->cost, least)))
+		if (e->is_candidate && (!least || cost_is_less(&e->cost, least)))
 			least = &e->cost;
 	}
 	if (least)
@@ -126,7 +107,7 @@ static int by_cost(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct answer_choice *ch = ctx;
 
-	return is_less(open_cost(ch, a), open_cost(ch, b)) ? -1 : 1;
+	return cost_is_less(open_cost(ch, a), open_cost(ch, b)) ? -1 : 1;
 }
 
 void answers_open_init(struct heap *h)
@@ -137,12 +118,12 @@ void answers_open_init(struct heap *h)
 /* Is it one of the two best so far, or may it be? */
 static inline bool may_win(const struct answer_choice *ch, const struct answer_cost *cost)
 {
-	return ch->second == UINT32_MAX || is_less(cost, cost_at(ch, ch->second));
+	return ch->second == UINT32_MAX || cost_is_less(cost, cost_at(ch, ch->second));
 }
 
 static void rank(struct answer_choice *ch, uint32_t at)
 {
-	if (ch->best == UINT32_MAX || is_less(cost_at(ch, at), cost_at(ch, ch->best))) {
+	if (ch->best == UINT32_MAX || cost_is_less(cost_at(ch, at), cost_at(ch, ch->best))) {
 		ch->second = ch->best;
 		ch->best = at;
 	} else if (may_win(ch, cost_at(ch, at))) {
@@ -186,7 +167,7 @@ static uint32_t cheapest_block(const struct answer_choice *ch)
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < ch->answers->blocks.n; i++)
-		if (b[i].least.at != UINT32_MAX && (least == UINT32_MAX || is_less(&b[i].least, &b[least].least)))
+		if (b[i].least.at != UINT32_MAX && (least == UINT32_MAX || cost_is_less(&b[i].least, &b[least].least)))
 			least = i;
 	return least;
 }

@@ -5,12 +5,12 @@
  * An answer is a few numbers. Nodes that are next to each other by name are a block, which knows the cheapest of its
  * candidates: a decision looks at the blocks, and into those alone that may hold one of the two best. How often which
  * refusal was heard is counted along. So a decision costs what changed since the last one of its kind, and a few
- * numbers for each block. For displace_cache.c and displace_answers.c alone.
+ * numbers for each block. For displace*.c alone.
  */
 #pragma once
 
 #include "base/heap.h"
-#include "engine/decision.h"
+#include "engine/displace.h"
 #include "filters/framework.h"
 
 enum { BLOCK_NODES = 64 };
@@ -23,6 +23,24 @@ struct answer_cost { /* as displace_pick has it; smaller is better */
 	int32_t highest;
 	uint32_t at; /* index of the node, by name */
 };
+#define COST_CRITERIA(X)                \
+	X(TIE_VIOLATIONS, n_violations) \
+	X(TIE_HIGHEST, highest)         \
+	X(TIE_SUM, sum)                 \
+	X(TIE_COUNT, n_victims)         \
+	X(TIE_START, not_before)
+/* Equal ones are decided by name. */
+static inline bool cost_is_less(const struct answer_cost *a, const struct answer_cost *b)
+{
+#define X(tie, field)             \
+	if (a->field != b->field) \
+		return a->field < b->field;
+	COST_CRITERIA(X)
+#undef X
+	return a->at < b->at;
+}
+/* What its victims cost (displace.c). */
+struct answer_cost displace_cost(const struct cede_cycle *c, const struct displace_node *v, uint32_t at);
 
 struct node_answer {
 	uint64_t generation; /* of the node; 0: nothing known that lasts */

@@ -155,27 +155,6 @@ struct cache_look { /* at all nodes, for one waiting pod */
 	uint32_t lack_numbers[2][1 << LACKS]; /* of the status of a lack: never, wanted; STATUS_NONE: not known yet */
 };
 
-static void weigh(const struct cede_cycle *c, const struct displace_node *d, struct answer_cost *cost)
-{
-	int64_t earliest = INT64_MAX;
-
-	cost->n_victims = d->n_victims;
-	cost->n_violations = d->n_violations;
-	cost->highest = INT32_MIN;
-	cost->sum = 0;
-	for (uint32_t i = 0; i < d->n_victims; i++) {
-		const struct pod *p = ledger_pod(c->ledger, d->victims[i]);
-		int64_t start = victim_start(c, p);
-
-		cost->sum += (int64_t)p->priority + (INT64_C(1) << 31);
-		if (p->priority > cost->highest || (p->priority == cost->highest && start < earliest)) {
-			cost->highest = p->priority;
-			earliest = start;
-		}
-	}
-	cost->not_before = -earliest;
-}
-
 static void say_after(const struct cache_look *v, struct node_answer *e, const struct status *s)
 {
 	e->is_candidate = status_is_success(s);
@@ -192,7 +171,7 @@ static void look_closely(const struct cache_look *v, node_id node, struct node_a
 	e->is_least = false;
 	say_after(v, e, &d.status);
 	if (e->is_candidate)
-		weigh(v->c, &d, &e->cost);
+		e->cost = displace_cost(v->c, &d, e->cost.at);
 	if (is_lasting)
 		return;
 	e->generation = 0;

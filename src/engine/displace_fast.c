@@ -130,7 +130,7 @@ static void reprieve_fast(const struct job *j, const pod_id *pods, uint32_t n, i
 	collect_victims(r, pods, goes, violates, n, j->arena);
 }
 
-/* Lower pods of the node into pods, their amounts added to room. UINT32_MAX: one of them goes with its whole group. */
+/* Lower pods of the node into pods, their amounts added to room. UINT32_MAX: somebody goes with its whole group. */
 static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int64_t *room)
 {
 	const struct ledger_node *ln = ledger_node(j->c->ledger, node);
@@ -142,10 +142,10 @@ static uint32_t free_lower(const struct job *j, node_id node, pod_id *pods, int6
 	for (uint32_t i = 0; i < ln->pods.n; i++) {
 		const struct pod *p = ledger_pod(j->c->ledger, ln->pods.v[i]);
 
+		if (pod_goes_whole(j->c->ledger, p)) /* by the priority of the group */
+			return UINT32_MAX;
 		if (p->priority >= j->below)
 			continue;
-		if (pod_goes_whole(j->c->ledger, p))
-			return UINT32_MAX;
 		pods[n++] = ln->pods.v[i];
 		takes(j->c, w, p, take);
 		for (uint32_t k = 0; k < w->n; k++)

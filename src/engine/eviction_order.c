@@ -115,10 +115,11 @@ static struct candidates candidates_of(const struct eviction_order *l, const str
 	return candidates;
 }
 
-static bool has_whole(const struct cede_cycle *c, const struct candidates *candidates)
+/* They go by the priority of their group, which need not be theirs. */
+static bool has_whole(const struct cede_cycle *c, const struct eviction_order *l)
 {
-	for (uint32_t i = 0; i < candidates->n; i++)
-		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, candidates->v[i].pod)))
+	for (uint32_t i = 0; l->has_groups && i < l->n; i++)
+		if (pod_goes_whole(c->ledger, ledger_pod(c->ledger, l->v[i].pod)))
 			return true;
 	return false;
 }
@@ -178,12 +179,12 @@ struct displace_node eviction_order_displace(struct eviction_orders *all, struct
 
 	if (l->has_unset_start)
 		*ret_is_lasting = false;
-	if (!candidates.n)
-		return r;
-	if (l->has_groups && has_whole(c, &candidates)) {
+	if (has_whole(c, l)) {
 		*ret_is_lasting = false;
 		return displace_try(c, node, o);
 	}
+	if (!candidates.v)
+		return r;
 	assert(w->n); /* the slot of the pod itself comes first */
 	displace_room(c, w, node, room);
 	for (uint32_t i = 0; i < candidates.n; i++)

@@ -42,6 +42,8 @@ static const struct {
 		       "pod b@n 0 cpu=2 memory=1 y.io/gpu=1; node m cpu=4 memory=4 x.io/gpu=4 y.io/gpu=4 z.io/gpu=1;"
 		       "pod c@m 1 memory=3 x.io/gpu=2; pod p 2 cpu=4 memory=2 x.io/gpu=3 y.io/gpu=4 z.io/gpu=2"},
 	{"one type", "node n cpu=4; pod a@n 1 cpu=1; pod b@n 0 cpu=2; pod c@n 2 cpu=1; pod p 2 cpu=4"},
+	{"a group goes by the priority of one of its pods, and so does another of it that is higher",
+	 "group g all; node m cpu=3; node n cpu=2; pod a@m 1 cpu=3 &g; pod b@n 9 cpu=2 &g; pod p 5 cpu=2"},
 	{"slots alone", "node n cpu=4 pods=2; pod a@n 1; pod b@n 2; pod p 2; node m cpu=4 pods=1; pod c@m 2; pod q 2"},
 };
 

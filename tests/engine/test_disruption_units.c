@@ -25,6 +25,10 @@ static const struct plan_row modes[] = {
 	 "node m cpu=1; group g 5 all; pod a@m 1 cpu=1 &g; pod p 5 cpu=1", "p waits", 0},
 	{"the group's priority counts, not its pods'", "node m cpu=1; group g 1 all; pod a@m 9 cpu=1 &g; pod p 5 cpu=1",
 	 "p=>m:a", 0},
+	{"where it leaves that to its pods, the priority of the first of them",
+	 "node m cpu=1; node n cpu=2; node o cpu=2; group g all; pod a@m 1 cpu=1 &g; pod b@n 9 cpu=2 &g; "
+	 "pod c@o 4 cpu=2; pod p 5 cpu=2",
+	 "p=>n:a,b", 0},
 	{"a group that is not there cannot say that it goes whole",
 	 "node m cpu=2; pod a@m 1 cpu=1 &g +2; pod b@m 1 cpu=1 &g +1; pod p 5 cpu=1", "p=>m:a", 0},
 	{"who is leaving already goes with it",
