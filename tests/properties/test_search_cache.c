@@ -26,6 +26,7 @@ struct pair { /* two engines on one cluster */
 	bool has_max;	  /* some queues have one */
 	bool is_odd;	  /* there are groups, budgets and pods that mind each other */
 	struct text said; /* by the one that remembers */
+	const struct bits *tells_of;
 };
 
 static uint32_t below(struct pair *p, uint32_t n)
@@ -155,7 +156,7 @@ static void end(struct pair *p)
 
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
-	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = p->tells_of};
 	struct decisions plan = {.arena = arena_new(4096)};
 	const struct decision *d;
 	struct err e;
@@ -178,15 +179,16 @@ static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *o
 	arena_free(plan.arena);
 }
 
+/* The one that remembers decides first: nodes that others moved pods on for a while are looked at anew. */
 static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
 {
 	struct ledger *l = cluster_ledger(p->s.cluster);
 	ledger_mark mark = ledger_get_mark(l);
 	struct text a = {0}, b = {0};
 
-	decide(p, p->forgetful, pod, &a);
-	ledger_rollback(l, mark);
 	decide(p, p->s.engine, pod, &b);
+	ledger_rollback(l, mark);
+	decide(p, p->forgetful, pod, &a);
 	p->decisions++;
 	p->evictions += strstr(text_str(&b), "takes ") != NULL;
 	if (!str_eq(text_str(&a), text_str(&b)))
@@ -475,14 +477,13 @@ static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
  * One pod of a group that runs its minimum is kept by its window. When another pod of it comes, on another node, it is
  * surplus and may go; when that one has gone, it stays again.
  */
-static void who_is_alone_in_its_group_depends_on_other_nodes(void **state)
+static void let_others_of_its_group_come_and_go(const struct bits *tells_of)
 {
-	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct pair p = {.now_ns = STORY_NOW_NS, .tells_of = tells_of};
 	struct ledger *l;
 	pod_id want, other;
 	struct err e;
 
-	(void)state;
 	story_begin(&p.s);
 	story_queue(&p.s, "root.prod", "guaranteed 9");
 	story_queue(&p.s, "root.test", NULL);
@@ -520,10 +521,26 @@ static void who_is_alone_in_its_group_depends_on_other_nodes(void **state)
 	end(&p);
 }
 
+static void who_is_alone_in_its_group_depends_on_other_nodes(void **state)
+{
+	(void)state;
+	let_others_of_its_group_come_and_go(NULL);
+}
+
+/* Then what is known of a node is not asked for who is protected there. */
+static void also_where_nobody_is_told(void **state)
+{
+	struct bits nobody = {0};
+
+	(void)state;
+	let_others_of_its_group_come_and_go(&nobody);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_alone_in_its_group_depends_on_other_nodes),
+		cmocka_unit_test(also_where_nobody_is_told),
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
 		cmocka_unit_test(who_is_alone_drives_nothing),
 		cmocka_unit_test(without_the_rule_drivers_are_like_others),
