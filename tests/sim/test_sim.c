@@ -60,11 +60,16 @@ static enum err_code next_row(void *ctx, struct sim_job *ret, bool *ret_has, str
 	return load_template(g->vocab, &p, &g->template, e);
 }
 
-static struct sim *stage_up(struct stage *g, const struct row *rows, uint32_t n, int nodes, int64_t gpus)
+static struct sim *stage_with(struct stage *g, const struct row *rows, uint32_t n, int nodes, int64_t gpus,
+			      const struct framework_plugin *plugin)
 {
 	struct load_request room[] = {{"nvidia.com/gpu", gpus}, {"cpu", 64000}};
 	struct cluster_options co = cluster_options_default();
-	struct sim_options o = {.from_ns = START, .until_ns = TIME_NONE, .checks = true};
+	struct sim_options o = {.from_ns = START,
+				.until_ns = TIME_NONE,
+				.checks = true,
+				.plugins = plugin,
+				.n_plugins = plugin != NULL};
 	struct err e = {0};
 
 	*g = (struct stage){.vocab = vocab_new(), .config = engine_config_new(), .rows = rows, .n_rows = n};
@@ -82,6 +87,11 @@ static struct sim *stage_up(struct stage *g, const struct row *rows, uint32_t n,
 	o.config = g->config;
 	o.load = &g->load;
 	return sim_new(&o, &e);
+}
+
+static struct sim *stage_up(struct stage *g, const struct row *rows, uint32_t n, int nodes, int64_t gpus)
+{
+	return stage_with(g, rows, n, nodes, gpus, NULL);
 }
 
 static void stage_down(struct stage *g, struct sim *s)
@@ -181,6 +191,53 @@ static void SI_2_a_gang_starts_together(void **state)
 
 static uint32_t n_checked;
 
+/* That b and c have to wait when they come is decided without a search; that c has to when b starts is no decision. */
+static void SI_2_decisions_are_counted_though_nobody_had_to_be_asked(void **state)
+{
+	static const struct row rows[] = {
+		{"a", 0, 600, 1, 0, 0, 8, 0, SIM_JOB},
+		{"b", 60, 600, 1, 0, 0, 8, 0, SIM_JOB},
+		{"c", 70, 600, 1, 0, 0, 7, 0, SIM_JOB},
+	};
+	struct stage g;
+	struct sim *s = stage_up(&g, rows, 3, 1, 8);
+
+	(void)state;
+	run(s);
+	assert_int_equal(sim_get_outcome(s)->totals.finished, 3);
+	assert_int_equal(sim_get_outcome(s)->attempts, 5);
+	stage_down(&g, s);
+}
+
+static uint32_t n_offered;
+
+static struct cede_verdict offer_first(void *self, struct cede_cycle *c, cede_node *ret)
+{
+	n_offered++;
+	*ret = cede_node_at(c, 0);
+	return cede_ok();
+}
+
+/* Nobody may go for it and nothing is free: no engine would find room for it, but a plugin may. */
+static void SI_2_who_lacks_room_is_asked_about_where_plugins_may_offer_some(void **state)
+{
+	static const struct row rows[] = {
+		{"a", 0, 600, 1, 0, 0, 8, 0, SIM_JOB},
+		{"b", 60, 600, 1, 0, 0, 8, 0, SIM_JOB},
+	};
+	static const struct cede_plugin table = {.abi = CEDE_PLUGIN_ABI, .name = "offers", .post_filter = offer_first};
+	const struct framework_plugin plugin = {.table = &table};
+	struct stage g;
+	struct sim *s = stage_with(&g, rows, 2, 1, 8, &plugin);
+
+	(void)state;
+	n_offered = 0;
+	run(s);
+	assert_true(n_offered > 0);
+	assert_int_equal(sim_get_outcome(s)->totals.finished, 2);
+	stage_down(&g, s);
+}
+
 static void break_accounts(void *ctx, struct sim *s)
 {
 	(void)ctx;
@@ -228,6 +285,8 @@ int main(void)
 		cmocka_unit_test(SI_2_a_pod_waits_for_room_and_finishes),
 		cmocka_unit_test(SI_3_a_victim_starts_again_from_its_checkpoint),
 		cmocka_unit_test(SI_2_a_gang_starts_together),
+		cmocka_unit_test(SI_2_decisions_are_counted_though_nobody_had_to_be_asked),
+		cmocka_unit_test(SI_2_who_lacks_room_is_asked_about_where_plugins_may_offer_some),
 		cmocka_unit_test(SI_2_nothing_is_lost_at_any_moment_without_being_seen),
 	};
 
