@@ -41,7 +41,6 @@ struct wait_class {
 	uint32_t n_kinds; /* 0: not in use */
 	bool is_shared;	  /* found by its key */
 	struct class_answer reclaims, reclaims_type, growth, any_node, on_node;
-	queue_id leaf;	   /* of growth */
 	node_id node;	   /* of on_node */
 	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
 	struct {
@@ -358,9 +357,8 @@ bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 
 	if (!c)
 		return leaf != k->queue && helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
-	if (!is_known(of(s), &c->growth) || c->leaf != leaf)
+	if (!is_known(of(s), &c->growth))
 		c->growth.is_yes = class_helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
-	c->leaf = leaf;
 	return c->growth.is_yes;
 }
 

@@ -26,6 +26,7 @@ void wait_classes_look_again(struct sim *s);
 bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node);
 bool class_helps_any_node(struct sim *s, const struct wait_need *k);
 bool class_helps_group(struct sim *s, const struct wait_need *k);
+/* The leaf that grew: of another one it is asked only after looking again. */
 bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf);
 bool class_helps_reclaim(struct sim *s, const struct wait_need *k);
 /* Is there room for the group in all, if others moved? No: engine_may_move would say so too. */
