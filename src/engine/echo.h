@@ -6,24 +6,15 @@
  */
 #pragma once
 
-#include "base/map.h"
+#include "engine/echo_index.h"
 #include "engine/engine_internal.h"
 #include "engine/wait_kind.h"
-
-struct echo {
-	struct waiting_kind kind;
-	uint32_t is_told; /* of who is protected */
-	uint32_t at;	  /* the decision */
-};
 
 struct echoes {
 	const struct engine *en;
 	const struct engine_run *run;
-	bool is_on;
-	bool knows_labels, labels_matter;
-	ledger_mark mark;     /* where things stand while those below hold */
-	ARRAY(struct echo) v; /* who waited in vain since */
-	struct map at;	      /* by hash, in them */
+	bool is_on, labels_matter;
+	struct echo_index index; /* who waited in vain */
 };
 
 void echoes_begin(struct echoes *e, const struct engine *en, const struct engine_run *run);

@@ -46,6 +46,18 @@ static inline bool engine_uses_shares(const struct engine_config *c)
 	return c->profile == PROFILE_DEFAULT && c->reclaim_by == RECLAIM_FAIR_SHARE;
 }
 
+/* Is the pod to be told who is protected from it? */
+static inline bool engine_tells_of(const struct engine *en, pod_id pod)
+{
+	return !en->tells_of || bits_has(en->tells_of, pod);
+}
+
+/* Is whoever is like one before it told the same? Not where everything is looked at, nor with plugins of one's own. */
+static inline bool engine_repeats(const struct engine *en)
+{
+	return !en->config->looks_at_all && !en->has_plugins;
+}
+
 struct pod_list {
 	pod_id *v;
 	uint32_t n, cap;

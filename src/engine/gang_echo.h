@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/map.h"
+#include "engine/echo_index.h"
 #include "engine/engine_internal.h"
 #include "engine/wait_kind.h"
 
@@ -22,19 +22,10 @@ struct gang_refusal {		 /* why a gang waits */
 	uint32_t n_protected;
 };
 
-struct gang_echo {
-	struct waiting_kind kind;
-	uint32_t n_members;
-	uint32_t is_told; /* of who is protected */
-	struct gang_refusal why;
-};
-
 struct gang_echoes {
 	const struct engine *en;
-	bool knows_labels, labels_matter;
-	ledger_mark mark;	   /* where things stand while those below hold */
-	ARRAY(struct gang_echo) v; /* who waited in vain since */
-	struct map at;		   /* by hash, in them */
+	bool is_on, labels_matter;
+	struct echo_index index; /* who waited in vain */
 };
 
 void gang_echoes_begin(struct gang_echoes *e, const struct engine *en);

@@ -239,7 +239,7 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 
 static bool is_told(const struct attempt *a)
 {
-	return !a->en->tells_of || bits_has(a->en->tells_of, a->c.pod);
+	return engine_tells_of(a->en, a->c.pod);
 }
 
 /* Where the actions before have filled the list, only one that finds victims is asked who was protected from it. */

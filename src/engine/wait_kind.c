@@ -10,10 +10,7 @@ bool wait_kind_labels_matter(const struct vocab *v, const struct engine_config *
 		if (config->kube_profiles[i].args.spread_defaults_are_listed &&
 		    config->kube_profiles[i].args.n_default_spreads)
 			return true;
-	for (shape_id i = 0; i < shape_limit(v); i++)
-		if (shape_is_live(v, i) && shape_get(v, i)->anti_affinity.n)
-			return true;
-	return false;
+	return shape_staying_away_count(v) > 0;
 }
 
 /* Limits go by users and applications, volumes by claims of one's own. */

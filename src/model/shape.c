@@ -49,7 +49,7 @@ struct vocab {
 	struct names *names;
 	struct res_types res;
 	struct pool shapes, labelsets;
-	uint32_t n_with_terms;	      /* of the shapes */
+	uint32_t n_staying_away;      /* of the shapes */
 	struct word_row draft, known; /* scratch */
 };
 
@@ -485,9 +485,9 @@ bool shape_has_terms(const struct shape *s)
 	return s->affinity.n || s->anti_affinity.n || s->preferred_affinity.n || s->preferred_anti_affinity.n;
 }
 
-uint32_t shape_with_terms_count(const struct vocab *v)
+uint32_t shape_staying_away_count(const struct vocab *v)
 {
-	return v->n_with_terms;
+	return v->n_staying_away;
 }
 
 static shape_id shape_add(struct vocab *v, const struct shape *draft, uint32_t hash)
@@ -502,7 +502,7 @@ static shape_id shape_add(struct vocab *v, const struct shape *draft, uint32_t h
 	assert(at == (char *)b + bytes);
 	struct walk w = {.purpose = TO_KEEP, .names = v->names};
 	walk_shape(&w, &b->shape);
-	v->n_with_terms += shape_has_terms(&b->shape);
+	v->n_staying_away += b->shape.anti_affinity.n > 0;
 	return pool_add(&v->shapes, &b->head);
 }
 
@@ -529,7 +529,7 @@ void shape_drop(struct vocab *v, shape_id id)
 	if (id == SHAPE_NONE || --pool_get(&v->shapes, id)->refs > 0)
 		return;
 	struct walk w = {.purpose = TO_DROP, .names = v->names};
-	v->n_with_terms -= shape_has_terms(shape_of(v->shapes.v.v[id]));
+	v->n_staying_away -= shape_get(v, id)->anti_affinity.n > 0;
 	walk_shape(&w, shape_of(v->shapes.v.v[id]));
 	pool_del(&v->shapes, id);
 }

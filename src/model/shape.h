@@ -117,9 +117,9 @@ void shape_keep(struct vocab *v, shape_id id);
 void shape_drop(struct vocab *v, shape_id id); /* SHAPE_NONE is fine */
 const struct shape *shape_get(const struct vocab *v, shape_id id);
 uint32_t shape_count(const struct vocab *v);
-/* Shapes with a term about other pods, required or preferred: where there are none, nobody has to look for them. */
-uint32_t shape_with_terms_count(const struct vocab *v);
-bool shape_has_terms(const struct shape *s);
+/* Of them, those that must stay away from other pods. */
+uint32_t shape_staying_away_count(const struct vocab *v);
+bool shape_has_terms(const struct shape *s); /* about other pods, required or preferred */
 
 /* kv need not be sorted; it is copied. */
 labelset_id labelset_hold(struct vocab *v, name_id ns, const struct label *kv, uint32_t n);

@@ -237,6 +237,14 @@ static void a_shape_lives_until_the_last_holder_lets_go(void **state)
 	shape_drop(v, a);
 }
 
+static uint32_t count_staying_away(const struct vocab *v)
+{
+	uint32_t n = 0;
+	for (shape_id i = 0; i < shape_limit(v); i++)
+		n += shape_is_live(v, i) && shape_get(v, i)->anti_affinity.n > 0;
+	return n;
+}
+
 /* A few hundred shapes alive at a time, a hundred thousand in all: nothing is left behind by the dead. */
 static void churn_leaves_no_trace(void **state)
 {
@@ -261,6 +269,8 @@ static void churn_leaves_no_trace(void **state)
 		assert_true(shape_count(v) <= LIVE && labelset_limit(v) <= LIVE);
 		if (i == ROUNDS / 10)
 			bytes = vocab_bytes(v);
+		if (i % 1000 == 0)
+			assert_int_equal(shape_staying_away_count(v), count_staying_away(v));
 	}
 	assert_true(vocab_bytes(v) < bytes + bytes / 4);
 	for (uint32_t i = 0; i < LIVE; i++) {
@@ -268,6 +278,7 @@ static void churn_leaves_no_trace(void **state)
 		labelset_drop(v, labelsets[i]);
 	}
 	assert_int_equal(shape_count(v), 0);
+	assert_int_equal(shape_staying_away_count(v), 0);
 	assert_int_equal(names_count(vocab_names(v)), names_at_start);
 	assert_true(vocab_bytes(v) < 64 * 1024);
 }
