@@ -433,27 +433,18 @@ static bool stays_first(struct session *s, struct order *o)
 }
 
 /*
- * Do only leaves stand beside that of the workload, and is nobody above them compared? Each of those who look comes in
- * its turn then whoever waits in the leaf, and those come before the workload that come before the one before it that
- * asks for most.
+ * Where the leaf stays first all who wait before it are passed over at once, and it does not matter who they are.
+ *
+ * Elsewhere, if no queue above the leaf is compared, each of the others who look comes in its turn whoever waits in the
+ * leaf, and those come before the workload that come before the one before it that asks for most. A queue that is
+ * compared is so by the child that was first until now (first_leaf), and not by everyone who waits before it.
  */
-static bool is_among_leaves(struct session *s, struct order *o)
-{
-	const struct order_node *p = parent_node(s, o, o->asker);
-
-	for (uint32_t i = 0; i < p->children.items.n; i++)
-		if (s->queues[p->children.items.v[i].id].first_child != NONE)
-			return false;
-	return !p->is_compared;
-}
-
-/* Where the leaf stays first all who wait before it are passed over at once, and it does not matter who they are. */
 static void pass_to_asker(struct session *s, struct order *o)
 {
 	struct order_node *leaf = &o->nodes[o->asker];
 
 	if (leaf->n_extra > 1 || !stays_first(s, o)) {
-		s->place_matters |= leaf->n_extra > 1 || !is_among_leaves(s, o);
+		s->place_matters |= leaf->n_extra > 1 || parent_node(s, o, o->asker)->is_compared;
 		s->kinds_matter = true;
 		return;
 	}

@@ -31,6 +31,7 @@
 
 #define GANGS_FROM (UINT64_C(1) << 40)		/* seeds of clusters with many gangs, which are not recorded */
 #define ALIKE_FROM (UINT64_C(1) << 41)		/* and of those with many alike */
+#define UNEVEN_FROM (UINT64_C(1) << 42)		/* likewise, some queues beside departments */
 #define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
 
 struct crowd {
@@ -301,7 +302,7 @@ static void write_gangs(struct crowd *w, uint64_t seed)
 /* ---- many alike ---- */
 
 /* Queues of some departments, first those that run too much; nodes full but for gaps; dozens that wait are alike. */
-static void write_alike(struct crowd *w, uint64_t seed)
+static void write_alike(struct crowd *w, uint64_t seed, bool is_uneven)
 {
 	static const char *const small[] = {"cpu: 500m", "cpu: 700m, memory: 1Gi", "cpu: 900m", "cpu: 1100m"};
 	static const char *const large[] = {"cpu: 1500m", "cpu: 1900m, memory: 1Gi", "cpu: 2300m", "cpu: 20"};
@@ -322,7 +323,7 @@ static void write_alike(struct crowd *w, uint64_t seed)
 	for (uint32_t i = 0; i < w->n_queues; i++) {
 		snprintf(name, sizeof(name), "q%u", i);
 		snprintf(parent, sizeof(parent), "d%u", i % w->n_departments);
-		add_share_queue(w, name, parent, quota / w->n_queues);
+		add_share_queue(w, name, is_uneven && below(w, 3) == 0 ? "" : parent, quota / w->n_queues);
 	}
 	for (uint32_t i = 0; i < w->n_nodes; i++) {
 		text_printf(&w->t,
@@ -414,7 +415,7 @@ static void try_crowd(uint64_t seed)
 	else if (seed < ALIKE_FROM)
 		write_gangs(&w, seed);
 	else
-		write_alike(&w, seed);
+		write_alike(&w, seed, seed >= UNEVEN_FROM);
 	config->profile = PROFILE_KAI;
 	if (below(&w, 2))
 		settings_vary(config, &w.r);
@@ -428,6 +429,80 @@ static void try_crowd(uint64_t seed)
 	vocab_free(v);
 	engine_config_free(config);
 	text_free(&w.t);
+}
+
+/* ---- by hand ---- */
+
+static void put_queue(struct text *t, const char *name, const char *parent, int priority, int cpus)
+{
+	text_printf(
+		t,
+		"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: %s}, spec: {%s%spriority: %d, "
+		"resources: {gpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}, cpu: {quota: %d, limit: -1, "
+		"overQuotaWeight: 0}}}}\n",
+		name, parent, *parent ? ", " : "", priority, 1000 * cpus);
+}
+
+static void put_work(struct text *t, const char *name, const char *queue, int minute, int cpus, const char *node)
+{
+	text_printf(t,
+		    "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {namespace: n, name: %s, "
+		    "creationTimestamp: \"2025-11-15T08:%02d:00Z\"}, spec: {queue: %s, priorityClassName: train, "
+		    "minMember: "
+		    "1}}\n---\n{apiVersion: v1, kind: Pod, metadata: {namespace: n, name: %s, annotations: "
+		    "{pod-group-name: %s}}, spec: {%s%scontainers: [{name: c, resources: {requests: {cpu: %d}}}]}, "
+		    "status: {phase: %s}}\n",
+		    name, minute, queue, name, name, node, *node ? ", " : "", cpus, *node ? "Running" : "Pending");
+}
+
+/*
+ * Department a is compared with x by what asks in a-first as long as that queue was first, so by w1 never. Of w3, which
+ * looks before what runs in x and leaves it no room, shares refuse the victim. Before w5 the other large one, w4, is
+ * what a is compared by: what runs looks first and stays, though the same requests stand before both.
+ */
+static void KF_whose_place_decides_between_departments_stands_for_nobody(void **state)
+{
+	struct engine_config *config = engine_config_new();
+	struct vocab *v = vocab_new();
+	struct manifest *m = manifest_new(v);
+	struct cluster *c = NULL;
+	struct cluster_options o;
+	struct text t = {0}, said = {0};
+	struct err e = {0};
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		text_printf(&t,
+			    "---\n{apiVersion: v1, kind: Node, metadata: {name: n%d}, status: {allocatable: {cpu: %s, "
+			    "memory: 64Gi, pods: 40}}}\n",
+			    i, i ? "500m" : "8");
+	put_queue(&t, "a", "", 300, 4);
+	put_queue(&t, "a-first", "parentQueue: a", 200, 1);
+	put_queue(&t, "a-asks", "parentQueue: a", 100, 10);
+	put_queue(&t, "x", "", 100, 20);
+	put_queue(&t, "x-runs", "parentQueue: x", 100, 20);
+	put_work(&t, "runs", "x-runs", 0, 8, "nodeName: n0");
+	put_work(&t, "f1", "a-first", 1, 1, "");
+	put_work(&t, "f2", "a-first", 2, 2, "");
+	put_work(&t, "w1", "a-asks", 1, 6, "");
+	put_work(&t, "w2", "a-asks", 2, 2, "");
+	put_work(&t, "w3", "a-asks", 3, 2, "");
+	put_work(&t, "w4", "a-asks", 4, 6, "");
+	put_work(&t, "w5", "a-asks", 5, 2, "");
+	config->profile = PROFILE_KAI;
+	must(manifest_read_bytes(m, "hand", text_str(&t), t.n, &e), &e, 0);
+	o = engine_config_cluster_options(config, NOW_NS);
+	must(manifest_build(m, &o, &c, &e), &e, 0);
+	compare(c, config, GANGS_FROM);
+	plan(c, config, 0, &said);
+	assert_non_null(strstr(text_str(&said), "1 refused by fair-share"));
+	assert_non_null(strstr(text_str(&said), "2 scenarios with victims tried.\""));
+	cluster_free(c);
+	manifest_free(m);
+	vocab_free(v);
+	engine_config_free(config);
+	text_free(&t);
+	text_free(&said);
 }
 
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -477,12 +552,14 @@ static void KF_many_alike_are_told_the_same(void **state)
 {
 	(void)state;
 	try_many(ALIKE_FROM, 200, "alike");
+	try_many(UNEVEN_FROM, 60, "alike beside departments");
 	try_crowd(ALIKE_FROM + 2019); /* who waits behind the one that asks decides between departments */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(KF_whose_place_decides_between_departments_stands_for_nobody),
 		cmocka_unit_test(KF_a_search_that_skips_says_the_same),
 		cmocka_unit_test(KF_many_gangs_are_told_the_same),
 		cmocka_unit_test(KF_many_alike_are_told_the_same),
