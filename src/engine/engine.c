@@ -301,20 +301,26 @@ static enum err_code try_one(struct gangs *gangs, const struct engine_run *run, 
 	return ERR_OK;
 }
 
-enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
-			 struct err *e)
+/* What is the same for all of its attempts. */
+static void begin_run(struct engine *en, const struct engine_run *run)
 {
-	struct gangs *gangs = gangs_new(en);
-	enum err_code rc;
-
 	forget_history(en);
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
 	en->tells_in_any_order = run->tells_in_any_order;
 	en->told = NULL;
-	ledger_begin_cycle(en->ledger);
 	cluster_relax_gangs(en->cluster, run->now_ns);
+}
+
+enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id pod, struct decisions *ret,
+			 struct err *e)
+{
+	struct gangs *gangs = gangs_new(en);
+	enum err_code rc;
+
+	begin_run(en, run);
+	ledger_begin_cycle(en->ledger);
 	rc = try_one(gangs, run, pod, 1, ret, e);
 	gangs_free(gangs);
 	return rc;
@@ -471,13 +477,7 @@ enum err_code engine_plan(struct engine *en, const struct engine_run *run, struc
 {
 	enum err_code rc = ERR_OK;
 
-	forget_history(en);
-	en->eviction_history = run->eviction_history;
-	en->tells_of = run->tells_of;
-	en->tells_times = run->tells_times;
-	en->tells_in_any_order = run->tells_in_any_order;
-	en->told = NULL;
-	cluster_relax_gangs(en->cluster, run->now_ns);
+	begin_run(en, run);
 	for (uint32_t cycle = 1; !rc && cycle <= run->cycles && !is_over(run, cycle - 1); cycle++) {
 		struct pod_list waiting = {0};
 		struct fair_guarantee *shares = NULL;
