@@ -76,6 +76,20 @@ static void vacate(struct scheduler *s, pod_id pod)
 	s->wants_plan = true;
 }
 
+/* It was not bound; the task ends. */
+static void take_back(struct scheduler *s, struct task *t, const char *why)
+{
+	pod_id pod = t->pod;
+
+	if (s->o.hooks.undone)
+		s->o.hooks.undone(s->o.hooks.ctx, why);
+	if (s->o.hooks.bound)
+		s->o.hooks.bound(s->o.hooks.ctx, str_of(s, t->uid), why, &s->now);
+	gang_told(s, t, false, why);
+	finish(s, t);
+	vacate(s, pod);
+}
+
 void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_once)
 {
 	pod_id pod = t->pod;
@@ -84,13 +98,7 @@ void bind_undo(struct scheduler *s, struct task *t, const char *why, bool at_onc
 	text_printf(&message, "binding rejected: %s", why);
 	say(s, true, "%s/%s could not be bound to %s: %s", str_of(s, t->ns), str_of(s, t->name), str_of(s, t->node),
 	    why);
-	if (s->o.hooks.undone)
-		s->o.hooks.undone(s->o.hooks.ctx, why);
-	if (s->o.hooks.bound)
-		s->o.hooks.bound(s->o.hooks.ctx, str_of(s, t->uid), why, &s->now);
-	gang_told(s, t, false, why);
-	finish(s, t);
-	vacate(s, pod);
+	take_back(s, t, why);
 	if (ledger_pod(s->ledger, pod)->state == POD_WAITING) {
 		waiting_return(s->waiting, pod, at_once, s->now.steady_ns);
 		status_error(s, pod, text_str(&message));
@@ -107,13 +115,7 @@ static void give_up(struct scheduler *s, struct task *t, const char *why)
 {
 	pod_id pod = t->pod;
 
-	if (s->o.hooks.undone)
-		s->o.hooks.undone(s->o.hooks.ctx, why);
-	if (s->o.hooks.bound)
-		s->o.hooks.bound(s->o.hooks.ctx, str_of(s, t->uid), why, &s->now);
-	gang_told(s, t, false, why);
-	finish(s, t);
-	vacate(s, pod);
+	take_back(s, t, why);
 	if (ledger_pod(s->ledger, pod)->state == POD_WAITING)
 		note_until(s, pod, time_add(s->now.wall_ns, SEEN_NS));
 }
