@@ -119,6 +119,14 @@ static bool has_queues(const struct engine *en)
 
 /* ---- who is waiting ---- */
 
+bool engine_counts_room(const struct engine *en)
+{
+	for (uint32_t i = 0; i < en->config->n_kube_profiles; i++)
+		if (!framework_counts_room(en->frameworks[i]))
+			return false;
+	return true;
+}
+
 bool engine_is_ours(const struct engine *en, const struct pod *p)
 {
 	const char *name = scheduler_of(en, p);

@@ -84,6 +84,8 @@ enum err_code engine_try(struct engine *en, const struct engine_run *run, pod_id
 /* Does a gang of a PodGroup run with less than its minimum, and no member of it has succeeded? */
 bool engine_gang_is_stale(const struct engine *en, group_id group);
 
+/* Is room on nodes counted for everybody, of every type (framework_counts_room)? */
+bool engine_counts_room(const struct engine *en);
 /* Is it a pod of one of the schedulers we stand for? */
 bool engine_is_ours(const struct engine *en, const struct pod *p);
 

@@ -361,6 +361,15 @@ bool framework_preempts(const struct framework *f)
 	return i != UINT32_MAX && (f->plugins.v[i].points >> POINT_POST_FILTER & 1);
 }
 
+bool framework_counts_room(const struct framework *f)
+{
+	uint32_t i = framework_plugin_find(f, resources_fit_plugin.name);
+	const struct plugin_args *a = framework_args(f);
+
+	return i != UINT32_MAX && (f->plugins.v[i].points >> POINT_FILTER & 1) && !a->n_ignored_resources &&
+	       !a->n_ignored_groups;
+}
+
 bool framework_has_post_filter(const struct framework *f)
 {
 	for (uint32_t k = 0; k < f->order[POINT_POST_FILTER].n; k++) {

@@ -52,6 +52,8 @@ uint64_t framework_nodes_version(const struct framework *f);	   /* another list 
 uint32_t framework_place(const struct framework *f, node_id node); /* in that list; UINT32_MAX: it is not there */
 /* Is default preemption on in this profile? */
 bool framework_preempts(const struct framework *f);
+/* Does a filter count the room on nodes, of every type that pods ask for? */
+bool framework_counts_room(const struct framework *f);
 /* It broke the contract: switched off for the rest of the run. */
 void framework_eject(struct framework *f, uint32_t plugin, const char *why);
 /* What was switched off so, a line each. */

@@ -278,7 +278,6 @@ struct sim *sim_new(const struct sim_options *o, struct err *e)
 	s->outcome.from_ns = s->outcome.to_ns = o->from_ns;
 	s->next_job.arrives_ns = TIME_NONE;
 	s->lowest_priority = INT32_MAX;
-	helps_see_settings(s);
 	s->arena = arena_new(1 << 16);
 	heap_init(&s->due, by_time, s);
 	eviction_history_init(&s->history, s->names);
@@ -291,6 +290,7 @@ struct sim *sim_new(const struct sim_options *o, struct err *e)
 		sim_free(s);
 		return NULL;
 	}
+	helps_see_settings(s);
 	sim_see_room(s);
 	sim_adopt(s);
 	return s;

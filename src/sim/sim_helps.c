@@ -18,8 +18,9 @@ void helps_see_settings(struct sim *s)
 							    engine_config_reclaims_by(c) == RECLAIM_GUARANTEE,
 					   .by_priority = is_default && !(c->rules_off >> RULE_PRIORITY & 1),
 					   .by_pods = profile_get(c->profile)->search_mode == MODE_PODS,
-					   .reclaims = !c->reclaim_is_off &&
-						       profile_has_action(c->profile, ACTION_RECLAIM)};
+					   .reclaims =
+						   !c->reclaim_is_off && profile_has_action(c->profile, ACTION_RECLAIM),
+					   .counts_room = engine_counts_room(s->engine)};
 }
 
 static const struct res_list *request_of(const struct sim *s, const struct wait_need *k)

@@ -21,7 +21,7 @@ struct wait_need { /* what all pods of a kind have in common */
 };
 
 const struct engine_config *helps_config(const struct sim *s);
-/* To be called when the settings are others. */
+/* To be called when the engine is made, and when it is another one because settings changed. */
 void helps_see_settings(struct sim *s);
 /* Could one of its pods start on the node, now or when others have left? */
 bool helps_node(const struct sim *s, const struct wait_need *k, node_id node);

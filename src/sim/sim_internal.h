@@ -101,6 +101,7 @@ struct helps_settings {	    /* what bounds of sim_helps.h ask of the settings, f
 	bool by_priority;   /* the priority of every single pod decides, as rules/priority.c has it */
 	bool by_pods;	    /* everybody may take from everybody, by priority alone */
 	bool reclaims;	    /* queues take from each other */
+	bool counts_room;   /* nobody runs where he has no room, whatever is lacking */
 };
 
 struct sim {

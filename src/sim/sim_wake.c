@@ -32,8 +32,8 @@ bool wake_is_unclear(const struct sim *s)
 {
 	const struct engine_config *c = helps_config(s);
 
-	return s->o.is_exhaustive || profile_get(c->profile)->search_mode == MODE_SCENARIOS || c->n_plugins ||
-	       s->o.n_plugins || engine_config_reclaims_by(c) == RECLAIM_FAIR_SHARE || s->has_budgets;
+	return s->o.is_exhaustive || !s->helps.counts_room || profile_get(c->profile)->search_mode == MODE_SCENARIOS ||
+	       c->n_plugins || s->o.n_plugins || engine_config_reclaims_by(c) == RECLAIM_FAIR_SHARE || s->has_budgets;
 }
 
 bool wake_looks_everywhere(const struct sim *s)
