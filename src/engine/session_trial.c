@@ -465,14 +465,45 @@ static bool try_recorded(struct solver *v)
 	return false;
 }
 
-/* On each node where the newest candidate has a member. */
+/* Of those looked at so far, is it the only one with members on the node? */
+static bool is_alone_on(const struct solver *v, uint32_t workload, uint32_t node)
+{
+	const struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
+
+	return n != NULL && n->by_node_stamp == v->stamp && n->first_by_node != NONE &&
+	       n->first_by_node == n->last_by_node && v->by_node.v[n->first_by_node].workload == workload;
+}
+
+/*
+ * On all nodes where the newest candidate is alone the trial is one and the same: all of it goes, wherever it is, and
+ * nobody else. Those after the first are counted as it was; steps: that it took, 0: there was none yet.
+ */
+static enum outcome_of_trial try_on_next(struct solver *v, uint32_t node, bool is_only, bool is_hopeless,
+					 uint64_t *steps)
+{
+	struct session *s = v->s;
+	bool is_alone = !is_only && !s->en->config->looks_at_all && is_alone_on(v, v->last_workload, node);
+	uint64_t before = s->steps;
+	enum outcome_of_trial r;
+
+	if (is_alone && *steps > 0) {
+		s->steps += *steps - 1;
+		return count_trial(v);
+	}
+	r = try_on(v, node, is_only, is_hopeless);
+	if (is_alone)
+		*steps = s->steps - before + 1;
+	return r;
+}
+
+/* On each node where the newest candidate has a member, until it is more than room that is missing. */
 bool solver_try(struct solver *v)
 {
 	struct session *s = v->s;
 	const struct workload *u = &s->workloads[v->last_workload];
 	bool is_only = is_on_one_node(s, u);
 	bool is_hopeless = !slots_could_do(v) || (v->cannot_move && v->base_is_all && is_only);
-	uint64_t stamp = ++s->stamp;
+	uint64_t stamp = ++s->stamp, steps_alone = 0;
 
 	if (v->n_candidates == 0)
 		return try_recorded(v);
@@ -482,7 +513,7 @@ bool solver_try(struct solver *v)
 
 			if (was_seen(v, s->members[i].node, stamp))
 				continue;
-			r = try_on(v, s->members[i].node, is_only, is_hopeless);
+			r = try_on_next(v, s->members[i].node, is_only, is_hopeless, &steps_alone);
 			if (r != NO_ROOM)
 				return r == SOLVED;
 		}
