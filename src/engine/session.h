@@ -45,6 +45,7 @@ struct signature { /* what members of one shape ask; a member with volumes has o
 	bool is_asked;	       /* allowed is known */
 	struct bits allowed;   /* nodes that filters other than room let it use; by index */
 	uint64_t no_room;      /* = session.room_stamp: no node of the present set had room */
+	uint64_t none_now;     /* = session.n_freed + 1: no node had room for it at once */
 	/* nodes that are allowed and have room now or soon, as of so many changes; 0: not known */
 	struct bits fits;
 	uint64_t fits_at;
@@ -265,6 +266,7 @@ struct session {
 	/* nodes whose room changed, the latest of them; and how many there were before these */
 	ARRAY(uint32_t) changes;
 	uint64_t n_old_changes;
+	uint64_t n_freed;		 /* so many times some node got more room that is free at once */
 	struct room_order by_room[2][2]; /* of processors, of GPUs; free in the end, free now */
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;

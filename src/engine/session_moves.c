@@ -29,6 +29,7 @@ static void account(struct session *s, uint32_t node, uint32_t member, enum memb
 		idle[a] += on_idle * ask[a];
 		soon[a] += on_soon * ask[a];
 	}
+	s->n_freed += on_idle > 0;
 	note_change(s, node);
 }
 
@@ -107,10 +108,11 @@ void session_lend_room(struct session *s, uint32_t signature, uint32_t node, int
 	const int64_t *ask = s->signatures[signature].ask;
 	int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
 
-	for (uint32_t a = 0; a < s->n_amounts; a++) {
-		idle[a] -= n_held * ask[a];
+	for (uint32_t a = 0; a < s->n_amounts; a++)
 		soon[a] += (n_held - n) * ask[a];
-	}
+	for (uint32_t a = 0; n_held != 0 && a < s->n_amounts; a++)
+		idle[a] -= n_held * ask[a];
+	s->n_freed += n_held < 0;
 	note_change(s, node);
 }
 

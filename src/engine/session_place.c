@@ -278,18 +278,23 @@ uint32_t session_walk(struct session *s, const struct room_order *o, uint32_t si
 
 enum { FEW_NODES = 16 };
 
-/* False: no node of the set has room for it at once. */
+/* False: no node of the set has room for it at once; if that holds for all nodes, until one of them gets more. */
 static bool may_fit_now(struct session *s, uint32_t signature, const struct bits *set)
 {
-	const struct signature *f = &s->signatures[signature];
-	const struct room_order *o = session_by_room(s, main_res(f), true);
-	uint32_t at = room_order_from(o, f->ask[main_res(f)]);
+	struct signature *f = &s->signatures[signature];
+	const struct room_order *o;
+	uint32_t at;
 
+	if (f->none_now == s->n_freed + 1 && !s->en->config->looks_at_all)
+		return false;
+	o = session_by_room(s, main_res(f), true);
+	at = room_order_from(o, f->ask[main_res(f)]);
 	if (f->is_tiny || o->n - at > FEW_NODES)
 		return true;
 	for (; at < o->n; at++)
 		if ((set == NULL || bits_has(set, o->items[at].node)) && fits_now(s, f, o->items[at].node))
 			return true;
+	f->none_now = set == NULL ? s->n_freed + 1 : f->none_now;
 	return false;
 }
 
