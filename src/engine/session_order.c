@@ -47,7 +47,8 @@ struct order {
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
 	/* the leaf popped last, if by that a workload was passed over, and what that asked for */
 	uint32_t passed, kind;
-	uint32_t asker;			 /* in a trial: the leaf of the workload that asks */
+	bool is_steady; /* every queue above the leaf that comes first was compared by what stands first in that leaf */
+	uint32_t asker; /* in a trial: the leaf of the workload that asks */
 	ARRAY(struct order_item) pushed; /* since it began */
 	ARRAY(struct victim_entry) entries;
 	struct arena *arena; /* of entries */
@@ -502,7 +503,9 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 static uint32_t first_leaf(struct session *s, struct order *o)
 {
 	struct order_node *p = &o->nodes[s->n_queues];
+	bool is_compared = false; /* p, with others */
 
+	o->is_steady = !o->keeps_nothing;
 	for (;;) {
 		uint32_t q = heap_peek(&p->children);
 		struct order_node *n = &o->nodes[q];
@@ -511,9 +514,11 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 			heap_update(&p->children, q);
 			n->may_sink = false;
 			forget_standing(s, o, s->shares[q].parent);
+			o->is_steady &= !is_compared || heap_peek(&p->children) == q;
 		} else if (n->children.items.n == 0) {
 			return q;
 		} else {
+			is_compared |= p->children.items.n > 1;
 			p = n;
 		}
 	}
@@ -528,15 +533,15 @@ static void note_change(const struct session *s, struct order *o, uint32_t queue
 
 /*
  * In a trial, workloads of the list are passed over. As long as they ask for the same the queues compare the same:
- * where the second one stands first all the same, all of them up to the next that asks for something else, or that
- * comes in between, are passed over at once.
+ * where the queues were compared by the first of them, or the second one stands first all the same, all of them up to
+ * the next that asks for something else, or that comes in between, are passed over at once.
  */
 static uint32_t after_alike(const struct session *s, struct order *o, const struct order_node *leaf, uint32_t queue)
 {
 	const uint32_t *kinds = s->queues[queue].kinds.v;
 	uint32_t i = leaf->at + 1, end = leaf->n, kind = kinds[leaf->at];
 
-	if (o->passed == queue && o->kind == kind) {
+	if (o->is_steady || (o->passed == queue && o->kind == kind)) {
 		if (leaf->extra_at < leaf->n_extra)
 			end = place_in_list(s, leaf, leaf->at + 1, &leaf->extra[leaf->extra_at]);
 		while (i < end && kinds[i] == kind)
@@ -545,6 +550,40 @@ static uint32_t after_alike(const struct session *s, struct order *o, const stru
 	o->passed = queue;
 	o->kind = kind;
 	return i;
+}
+
+/* Leaves in which nobody is left, and queues without leaves, from this one upwards. The first that is not empty. */
+static uint32_t drop_empty(struct session *s, struct order *o, uint32_t queue)
+{
+	while (queue != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[queue])) {
+		heap_pop(&parent_node(s, o, queue)->children);
+		queue = s->shares[queue].parent;
+		forget_standing(s, o, queue);
+	}
+	return queue;
+}
+
+/*
+ * Of a leaf that had only those who wait nobody is left: its siblings come next, the first to come first, as long as
+ * they begin with those who ask for the same. The queue of which something changed.
+ */
+static uint32_t pass_siblings(struct session *s, struct order *o, uint32_t parent)
+{
+	while (parent != SHARE_NO_QUEUE && o->nodes[parent].children.items.n > 0) {
+		uint32_t q = heap_peek(&o->nodes[parent].children);
+		struct order_node *leaf = &o->nodes[q];
+		struct order_item item;
+
+		if (leaf->may_sink || leaf->children.items.n > 0 || leaf_head(s, o, leaf, &item) != HEAD_LIST ||
+		    s->queues[q].kinds.v[leaf->at] != o->kind)
+			break;
+		leaf->at = after_alike(s, o, leaf, q);
+		leaf->knows_head = false;
+		if (!is_empty(s, o, leaf))
+			return q;
+		heap_pop(&o->nodes[parent].children);
+	}
+	return drop_empty(s, o, parent);
 }
 
 /* Somebody of the leaf who looks for room was popped. */
@@ -564,7 +603,8 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 {
 	struct order *o = order_of(s, role);
 	struct order_node *leaf;
-	uint32_t q;
+	bool is_passed = false;
+	uint32_t q, was;
 
 	if (o->nodes[s->n_queues].children.items.n == 0)
 		return false;
@@ -572,7 +612,8 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	leaf = &o->nodes[q];
 	switch (leaf_head(s, o, leaf, ret)) {
 	case HEAD_LIST:
-		leaf->at = role == ORDER_TRIAL ? after_alike(s, o, leaf, q) : leaf->at + 1;
+		is_passed = role == ORDER_TRIAL;
+		leaf->at = is_passed ? after_alike(s, o, leaf, q) : leaf->at + 1;
 		break;
 	case HEAD_EXTRA:
 		leaf->extra_at++;
@@ -591,11 +632,10 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			leaf->popped[r] += held[r];
 	}
-	while (q != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[q])) {
-		heap_pop(&parent_node(s, o, q)->children);
-		q = s->shares[q].parent;
-		forget_standing(s, o, q);
-	}
+	was = q;
+	q = drop_empty(s, o, q);
+	if (o->is_steady && is_passed && q == s->shares[was].parent)
+		q = pass_siblings(s, o, q);
 	note_change(s, o, q);
 	return true;
 }
