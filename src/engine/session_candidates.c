@@ -348,20 +348,44 @@ void victims_afresh(struct solver *v)
 	v->sequence.n = 0;
 }
 
+/* Every step goes through them again, each somewhere else in memory, which is most of what that takes. */
+static inline __attribute__((always_inline)) void fetch_ahead(const struct solver *v)
+{
+	enum { AHEAD = 6 };
+	const struct session *s = v->s;
+	const struct victim_ahead *x = &v->sequence.v[v->sequence_at + AHEAD];
+
+	if (v->sequence_at + AHEAD >= v->sequence.n)
+		return;
+	__builtin_prefetch(&s->searched[x->workload], 1);
+	__builtin_prefetch(&s->searched[x->workload].first_batch, 1);
+	__builtin_prefetch(&s->workloads[x->workload]);
+	__builtin_prefetch(&s->podsets[x->podset]);
+	__builtin_prefetch(&s->members[x->first], 1);
+	__builtin_prefetch(&s->members[x->first].recorded, 1);
+}
+
+static void note_victim(struct solver *v, uint32_t workload)
+{
+	uint32_t podset = v->s->workloads[workload].first_podset;
+
+	array_push(&v->sequence, ((struct victim_ahead){workload, podset, v->s->podsets[podset].first}));
+	v->sequence_at = v->sequence.n;
+}
+
 /* Nothing that the order depends on changes during a search, but what is left of a workload of which a part went. */
 static bool next_victim(struct solver *v, struct order_item *ret)
 {
 	if (v->sequence_at < v->sequence.n) {
-		*ret = (struct order_item){.workload = v->sequence.v[v->sequence_at++], .entry = NONE};
+		fetch_ahead(v);
+		*ret = (struct order_item){.workload = v->sequence.v[v->sequence_at++].workload, .entry = NONE};
 		return true;
 	}
 	if (!order_pop(v->s, ORDER_VICTIMS, ret))
 		return false;
 	v->has_sequence = v->has_sequence && ret->entry == NONE && goes_whole(v->s, &v->s->workloads[ret->workload]);
-	if (v->has_sequence) {
-		array_push(&v->sequence, ret->workload);
-		v->sequence_at = v->sequence.n;
-	}
+	if (v->has_sequence)
+		note_victim(v, ret->workload);
 	return true;
 }
 

@@ -24,6 +24,10 @@ struct by_node { /* workloads with candidates on a node */
 	uint32_t workload, next, first_batch;
 };
 
+struct victim_ahead {
+	uint32_t workload, podset, first; /* its first podset, and the first member of that */
+};
+
 enum { SLOT_KINDS = 4 };
 struct slot_kind {	       /* members of one signature that a search wants to place */
 	uint32_t signature, n; /* n: in this step */
@@ -78,7 +82,7 @@ struct solver {
 	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
 	bool has_pushed_back;		 /* some workload goes in several batches */
 	/* victims in their order, as far as it was looked into, as long as each of them goes as a whole */
-	ARRAY(uint32_t) sequence;
+	ARRAY(struct victim_ahead) sequence;
 	uint32_t sequence_at;
 	bool has_order, has_sequence;
 	uint64_t nowhere_seen;
