@@ -82,12 +82,6 @@ void heap_push(struct heap *h, uint32_t id)
 	sift_up(h, h->items.n - 1, item);
 }
 
-uint32_t heap_peek(const struct heap *h)
-{
-	assert(h->items.n > 0);
-	return h->items.v[0].id;
-}
-
 uint32_t heap_pop(struct heap *h)
 {
 	uint32_t id = heap_peek(h);

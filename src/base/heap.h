@@ -29,8 +29,14 @@ void heap_init(struct heap *h, int (*cmp)(const void *ctx, uint32_t a, uint32_t 
 void heap_free(struct heap *h);
 void heap_clear(struct heap *h);	     /* takes everything out; its memory stays */
 void heap_push(struct heap *h, uint32_t id); /* asserts that id is not in it */
-uint32_t heap_peek(const struct heap *h);    /* asserts not empty */
 uint32_t heap_pop(struct heap *h);
 bool heap_has(const struct heap *h, uint32_t id);
 void heap_remove(struct heap *h, uint32_t id); /* asserts that id is in it; so does heap_update */
 void heap_update(struct heap *h, uint32_t id); /* its key changed; keeps its place among equals */
+
+/* The first; asserts not empty. */
+static inline uint32_t heap_peek(const struct heap *h)
+{
+	assert(h->items.n > 0);
+	return h->items.v[0].id;
+}

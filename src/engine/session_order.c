@@ -212,11 +212,7 @@ static void sibling_of(struct session *s, struct order *o, uint32_t queue, doubl
 	if (leaf_head(s, o, &o->nodes[q], &item) == HEAD_NONE)
 		return;
 	if (!o->is_victims) {
-		if (item.entry == TRIAL_ASKS)
-			memcpy(sum, s->step_request, sizeof(s->step_request));
-		else
-			memcpy(sum, workload_request(s, item.workload), KAI_RES * sizeof(*sum));
-		ret->request = sum;
+		ret->request = item.entry == TRIAL_ASKS ? s->step_request : workload_request(s, item.workload);
 		return;
 	}
 	const double *held = held_by(s, o, &item);
@@ -533,7 +529,8 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 		struct order_node *n = &o->nodes[q];
 
 		if (n->may_sink) {
-			heap_update(&p->children, q);
+			if (p->children.items.n > 1)
+				heap_update(&p->children, q);
 			n->may_sink = false;
 			forget_standing(s, o, s->shares[q].parent);
 			o->is_steady &= !is_compared || heap_peek(&p->children) == q;
