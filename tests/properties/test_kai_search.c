@@ -554,6 +554,7 @@ static void KF_many_alike_are_told_the_same(void **state)
 	try_many(ALIKE_FROM, 200, "alike");
 	try_many(UNEVEN_FROM, 60, "alike beside departments");
 	try_crowd(ALIKE_FROM + 2019); /* who waits behind the one that asks decides between departments */
+	try_crowd(ALIKE_FROM + 2836); /* who holds room and would leave it takes what is free at once, in one trial */
 }
 
 int main(void)
