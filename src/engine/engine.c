@@ -313,6 +313,7 @@ static enum err_code try_one(struct gangs *gangs, const struct engine_run *run, 
 static void begin_run(struct engine *en, const struct engine_run *run)
 {
 	forget_history(en);
+	en->n_runs++;
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;

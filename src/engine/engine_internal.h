@@ -29,6 +29,7 @@ struct engine {
 	struct movable_memory *movable;			 /* who may move; NULL: nobody was asked */
 	struct queue_order *queue_order;		 /* who comes next; NULL: nobody had to be asked */
 	struct judge_scratch scratch;			 /* of one search after the other */
+	uint64_t n_runs;				 /* plans and attempts that were asked for */
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */
 	bool tells_times, tells_in_any_order;		 /* likewise */

@@ -110,7 +110,7 @@ static struct rule_verdict verdict_on(struct victim_set *set, pod_id victim)
 
 	if (p->queue == QUEUE_NONE)
 		return says;
-	says = judge_guarantee_of_queue(set->j, p);
+	says = judge_guarantee_of_queue(set->j, p->queue);
 	if (says.answer == IS_PROTECTED)
 		return says;
 	v = as_victim(set->j, victim);

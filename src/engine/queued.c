@@ -262,7 +262,8 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .tells_in_any_order = h->a->en->tells_in_any_order && !h->a->pass,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
-			   .search_cache = h->a->en->search_cache};
+			   .search_cache = h->a->en->search_cache,
+			   .run = h->a->en->n_runs};
 	struct search_result r;
 
 	if (h->a->pass && h->a->pass->n_alike > 1 &&

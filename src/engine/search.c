@@ -107,7 +107,7 @@ bool node_search_consider(struct node_search *g, pod_id pod, bool is_open, struc
 	m->distance = m->v.queue->distance;
 	m->is_opted_out = is_last_resort(&says);
 	m->is_spared = says.rule == RULE_PLUGIN;
-	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, p));
+	m->is_driver = says.rule == RULE_DRIVER || (m->is_opted_out && judge_is_driver(g->s->j, pod));
 	m->is_thrashing = judge_is_thrashing(g->s->j, pod, p);
 	m->start = victim_start(g->s->c, p);
 	m->created = p->created_ns == TIME_NONE ? m->start : p->created_ns;

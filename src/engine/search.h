@@ -85,6 +85,7 @@ struct search {
 	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;		   /* for them */
 	struct search_cache *search_cache; /* what is kept from search to search */
+	uint64_t run;			   /* of the engine: within one nothing changes but what the ledger says */
 };
 
 /* nodes: where the filters do not say that taking pods away cannot help. */

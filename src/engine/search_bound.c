@@ -235,6 +235,7 @@ static struct search_bounds *begin(struct node_search *g)
 	node_rows_begin(&b->rows, l);
 	follow_lone(b, l);
 	begin_shapes(b);
+	kinds_begin(b);
 	for (uint32_t k = 0; k < g->want.n; k++)
 		b->path_lacks[k] =
 			g->s->lacking >> g->want.type[k] & 1 ? node_search_path_lacks(g, g->want.type[k]) : 0;

@@ -26,8 +26,10 @@ enum kind_says {
 
 struct kind_answer {
 	uint64_t stamp;
-	uint8_t says;		   /* enum kind_says */
-	bool is_of_group;	   /* who goes with whom is not told by the kind */
+	uint64_t view;	  /* in search_bounds.once: of whom it holds, if no more than that decides; 0: of nobody else */
+	uint8_t says;	  /* enum kind_says */
+	bool is_of_group; /* who goes with whom is not told by the kind */
+	bool is_of_one_queue;	   /* all that may go with it are of its queue */
 	bool has_verdict;	   /* KEPT, LAST: the verdict is that of every pod of the kind */
 	bool is_untold;		   /* and nobody wants to be told of it */
 	bool is_open_by_history;   /* OPEN for that alone: it may go unless its work was evicted before */
@@ -35,6 +37,18 @@ struct kind_answer {
 	int64_t inside_from;	   /* who started after this is inside its minimum runtime */
 	uint64_t below;		 /* whoever of the kind goes and holds one of these takes a queue below its guarantee */
 	struct rule_verdict why; /* KEPT, LAST */
+};
+
+/*
+ * Between queues rules see whoever waits in one of several siblings alike: what they say of a kind that is in none of
+ * their queues and in no group is the same for all of them. Compared as bytes.
+ */
+struct kinds_view {
+	uint64_t run, budgets, epoch; /* nothing else changes that they go by */
+	int64_t priority_offset;
+	int32_t priority;
+	uint32_t is_priority_fence;
+	queue_id parent, fence;
 };
 
 struct shape_answer {
@@ -245,7 +259,10 @@ struct search_bounds { /* memory used by one search after the other */
 	uint64_t shapes_stamp; /* of what is known of shapes; only grows */
 	uint32_t n_sets;
 	struct kind_answers sets[SETS];
-	struct kind_answers once;    /* what does not depend on short types */
+	struct kind_answers once; /* what does not depend on short types */
+	struct kinds_view view;
+	uint64_t view_stamp;	     /* of it; only grows */
+	uint64_t sees;		     /* by the present search: that; 0: nothing that others saw */
 	struct shape_answer *shapes; /* by id */
 	uint32_t n_shapes;
 	struct row_candidate *candidates;
@@ -285,6 +302,8 @@ struct search_bounds { /* memory used by one search after the other */
 
 /* The answers for a set of short types, asked as they are needed; NULL: there are too many sets. */
 struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types);
+/* Who looks at kinds now: is it somebody for whom rules say what they said before? */
+void kinds_begin(struct search_bounds *b);
 /* Asks rules about one of its pods, for b->types. */
 void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod);
 /* Asks about every kind that has pods. */

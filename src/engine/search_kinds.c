@@ -8,9 +8,9 @@
 	 UINT64_C(1) << RULE_GUARANTEE | UINT64_C(1) << RULE_DRIVER | UINT64_C(1) << RULE_THRASH)
 
 /* Could some pod of the queue be too big for what it has above its guarantees? */
-static bool may_be_too_big(const struct search_bounds *b, struct judge *j, const struct pod *p)
+static bool may_be_too_big(const struct search_bounds *b, struct judge *j, queue_id queue)
 {
-	const struct victim_queue *o = judge_queue(j, p->queue);
+	const struct victim_queue *o = judge_queue(j, queue);
 
 	for (uint32_t i = 0; i < o->n_guards; i++) {
 		const struct queue *q = queue_get(j->tree, o->guards[i]);
@@ -76,12 +76,11 @@ static bool is_of_one_queue(const struct search_bounds *b, const struct pod *p)
 	return i == POD_NONE;
 }
 
-/* Where law 2 is judged in such a type, nobody who holds it goes at all. */
-static uint64_t types_below(const struct search_bounds *b, const struct pod *p, bool is_grouped)
+/* Where law 2 is judged in such a type, nobody who holds it goes. Asked each time: it depends on what queues use. */
+static uint64_t types_below(const struct search_bounds *b, queue_id queue, const struct kind_answer *a)
 {
-	uint64_t below = judge_types_below(b->g->s->j, p->queue);
-
-	return below && (!is_grouped || is_of_one_queue(b, p)) ? below : 0;
+	return a->says == KEPT || a->says == NOT_ASKED || !a->is_of_one_queue ? 0
+									      : judge_types_below(b->g->s->j, queue);
 }
 
 /* For pods without a group, and those whose group has no say, one of the own group may speak. */
@@ -110,10 +109,10 @@ static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct 
 	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
 	a->is_of_group = podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
-	a->below = a->says == KEPT ? 0 : types_below(b, p, podset != PODSET_NONE);
+	a->is_of_one_queue = podset == PODSET_NONE || is_of_one_queue(b, p);
 }
 
-static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct kind_answer *a)
+static void ask_guarantee(struct search_bounds *b, queue_id queue, struct kind_answer *a)
 {
 	struct judge *j = b->g->s->j;
 	struct rule_verdict says;
@@ -121,12 +120,12 @@ static void ask_guarantee(struct search_bounds *b, const struct pod *p, struct k
 	if (!judge_asks(j, RULE_GUARANTEE) || (a->says == KEPT && a->why.rule < RULE_GUARANTEE)) /* who speaks first */
 		return;
 	judge_look_at(j, b->types);
-	says = judge_guarantee_of_queue(j, p);
+	says = judge_guarantee_of_queue(j, queue);
 	if (says.answer == IS_PROTECTED) {
 		a->why = judge_in_words_of_shares(j, says);
 		a->has_verdict = true;
 		a->says = KEPT;
-	} else if (may_be_too_big(b, j, p)) {
+	} else if (may_be_too_big(b, j, queue)) {
 		a->is_open_by_guarantee = a->says == MAY;
 		a->has_verdict = false;
 		a->says = a->says == KEPT ? KEPT : OPEN;
@@ -157,18 +156,72 @@ static void fit_answers(struct kind_answers *s, uint32_t n)
 	s->n = n;
 }
 
-void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
+/* ---- what was said to others ---- */
+
+/* How often a queue loses pods is counted while decisions are made, and evictions of one's own are among them. */
+static bool goes_by_view(const struct judge *j)
 {
-	const struct pod *p = ledger_pod(b->g->s->c->ledger, pod);
+	return j->action == ACTION_RECLAIM && j->p->queue != QUEUE_NONE && j->p->queue != QUEUE_ROOT &&
+	       !j->settings.evictions_per_hour;
+}
+
+void kinds_begin(struct search_bounds *b)
+{
+	const struct judge *j = b->g->s->j;
+	const struct queue *q = goes_by_view(j) ? queue_get(j->tree, j->p->queue) : NULL;
+	struct kinds_view v;
+
+	b->sees = 0;
+	if (!q)
+		return;
+	v = (struct kinds_view){.run = b->g->s->run,
+				.budgets = ledger_budget_standing(j->ledger),
+				.epoch = b->rows.epoch,
+				.priority_offset = q->props.priority_offset,
+				.is_priority_fence = q->props.is_priority_fence,
+				.priority = j->p->priority,
+				.parent = q->parent,
+				.fence = j->fence};
+	if (memcmp(&v, &b->view, sizeof(v)) != 0)
+		b->view_stamp++;
+	b->view = v;
+	b->sees = b->view_stamp;
+}
+
+static bool was_said(struct search_bounds *b, uint32_t kind)
+{
+	const struct row_kind *k = &b->rows.kinds.v[kind];
 	struct kind_answer *once;
 
-	fit_answers(&b->once, kind + 1);
+	fit_answers(&b->once, b->rows.kinds.n);
 	once = &b->once.v[kind];
-	if (once->stamp != b->stamp)
-		ask_once(b, kind, pod, once);
-	*a = *once;
+	if (once->stamp == b->stamp)
+		return true;
+	if (!b->sees || once->view != b->sees || !node_search_concerns_queue(b->g, k->queue))
+		return false;
+	once->stamp = b->stamp;
+	return true;
+}
+
+static void say_once(struct search_bounds *b, uint32_t kind, pod_id pod)
+{
+	struct kind_answer *once;
+
+	if (was_said(b, kind))
+		return;
+	once = &b->once.v[kind];
+	ask_once(b, kind, pod, once);
+	if (once->says != NOT_ASKED && b->rows.kinds.v[kind].podset == PODSET_NONE)
+		once->view = b->sees;
+}
+
+void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
+{
+	say_once(b, kind, pod);
+	*a = b->once.v[kind];
+	a->below = types_below(b, b->rows.kinds.v[kind].queue, a);
 	if (a->says != NOT_ASKED && a->says != OPEN)
-		ask_guarantee(b, p, a);
+		ask_guarantee(b, b->rows.kinds.v[kind].queue, a);
 	if (has_history(b->g->s->j))
 		leave_to_history(b, a);
 	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
@@ -216,8 +269,8 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 			s->v[k] = not_asked(b);
 			continue;
 		}
-		pod = node_rows_example(&b->rows, b->g->s->c->ledger, k);
-		if (pod != POD_NONE)
+		pod = was_said(b, k) ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
+		if (pod != POD_NONE || was_said(b, k))
 			kind_ask(b, k, &s->v[k], pod);
 	}
 	b->types = types;
@@ -274,12 +327,12 @@ enum kinds_say kinds_say(struct search_bounds *b)
 			most = ALL_KEPT;
 			continue;
 		}
-		pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
-		fit_answers(&b->once, b->rows.kinds.n);
-		if (pod == POD_NONE)
-			continue;
-		if (b->once.v[k].stamp != b->stamp)
-			ask_once(b, k, pod, &b->once.v[k]);
+		if (!was_said(b, k)) {
+			pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
+			if (pod == POD_NONE)
+				continue;
+			say_once(b, k, pod);
+		}
 		says = say_of(b, &b->once.v[k]);
 		b->has_last |= b->once.v[k].says == LAST;
 		most = says > most ? says : most;

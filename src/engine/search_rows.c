@@ -117,7 +117,7 @@ static bool is_driver(struct search_bounds *b, const struct pod_row *row)
 {
 	const struct judge *j = b->g->s->j;
 
-	return judge_asks(j, RULE_DRIVER) && judge_is_driver(j, ledger_pod(j->ledger, row->pod));
+	return judge_asks(j, RULE_DRIVER) && judge_is_driver(j, row->pod);
 }
 
 bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)

@@ -4,8 +4,10 @@
  * one labelled spark-role: driver, or the oldest of an application with several pods.
  *
  * Who that is is worked out for an application when one of its pods is asked about that may be it, and kept while the
- * pods of its leaf are the same.
+ * pods of its leaf are the same. What was said of a pod is kept while those of all leaves are: one search after the
+ * other asks of the same pods, and reading all of an application anew takes longer than anything else it does.
  */
+#include "base/bits.h"
 #include "base/map.h"
 #include "rules/judge.h"
 
@@ -23,7 +25,9 @@ struct leaf {
 };
 
 struct drivers {
-	ARRAY(struct leaf) leaves; /* by queue id */
+	ARRAY(struct leaf) leaves;	 /* by queue id */
+	uint64_t members;		 /* of the ledger while what follows holds */
+	struct bits is_asked, is_driver; /* pods that are in a queue */
 };
 
 static void leaf_clear(struct leaf *f)
@@ -37,8 +41,11 @@ void drivers_free(struct drivers *d)
 {
 	for (uint32_t i = 0; d && i < d->leaves.n; i++)
 		leaf_clear(&d->leaves.v[i]);
-	if (d)
-		array_free(&d->leaves);
+	if (!d)
+		return;
+	array_free(&d->leaves);
+	bits_free(&d->is_asked);
+	bits_free(&d->is_driver);
 	mem_free(d);
 }
 
@@ -102,15 +109,11 @@ static bool has_older(const struct judge *j, const struct pod *v)
 	return false;
 }
 
-static struct leaf *leaf_of(const struct judge *j, queue_id q)
+static struct leaf *leaf_of(const struct judge *j, struct drivers *d, queue_id q)
 {
 	struct leaf none = {0};
-	struct drivers *d;
 	struct leaf *f;
 
-	if (!j->scratch->drivers)
-		j->scratch->drivers = mem_alloc(sizeof(*j->scratch->drivers));
-	d = j->scratch->drivers;
 	while (d->leaves.n <= q)
 		array_push(&d->leaves, none);
 	f = &d->leaves.v[q];
@@ -122,7 +125,7 @@ static struct leaf *leaf_of(const struct judge *j, queue_id q)
 	return f;
 }
 
-bool judge_is_driver(const struct judge *j, const struct pod *v)
+static bool find_out(const struct judge *j, struct drivers *d, const struct pod *v)
 {
 	const struct driver_app *a;
 	struct leaf *f;
@@ -132,7 +135,7 @@ bool judge_is_driver(const struct judge *j, const struct pod *v)
 		return true;
 	if (v->obj->app == NAME_NONE || v->queue == QUEUE_NONE)
 		return false;
-	f = leaf_of(j, v->queue);
+	f = leaf_of(j, d, v->queue);
 	at = map_get(&f->by_id, app_key(j, v));
 	if (at == MAP_NONE && has_older(j, v))
 		return false;
@@ -145,10 +148,42 @@ bool judge_is_driver(const struct judge *j, const struct pod *v)
 	return a->n > 1 && !a->has_labelled && ledger_pod(j->ledger, a->oldest) == v;
 }
 
+static struct drivers *drivers_now(const struct judge *j)
+{
+	struct drivers *d = j->scratch->drivers;
+
+	if (!d)
+		d = j->scratch->drivers = mem_alloc(sizeof(*d));
+	if (d->members != ledger_members(j->ledger)) {
+		bits_reset(&d->is_asked);
+		bits_reset(&d->is_driver);
+		d->members = ledger_members(j->ledger);
+	}
+	return d;
+}
+
+bool judge_is_driver(const struct judge *j, pod_id pod)
+{
+	struct drivers *d = drivers_now(j);
+	const struct pod *v;
+	bool is_driver;
+
+	if (bits_has(&d->is_asked, pod))
+		return bits_has(&d->is_driver, pod);
+	v = ledger_pod(j->ledger, pod);
+	is_driver = find_out(j, d, v);
+	if (v->queue == QUEUE_NONE) /* what such a pod says may change, and no leaf knows of it */
+		return is_driver;
+	bits_set(&d->is_asked, pod);
+	if (is_driver)
+		bits_set(&d->is_driver, pod);
+	return is_driver;
+}
+
 static struct rule_verdict judge(struct judge *j, pod_id victim, const struct pod *v)
 {
-	(void)victim;
-	return judge_is_driver(j, v) ? rule_says(IS_SPARED, RULE_DRIVER) : rule_may_go();
+	(void)v;
+	return judge_is_driver(j, victim) ? rule_says(IS_SPARED, RULE_DRIVER) : rule_may_go();
 }
 
 static void text(const struct cluster *c, const struct rule_verdict *v, struct text *out)

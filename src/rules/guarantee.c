@@ -46,9 +46,9 @@ static uint64_t kept_types(const struct judge *j, uint64_t judged)
 	return judged & j->short_types ? judged : ~UINT64_C(0);
 }
 
-struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v)
+struct rule_verdict judge_guarantee_of_queue(struct judge *j, queue_id victims)
 {
-	struct victim_queue *o = judge_queue(j, v->queue);
+	struct victim_queue *o = judge_queue(j, victims);
 	struct rule_verdict why;
 
 	if (o->verdict.rule == RULE_NONE && o->verdict.reason == 0) {
@@ -112,7 +112,7 @@ static struct rule_verdict judge(struct judge *j, pod_id victim, const struct po
 	(void)victim;
 	if (v->queue == QUEUE_NONE)
 		return rule_may_go();
-	says = judge_guarantee_of_queue(j, v);
+	says = judge_guarantee_of_queue(j, v->queue);
 	if (says.answer == IS_PROTECTED)
 		return says;
 	return too_big(j, v, judge_queue(j, v->queue));

@@ -130,7 +130,7 @@ static inline bool judge_asks(const struct judge *j, enum rule_id r)
 }
 /* The soft rules alone: is it opted out, is it a driver? */
 bool judge_opted_out(const struct judge *j, const struct pod *v);
-bool judge_is_driver(const struct judge *j, const struct pod *v);
+bool judge_is_driver(const struct judge *j, pod_id pod);
 void drivers_free(struct drivers *d);
 struct victim_queue *judge_queue(struct judge *j, queue_id victim_queue);
 
@@ -158,8 +158,8 @@ static inline const int64_t *judge_reserved_before(const struct judge *j, queue_
 {
 	return j->before ? j->before->reserved + (size_t)q * j->before->stride : ledger_queue_reserved(j->ledger, q);
 }
-/* Laws 4 and 5: what is said of every pod of the victim's queue alike. */
-struct rule_verdict judge_guarantee_of_queue(struct judge *j, const struct pod *v);
+/* Laws 4 and 5: what is said of every pod of a queue alike. */
+struct rule_verdict judge_guarantee_of_queue(struct judge *j, queue_id victims);
 /* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
 int64_t judge_window_ns(struct judge *j, const struct pod *v);
 /*

@@ -154,15 +154,8 @@ static void end(struct pair *p)
 
 /* ---- one decision, in full ---- */
 
-static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+static void tell(struct pair *p, pod_id pod, const struct decision *d, struct text *out)
 {
-	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = p->tells_of};
-	struct decisions plan = {.arena = arena_new(4096)};
-	const struct decision *d;
-	struct err e;
-
-	story_must(engine_try(en, &run, pod, &plan, &e), &e);
-	d = &plan.v.v[0];
 	text_printf(out, "%s: outcome %d action %d node %u tie %d next %u rule %d\n", story_name(&p->s, pod),
 		    d->outcome, d->action, d->node, d->tie, d->runner_up, d->own_rule);
 	for (uint32_t i = 0; i < d->n_victims; i++)
@@ -175,6 +168,16 @@ static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *o
 			    v->num[1], v->num[2]);
 	}
 	text_printf(out, "%s\n", d->message ? d->message : "");
+}
+
+static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+{
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = p->tells_of};
+	struct decisions plan = {.arena = arena_new(4096)};
+	struct err e;
+
+	story_must(engine_try(en, &run, pod, &plan, &e), &e);
+	tell(p, pod, &plan.v.v[0], out);
 	array_free(&plan.v);
 	arena_free(plan.arena);
 }
@@ -473,6 +476,100 @@ static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
 	end(&p);
 }
 
+/* All who wait. The ledger is as before. */
+static void plan(struct pair *p, struct engine *en, struct text *out)
+{
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
+	struct decisions plan = {.arena = arena_new(4096)};
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct err e;
+
+	story_must(engine_plan(en, &run, &plan, &e), &e);
+	for (uint32_t i = 0; i < plan.v.n; i++)
+		tell(p, plan.v.v[i].pod, &plan.v.v[i], out);
+	ledger_rollback(l, mark);
+	array_free(&plan.v);
+	arena_free(plan.arena);
+}
+
+/* Two wait in queues beside each other: rules see them alike. b: of the second queue; words: of those who run. */
+static void tell_of_siblings(struct pair *p, const char *b, const char *words)
+{
+	struct err e;
+
+	p->now_ns = STORY_NOW_NS;
+	story_begin(&p->s);
+	story_queue(&p->s, "root.a", "guaranteed 9");
+	story_queue(&p->s, "root.b", b);
+	story_queue(&p->s, "root.test", NULL);
+	story_budget(&p->s, "b", 1);
+	for (int i = 0; i < 4; i++) {
+		char node[8], name[8];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		snprintf(name, sizeof(name), "t%d", i);
+		story_node(&p->s, node, 2);
+		story_pod(&p->s, name, "root.test", 2, node, words);
+	}
+	story_pod(&p->s, "of-a", "root.a", 2, NULL, NULL);
+	story_pod(&p->s, "of-b", "root.b", 2, NULL, NULL);
+	story_load(&p->s);
+	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
+	engine_need_search_cache(p->forgetful);
+	search_cache_keep_nothing(p->forgetful->search_cache);
+}
+
+static void plan_alike(struct pair *p)
+{
+	struct text all = {0};
+
+	text_reset(&p->said);
+	plan(p, p->s.engine, &p->said);
+	plan(p, p->forgetful, &all);
+	assert_string_equal(text_str(&p->said), text_str(&all));
+	text_free(&all);
+}
+
+static void a_sibling_finds_the_budget_spent(void **state)
+{
+	struct pair p = {0};
+
+	(void)state;
+	tell_of_siblings(&p, "guaranteed 9", "age 100 budget b");
+	plan_alike(&p);
+	assert_non_null(strstr(text_str(&p.said), "takes t"));
+	assert_non_null(strstr(text_str(&p.said), "leaves t"));
+	end(&p);
+}
+
+static void a_sibling_may_count_for_more(void **state)
+{
+	struct pair p = {0};
+
+	(void)state;
+	tell_of_siblings(&p, "guaranteed 9 offset 9", "age 100 priority 5");
+	plan_alike(&p);
+	assert_non_null(strstr(text_str(&p.said), "takes t"));
+	assert_non_null(strstr(text_str(&p.said), "of-a: outcome 2"));
+	end(&p);
+}
+
+/* From one plan to the next settings may change. */
+static void without_a_rule_siblings_are_told_otherwise(void **state)
+{
+	struct pair p = {0};
+
+	(void)state;
+	tell_of_siblings(&p, "guaranteed 9", "age 100 priority 5");
+	for (int i = 0; i < 4; i++) {
+		p.s.settings->rules_off = i % 2 ? UINT64_C(1) << RULE_PRIORITY : 0;
+		plan_alike(&p);
+		assert_true((strstr(text_str(&p.said), "takes t") != NULL) == (i % 2 == 1));
+	}
+	end(&p);
+}
+
 /*
  * One pod of a group that runs its minimum is kept by its window. When another pod of it comes, on another node, it is
  * surplus and may go; when that one has gone, it stays again.
@@ -546,6 +643,9 @@ int main(void)
 		cmocka_unit_test(without_the_rule_drivers_are_like_others),
 		cmocka_unit_test(who_keeps_guarantees_may_have_a_higher_priority),
 		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
+		cmocka_unit_test(a_sibling_finds_the_budget_spent),
+		cmocka_unit_test(a_sibling_may_count_for_more),
+		cmocka_unit_test(without_a_rule_siblings_are_told_otherwise),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
 
