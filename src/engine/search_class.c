@@ -10,7 +10,8 @@
  * application count as any other of their kind: the bound is not too high for that.
  *
  * Searches between queues differ in whom they do not ask: those of the own queue. Where these are few, and nobody is to
- * be told who is protected, they are counted as if they could go. Such a wide class serves pods of many queues.
+ * be told who is protected, they are counted as if they could go. Such a wide class serves pods of many queues; one
+ * that is not serves them too, where rules say exactly the same.
  */
 #include "engine/search_bound_internal.h"
 
@@ -48,9 +49,10 @@ static bool is_untold_inside(const struct kind_answer *a)
 }
 
 /* A wide class holds for a search that asks fewer than it counts. */
-static bool same_answer(const struct search_bounds *b, const struct kind_answer *a, const struct known_answer *was)
+static bool same_answer(const struct search_bounds *b, const struct search_class *c, const struct kind_answer *a,
+			const struct known_answer *was)
 {
-	if (was->says == UNKNOWN || was->says == WILD || a->stamp != b->stamp || (b->is_wide && a->says == NOT_ASKED))
+	if (was->says == UNKNOWN || was->says == WILD || a->stamp != b->stamp || (c->is_wide && a->says == NOT_ASKED))
 		return true;
 	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
 	       is_untold_inside(a) == was->is_untold_inside && a->below == was->below &&
@@ -64,14 +66,14 @@ static bool says_the_same(struct search_bounds *b, struct search_class *c, const
 
 	if (!c->id || (c->has_lost && memcmp(c->capacity, b->capacity, sizeof(c->capacity)) != 0) ||
 	    c->short_types != s->short_types || c->is_fast != g->is_fast || c->with_opted_out != g->s->with_opted_out ||
-	    c->tells_times != g->s->tells_times || c->is_wide != b->is_wide || c->action != g->s->j->action ||
+	    c->tells_times != g->s->tells_times || (c->is_wide && !b->is_wide) || c->action != g->s->j->action ||
 	    c->now_ns > g->s->j->now_ns)
 		return false;
 	if (c->differs_at < c->n_answers && c->differs_at < s->n &&
-	    !same_answer(b, &s->v[c->differs_at], &c->answers[c->differs_at]))
+	    !same_answer(b, c, &s->v[c->differs_at], &c->answers[c->differs_at]))
 		return false;
 	for (uint32_t k = 0; k < c->n_answers && k < s->n; k++)
-		if (!same_answer(b, &s->v[k], &c->answers[k])) {
+		if (!same_answer(b, c, &s->v[k], &c->answers[k])) {
 			c->differs_at = k;
 			return false;
 		}
@@ -93,9 +95,9 @@ static void fit_nodes(struct search_class *c, uint32_t n)
 		c->nodes[c->n_nodes].generation = 0;
 }
 
-static uint8_t says_in_class(const struct search_bounds *b, const struct kind_answer *a)
+static uint8_t says_in_class(const struct search_class *c, const struct kind_answer *a)
 {
-	return b->is_wide && a->says == NOT_ASKED ? WILD : a->says;
+	return c->is_wide && a->says == NOT_ASKED ? WILD : a->says;
 }
 
 /* Kinds of which there was no pod before: nothing that is known depends on them. */
@@ -110,7 +112,7 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 	for (uint32_t k = 0; k < s->n; k++)
 		if (c->answers[k].says == UNKNOWN && s->v[k].stamp == b->stamp)
 			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
-							      .says = says_in_class(b, &s->v[k]),
+							      .says = says_in_class(c, &s->v[k]),
 							      .is_of_group = s->v[k].is_of_group,
 							      .is_untold = s->v[k].is_untold,
 							      .is_untold_inside = is_untold_inside(&s->v[k]),

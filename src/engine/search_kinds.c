@@ -261,6 +261,7 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 		return;
 	b->types = s->short_types;
 	for (uint32_t k = 0; k < s->n && k < b->rows.kinds.n; k++) {
+		bool is_known;
 		pod_id pod;
 
 		if (s->v[k].stamp == b->stamp)
@@ -269,8 +270,9 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 			s->v[k] = not_asked(b);
 			continue;
 		}
-		pod = was_said(b, k) ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
-		if (pod != POD_NONE || was_said(b, k))
+		is_known = was_said(b, k);
+		pod = is_known ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
+		if (is_known || pod != POD_NONE)
 			kind_ask(b, k, &s->v[k], pod);
 	}
 	b->types = types;

@@ -476,10 +476,10 @@ static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
 	end(&p);
 }
 
-/* All who wait. The ledger is as before. */
-static void plan(struct pair *p, struct engine *en, struct text *out)
+/* All who wait. The ledger is as before. tells_of: NULL, who is protected from each of them is told. */
+static void plan(struct pair *p, struct engine *en, const struct bits *tells_of, struct text *out)
 {
-	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = tells_of};
 	struct decisions plan = {.arena = arena_new(4096)};
 	struct ledger *l = cluster_ledger(p->s.cluster);
 	ledger_mark mark = ledger_get_mark(l);
@@ -520,13 +520,13 @@ static void tell_of_siblings(struct pair *p, const char *b, const char *words)
 	search_cache_keep_nothing(p->forgetful->search_cache);
 }
 
-static void plan_alike(struct pair *p)
+static void plan_alike(struct pair *p, const struct bits *tells_of)
 {
 	struct text all = {0};
 
 	text_reset(&p->said);
-	plan(p, p->s.engine, &p->said);
-	plan(p, p->forgetful, &all);
+	plan(p, p->s.engine, tells_of, &p->said);
+	plan(p, p->forgetful, tells_of, &all);
 	assert_string_equal(text_str(&p->said), text_str(&all));
 	text_free(&all);
 }
@@ -537,7 +537,7 @@ static void a_sibling_finds_the_budget_spent(void **state)
 
 	(void)state;
 	tell_of_siblings(&p, "guaranteed 9", "age 100 budget b");
-	plan_alike(&p);
+	plan_alike(&p, NULL);
 	assert_non_null(strstr(text_str(&p.said), "takes t"));
 	assert_non_null(strstr(text_str(&p.said), "leaves t"));
 	end(&p);
@@ -549,7 +549,7 @@ static void a_sibling_may_count_for_more(void **state)
 
 	(void)state;
 	tell_of_siblings(&p, "guaranteed 9 offset 9", "age 100 priority 5");
-	plan_alike(&p);
+	plan_alike(&p, NULL);
 	assert_non_null(strstr(text_str(&p.said), "takes t"));
 	assert_non_null(strstr(text_str(&p.said), "of-a: outcome 2"));
 	end(&p);
@@ -564,9 +564,49 @@ static void without_a_rule_siblings_are_told_otherwise(void **state)
 	tell_of_siblings(&p, "guaranteed 9", "age 100 priority 5");
 	for (int i = 0; i < 4; i++) {
 		p.s.settings->rules_off = i % 2 ? UINT64_C(1) << RULE_PRIORITY : 0;
-		plan_alike(&p);
+		plan_alike(&p, NULL);
 		assert_true((strstr(text_str(&p.said), "takes t") != NULL) == (i % 2 == 1));
 	}
+	end(&p);
+}
+
+/*
+ * One of root.b takes the youngest of n0; one of root.a does not ask whoever is of its own queue there; and then
+ * another of root.b takes him.
+ */
+static void who_is_not_asked_by_one_is_by_another(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	const struct bits nobody = {0};
+	struct err e;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.a", NULL);
+	story_queue(&p.s, "root.b", NULL);
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n0", 4);
+	story_pod(&p.s, "young", "root.test", 2, "n0", "age 10");
+	story_pod(&p.s, "of-a", "root.a", 2, "n0", "age 20");
+	for (int i = 1; i < 20; i++) {
+		char node[8], name[8], words[32];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		snprintf(name, sizeof(name), "t%02d", i);
+		snprintf(words, sizeof(words), "age %d", 100 + 10 * i);
+		story_node(&p.s, node, 2);
+		story_pod(&p.s, name, "root.test", 2, node, words);
+	}
+	story_pod(&p.s, "a1", "root.a", 2, NULL, NULL);
+	story_pod(&p.s, "b1", "root.b", 2, NULL, NULL);
+	story_pod(&p.s, "b2", "root.b", 2, NULL, NULL);
+	story_load(&p.s);
+	p.s.settings->rules_off = UINT64_C(1) << RULE_GUARANTEE;
+	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
+	engine_need_search_cache(p.forgetful);
+	search_cache_keep_nothing(p.forgetful->search_cache);
+	plan_alike(&p, &nobody);
+	assert_non_null(strstr(text_str(&p.said), "takes of-a"));
 	end(&p);
 }
 
@@ -645,6 +685,7 @@ int main(void)
 		cmocka_unit_test(a_cluster_that_grew_has_other_shares),
 		cmocka_unit_test(a_sibling_finds_the_budget_spent),
 		cmocka_unit_test(a_sibling_may_count_for_more),
+		cmocka_unit_test(who_is_not_asked_by_one_is_by_another),
 		cmocka_unit_test(without_a_rule_siblings_are_told_otherwise),
 		cmocka_unit_test(an_engine_that_remembers_decides_alike),
 	};
