@@ -242,12 +242,15 @@ static bool is_told(const struct attempt *a)
 	return engine_tells_of(a->en, a->c.pod);
 }
 
-/* Where the actions before have filled the list, only one that finds victims is asked who was protected from it. */
+/*
+ * Where the actions before have filled the list, only one that finds victims is asked who was protected from it; where
+ * members of its gang have, one that adds to theirs is not asked at all.
+ */
 static bool is_listed(const struct victim_search *h)
 {
-	bool is_full = h->all.max && h->all.v.n >= h->all.max;
+	const struct protected_list *l = h->a->pass ? h->a->pass->protected : &h->all;
 
-	return is_told(h->a) && (!is_full || h->a->en->config->looks_at_all);
+	return is_told(h->a) && (l->v.n < l->max || h->a->en->config->looks_at_all);
 }
 
 static bool search_with(struct victim_search *h, struct judge *j, bool with_opted_out, struct protected_list *protected)
@@ -274,7 +277,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 	h->may_spare |= !r.spares_nobody;
 	if (r.node == NODE_NONE)
 		return false;
-	if (is_told(h->a) && !s.protected) {
+	if (is_told(h->a) && !s.protected && !h->a->pass) {
 		s.protected = protected;
 		search_run(&s, h->nodes, h->n, &r);
 	}
