@@ -651,14 +651,11 @@ static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, 
 			left = open_block(g, v, left);
 			continue;
 		}
-		if (!v[0].is_refined && node_search_is_shut(g, nodes[v[0].at])) {
-			v[0] = v[--left];
-		} else if (!v[0].is_refined) {
-			search_bound_refine(g, nodes[v[0].at], &v[0]);
-		} else {
+		if (v[0].is_refined)
 			visit(g, nodes[v[0].at], v[0].at, ret);
+		if (v[0].is_refined || node_search_is_shut(g, nodes[v[0].at]) ||
+		    !search_bound_refine(g, nodes[v[0].at], &v[0]))
 			v[0] = v[--left];
-		}
 		sink(v, left, 0);
 	}
 }

@@ -491,17 +491,18 @@ static void tighten(struct search_bounds *b, struct node_bound *ret)
 		*ret = x;
 }
 
-/* Drivers go where nobody else is enough: the others alone are looked at, and all of them where they are not. */
-void search_bound_refine(struct node_search *g, node_id node, struct node_bound *ret)
+/* Could everybody who may go be enough? Below a maximum it is looked at anyway, for who is refused there. */
+static bool may_suffice(const struct search_bounds *b)
 {
-	struct search_bounds *b = bounds_of(g);
-	bool lacks = rows_measure_lacks(b, node, false), by_drivers;
+	return b->enough != UINT32_MAX || b->g->s->lacking || rows_are_enough(b);
+}
 
-	ret->is_refined = true;
-	b->is_listing = false;
-	if (!lacks || ret->opted_out || !rows_look(b, node, false))
-		return;
-	if (b->has_groups && g->s->lacking) {
+/* Drivers go where nobody else is enough: the others alone are looked at, and all of them where they are not. */
+static void refine_by_drivers(struct search_bounds *b, node_id node, struct node_bound *ret)
+{
+	bool by_drivers;
+
+	if (b->has_groups && b->g->s->lacking) {
 		rows_measure_lacks(b, node, true);
 		rows_look(b, node, false);
 	}
@@ -511,8 +512,21 @@ void search_bound_refine(struct node_search *g, node_id node, struct node_bound 
 		rows_look(b, node, true);
 	if (b->enough != UINT32_MAX)
 		tighten(b, ret);
-	if (!b->has_own && !b->is_wide)
+	if (!b->has_own && !b->is_wide && !b->has_too_big)
 		memory_refined(b, node, ret, by_drivers);
+}
+
+bool search_bound_refine(struct node_search *g, node_id node, struct node_bound *ret)
+{
+	struct search_bounds *b = bounds_of(g);
+
+	ret->is_refined = true;
+	b->is_listing = b->has_too_big = false;
+	if (!rows_measure_lacks(b, node, false) || !rows_look(b, node, ret->opted_out))
+		return true;
+	if (!ret->opted_out)
+		refine_by_drivers(b, node, ret);
+	return may_suffice(b);
 }
 
 int node_bound_cmp(const struct node_bound *a, const struct node_bound *b)

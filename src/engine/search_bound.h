@@ -45,8 +45,8 @@ struct row_says {
  * how many. After search_bound_all.
  */
 uint32_t search_bound_who(struct node_search *g, struct row_says *ret);
-/* A closer look at one of them: never lower than before. */
-void search_bound_refine(struct node_search *g, node_id node, struct node_bound *b);
+/* A closer look at one of them: never lower than before. False: no set is enough. */
+bool search_bound_refine(struct node_search *g, node_id node, struct node_bound *b);
 /* <0: a comes first; places decide between equals. */
 int node_bound_cmp(const struct node_bound *a, const struct node_bound *b);
 /* Is no set of the node better than this one, found at that place? */

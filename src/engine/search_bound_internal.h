@@ -295,6 +295,7 @@ struct search_bounds { /* memory used by one search after the other */
 	bool is_listing; /* more may be told of */
 	bool has_groups;
 	bool has_drivers; /* they were left out */
+	bool has_too_big; /* in a closer look somebody was left out for what his queue has at the moment */
 	int64_t until_ns; /* the first minimum runtime ends */
 };
 

@@ -86,6 +86,17 @@ static inline bool add_frees(const struct search_bounds *b, int64_t *frees, cons
 	return is_covered(b, frees);
 }
 
+/* What the kind leaves open may be plain: who is bigger than what its queue has above its guarantee stays. */
+static bool is_too_big(struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row)
+{
+	struct judge *j = b->g->s->j;
+
+	if (a->is_of_group || !judge_asks(j, RULE_GUARANTEE))
+		return false;
+	judge_look_at(j, b->types);
+	return judge_is_too_big(j, ledger_pod(j->ledger, row->pod));
+}
+
 /* Returns false where the pod is no candidate. */
 static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, const struct pod_row *row, bool *ret_last)
 {
@@ -100,6 +111,8 @@ static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, co
 	b->has_last |= says == LAST || says == OPEN || a->is_of_group;
 	if (b->is_listing && (is_kept || says == OPEN) && (is_odd || !(a->is_untold || row_is_unknown(b, a, row))))
 		list(b, a, row, is_odd);
+	if (says == OPEN && is_too_big(b, a, row))
+		is_kept = b->has_too_big = true;
 	return !is_kept;
 }
 

@@ -91,6 +91,12 @@ static struct rule_verdict too_big(const struct judge *j, const struct pod *v, c
 	return rule_may_go();
 }
 
+bool judge_is_too_big(struct judge *j, const struct pod *v)
+{
+	judge_guarantee_of_queue(j, v->queue); /* says in which types that is judged */
+	return too_big(j, v, judge_queue(j, v->queue)).answer == IS_PROTECTED;
+}
+
 struct rule_verdict guarantee_refuses_set(const struct judge *j, queue_id q, res_id r, int64_t before,
 					  int64_t guaranteed, int64_t takes, bool is_alone)
 {

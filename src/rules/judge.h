@@ -160,6 +160,8 @@ static inline const int64_t *judge_reserved_before(const struct judge *j, queue_
 }
 /* Laws 4 and 5: what is said of every pod of a queue alike. */
 struct rule_verdict judge_guarantee_of_queue(struct judge *j, queue_id victims);
+/* Law 2: does the pod alone take a queue below its guarantee? */
+bool judge_is_too_big(struct judge *j, const struct pod *v);
 /* How long after its start the pod is inside its minimum runtime for this action; 0: never. */
 int64_t judge_window_ns(struct judge *j, const struct pod *v);
 /*

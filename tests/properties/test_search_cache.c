@@ -611,6 +611,52 @@ static void who_is_not_asked_by_one_is_by_another(void **state)
 }
 
 /*
+ * Who is bigger than what its queue has above its guarantee does not go, and what its node costs without it is good for
+ * that long alone: when the queue has more again, nothing changed on the node.
+ */
+static void who_was_too_big_may_go_when_its_queue_has_more(void **state)
+{
+	struct pair p = {.now_ns = STORY_NOW_NS};
+	struct ledger *l;
+	ledger_mark mark;
+	pod_id want;
+
+	(void)state;
+	story_begin(&p.s);
+	story_queue(&p.s, "root.prod", "guaranteed 9");
+	story_queue(&p.s, "root.owed", "guaranteed 5");
+	story_queue(&p.s, "root.test", NULL);
+	story_node(&p.s, "n0", 4);
+	story_pod(&p.s, "big", "root.owed", 2, "n0", "priority 1");
+	story_pod(&p.s, "dear", "root.test", 2, "n0", "priority 9");
+	for (int i = 1; i < 6; i++) {
+		char node[8], name[8], words[16];
+
+		snprintf(node, sizeof(node), "n%d", i);
+		snprintf(name, sizeof(name), "p%d", i);
+		snprintf(words, sizeof(words), "priority %d", 2 + i);
+		story_node(&p.s, node, 2);
+		story_pod(&p.s, name, "root.test", 2, node, words);
+	}
+	story_node(&p.s, "n6", 4);
+	story_node(&p.s, "n7", 1); /* too small for who waits */
+	story_pod(&p.s, "far", "root.owed", 4, "n6", "priority 1 opted-out");
+	story_pod(&p.s, "more", "root.owed", 1, "n7", "priority 1 opted-out");
+	story_pod(&p.s, "want", "root.prod", 2, NULL, "priority 60");
+	story_load(&p.s);
+	l = cluster_ledger(p.s.cluster);
+	want = cluster_find_pod(p.s.cluster, "d", "want");
+	mark = ledger_get_mark(l);
+	ledger_vacate(l, cluster_find_pod(p.s.cluster, "d", "more"));
+	decide(&p, p.s.engine, want, &p.said);
+	assert_non_null(strstr(text_str(&p.said), "takes p1"));
+	ledger_rollback(l, mark);
+	decide(&p, p.s.engine, want, &p.said);
+	assert_non_null(strstr(text_str(&p.said), "takes big"));
+	end(&p);
+}
+
+/*
  * One pod of a group that runs its minimum is kept by its window. When another pod of it comes, on another node, it is
  * surplus and may go; when that one has gone, it stays again.
  */
@@ -678,6 +724,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_alone_in_its_group_depends_on_other_nodes),
 		cmocka_unit_test(also_where_nobody_is_told),
+		cmocka_unit_test(who_was_too_big_may_go_when_its_queue_has_more),
 		cmocka_unit_test(a_driver_that_is_gone_makes_another),
 		cmocka_unit_test(who_is_alone_drives_nothing),
 		cmocka_unit_test(without_the_rule_drivers_are_like_others),
