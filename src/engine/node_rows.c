@@ -344,8 +344,15 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 	if (r->keys.cap < 2 * n->pods.n)
 		array_reserve(&r->keys, 2 * n->pods.n);
 	rows->n = n->pods.n ? line_up(l, n, pods, r->keys.v) : 0;
-	for (uint32_t i = 0; i < rows->n; i++)
-		fill_row(r, l, node, &pods[(pod_id)r->keys.v[i]], r->keys.v[i], &rows->v[i]);
+	rows->has_groups = false;
+	rows->queue = rows->n ? pods[(pod_id)r->keys.v[0]].queue : QUEUE_NONE;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct pod *p = &pods[(pod_id)r->keys.v[i]];
+
+		fill_row(r, l, node, p, r->keys.v[i], &rows->v[i]);
+		rows->has_groups |= p->group != GROUP_NONE;
+		rows->queue = p->queue == rows->queue ? p->queue : QUEUE_NONE;
+	}
 	rows->generation = n->generation;
 }
 

@@ -30,6 +30,8 @@ struct pod_row {
 
 struct pod_rows {
 	uint64_t generation; /* 0: not known */
+	bool has_groups;     /* some are of one, be it alone */
+	queue_id queue;	     /* of all of them; QUEUE_NONE: of several, or there is nobody */
 	uint32_t n, cap;
 	struct pod_row *v; /* lowest priority first; of placed pods with a queue */
 };

@@ -186,6 +186,7 @@ struct victim_search { /* the tries of one attempt */
 	struct protected_list all; /* of the actions that found nothing */
 	bool may_spare;		   /* somebody may have been left who goes only if nothing else works */
 	uint32_t n_bounded;	   /* nodes on which not all sets of victims were tried */
+	uint8_t *closed;	   /* as in struct search */
 };
 
 static void potential(struct victim_search *h)
@@ -193,6 +194,7 @@ static void potential(struct victim_search *h)
 	struct attempt *a = h->a;
 	node_id *nodes;
 
+	h->closed = arena_n(a->c.arena, ledger_node_limit(a->c.ledger) + 1, uint8_t);
 	if (a->is_kept) {
 		h->nodes = a->kept.possible;
 		h->n = a->kept.n_possible;
@@ -266,7 +268,8 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache,
-			   .run = h->a->en->n_runs};
+			   .run = h->a->en->n_runs,
+			   .closed = h->closed};
 	struct search_result r;
 
 	if (h->a->pass && h->a->pass->n_alike > 1 &&

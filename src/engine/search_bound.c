@@ -477,6 +477,22 @@ uint32_t search_bound_who(struct node_search *g, struct row_says *ret)
 	return n;
 }
 
+bool search_bound_refuses_nobody(struct node_search *g, node_id node)
+{
+	struct search_bounds *b = bounds_of(g);
+	const struct pod_rows *rows = node_rows_of(&b->rows, g->s->c->ledger, node);
+
+	if (rows->has_groups)
+		return false;
+	victim_set_begin(&g->set, node, true);
+	if (rows->queue != QUEUE_NONE)
+		return victim_set_is_free(&g->set, rows->queue);
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (!victim_set_is_free(&g->set, b->rows.kinds.v[rows->v[i].kind].queue))
+			return false;
+	return true;
+}
+
 /* ---- a closer look ---- */
 
 /* By the candidates, who are enough. */

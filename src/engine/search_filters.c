@@ -3,7 +3,7 @@
  * Nodes of which filters say the same whoever goes, for a pod with affinity or spread. There nothing is moved: filters
  * are asked once, and numbers tell the rest. Where they refuse it the node is not searched at all.
  */
-#include "engine/search_internal.h"
+#include "engine/search_bound.h"
 #include "filters/builtin.h"
 
 bool search_knows_who_matters(const struct cede_cycle *c)
@@ -62,27 +62,23 @@ bool node_search_filters_let(struct node_search *g)
 
 /* ---- nodes that need not be searched ---- */
 
-/* Whom spread counts makes room in its domain by going, and a group goes from all nodes. */
-static bool may_help(const struct node_search *g, const struct pod *p)
+enum { CLOSED = 1, NOT_CLOSED = 2 };
+
+/* Do filters refuse it whoever goes? Whom spread counts makes room in its domain by going, and a group everywhere. */
+static bool is_closed(struct node_search *g, node_id node)
 {
-	return p->group != GROUP_NONE || spread_cares(g->s->c, p);
+	struct cede_cycle *c = g->s->c;
+	uint8_t *known = &g->s->closed[node];
+
+	if (!*known)
+		*known = affinity_is_held(c, node) || (!spread_may_be_helped(c, node) && cycle_is_crowded(c, node))
+				 ? CLOSED
+				 : NOT_CLOSED;
+	return *known == CLOSED;
 }
 
 bool node_search_is_shut(struct node_search *g, node_id node)
 {
-	const struct ledger_node *n = ledger_node(g->s->c->ledger, node);
-	bool is_told = g->s->protected != NULL;
-
-	if (!g->may_settle || !cycle_is_crowded(g->s->c, node))
-		return false;
-	victim_set_begin(&g->set, node, true);
-	for (uint32_t i = 0; i < n->pods.n; i++) {
-		const struct pod *p = ledger_pod(g->s->c->ledger, n->pods.v[i]);
-
-		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
-			continue;
-		if (may_help(g, p) || (is_told && !victim_set_is_free(&g->set, p->queue)))
-			return false;
-	}
-	return true;
+	return g->may_settle && g->s->closed && is_closed(g, node) &&
+	       (!g->s->protected || search_bound_refuses_nobody(g, node));
 }

@@ -48,6 +48,13 @@ bool host_ports_clash(const struct shape *a, const struct shape *b);
  */
 bool affinity_cares(const struct cede_cycle *c, const struct pod *p);
 bool spread_cares(const struct cede_cycle *c, const struct pod *p);
+/* InterPodAffinity: does somebody keep the pod away from the node who holds reserved room, and stays whoever goes? */
+bool affinity_is_held(const struct cede_cycle *c, node_id node);
+/*
+ * PodTopologySpread: may it matter to the filter that somebody goes who runs on the node, or a group of which one does?
+ * Asked while nothing is moved.
+ */
+bool spread_may_be_helped(const struct cede_cycle *c, node_id node);
 /* PodTopologySpread: a wary pod holds reserved room on the node now, or no longer does. */
 void spread_pod_holds(struct cede_cycle *c, pod_id pod, node_id node, bool holds);
 /* PodTopologySpread: would it refuse the node, if these had come who hold room there? */

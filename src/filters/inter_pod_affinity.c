@@ -23,6 +23,7 @@ struct affinity_filter {
 	struct affinity_tally wanted;	/* pods that all affinity terms mean, in each term's domains */
 	struct affinity_tally unwanted; /* pods that an anti-affinity term means, in its domains */
 	struct affinity_tally against;	/* anti-affinity terms of pods on nodes that mean the waiting pod */
+	struct affinity_tally held;	/* the same of pods that hold reserved room: they stay, whoever goes */
 	bool means_itself;
 };
 
@@ -62,14 +63,14 @@ static void count_unwanted(const struct cede_cycle *c, struct arena *a, struct a
 	}
 }
 
-static struct sums *against_sums(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s,
-				 const struct pod_term *t)
+static struct sums *sums_of(const struct cede_cycle *c, struct arena *a, struct affinity_tally *into,
+			    const struct pod_term *t)
 {
-	return tally_sums(&s->against, a, framework_topology(c->framework, t->topology_key));
+	return tally_sums(into, a, framework_topology(c->framework, t->topology_key));
 }
 
 /* Those of one kind, wherever they are, stay away from the pod; but for this one. */
-static void count_kind(const struct cede_cycle *c, struct arena *a, struct affinity_filter *s,
+static void count_kind(const struct cede_cycle *c, struct arena *a, struct affinity_tally *into,
 		       const struct roster_group *g, pod_id (*next)(const struct roster *r, pod_id pod), pod_id but)
 {
 	const struct roster *r = framework_roster(c->framework);
@@ -80,10 +81,10 @@ static void count_kind(const struct cede_cycle *c, struct arena *a, struct affin
 
 		if (!term_means_waiting(c, &anti->terms[k], labelset_get(c->vocab, g->labelset)))
 			continue;
-		sums = against_sums(c, a, s, &anti->terms[k]);
+		sums = sums_of(c, a, into, &anti->terms[k]);
 		for (pod_id p = g->first; p != ID_NONE; p = next(r, p))
 			if (p != but)
-				tally_add(&s->against, sums, ledger_pod(c->ledger, p)->node, 1);
+				tally_add(into, sums, ledger_pod(c->ledger, p)->node, 1);
 	}
 }
 
@@ -94,7 +95,7 @@ static void count_against(const struct cede_cycle *c, struct arena *a, struct af
 	for (uint32_t i = 0; i < roster_group_limit(r); i++) {
 		struct roster_group g = roster_group_at(r, i);
 
-		count_kind(c, a, s, &g, roster_group_next, POD_NONE);
+		count_kind(c, a, &s->against, &g, roster_group_next, POD_NONE);
 	}
 }
 
@@ -110,7 +111,7 @@ static void count_reserved(const struct cede_cycle *c, struct arena *a, struct a
 	for (uint32_t i = 0; i < roster_wary_limit(r); i++) {
 		struct roster_group g = roster_wary_at(r, i);
 
-		count_kind(c, a, s, &g, roster_wary_next, c->pod);
+		count_kind(c, a, &s->held, &g, roster_wary_next, c->pod);
 	}
 }
 
@@ -131,7 +132,7 @@ static struct affinity_filter *filter_state(const struct cede_cycle *c, struct a
 	count_unwanted(c, a, s);
 	count_against(c, a, s);
 	count_reserved(c, a, s);
-	return s->affinity.n || s->anti.n || s->against.total ? s : NULL;
+	return s->affinity.n || s->anti.n || s->against.total || s->held.total ? s : NULL;
 }
 
 static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
@@ -145,7 +146,7 @@ static void count_change(struct cede_cycle *c, pod_id pod, node_id node, int by)
 		return;
 	for (uint32_t i = 0; i < anti->n; i++)
 		if (term_means_waiting(c, &anti->terms[i], labelset_get(c->vocab, p->labelset)))
-			tally_add(&s->against, against_sums(c, c->arena, s, &anti->terms[i]), node, by);
+			tally_add(&s->against, sums_of(c, c->arena, &s->against, &anti->terms[i]), node, by);
 	if (waiting_terms_all_mean(c, &s->affinity, p->labelset))
 		add_wanted(s, node, by);
 	for (uint32_t i = 0; i < s->anti.n; i++)
@@ -220,9 +221,16 @@ static struct cede_verdict judge(const struct affinity_filter *s, node_id node)
 		return cede_answer(CEDE_UNRESOLVABLE, NO_AFFINITY, 0);
 	if (is_against(&s->unwanted, node))
 		return cede_answer(CEDE_UNSCHEDULABLE, OWN_ANTI_AFFINITY, 0);
-	if (is_against(&s->against, node))
+	if (is_against(&s->against, node) || is_against(&s->held, node))
 		return cede_answer(CEDE_UNSCHEDULABLE, THEIR_ANTI_AFFINITY, 0);
 	return cede_ok();
+}
+
+bool affinity_is_held(const struct cede_cycle *c, node_id node)
+{
+	const struct affinity_state *state = cede_get_state(c, &inter_pod_affinity_plugin);
+
+	return state && state->filter && is_against(&state->filter->held, node);
 }
 
 static struct cede_verdict filter(void *self, const struct cede_cycle *c, cede_node node)

@@ -100,6 +100,14 @@ bool spread_cares(const struct cede_cycle *c, const struct pod *p)
 	return false;
 }
 
+bool spread_may_be_helped(const struct cede_cycle *c, node_id node)
+{
+	const struct spread_state *s = state_of(c);
+
+	return s &&
+	       ((s->filter && spread_counts_may_fall(s->filter, node)) || spread_holders_may_fall(s->holders, node));
+}
+
 /*
  * Who begins to leave during the attempt no longer counts. Who left before does not count as it is; that it "stays" is
  * the first step of its removal, which kube-scheduler leaves out.

@@ -44,10 +44,10 @@ bool spread_rule_matches(const struct cede_cycle *c, const struct spread_rule *r
 uint8_t spread_node(const struct cede_cycle *c, const struct spread_rules *rules, node_id node);
 
 /*
- * Calls fn with the node of every pod that a rule counts: of the pod's namespace, matched, not leaving. The node may be
- * one that nobody described. An empty selector counts nobody.
+ * Calls fn with every pod that a rule counts: of the pod's namespace, matched, not leaving. Its node may be one that
+ * nobody described. An empty selector counts nobody.
  */
-typedef void (*spread_count)(void *ctx, node_id node);
+typedef void (*spread_count)(void *ctx, const struct pod *p);
 void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread_count fn, void *ctx);
 
 struct spread_counts;

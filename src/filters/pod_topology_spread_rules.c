@@ -187,7 +187,7 @@ void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread
 			const struct pod *p = ledger_pod(c->ledger, id);
 
 			if (p->state == POD_PLACED)
-				fn(ctx, p->node);
+				fn(ctx, p);
 		}
 	}
 }

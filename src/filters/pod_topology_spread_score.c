@@ -43,23 +43,23 @@ struct score_counting {
 	struct soft_rule *soft;
 };
 
-static void count_on_host(void *ctx, node_id node)
+static void count_on_host(void *ctx, const struct pod *p)
 {
 	struct score_counting *k = ctx;
 
-	if (node < k->soft->n)
-		k->soft->n_pods[node]++;
+	if (p->node < k->soft->n)
+		k->soft->n_pods[p->node]++;
 }
 
-static void count_in_domain(void *ctx, node_id node)
+static void count_in_domain(void *ctx, const struct pod *p)
 {
 	struct score_counting *k = ctx;
 	uint8_t needs = k->r->needs | (k->s->rules.are_system ? 0 : SPREAD_KEYS);
 	uint32_t d;
 
-	if (node >= k->s->n_nodes || (k->s->nodes[node] & needs) != needs)
+	if (p->node >= k->s->n_nodes || (k->s->nodes[p->node] & needs) != needs)
 		return;
-	d = soft_domain(k->s, k->r, node);
+	d = soft_domain(k->s, k->r, p->node);
 	if (d < k->soft->n)
 		k->soft->n_pods[d]++;
 }

@@ -4,17 +4,20 @@
 enum { SLACK = 16 };
 
 struct counting {
-	const struct spread_counts *s;
+	struct spread_counts *s;
 	const struct spread_rule *r;
 	struct spread_domains *d;
 };
 
-static void count_pod(void *ctx, node_id node)
+static void count_pod(void *ctx, const struct pod *p)
 {
 	struct counting *k = ctx;
 
-	if (spread_counts_look_at(k->s, k->r, node))
-		k->d->v[topology_domain(k->r->topology, node)].n_pods++;
+	if (!spread_counts_look_at(k->s, k->r, p->node))
+		return;
+	k->d->v[topology_domain(k->r->topology, p->node)].n_pods++;
+	k->s->has_pods[p->node] = true;
+	k->s->has_groups |= p->group != GROUP_NONE;
 }
 
 static void cover_tally(struct arena *a, struct spread_domains *d, int32_t n_pods)
@@ -93,11 +96,20 @@ struct spread_counts *spread_counts_of(const struct cede_cycle *c, struct arena 
 	s->domains = arena_n(a, rules.n, struct spread_domains);
 	s->n_nodes = kept->n;
 	s->nodes = arena_n(a, s->n_nodes + 1, uint8_t);
+	s->has_pods = arena_n(a, s->n_nodes + 1, bool);
 	if (kept->n)
 		memcpy(s->nodes, kept->v, kept->n);
 	for (uint32_t i = 0; i < rules.n; i++)
 		count_domains(c, a, s, i, &kept->there[i]);
 	return s;
+}
+
+bool spread_counts_may_fall(const struct spread_counts *s, node_id node)
+{
+	for (uint32_t i = 0; i < s->rules.n; i++)
+		if (selector_is_empty(&s->rules.v[i].selector))
+			return true;
+	return s->has_groups || (node < s->n_nodes && s->has_pods[node]);
 }
 
 static bool is_same_requirement(const struct requirement *a, const struct requirement *b)

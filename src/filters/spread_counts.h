@@ -27,6 +27,8 @@ struct spread_counts {
 	struct spread_domains *domains; /* per rule */
 	uint32_t n_nodes, n_pods;
 	uint8_t *nodes;	  /* enum spread_node, by node id */
+	bool *has_pods;	  /* by node id: somebody there was counted in the beginning */
+	bool has_groups;  /* of some group */
 	uint8_t *leavers; /* enum leaver, by pod id; NULL while none was heard of */
 };
 
@@ -35,6 +37,8 @@ static inline bool spread_counts_look_at(const struct spread_counts *s, const st
 {
 	return node < s->n_nodes && spread_node_counts(s->nodes[node], r);
 }
+/* May somebody count less who goes from the node, or a group of which one is there? As things were in the beginning. */
+bool spread_counts_may_fall(const struct spread_counts *s, node_id node);
 /* As things are now. Memory of a. */
 struct spread_counts *spread_counts_of(const struct cede_cycle *c, struct arena *a, struct spread_rules rules);
 /* Would those of c's pod, with these rules, be the same? */

@@ -124,6 +124,15 @@ bool spread_holders_count(const struct spread_holders *first, const struct pod *
 	return false;
 }
 
+bool spread_holders_may_fall(const struct spread_holders *first, node_id node)
+{
+	const struct spread_holders *h = first;
+
+	while (h && !spread_counts_may_fall(h->counts, node))
+		h = h->next;
+	return h != NULL;
+}
+
 /* ---- who moves ---- */
 
 static bool is_of(const struct spread_holders *h, pod_id pod)
