@@ -57,7 +57,7 @@ bool affinity_is_held(const struct cede_cycle *c, node_id node);
 bool spread_may_be_helped(const struct cede_cycle *c, node_id node);
 /* PodTopologySpread: a wary pod holds reserved room on the node now, or no longer does. */
 void spread_pod_holds(struct cede_cycle *c, pod_id pod, node_id node, bool holds);
-/* PodTopologySpread: would it refuse the node, if these had come who hold room there? */
+/* PodTopologySpread: would it refuse the node, if these had come who hold room there? Asked while nothing is moved. */
 bool spread_refuses(struct cede_cycle *c, node_id node, const pod_id *holders, uint32_t n);
 /* NodeResourcesFit: is the profile told not to look at this type? */
 bool resources_fit_ignores(const struct cede_cycle *c, res_id type);

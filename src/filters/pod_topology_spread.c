@@ -173,19 +173,80 @@ static void let_come(struct cede_cycle *c, const struct spread_state *s, pod_id 
 		spread_pod_holds(c, pod, node, true);
 }
 
-bool spread_refuses(struct cede_cycle *c, node_id node, const pod_id *holders, uint32_t n)
+static bool refuses(struct cede_cycle *c, const struct spread_state *s, node_id node, const pod_id *holders, uint32_t n)
 {
-	const struct spread_state *s = state_of(c);
 	struct cede_verdict v;
 
-	if (!s)
-		return false;
 	for (uint32_t i = 0; i < n; i++)
 		let_come(c, s, holders[i], node, true);
 	v = judge_all(c, s, node);
 	for (uint32_t i = n; i-- > 0;)
 		let_come(c, s, holders[i], node, false);
 	return v.code != CEDE_SUCCESS;
+}
+
+static struct spread_asked one_of(const struct cede_cycle *c, const struct spread_state *s, node_id node, pod_id holder)
+{
+	const struct pod *p = ledger_pod(c->ledger, holder);
+
+	return (struct spread_asked){.node = node,
+				     .n = 1,
+				     .labelset = p->labelset,
+				     .nomination = p->nomination,
+				     .with = spread_holders_find(s->holders, holder)};
+}
+
+static bool are_of_one_kind(const struct spread_asked *a, const struct spread_asked *b)
+{
+	return a->labelset == b->labelset && a->nomination == b->nomination && a->with == b->with;
+}
+
+/* False: they are not of one kind. */
+static bool sum_up(const struct cede_cycle *c, const struct spread_state *s, node_id node, const pod_id *holders,
+		   uint32_t n, struct spread_asked *ret)
+{
+	*ret = (struct spread_asked){.node = node};
+	for (uint32_t i = 0; i < n; i++) {
+		struct spread_asked one = one_of(c, s, node, holders[i]);
+
+		if (i && !are_of_one_kind(&one, ret))
+			return false;
+		*ret = one;
+	}
+	ret->n = n;
+	return true;
+}
+
+/* The same is said of nodes whose domains have as many, if as many of one kind come there. NULL: none was asked. */
+static const struct spread_asked *find_asked(const struct spread_state *s, const struct spread_asked *x)
+{
+	for (uint32_t i = 0; i < s->n_asked && i < SPREAD_ASKED; i++) {
+		const struct spread_asked *a = &s->asked[i];
+
+		if (a->n == x->n && are_of_one_kind(a, x) &&
+		    (!s->filter || spread_counts_are_alike(s->filter, a->node, x->node)) &&
+		    spread_holders_are_alike(s->holders, a->node, x->node))
+			return a;
+	}
+	return NULL;
+}
+
+bool spread_refuses(struct cede_cycle *c, node_id node, const pod_id *holders, uint32_t n)
+{
+	struct spread_state *s = cede_get_state(c, &pod_topology_spread_plugin);
+	const struct spread_asked *known;
+	struct spread_asked x;
+
+	if (!s)
+		return false;
+	if (!sum_up(c, s, node, holders, n, &x))
+		return refuses(c, s, node, holders, n);
+	known = find_asked(s, &x);
+	if (known)
+		return known->refuses;
+	x.refuses = refuses(c, s, node, holders, n);
+	s->asked[s->n_asked++ % SPREAD_ASKED] = x;
+	return x.refuses;
 }
 
 /* detail: which of the hard constraints. */

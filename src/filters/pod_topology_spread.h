@@ -53,10 +53,23 @@ void spread_each(const struct cede_cycle *c, const struct spread_rule *r, spread
 struct spread_counts;
 struct spread_holders;
 struct spread_score;
+
+struct spread_asked { /* a node on which those hold room who are alike, and what the filter said with them there */
+	node_id node;
+	uint32_t n;	      /* of them; where there are none the rest does not matter */
+	labelset_id labelset; /* of each */
+	enum nomination nomination;
+	const struct spread_holders *with; /* whom each is counted with */
+	bool refuses;
+};
+enum { SPREAD_ASKED = 8 };
+
 struct spread_state { /* of a cycle; any may be missing */
 	struct spread_counts *filter;
 	struct spread_holders *holders; /* who holds reserved room, and minds where the pod goes */
 	struct spread_score *score;
+	struct spread_asked asked[SPREAD_ASKED]; /* the last ones, while nothing is moved */
+	uint32_t n_asked;
 };
 
 struct cede_verdict spread_pre_score(void *self, struct cede_cycle *c, const cede_node *nodes, size_t n);

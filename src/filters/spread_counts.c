@@ -112,6 +112,21 @@ bool spread_counts_may_fall(const struct spread_counts *s, node_id node)
 	return s->has_groups || (node < s->n_nodes && s->has_pods[node]);
 }
 
+bool spread_counts_are_alike(const struct spread_counts *s, node_id a, node_id b)
+{
+	if (a >= s->n_nodes || b >= s->n_nodes || s->nodes[a] != s->nodes[b])
+		return false;
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct spread_domains *d = &s->domains[i];
+		uint32_t x = topology_domain(s->rules.v[i].topology, a), y = topology_domain(s->rules.v[i].topology, b);
+
+		if (x != y && (x >= d->n || y >= d->n || d->v[x].n_pods != d->v[y].n_pods ||
+			       d->v[x].is_there != d->v[y].is_there))
+			return false;
+	}
+	return true;
+}
+
 static bool is_same_requirement(const struct requirement *a, const struct requirement *b)
 {
 	return a->key == b->key && a->op == b->op && a->n_values == b->n_values && a->bound == b->bound &&

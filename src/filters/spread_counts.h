@@ -39,6 +39,8 @@ static inline bool spread_counts_look_at(const struct spread_counts *s, const st
 }
 /* May somebody count less who goes from the node, or a group of which one is there? As things were in the beginning. */
 bool spread_counts_may_fall(const struct spread_counts *s, node_id node);
+/* Do the rules say the same of both nodes, now and if the same pods came there? */
+bool spread_counts_are_alike(const struct spread_counts *s, node_id a, node_id b);
 /* As things are now. Memory of a. */
 struct spread_counts *spread_counts_of(const struct cede_cycle *c, struct arena *a, struct spread_rules rules);
 /* Would those of c's pod, with these rules, be the same? */

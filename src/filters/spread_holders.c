@@ -145,6 +145,34 @@ static bool is_of(const struct spread_holders *h, pod_id pod)
 	return k != NULL;
 }
 
+const struct spread_holders *spread_holders_find(const struct spread_holders *first, pod_id pod)
+{
+	while (first && !is_of(first, pod))
+		first = first->next;
+	return first;
+}
+
+/* Where nobody has asked who holds room in a domain, it did not matter so far. */
+static bool hold_alike(const struct spread_holders *h, node_id a, node_id b)
+{
+	for (uint32_t i = 0; h->holding && i < h->counts->rules.n; i++) {
+		const struct topology *t = h->counts->rules.v[i].topology;
+		uint32_t n = h->counts->domains[i].n, x = topology_domain(t, a), y = topology_domain(t, b);
+
+		if (x != y && (x >= n || y >= n || h->holding[i][x] != h->holding[i][y]))
+			return false;
+	}
+	return true;
+}
+
+bool spread_holders_are_alike(const struct spread_holders *first, node_id a, node_id b)
+{
+	for (const struct spread_holders *h = first; h; h = h->next)
+		if (!spread_counts_are_alike(h->counts, a, b) || !hold_alike(h, a, b))
+			return false;
+	return true;
+}
+
 static struct moved_holder **find_moved(struct spread_holders *h, pod_id pod)
 {
 	struct moved_holder **m = &h->moved;

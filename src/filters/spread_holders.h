@@ -15,6 +15,10 @@ struct spread_holders *spread_holders_of(const struct cede_cycle *c, struct aren
 bool spread_holders_count(const struct spread_holders *first, const struct pod *p);
 /* May it matter to one of them that somebody goes from the node, or a group? As things were in the beginning. */
 bool spread_holders_may_fall(const struct spread_holders *first, node_id node);
+/* Which of them it is counted with; NULL: with none. */
+const struct spread_holders *spread_holders_find(const struct spread_holders *first, pod_id pod);
+/* Do they mind the same on both nodes, now and if the same of them came there? */
+bool spread_holders_are_alike(const struct spread_holders *first, node_id a, node_id b);
 /* A pod came to the node (by 1) or went (by -1). */
 void spread_holders_change(struct spread_holders *first, pod_id pod, node_id node, int by);
 /* Another pod than the waiting one holds reserved room on the node now, or no longer does. */
