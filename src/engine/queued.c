@@ -134,7 +134,7 @@ static struct node_report *report_of(const struct attempt *a, uint32_t i)
 /* The i-th node. What the filters' memory knows is asked first: with those that are stuck only where there are some. */
 static bool node_fits_soon(struct attempt *a, uint32_t i, bool with_stuck)
 {
-	if (a->is_kept && (!with_stuck || !(a->kept.leaving[i] & HAS_STUCK)))
+	if (a->is_kept && !(a->kept.leaving[i] & MAY_FIT_SOON) && (!with_stuck || !(a->kept.leaving[i] & HAS_STUCK)))
 		return a->kept.leaving[i] & FITS_SOON;
 	return fits_soon(a, a->c.nodes[i], with_stuck);
 }

@@ -622,18 +622,22 @@ static void rise(struct node_bound *v, uint32_t i)
 	v[i] = x;
 }
 
-/* The nodes of the block that comes first take its place. Returns how many there are then. */
-static uint32_t open_block(struct node_search *g, struct node_bound *v, uint32_t left)
+/* The nodes of the block that comes first take its place, but for those that are shut. Returns how many there are. */
+static uint32_t open_block(struct node_search *g, const node_id *nodes, struct node_bound *v, uint32_t left)
 {
 	struct node_bound block = v[0];
-	uint32_t n;
+	uint32_t from = left - 1, n;
 
 	v[0] = v[--left];
 	sink(v, left, 0);
-	n = search_bound_open(g, &block, v + left);
-	for (uint32_t i = 0; i < n; i++)
-		rise(v, left + i);
-	return left + n;
+	n = search_bound_open(g, &block, v + from);
+	for (uint32_t i = from; i < from + n; i++) {
+		if (node_search_is_shut(g, nodes[v[i].at]))
+			continue;
+		v[left] = v[i];
+		rise(v, left++);
+	}
+	return left;
 }
 
 /* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
@@ -648,7 +652,7 @@ static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, 
 		if (ret->second != NODE_NONE && node_bound_is_beaten(&v[0], &ret->second_cost, ret->second_at))
 			return;
 		if (v[0].is_block) {
-			left = open_block(g, v, left);
+			left = open_block(g, nodes, v, left);
 			continue;
 		}
 		if (v[0].is_refined)

@@ -13,12 +13,14 @@ struct filter_entry {
 	uint64_t generation; /* 0: nothing known */
 	node_id node;
 	int64_t from_ns, until_ns; /* when: who leaves may be counted on until then */
+	bool is_open;		   /* numbers do not tell: it is asked every time */
 };
 
 struct filter_memory {
 	const struct framework *framework;
 	shape_id shape;
 	int32_t priority;
+	bool minds;	     /* more than numbers */
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
 	uint32_t n;
@@ -30,8 +32,8 @@ struct filter_memory {
 	int64_t from_ns, until_ns; /* all of them are good from and until then, at least */
 	uint32_t n_counts;	   /* more than ANSWERS: not counted */
 	struct status_count counts[ANSWERS];
-	uint32_t n_soon;      /* FITS_SOON or HAS_STUCK */
-	struct bits feasible; /* places */
+	uint32_t n_soon;	    /* FITS_SOON, MAY_FIT_SOON or HAS_STUCK */
+	struct bits feasible, open; /* places */
 	uint32_t n_feasible;
 	bool knows_possible;
 	ARRAY(node_id) possible;
@@ -93,13 +95,15 @@ static void filter_forget(struct filter_memory *m)
 	mem_free(m->statuses);
 	mem_free(m->leaving);
 	bits_free(&m->feasible);
+	bits_free(&m->open);
 	array_free(&m->possible);
 	*m = (struct filter_memory){0};
 }
 
 static bool filter_is_for(const struct filter_memory *m, const struct cede_cycle *c)
 {
-	return m->vocab && m->framework == c->framework && m->shape == c->p->shape && m->priority == c->priority;
+	return m->vocab && m->framework == c->framework && m->shape == c->p->shape && m->priority == c->priority &&
+	       m->minds != displace_is_fast(c);
 }
 
 /* The memory for this kind of pod; the one not used for longest makes room. */
@@ -117,6 +121,7 @@ static struct filter_memory *filter_memory_for(struct search_cache *s, const str
 		m->framework = c->framework;
 		m->shape = c->p->shape;
 		m->priority = c->priority;
+		m->minds = !displace_is_fast(c);
 		m->vocab = ledger_vocab(c->ledger);
 		shape_keep(m->vocab, m->shape);
 	}
@@ -175,24 +180,42 @@ static struct status fits(struct cede_cycle *c, const struct want *w, node_id no
 	return (struct status){cede_answer(never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking), w->fit_plugin};
 }
 
-static struct filter_entry filter_ask(struct cede_cycle *c, const struct want *w, uint32_t i, struct status *ret,
-				      uint8_t *ret_leaving)
+/* Of a pod that minds more than numbers: are they enough to refuse the node? Else all filters are asked. */
+static struct status fits_all(struct cede_cycle *c, node_id node, bool *ret_is_open)
 {
-	struct filter_entry e = {ledger_node(c->ledger, c->nodes[i])->generation, c->nodes[i], INT64_MIN, INT64_MAX};
-	int64_t gone[RES_MAX];
+	struct status s;
+
+	*ret_is_open = !cycle_is_full(c, node, &s);
+	return *ret_is_open ? cycle_fits(c, node) : s;
+}
+
+/* Once those are gone who leave and can be counted on, which is so much. */
+static uint8_t fits_soon(struct cede_cycle *c, node_id node, const int64_t *gone, bool minds)
+{
 	struct status soon;
 
-	*ret = fits(c, w, c->nodes[i]);
+	if (minds)
+		return cycle_is_full_without(c, node, ledger_node_leaving(c->ledger, node)) ? 0 : MAY_FIT_SOON;
+	soon = cycle_fits_without(c, node, gone);
+	return status_is_success(&soon) ? FITS_SOON : 0;
+}
+
+static struct filter_entry filter_ask(struct cede_cycle *c, const struct want *w, uint32_t i, bool minds,
+				      struct status *ret, uint8_t *ret_leaving)
+{
+	node_id node = c->nodes[i];
+	struct filter_entry e = {ledger_node(c->ledger, node)->generation, node, INT64_MIN, INT64_MAX, false};
+	int64_t gone[RES_MAX];
+
+	*ret = minds ? fits_all(c, node, &e.is_open) : fits(c, w, node);
 	*ret_leaving = 0;
-	if (ledger_node_leaving(c->ledger, c->nodes[i])[RES_PODS]) {
+	if (ledger_node_leaving(c->ledger, node)[RES_PODS]) {
 		memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
-		*ret_leaving = sum_leaving(c, c->nodes[i], gone, &e.until_ns);
+		*ret_leaving = sum_leaving(c, node, gone, &e.until_ns);
 		e.from_ns = c->now_ns; /* without anybody who leaves, time does not matter */
 	}
-	if (*ret_leaving & HAS_LEAVING && ret->verdict.code == CEDE_UNSCHEDULABLE) {
-		soon = cycle_fits_without(c, c->nodes[i], gone);
-		*ret_leaving |= status_is_success(&soon) ? FITS_SOON : 0;
-	}
+	if (*ret_leaving & HAS_LEAVING && ret->verdict.code == CEDE_UNSCHEDULABLE)
+		*ret_leaving |= fits_soon(c, node, gone, minds);
 	return e;
 }
 
@@ -225,7 +248,7 @@ static void count_answer(struct filter_memory *m, const struct status *s, int32_
 static void count_entry(struct filter_memory *m, uint32_t i, int32_t by)
 {
 	count_answer(m, &m->statuses[i], by);
-	m->n_soon += m->leaving[i] & (FITS_SOON | HAS_STUCK) ? (uint32_t)by : 0;
+	m->n_soon += m->leaving[i] & (FITS_SOON | MAY_FIT_SOON | HAS_STUCK) ? (uint32_t)by : 0;
 	if (!status_is_success(&m->statuses[i]))
 		return;
 	m->n_feasible += (uint32_t)by;
@@ -237,16 +260,21 @@ static void count_entry(struct filter_memory *m, uint32_t i, int32_t by)
 
 static bool is_good(const struct filter_entry *e, const struct cede_cycle *c, uint32_t i)
 {
-	return e->node == c->nodes[i] && e->generation == ledger_node(c->ledger, c->nodes[i])->generation &&
-	       c->now_ns >= e->from_ns && c->now_ns < e->until_ns;
+	return !e->is_open && e->node == c->nodes[i] &&
+	       e->generation == ledger_node(c->ledger, c->nodes[i])->generation && c->now_ns >= e->from_ns &&
+	       c->now_ns < e->until_ns;
 }
 
 static void filter_look(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
 {
-	m->entries[i] = filter_ask(c, w, i, &m->statuses[i], &m->leaving[i]);
+	m->entries[i] = filter_ask(c, w, i, m->minds, &m->statuses[i], &m->leaving[i]);
+	if (m->entries[i].is_open)
+		bits_set(&m->open, i);
+	else
+		bits_clear(&m->open, i);
 }
 
-/* One node that changed; the others are good. */
+/* One node that changed or is open; the others are good. */
 static void look_again(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
 {
 	bool was_possible = is_possible(&m->statuses[i]);
@@ -296,9 +324,11 @@ static void follow(struct filter_memory *m, struct cede_cycle *c)
 	for (; m->changes < n; m->changes++) {
 		uint32_t i = framework_place(c->framework, ledger_node_change(c->ledger, m->changes));
 
-		if (i != UINT32_MAX)
+		if (i != UINT32_MAX && !bits_has(&m->open, i))
 			look_again(m, c, &want, i);
 	}
+	for (uint32_t i = bits_next(&m->open, 0); i != UINT32_MAX; i = bits_next(&m->open, i + 1))
+		look_again(m, c, &want, i);
 }
 
 static void list_possible(struct filter_memory *m, const struct cede_cycle *c)
@@ -325,7 +355,8 @@ static node_id *list_feasible(const struct filter_memory *m, const struct cede_c
 
 static bool can_be_kept(const struct cede_cycle *c)
 {
-	return displace_is_fast(c) && status_is_success(&c->pre_filter) && !c->has_node_set && c->n_nodes;
+	return (displace_is_fast(c) || !c->moves_all) && status_is_success(&c->pre_filter) && !c->has_node_set &&
+	       c->n_nodes;
 }
 
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret)

@@ -5,7 +5,8 @@
  *
  * For a pod that only resources can stop, what filters say depends on its shape and priority and on the node's content
  * (its generation). A decision looks anew only at nodes that changed since the last one for a pod alike, and what
- * follows from all answers together (how many gave which, who may be helped by evictions) is kept with them.
+ * follows from all answers together (how many gave which, who may be helped by evictions) is kept with them. Of a pod
+ * that minds more, so it is with nodes that are too full for it; those that are not are asked in every decision.
  */
 #pragma once
 
@@ -27,9 +28,10 @@ void search_bounds_free(struct search_bounds *b);
 /* ---- filters ---- */
 
 enum leaving_says {
-	HAS_LEAVING = 1, /* pods that can be counted on to go */
-	FITS_SOON = 2,	 /* the pod fits once they are gone */
-	HAS_STUCK = 4,	 /* pods that should have gone long ago */
+	HAS_LEAVING = 1,  /* pods that can be counted on to go */
+	FITS_SOON = 2,	  /* the pod fits once they are gone */
+	HAS_STUCK = 4,	  /* pods that should have gone long ago */
+	MAY_FIT_SOON = 8, /* there is room for it then: filters have to be asked */
 };
 
 struct search_cache_filters { /* in the order of the cycle's nodes; good until the next call */
@@ -37,11 +39,11 @@ struct search_cache_filters { /* in the order of the cycle's nodes; good until t
 	const struct status_count *counts; /* the same, counted; NULL: too many different ones */
 	uint32_t n_counts;
 	const uint8_t *leaving; /* enum leaving_says */
-	bool has_soon;		/* FITS_SOON, or HAS_STUCK, is said of some node */
+	bool has_soon;		/* FITS_SOON, MAY_FIT_SOON or HAS_STUCK is said of some node */
 	uint32_t n_feasible;
 	node_id *feasible; /* in the cycle's arena */
 	uint32_t n_possible;
 	const node_id *possible; /* evictions may help there: no filter says never */
 };
-/* What cycle_fits would say of all nodes. False: this pod needs more than resources looked at; nothing was done. */
+/* What cycle_fits would say of all nodes. False: nothing is kept for this pod, and nothing was done. */
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret);

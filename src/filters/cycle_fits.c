@@ -198,6 +198,15 @@ bool cycle_is_crowded(struct cede_cycle *c, node_id node)
 	return spread_refuses(c, node, holders, n_holders);
 }
 
+bool cycle_is_full(struct cede_cycle *c, node_id node, struct status *ret)
+{
+	bool is_open;
+
+	*ret = has_holders(c, ledger_node(c->ledger, node)) ? filter_in_the_end(c, node, &is_open)
+							    : filter_by_numbers(c, node, NULL, &is_open);
+	return !status_is_success(ret);
+}
+
 /* Beside those the node was nominated for, in the end; and as it is now. */
 struct status cycle_fits(struct cede_cycle *c, node_id node)
 {

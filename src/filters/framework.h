@@ -165,6 +165,11 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node);
  * counted as there, then without. Places and vacates those pods in the ledger meanwhile (journalled and rolled back).
  */
 struct status cycle_fits(struct cede_cycle *c, node_id node);
+/*
+ * Does cycle_fits refuse the node by what is said before any filter that looks at more than numbers? Then ret is what it
+ * says, which depends on the pod's shape and priority, on the node and on who is stuck there. Not with moves_all.
+ */
+bool cycle_is_full(struct cede_cycle *c, node_id node, struct status *ret);
 /* Do the resources have a say at all? */
 bool cycle_counts_room(const struct cede_cycle *c);
 /* Of the filters that may speak for this pod, do only the resources depend on pods? Then numbers tell who fits. */

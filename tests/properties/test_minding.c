@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods that stay away from others or are spread with them: what is known of nodes without asking filters, that nobody
+ * helps there by going or that they are too full, changes no decision. An engine that remembers and one that looks at
+ * everything every time decide alike, while pods come and go around them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/search_cache.h"
+#include "properties/story.h"
+#include "rng.h"
+
+enum { STEPS = 50, GROUPS = 2 };
+
+struct pair { /* two engines on one cluster */
+	struct story s;
+	struct engine *forgetful;
+	struct rng rng;
+	int64_t now_ns;
+	uint32_t n_nodes;
+	bool has_groups, has_empty;
+	uint64_t decisions, evictions, in_vain;
+};
+
+static uint32_t below(struct pair *p, uint32_t n)
+{
+	return rng_below(&p->rng, n);
+}
+
+/* ---- a world ---- */
+
+static const char *some_app(struct pair *p)
+{
+	return below(p, 3) ? "a" : "b";
+}
+
+static const char *some_key(struct pair *p)
+{
+	return below(p, 2) ? "topology.kubernetes.io/zone" : "kubernetes.io/hostname";
+}
+
+static void add_node(struct pair *p, uint32_t i)
+{
+	text_printf(&p->s.objects,
+		    "---\napiVersion: v1\nkind: Node\n"
+		    "metadata: {name: n%u, labels: {kubernetes.io/hostname: n%u, topology.kubernetes.io/zone: z%u%s}}\n"
+		    "status: {allocatable: {" STORY_UNIT ": %u, pods: 20}}\n",
+		    i, i, i % 2, below(p, 3) ? ", disk: fast" : "", 4 + below(p, 4));
+}
+
+static void add_constraints(struct pair *p, struct text *o)
+{
+	if (below(p, 3) == 0)
+		text_add(o, "  nodeSelector: {disk: fast}\n");
+	if (below(p, 2))
+		text_printf(o,
+			    "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+			    "[{topologyKey: %s, labelSelector: {matchLabels: {app: %s}}}]}}\n",
+			    some_key(p), some_app(p));
+	if (below(p, 3) == 0)
+		return;
+	text_printf(o,
+		    "  topologySpreadConstraints: [{maxSkew: %u, topologyKey: %s, whenUnsatisfiable: DoNotSchedule, "
+		    "labelSelector: ",
+		    1 + below(p, 3), some_key(p));
+	if (p->has_empty && below(p, 3) == 0)
+		text_add(o, "{}}]\n");
+	else
+		text_printf(o, "{matchLabels: {app: %s}}}]\n", some_app(p));
+}
+
+static void add_pod(struct pair *p, const char *name, const char *queue, bool is_waiting)
+{
+	struct text *o = &p->s.objects, when = {0};
+
+	timestamp_text(STORY_NOW_NS - (10 + below(p, 50)) * NS_PER_S, &when);
+	text_printf(o,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: d\n"
+		    "  creationTimestamp: \"%s\"\n  labels: {queue: %s, app: %s}\n",
+		    name, text_str(&when), queue, some_app(p));
+	if (!is_waiting && p->has_groups && below(p, 3) == 0)
+		text_printf(o, "  annotations: {pod-group-name: g%u}\n", below(p, GROUPS));
+	text_printf(o, "spec:\n  priority: %u\n", is_waiting ? 2 : below(p, 4));
+	if (is_waiting || below(p, 4) == 0)
+		add_constraints(p, o);
+	if (!is_waiting)
+		text_printf(o, "  nodeName: n%u\n", below(p, p->n_nodes));
+	text_printf(o, "  containers: [{name: c, resources: {requests: {" STORY_UNIT ": \"%u\"}}}]\n",
+		    1 + below(p, is_waiting ? 3 : 2));
+	if (!is_waiting)
+		text_printf(o, "status: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
+	text_free(&when);
+}
+
+static void add_queues(struct pair *p)
+{
+	char props[32];
+
+	story_queue(&p->s, "root.want", "guaranteed 100");
+	snprintf(props, sizeof(props), "guaranteed %u", 2 + below(p, 8));
+	story_queue(&p->s, "root.owed", props);
+	story_queue(&p->s, "root.test", NULL);
+}
+
+static void add_objects(struct pair *p)
+{
+	char name[16];
+
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		add_node(p, i);
+	for (uint32_t i = 0; p->has_groups && i < GROUPS; i++)
+		text_printf(&p->s.objects,
+			    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
+			    "metadata: {name: g%u, namespace: d}\nspec: {minMember: %u}\n",
+			    i, 1 + below(p, 3));
+	for (uint32_t i = 0; i < 4 * p->n_nodes; i++) {
+		snprintf(name, sizeof(name), "p%02u", i);
+		add_pod(p, name, below(p, 2) ? "root.owed" : "root.test", false);
+	}
+	for (uint32_t i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "w%02u", i);
+		add_pod(p, name, "root.want", true);
+	}
+}
+
+static void begin(struct pair *p, uint64_t seed)
+{
+	struct err e;
+
+	*p = (struct pair){.now_ns = STORY_NOW_NS};
+	p->rng.s = seed * 7919;
+	story_begin(&p->s);
+	p->s.profile = below(p, 3) ? PROFILE_DEFAULT : PROFILE_YUNIKORN;
+	p->n_nodes = 2 + below(p, 5);
+	p->has_groups = below(p, 3) == 0;
+	p->has_empty = below(p, 4) == 0;
+	add_queues(p);
+	add_objects(p);
+	story_load(&p->s);
+	ledger_check_always(cluster_ledger(p->s.cluster), false);
+	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
+	engine_need_search_cache(p->forgetful);
+	search_cache_keep_nothing(p->forgetful->search_cache);
+}
+
+static void end(struct pair *p)
+{
+	engine_free(p->forgetful);
+	p->s.plan.arena = NULL;
+	story_end(&p->s);
+}
+
+/* ---- one decision, in full ---- */
+
+static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
+{
+	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
+	struct decisions plan = {.arena = arena_new(4096)};
+	const struct decision *d;
+	struct err e;
+
+	story_must(engine_try(en, &run, pod, &plan, &e), &e);
+	d = &plan.v.v[0];
+	text_printf(out, "%s: outcome %d action %d node %u tie %d next %u rule %d\n", story_name(&p->s, pod),
+		    d->outcome, d->action, d->node, d->tie, d->runner_up, d->own_rule);
+	for (uint32_t i = 0; i < d->n_victims; i++)
+		text_printf(out, "takes %s (%d)\n", story_name(&p->s, d->victims[i].pod), d->victims[i].overridden);
+	for (uint32_t i = 0; i < d->n_protected; i++) {
+		const struct rule_verdict *v = &d->protected[i].verdict;
+
+		text_printf(out, "leaves %s: %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n",
+			    story_name(&p->s, d->protected[i].pod), v->answer, v->rule, v->reason, v->num[0], v->num[1],
+			    v->num[2]);
+	}
+	text_printf(out, "%s\n", d->message ? d->message : "");
+	p->in_vain += d->outcome == OUTCOME_WAITING;
+	array_free(&plan.v);
+	arena_free(plan.arena);
+}
+
+static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
+{
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	ledger_mark mark = ledger_get_mark(l);
+	struct text a = {0}, b = {0};
+
+	decide(p, p->forgetful, pod, &a);
+	ledger_rollback(l, mark);
+	decide(p, p->s.engine, pod, &b);
+	p->decisions++;
+	p->evictions += strstr(text_str(&b), "takes ") != NULL;
+	if (!str_eq(text_str(&a), text_str(&b)))
+		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
+			 p->decisions, text_str(&a), text_str(&b));
+	text_free(&a);
+	text_free(&b);
+}
+
+/* ---- what happens ---- */
+
+/* Some pod in this state, POD_NONE if there is none. */
+static pod_id some(struct pair *p, enum pod_state state)
+{
+	const struct ledger *l = cluster_ledger(p->s.cluster);
+	uint32_t limit = ledger_pod_limit(l), from = below(p, limit);
+
+	for (uint32_t i = 0; i < limit; i++)
+		if (ledger_pod(l, (from + i) % limit)->state == state)
+			return (from + i) % limit;
+	return POD_NONE;
+}
+
+static void step(struct pair *p, uint64_t seed)
+{
+	struct ledger *l = cluster_ledger(p->s.cluster);
+	uint32_t what = below(p, 12);
+	pod_id pod = some(p, what < 9 ? POD_WAITING : what < 11 ? POD_LEAVING : POD_PLACED);
+
+	p->now_ns += 10 * NS_PER_S;
+	if (pod == POD_NONE)
+		return;
+	if (what < 9)
+		decide_alike(p, pod, seed);
+	else
+		ledger_vacate(l, pod);
+}
+
+static void who_minds_others_is_decided_alike(void **state)
+{
+	const char *s = getenv("CEDE_N");
+	uint32_t n = s ? (uint32_t)strtoul(s, NULL, 10) : 1500;
+	uint64_t decisions = 0, evictions = 0, in_vain = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= n; seed++) {
+		struct pair p;
+
+		begin(&p, seed);
+		for (int i = 0; i < STEPS; i++)
+			step(&p, seed);
+		decisions += p.decisions;
+		evictions += p.evictions;
+		in_vain += p.in_vain;
+		end(&p);
+	}
+	printf("minding: %u clusters, %" PRIu64 " decisions, %" PRIu64 " with victims, 0 violations\n", n, decisions,
+	       evictions);
+	assert_true(evictions * 50 > decisions);
+	assert_true(in_vain * 5 > decisions);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(who_minds_others_is_decided_alike)};
+
+	return cmocka_run_group_tests_name("minding", tests, NULL, NULL);
+}
