@@ -194,7 +194,7 @@ static void potential(struct victim_search *h)
 	struct attempt *a = h->a;
 	node_id *nodes;
 
-	h->closed = arena_n(a->c.arena, ledger_node_limit(a->c.ledger) + 1, uint8_t);
+	h->closed = a->is_kept ? a->kept.closed : arena_n(a->c.arena, ledger_node_limit(a->c.ledger) + 1, uint8_t);
 	if (a->is_kept) {
 		h->nodes = a->kept.possible;
 		h->n = a->kept.n_possible;

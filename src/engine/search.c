@@ -632,7 +632,7 @@ static uint32_t open_block(struct node_search *g, const node_id *nodes, struct n
 	sink(v, left, 0);
 	n = search_bound_open(g, &block, v + from);
 	for (uint32_t i = from; i < from + n; i++) {
-		if (node_search_is_shut(g, nodes[v[i].at]))
+		if (node_search_is_shut(g, nodes[v[i].at], false))
 			continue;
 		v[left] = v[i];
 		rise(v, left++);
@@ -640,11 +640,22 @@ static uint32_t open_block(struct node_search *g, const node_id *nodes, struct n
 	return left;
 }
 
+/* But for those nodes of which it is known already. Returns how many are left. */
+static uint32_t drop_shut(struct node_search *g, const node_id *nodes, struct node_bound *v, uint32_t n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].is_block || !node_search_is_shut(g, nodes[v[i].at], true))
+			v[left++] = v[i];
+	return left;
+}
+
 /* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
 static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
 	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n + BOUND_BLOCK_MAX);
-	uint32_t left = search_bound_all(g, nodes, n, true, v);
+	uint32_t left = drop_shut(g, nodes, v, search_bound_all(g, nodes, n, true, v));
 
 	for (uint32_t i = left / 2; i-- > 0;)
 		sink(v, left, i);
@@ -657,7 +668,7 @@ static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, 
 		}
 		if (v[0].is_refined)
 			visit(g, nodes[v[0].at], v[0].at, ret);
-		if (v[0].is_refined || node_search_is_shut(g, nodes[v[0].at]) ||
+		if (v[0].is_refined || node_search_is_shut(g, nodes[v[0].at], false) ||
 		    !search_bound_refine(g, nodes[v[0].at], &v[0]))
 			v[0] = v[--left];
 		sink(v, left, 0);

@@ -37,6 +37,11 @@ struct filter_memory {
 	uint32_t n_feasible;
 	bool knows_possible;
 	ARRAY(node_id) possible;
+	/* as in struct search; while all nodes are as they were, of pods with these labels, by ids that mean the same */
+	uint8_t *closed;
+	uint32_t n_closed;
+	labelset_id labelset;
+	uint64_t reuses;
 };
 
 struct search_cache {
@@ -97,6 +102,7 @@ static void filter_forget(struct filter_memory *m)
 	bits_free(&m->feasible);
 	bits_free(&m->open);
 	array_free(&m->possible);
+	mem_free(m->closed);
 	*m = (struct filter_memory){0};
 }
 
@@ -309,26 +315,45 @@ static void look_at_all(struct filter_memory *m, struct cede_cycle *c, const str
 	m->changes = ledger_node_changes(c->ledger);
 }
 
-/* Only the nodes that changed, where the list of nodes and the time allow it. */
-static void follow(struct filter_memory *m, struct cede_cycle *c)
+/* Only the nodes that changed, where the list of nodes and the time allow it. Returns whether none did. */
+static bool follow(struct filter_memory *m, struct cede_cycle *c)
 {
 	uint64_t n = ledger_node_changes(c->ledger);
+	bool is_same = true;
 	struct want want;
 
 	want_of(c, &want);
 	if (m->version != framework_nodes_version(c->framework) || c->now_ns < m->from_ns || c->now_ns >= m->until_ns ||
 	    (m->changes < n && ledger_node_change(c->ledger, m->changes) == NODE_NONE)) {
 		look_at_all(m, c, &want);
-		return;
+		return false;
 	}
 	for (; m->changes < n; m->changes++) {
-		uint32_t i = framework_place(c->framework, ledger_node_change(c->ledger, m->changes));
+		node_id node = ledger_node_change(c->ledger, m->changes);
+		uint32_t i = framework_place(c->framework, node);
 
+		is_same &= i != UINT32_MAX && m->entries[i].generation == ledger_node(c->ledger, node)->generation;
 		if (i != UINT32_MAX && !bits_has(&m->open, i))
 			look_again(m, c, &want, i);
 	}
 	for (uint32_t i = bits_next(&m->open, 0); i != UINT32_MAX; i = bits_next(&m->open, i + 1))
 		look_again(m, c, &want, i);
+	return is_same;
+}
+
+/* Constraints that the pod does not write itself depend on more. */
+static void begin_closed(struct filter_memory *m, const struct cede_cycle *c, bool is_same)
+{
+	uint32_t n = ledger_node_limit(c->ledger);
+	uint64_t reuses = vocab_reuses(c->vocab);
+
+	if (is_same && m->n_closed == n && m->labelset == c->p->labelset && m->reuses == reuses && c->shape->n_spreads)
+		return;
+	m->closed = mem_resize(m->closed, n + 1, sizeof(*m->closed));
+	memset(m->closed, 0, n + 1);
+	m->n_closed = n;
+	m->labelset = c->p->labelset;
+	m->reuses = reuses;
 }
 
 static void list_possible(struct filter_memory *m, const struct cede_cycle *c)
@@ -362,11 +387,14 @@ static bool can_be_kept(const struct cede_cycle *c)
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret)
 {
 	struct filter_memory *m;
+	bool is_same;
 
 	if (s->keeps_nothing || !can_be_kept(c))
 		return false;
 	m = filter_memory_for(s, c);
-	follow(m, c);
+	is_same = follow(m, c);
+	if (m->minds)
+		begin_closed(m, c, is_same);
 	list_possible(m, c);
 	*ret = (struct search_cache_filters){.statuses = m->statuses,
 					     .counts = m->n_counts > ANSWERS ? NULL : m->counts,
@@ -376,7 +404,8 @@ bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct se
 					     .n_feasible = m->n_feasible,
 					     .feasible = m->n_feasible ? list_feasible(m, c) : NULL,
 					     .n_possible = m->possible.n,
-					     .possible = m->possible.v};
+					     .possible = m->possible.v,
+					     .closed = m->closed};
 	return true;
 }
 

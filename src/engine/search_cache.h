@@ -44,6 +44,7 @@ struct search_cache_filters { /* in the order of the cycle's nodes; good until t
 	node_id *feasible; /* in the cycle's arena */
 	uint32_t n_possible;
 	const node_id *possible; /* evictions may help there: no filter says never */
+	uint8_t *closed;	 /* as in struct search */
 };
 /* What cycle_fits would say of all nodes. False: nothing is kept for this pod, and nothing was done. */
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret);

@@ -64,21 +64,19 @@ bool node_search_filters_let(struct node_search *g)
 
 enum { CLOSED = 1, NOT_CLOSED = 2 };
 
-/* Do filters refuse it whoever goes? Whom spread counts makes room in its domain by going, and a group everywhere. */
-static bool is_closed(struct node_search *g, node_id node)
+/* Is it spread with too many, whoever goes? Whom spread counts makes room in its domain by going, a group everywhere. */
+static bool is_closed(struct node_search *g, node_id node, bool if_known)
 {
 	struct cede_cycle *c = g->s->c;
 	uint8_t *known = &g->s->closed[node];
 
-	if (!*known)
-		*known = affinity_is_held(c, node) || (!spread_may_be_helped(c, node) && cycle_is_crowded(c, node))
-				 ? CLOSED
-				 : NOT_CLOSED;
+	if (!*known && !if_known)
+		*known = !spread_may_be_helped(c, node) && cycle_is_crowded(c, node) ? CLOSED : NOT_CLOSED;
 	return *known == CLOSED;
 }
 
-bool node_search_is_shut(struct node_search *g, node_id node)
+bool node_search_is_shut(struct node_search *g, node_id node, bool if_known)
 {
-	return g->may_settle && g->s->closed && is_closed(g, node) &&
+	return g->may_settle && g->s->closed && (affinity_is_held(g->s->c, node) || is_closed(g, node, if_known)) &&
 	       (!g->s->protected || search_bound_refuses_nobody(g, node));
 }

@@ -143,10 +143,11 @@ bool node_search_is_settled(const struct node_search *g);
 /* Where they do: do they let the pod come? */
 bool node_search_filters_let(struct node_search *g);
 /*
- * Is no set of this node enough because too many have room in its domain with whom the pod is spread, and is nobody to
- * be told of whom a rule on sets would refuse? False: perhaps not.
+ * Is no set of this node enough because too many have room in its domain with whom the pod is spread, or because
+ * somebody holds room there who keeps it away, and is nobody to be told of whom a rule on sets would refuse? False:
+ * perhaps not. if_known: no filter is asked.
  */
-bool node_search_is_shut(struct node_search *g, node_id node);
+bool node_search_is_shut(struct node_search *g, node_id node, bool if_known);
 
 /* ---- search_best.c, search_exact.c ---- */
 

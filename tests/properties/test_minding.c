@@ -24,6 +24,7 @@ struct pair { /* two engines on one cluster */
 	int64_t now_ns;
 	uint32_t n_nodes;
 	bool has_groups, has_empty;
+	bool holds; /* many small pods get reserved room, and who had it before leaves slowly */
 	uint64_t decisions, evictions, in_vain;
 };
 
@@ -50,19 +51,19 @@ static void add_node(struct pair *p, uint32_t i)
 		    "---\napiVersion: v1\nkind: Node\n"
 		    "metadata: {name: n%u, labels: {kubernetes.io/hostname: n%u, topology.kubernetes.io/zone: z%u%s}}\n"
 		    "status: {allocatable: {" STORY_UNIT ": %u, pods: 20}}\n",
-		    i, i, i % 2, below(p, 3) ? ", disk: fast" : "", 4 + below(p, 4));
+		    i, i, i % 2, below(p, 3) ? ", disk: fast" : "", (p->holds ? 8 : 4) + below(p, 4));
 }
 
 static void add_constraints(struct pair *p, struct text *o)
 {
 	if (below(p, 3) == 0)
 		text_add(o, "  nodeSelector: {disk: fast}\n");
-	if (below(p, 2))
+	if (below(p, p->holds ? 6 : 2) == 0)
 		text_printf(o,
 			    "  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
 			    "[{topologyKey: %s, labelSelector: {matchLabels: {app: %s}}}]}}\n",
 			    some_key(p), some_app(p));
-	if (below(p, 3) == 0)
+	if (below(p, p->holds ? 5 : 3) == 0)
 		return;
 	text_printf(o,
 		    "  topologySpreadConstraints: [{maxSkew: %u, topologyKey: %s, whenUnsatisfiable: DoNotSchedule, "
@@ -74,24 +75,29 @@ static void add_constraints(struct pair *p, struct text *o)
 		text_printf(o, "{matchLabels: {app: %s}}}]\n", some_app(p));
 }
 
-static void add_pod(struct pair *p, const char *name, const char *queue, bool is_waiting)
+/* Pods of a group are of one queue. */
+static void add_pod(struct pair *p, const char *name, bool is_waiting)
 {
+	uint32_t group = !is_waiting && p->has_groups && below(p, 2) ? below(p, GROUPS) : GROUPS;
+	const char *queue = (group < GROUPS ? group % 2 : below(p, 2)) ? "root.owed" : "root.test";
+	uint32_t most = p->holds ? 1 : is_waiting ? 3 : 2;
 	struct text *o = &p->s.objects, when = {0};
 
+	queue = is_waiting ? "root.want" : queue;
 	timestamp_text(STORY_NOW_NS - (10 + below(p, 50)) * NS_PER_S, &when);
 	text_printf(o,
 		    "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: d\n"
 		    "  creationTimestamp: \"%s\"\n  labels: {queue: %s, app: %s}\n",
-		    name, text_str(&when), queue, some_app(p));
-	if (!is_waiting && p->has_groups && below(p, 3) == 0)
-		text_printf(o, "  annotations: {pod-group-name: g%u}\n", below(p, GROUPS));
+		    name, text_str(&when), queue, is_waiting || !below(p, 6) ? some_app(p) : "c");
+	if (group < GROUPS)
+		text_printf(o, "  annotations: {pod-group-name: g%u}\n", group);
 	text_printf(o, "spec:\n  priority: %u\n", is_waiting ? 2 : below(p, 4));
 	if (is_waiting || below(p, 4) == 0)
 		add_constraints(p, o);
 	if (!is_waiting)
 		text_printf(o, "  nodeName: n%u\n", below(p, p->n_nodes));
 	text_printf(o, "  containers: [{name: c, resources: {requests: {" STORY_UNIT ": \"%u\"}}}]\n",
-		    1 + below(p, is_waiting ? 3 : 2));
+		    1 + below(p, most));
 	if (!is_waiting)
 		text_printf(o, "status: {phase: Running, startTime: \"%s\"}\n", text_str(&when));
 	text_free(&when);
@@ -118,13 +124,13 @@ static void add_objects(struct pair *p)
 			    "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\n"
 			    "metadata: {name: g%u, namespace: d}\nspec: {minMember: %u}\n",
 			    i, 1 + below(p, 3));
-	for (uint32_t i = 0; i < 4 * p->n_nodes; i++) {
+	for (uint32_t i = 0; i < (p->holds ? 9 : 4) * p->n_nodes; i++) {
 		snprintf(name, sizeof(name), "p%02u", i);
-		add_pod(p, name, below(p, 2) ? "root.owed" : "root.test", false);
+		add_pod(p, name, false);
 	}
-	for (uint32_t i = 0; i < 12; i++) {
+	for (uint32_t i = 0; i < (p->holds ? 30 : 12); i++) {
 		snprintf(name, sizeof(name), "w%02u", i);
-		add_pod(p, name, "root.want", true);
+		add_pod(p, name, true);
 	}
 }
 
@@ -139,6 +145,7 @@ static void begin(struct pair *p, uint64_t seed)
 	p->n_nodes = 2 + below(p, 5);
 	p->has_groups = below(p, 3) == 0;
 	p->has_empty = below(p, 4) == 0;
+	p->holds = below(p, 2);
 	add_queues(p);
 	add_objects(p);
 	story_load(&p->s);
@@ -218,7 +225,7 @@ static pod_id some(struct pair *p, enum pod_state state)
 static void step(struct pair *p, uint64_t seed)
 {
 	struct ledger *l = cluster_ledger(p->s.cluster);
-	uint32_t what = below(p, 12);
+	uint32_t what = below(p, p->holds ? 10 : 12);
 	pod_id pod = some(p, what < 9 ? POD_WAITING : what < 11 ? POD_LEAVING : POD_PLACED);
 
 	p->now_ns += 10 * NS_PER_S;
