@@ -15,7 +15,7 @@
 #include "properties/story.h"
 #include "rng.h"
 
-enum { STEPS = 50, GROUPS = 2 };
+enum { STEPS = 50, GROUPS = 2, TEMPLATES = 2 };
 
 struct pair { /* two engines on one cluster */
 	struct story s;
@@ -24,7 +24,8 @@ struct pair { /* two engines on one cluster */
 	int64_t now_ns;
 	uint32_t n_nodes;
 	bool has_groups, has_empty;
-	bool holds; /* many small pods get reserved room, and who had it before leaves slowly */
+	struct text templates[TEMPLATES]; /* constraints of those who wait */
+	bool holds;			  /* many small pods get reserved room, and who had it before leaves slowly */
 	uint64_t decisions, evictions, in_vain;
 };
 
@@ -92,7 +93,9 @@ static void add_pod(struct pair *p, const char *name, bool is_waiting)
 	if (group < GROUPS)
 		text_printf(o, "  annotations: {pod-group-name: g%u}\n", group);
 	text_printf(o, "spec:\n  priority: %u\n", is_waiting ? 2 : below(p, 4));
-	if (is_waiting || below(p, 4) == 0)
+	if (is_waiting && below(p, 4))
+		text_add(o, text_str(&p->templates[below(p, TEMPLATES)]));
+	else if (is_waiting || below(p, 4) == 0)
 		add_constraints(p, o);
 	if (!is_waiting)
 		text_printf(o, "  nodeName: n%u\n", below(p, p->n_nodes));
@@ -147,6 +150,8 @@ static void begin(struct pair *p, uint64_t seed)
 	p->has_empty = below(p, 4) == 0;
 	p->holds = below(p, 2);
 	add_queues(p);
+	for (int i = 0; i < TEMPLATES; i++)
+		add_constraints(p, &p->templates[i]);
 	add_objects(p);
 	story_load(&p->s);
 	ledger_check_always(cluster_ledger(p->s.cluster), false);
@@ -158,6 +163,8 @@ static void begin(struct pair *p, uint64_t seed)
 static void end(struct pair *p)
 {
 	engine_free(p->forgetful);
+	for (int i = 0; i < TEMPLATES; i++)
+		text_free(&p->templates[i]);
 	p->s.plan.arena = NULL;
 	story_end(&p->s);
 }
