@@ -240,6 +240,57 @@ static void GQ_15_the_spread_of_reserved_room_follows_who_goes(void **state)
 	expect_text("all as before", answers_in(&f.cycle, PLUGIN), "a=no b=no x=yes y=yes");
 }
 
+/* Asked one after the other: what was said of a is not said of b, where fewer come of the same kind. */
+static void who_holds_room_comes_with_it(void **state)
+{
+	pod_id holders[3], p;
+	struct cede_cycle *c;
+
+	put_nodes(FOUR);
+	for (int i = 0; i < 3; i++) {
+		holders[i] = put_one(arena_printf(f.arena, "holder%d", i), ":app=w", NULL);
+		ledger_reserve(f.ledger, node_of(i < 2 ? "a" : "b"), holders[i]);
+	}
+	p = put_waiting("app=w", "zone 2 app=w");
+	c = cycle_start(PLUGIN->name, p);
+	assert_true(spread_refuses(c, node_of("a"), holders, 2));
+	assert_false(spread_refuses(c, node_of("b"), holders + 2, 1));
+	assert_false(spread_refuses(c, node_of("b"), holders, 0));
+	assert_true(spread_refuses(c, node_of("x"), holders, 2));
+}
+
+static void put_member(const char *name, const char *group, const char *labels, const char *node)
+{
+	struct obj_group g = {.bag = name_bag_of(f.names), .min_member = 2, .stale_ns = TIME_NONE};
+	struct obj_pod o =
+		pod_object((struct pod_text){.name = name, .labels = labels, .node = node, .k8s_group = group});
+
+	g.is_k8s = true;
+	g.started_ns = g.created_ns = TIME_NONE;
+	g.ns = names_hold_str(f.names, "default");
+	g.name = names_hold_str(f.names, group);
+	assert_int_equal(cluster_put_group(f.cluster, &g, NULL), ERR_OK);
+	assert_int_equal(cluster_put_pod(f.cluster, &o, NULL), ERR_OK);
+}
+
+/* It may matter that somebody goes who is counted, and a group goes from all nodes. */
+static void who_is_counted_may_help_by_going(void **state)
+{
+	pod_id p;
+	struct cede_cycle *c;
+
+	put_nodes(FOUR);
+	put_pods("a:app=w b:app=v ~x:app=w");
+	p = put_waiting("app=w", "zone 1 app=w");
+	c = cycle_start(PLUGIN->name, p);
+	assert_true(spread_may_be_helped(c, node_of("a")));
+	assert_false(spread_may_be_helped(c, node_of("b")));
+	assert_false(spread_may_be_helped(c, node_of("x")));
+	put_member("member", "g", "app=w", "y");
+	c = cycle_start(PLUGIN->name, p);
+	assert_true(spread_may_be_helped(c, node_of("b")));
+}
+
 /* ---- reserved room, against each holder counted by itself ---- */
 
 enum { HELD = 6, RUNNING = 6, ROUNDS = 3000, STEPS = 6 };
@@ -597,6 +648,8 @@ int main(void)
 		FIXTURE_TEST(KF_7_an_empty_selector_counts_who_comes_during_the_attempt_as_in_kubernetes),
 		FIXTURE_TEST(GQ_15_nobody_comes_where_the_spread_of_reserved_room_would_break),
 		FIXTURE_TEST(GQ_15_the_spread_of_reserved_room_follows_who_goes),
+		FIXTURE_TEST(who_holds_room_comes_with_it),
+		FIXTURE_TEST(who_is_counted_may_help_by_going),
 		FIXTURE_TEST(GQ_15_each_holder_minds_as_if_it_were_alone),
 		FIXTURE_TEST(KF_4_soft_constraints_score),
 		FIXTURE_TEST(KF_4_default_constraints),
