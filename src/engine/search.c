@@ -645,6 +645,8 @@ static uint32_t drop_shut(struct node_search *g, const node_id *nodes, struct no
 {
 	uint32_t left = 0;
 
+	if (!g->may_settle || !g->s->closed)
+		return n;
 	for (uint32_t i = 0; i < n; i++)
 		if (v[i].is_block || !node_search_is_shut(g, nodes[v[i].at], true))
 			v[left++] = v[i];

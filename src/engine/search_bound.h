@@ -45,7 +45,7 @@ struct row_says {
  * how many. After search_bound_all.
  */
 uint32_t search_bound_who(struct node_search *g, struct row_says *ret);
-/* Does no rule on sets refuse anybody on the node, whoever goes? Of groups that is not known. After search_bound_all. */
+/* Does no rule on sets refuse anybody on the node, whoever goes? Not known of groups. After search_bound_all. */
 bool search_bound_refuses_nobody(struct node_search *g, node_id node);
 /* A closer look at one of them: never lower than before. False: no set is enough. */
 bool search_bound_refine(struct node_search *g, node_id node, struct node_bound *b);

@@ -37,7 +37,7 @@ struct filter_memory {
 	uint32_t n_feasible;
 	bool knows_possible;
 	ARRAY(node_id) possible;
-	/* as in struct search; while all nodes are as they were, of pods with these labels, by ids that mean the same */
+	/* as in struct search; while all nodes are as they were, of pods with these labels, and ids mean the same */
 	uint8_t *closed;
 	uint32_t n_closed;
 	labelset_id labelset;

@@ -64,7 +64,7 @@ bool node_search_filters_let(struct node_search *g)
 
 enum { CLOSED = 1, NOT_CLOSED = 2 };
 
-/* Is it spread with too many, whoever goes? Whom spread counts makes room in its domain by going, a group everywhere. */
+/* Is it spread with too many, whoever goes? Whom spread counts makes room by going, and a group everywhere. */
 static bool is_closed(struct node_search *g, node_id node, bool if_known)
 {
 	struct cede_cycle *c = g->s->c;

@@ -166,8 +166,8 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node);
  */
 struct status cycle_fits(struct cede_cycle *c, node_id node);
 /*
- * Does cycle_fits refuse the node by what is said before any filter that looks at more than numbers? Then ret is what it
- * says, which depends on the pod's shape and priority, on the node and on who is stuck there. Not with moves_all.
+ * Does cycle_fits refuse the node by what is said before any filter that looks at more than numbers? Then ret is what
+ * it says, which depends on the pod's shape and priority, on the node and on who is stuck there. Not with moves_all.
  */
 bool cycle_is_full(struct cede_cycle *c, node_id node, struct status *ret);
 /* Do the resources have a say at all? */
