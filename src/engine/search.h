@@ -86,7 +86,6 @@ struct search {
 	struct arena *keep;		   /* for them */
 	struct search_cache *search_cache; /* what is kept from search to search */
 	uint64_t run;			   /* of the engine: within one nothing changes but what the ledger says */
-	/* by node id, zeroed: what the searches of one attempt find out of nodes; NULL: nothing is kept */
 	/* by node id, at first 0: is the pod spread with too many there? NULL: nothing is kept */
 	uint8_t *closed;
 };
