@@ -322,13 +322,16 @@ static inline bool holds_room(const struct sim *s, const struct wait_need *k)
 	return k->group != GROUP_NONE && ledger_nominated_members(s->ledger) && group_holds_room(s, k->group);
 }
 
-/*
- * The class a kind may be asked about with; NULL: it stands for itself, because it may not take from others yet, or
- * because room is reserved for some of it, which is room for nobody else.
- */
+/* It may not take from others yet, or room is reserved for some of it, which is room for nobody else. */
+static inline bool stands_for_itself(const struct sim *s, const struct wait_need *k)
+{
+	return may_not_reclaim_yet(s, k) || holds_room(s, k);
+}
+
+/* The class a kind may be asked about with; NULL: it stands for itself. */
 static inline struct wait_class *class_of(struct sim *s, const struct wait_need *k)
 {
-	return may_not_reclaim_yet(s, k) || holds_room(s, k) ? NULL : &s->classes->v.v[k->class_at];
+	return stands_for_itself(s, k) ? NULL : &s->classes->v.v[k->class_at];
 }
 
 /* Is there anything to be said now? If not, it is to be worked out. */
@@ -461,12 +464,14 @@ static bool is_class_helped_on(struct sim *s, struct wait_class *c, node_id node
 /* Who may not take from others yet is helped by no more than who may. */
 bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
 {
-	struct wait_class *c = &s->classes->v.v[k->class_at];
-	bool is_known = c->node == node && c->on_node.look == s->classes->look;
+	struct wait_class *c = &of(s)->v.v[k->class_at];
+	bool is_yes;
 
 	if (holds_room(s, k))
 		return helps_node(s, k, node);
-	if (!(is_known ? c->on_node.is_yes : is_class_helped_on(s, c, node)))
+	is_yes = c->node == node && c->on_node.look == s->classes->look ? c->on_node.is_yes
+									: is_class_helped_on(s, c, node);
+	if (!is_yes)
 		return false;
 	return !may_not_reclaim_yet(s, k) || helps_node(s, k, node);
 }
@@ -488,9 +493,9 @@ static node_id find_node(struct sim *s, const struct wait_need *k)
 /* The node that helped it before is asked first. */
 bool class_helps_any_node(struct sim *s, const struct wait_need *k)
 {
-	struct wait_class *c = class_of(s, k);
+	struct wait_class *c = &of(s)->v.v[k->class_at];
 
-	if (!c)
+	if (stands_for_itself(s, k))
 		return find_node(s, k) != NODE_NONE;
 	if (!is_known(of(s), &c->any_node)) {
 		if (!is_helped_on(s, k, c->helped_on))
