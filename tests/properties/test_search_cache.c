@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
-#include "engine/search_cache.h"
+#include "properties/alike.h"
 #include "properties/recorded.h"
-#include "properties/story.h"
 #include "rng.h"
 
 enum { STEPS = 60, GROUPS = 4 };
@@ -107,7 +106,6 @@ static void add_pod(struct pair *p, uint32_t i, uint32_t n_nodes, bool is_waitin
 static void begin(struct pair *p, uint64_t seed)
 {
 	uint32_t n_nodes, n_running;
-	struct err e;
 	char name[16];
 	bool is_roomy;
 
@@ -139,9 +137,7 @@ static void begin(struct pair *p, uint64_t seed)
 		add_pod(p, i, n_nodes, true);
 	story_load(&p->s);
 	ledger_check_always(cluster_ledger(p->s.cluster), false);
-	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
-	engine_need_search_cache(p->forgetful);
-	search_cache_keep_nothing(p->forgetful->search_cache);
+	p->forgetful = alike_forgetful(&p->s);
 }
 
 static void end(struct pair *p)
@@ -154,22 +150,6 @@ static void end(struct pair *p)
 
 /* ---- one decision, in full ---- */
 
-static void tell(struct pair *p, pod_id pod, const struct decision *d, struct text *out)
-{
-	text_printf(out, "%s: outcome %d action %d node %u tie %d next %u rule %d\n", story_name(&p->s, pod),
-		    d->outcome, d->action, d->node, d->tie, d->runner_up, d->own_rule);
-	for (uint32_t i = 0; i < d->n_victims; i++)
-		text_printf(out, "takes %s (%d)\n", story_name(&p->s, d->victims[i].pod), d->victims[i].overridden);
-	for (uint32_t i = 0; i < d->n_protected; i++) {
-		const struct rule_verdict *v = &d->protected[i].verdict;
-
-		text_printf(out, "leaves %s: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n",
-			    story_name(&p->s, d->protected[i].pod), v->answer, v->rule, v->reason, v->queue, v->num[0],
-			    v->num[1], v->num[2]);
-	}
-	text_printf(out, "%s\n", d->message ? d->message : "");
-}
-
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
 	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = p->tells_of};
@@ -177,7 +157,7 @@ static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *o
 	struct err e;
 
 	story_must(engine_try(en, &run, pod, &plan, &e), &e);
-	tell(p, pod, &plan.v.v[0], out);
+	alike_tell(&p->s, pod, &plan.v.v[0], out);
 	array_free(&plan.v);
 	arena_free(plan.arena);
 }
@@ -194,9 +174,7 @@ static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
 	decide(p, p->forgetful, pod, &a);
 	p->decisions++;
 	p->evictions += strstr(text_str(&b), "takes ") != NULL;
-	if (!str_eq(text_str(&a), text_str(&b)))
-		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
-			 p->decisions, text_str(&a), text_str(&b));
+	alike_compare(seed, p->decisions, &a, &b);
 	text_add(&p->said, text_str(&b));
 	text_free(&a);
 	text_free(&b);
@@ -204,16 +182,9 @@ static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)
 
 /* ---- what happens ---- */
 
-/* Some pod in this state, POD_NONE if there is none. */
 static pod_id some(struct pair *p, enum pod_state state)
 {
-	const struct ledger *l = cluster_ledger(p->s.cluster);
-	uint32_t limit = ledger_pod_limit(l), from = below(p, limit);
-
-	for (uint32_t i = 0; i < limit; i++)
-		if (ledger_pod(l, (from + i) % limit)->state == state)
-			return (from + i) % limit;
-	return POD_NONE;
+	return alike_some(&p->s, state, below(p, ledger_pod_limit(cluster_ledger(p->s.cluster))));
 }
 
 static void step(struct pair *p, uint64_t seed)
@@ -277,7 +248,6 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	struct text t = {0};
 	struct ledger *l;
 	ledger_mark mark;
-	struct err e;
 	pod_id want;
 
 	(void)state;
@@ -293,9 +263,7 @@ static void a_driver_that_is_gone_makes_another(void **state)
 	story_pod(&p.s, "other", "root.test", 2, "n3", "age 55");
 	story_pod(&p.s, "want", "root.prod", 2, NULL, NULL);
 	story_load(&p.s);
-	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
-	engine_need_search_cache(p.forgetful);
-	search_cache_keep_nothing(p.forgetful->search_cache);
+	p.forgetful = alike_forgetful(&p.s);
 	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
 	mark = ledger_get_mark(l);
@@ -313,7 +281,6 @@ static void a_driver_that_is_gone_makes_another(void **state)
 /* One of six alone has a driver, who runs shortest. */
 static void tell_of_drivers(struct pair *p)
 {
-	struct err e;
 
 	story_begin(&p->s);
 	p->now_ns = STORY_NOW_NS;
@@ -332,9 +299,7 @@ static void tell_of_drivers(struct pair *p)
 	story_pod(&p->s, "other", "root.test", 1, "n7", "app x age 500");
 	story_pod(&p->s, "want", "root.prod", 2, NULL, NULL);
 	story_load(&p->s);
-	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
-	engine_need_search_cache(p->forgetful);
-	search_cache_keep_nothing(p->forgetful->search_cache);
+	p->forgetful = alike_forgetful(&p->s);
 }
 
 /* Nothing is left of it but what was said, and what the engines know. */
@@ -450,7 +415,6 @@ static void a_cluster_that_grew_has_other_shares(void **state)
 static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
 {
 	struct pair p = {.now_ns = STORY_NOW_NS};
-	struct err e;
 
 	(void)state;
 	story_begin(&p.s);
@@ -468,9 +432,7 @@ static void who_keeps_guarantees_may_have_a_higher_priority(void **state)
 	add_sized(&p.s, "low", "root.owed", 0, "n1", "memory: 1Gi");
 	story_pod(&p.s, "want", "root.prod", 2, NULL, "priority 60");
 	story_load(&p.s);
-	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
-	engine_need_search_cache(p.forgetful);
-	search_cache_keep_nothing(p.forgetful->search_cache);
+	p.forgetful = alike_forgetful(&p.s);
 	decide_alike(&p, cluster_find_pod(p.s.cluster, "d", "want"), 0);
 	assert_non_null(strstr(text_str(&p.said), "takes p1"));
 	end(&p);
@@ -487,7 +449,7 @@ static void plan(struct pair *p, struct engine *en, const struct bits *tells_of,
 
 	story_must(engine_plan(en, &run, &plan, &e), &e);
 	for (uint32_t i = 0; i < plan.v.n; i++)
-		tell(p, plan.v.v[i].pod, &plan.v.v[i], out);
+		alike_tell(&p->s, plan.v.v[i].pod, &plan.v.v[i], out);
 	ledger_rollback(l, mark);
 	array_free(&plan.v);
 	arena_free(plan.arena);
@@ -496,7 +458,6 @@ static void plan(struct pair *p, struct engine *en, const struct bits *tells_of,
 /* Two wait in queues beside each other: rules see them alike. b: of the second queue; words: of those who run. */
 static void tell_of_siblings(struct pair *p, const char *b, const char *words)
 {
-	struct err e;
 
 	p->now_ns = STORY_NOW_NS;
 	story_begin(&p->s);
@@ -515,9 +476,7 @@ static void tell_of_siblings(struct pair *p, const char *b, const char *words)
 	story_pod(&p->s, "of-a", "root.a", 2, NULL, NULL);
 	story_pod(&p->s, "of-b", "root.b", 2, NULL, NULL);
 	story_load(&p->s);
-	p->forgetful = engine_new(p->s.cluster, p->s.settings, NULL, 0, &e);
-	engine_need_search_cache(p->forgetful);
-	search_cache_keep_nothing(p->forgetful->search_cache);
+	p->forgetful = alike_forgetful(&p->s);
 }
 
 static void plan_alike(struct pair *p, const struct bits *tells_of)
@@ -578,7 +537,6 @@ static void who_is_not_asked_by_one_is_by_another(void **state)
 {
 	struct pair p = {.now_ns = STORY_NOW_NS};
 	const struct bits nobody = {0};
-	struct err e;
 
 	(void)state;
 	story_begin(&p.s);
@@ -602,9 +560,7 @@ static void who_is_not_asked_by_one_is_by_another(void **state)
 	story_pod(&p.s, "b2", "root.b", 2, NULL, NULL);
 	story_load(&p.s);
 	p.s.settings->rules_off = UINT64_C(1) << RULE_GUARANTEE;
-	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
-	engine_need_search_cache(p.forgetful);
-	search_cache_keep_nothing(p.forgetful->search_cache);
+	p.forgetful = alike_forgetful(&p.s);
 	plan_alike(&p, &nobody);
 	assert_non_null(strstr(text_str(&p.said), "takes of-a"));
 	end(&p);
@@ -665,7 +621,6 @@ static void let_others_of_its_group_come_and_go(const struct bits *tells_of)
 	struct pair p = {.now_ns = STORY_NOW_NS, .tells_of = tells_of};
 	struct ledger *l;
 	pod_id want, other;
-	struct err e;
 
 	story_begin(&p.s);
 	story_queue(&p.s, "root.prod", "guaranteed 9");
@@ -680,9 +635,7 @@ static void let_others_of_its_group_come_and_go(const struct bits *tells_of)
 	story_pod(&p.s, "want", "root.prod", 2, NULL, "priority 60");
 	story_load(&p.s);
 	p.s.settings->min_runtime.reclaim_ns = 600 * NS_PER_S;
-	p.forgetful = engine_new(p.s.cluster, p.s.settings, NULL, 0, &e);
-	engine_need_search_cache(p.forgetful);
-	search_cache_keep_nothing(p.forgetful->search_cache);
+	p.forgetful = alike_forgetful(&p.s);
 	l = cluster_ledger(p.s.cluster);
 	want = cluster_find_pod(p.s.cluster, "d", "want");
 	other = cluster_find_pod(p.s.cluster, "d", "other");

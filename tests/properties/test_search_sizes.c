@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/search_cache.h"
-#include "properties/story.h"
+#include "properties/alike.h"
 #include "rng.h"
 
 enum { STEPS = 60, SIZES = 6 };
@@ -81,7 +80,6 @@ static void add_pod(struct sizes *x, uint32_t i, const char *node)
 static void begin(struct sizes *x, uint64_t seed)
 {
 	uint32_t n_nodes, n = 0;
-	struct err e;
 	char node[16];
 
 	*x = (struct sizes){.now_ns = STORY_NOW_NS};
@@ -100,9 +98,7 @@ static void begin(struct sizes *x, uint64_t seed)
 	story_load(&x->s);
 	x->s.settings->min_runtime.reclaim_ns = below(x, 2) ? 0 : 1000 * NS_PER_S;
 	ledger_check_always(cluster_ledger(x->s.cluster), false);
-	x->forgetful = engine_new(x->s.cluster, x->s.settings, NULL, 0, &e);
-	engine_need_search_cache(x->forgetful);
-	search_cache_keep_nothing(x->forgetful->search_cache);
+	x->forgetful = alike_forgetful(&x->s);
 }
 
 static void end(struct sizes *x)
@@ -147,9 +143,7 @@ static void decide_alike(struct sizes *x, pod_id pod, uint64_t seed, bool stays)
 		ledger_rollback(l, mark);
 	x->decisions++;
 	x->evictions += strstr(text_str(&b), "takes ") != NULL;
-	if (!str_eq(text_str(&a), text_str(&b)))
-		fail_msg("cluster %" PRIu64 ", decision %" PRIu64 ": looking at everything:\n%sremembering:\n%s", seed,
-			 x->decisions, text_str(&a), text_str(&b));
+	alike_compare(seed, x->decisions, &a, &b);
 	text_free(&a);
 	text_free(&b);
 }
@@ -260,13 +254,10 @@ static void tell_of_room(struct sizes *x)
 static void what_was_free_is_not_what_is_free(void **state)
 {
 	struct sizes x = {.now_ns = STORY_NOW_NS};
-	struct err e;
 
 	(void)state;
 	tell_of_room(&x);
-	x.forgetful = engine_new(x.s.cluster, x.s.settings, NULL, 0, &e);
-	engine_need_search_cache(x.forgetful);
-	search_cache_keep_nothing(x.forgetful->search_cache);
+	x.forgetful = alike_forgetful(&x.s);
 	decide_alike(&x, pod_of(&x, "small"), 0, false);
 	decide_alike(&x, pod_of(&x, "middle"), 0, false);
 	ledger_vacate(cluster_ledger(x.s.cluster), pod_of(&x, "filler"));
