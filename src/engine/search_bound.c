@@ -96,11 +96,38 @@ static void tell_by_class(struct search_bounds *b, struct search_class *c, const
 
 /* ---- one node ---- */
 
+/*
+ * Inside a queue only lower priorities go. Others are kept by that and not by time: where nobody wants to hear of more
+ * than times, nodes without a lower pod of the queue have nothing to say.
+ */
+static bool asks_lower(const struct node_search *g)
+{
+	const struct judge *j = g->s->j;
+
+	return (j->action == ACTION_PREEMPT || j->action == ACTION_DISPLACE) && j->p->queue != QUEUE_NONE &&
+	       judge_asks(j, RULE_PRIORITY) && !profile_get(j->settings.profile)->has_group_priorities &&
+	       (!g->s->protected || g->s->tells_times);
+}
+
+static bool has_lower(struct search_bounds *b, node_id node)
+{
+	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
+	const struct pod *p = b->g->s->j->p;
+
+	for (uint32_t i = 0; i < rows->n && rows->v[i].priority < p->priority; i++)
+		if (b->rows.kinds.v[rows->v[i].kind].queue == p->queue)
+			return true;
+	return false;
+}
+
 /* By its rows. False: no set on this node is enough. */
 static bool bound_by_rows(struct search_bounds *b, node_id node, struct node_bound *ret)
 {
-	bool lacks = rows_measure_lacks(b, node, false), is_known;
+	bool lacks, is_known;
 
+	if (b->asks_lower && !has_lower(b, node))
+		return false;
+	lacks = rows_measure_lacks(b, node, false);
 	b->is_listing = is_listing(b);
 	is_known = rows_look(b, node, true);
 	if (b->has_groups && b->g->s->lacking)
@@ -109,10 +136,12 @@ static bool bound_by_rows(struct search_bounds *b, node_id node, struct node_bou
 	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
 	if (!is_known || !lacks || rows_bound(b, ret))
 		return true;
+	if (!b->g->s->lacking)
+		return false;
 	/* Not enough below a maximum: looked at only where nothing else is found, for who is refused there. */
 	rows_measure_lacks(b, node, true);
 	*ret = (struct node_bound){.opted_out = INT64_MAX, .is_refined = true, .at = ret->at};
-	return b->g->s->lacking && rows_are_enough(b);
+	return rows_are_enough(b);
 }
 
 /* By its class, if there is one that can tell. */
@@ -416,6 +445,7 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	b->has_last = false;
 	b->memory = NULL;
 	b->is_wide = is_wide(b);
+	b->asks_lower = asks_lower(g);
 	rows_make(b, nodes, n);
 	b->has_own = b->own != POD_NONE || has_own(g);
 	classes_begin(b);

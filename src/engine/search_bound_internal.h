@@ -272,6 +272,7 @@ struct search_bounds { /* memory used by one search after the other */
 	struct node_search *g;
 	struct bound_memory *memory; /* NULL: none */
 	bool has_own;		     /* pods of the own application run, or own is there */
+	bool asks_lower;	     /* only pods of its queue with a lower priority matter, or are told of */
 	bool is_wide;		     /* its queue is small and nobody is told: a class is shared with others */
 	uint64_t n_asked;	     /* pods of kinds that were asked, as far as kinds_say came */
 	bool has_last;		     /* somebody may be left who goes only if nothing else works */
