@@ -98,6 +98,40 @@ void kind_rouse(struct asleep *a, struct wait_kind *k)
 	k->is_listed = true;
 }
 
+static void enter_class(struct sim *s, struct wait_kind *k, uint32_t at)
+{
+	struct asleep *a = s->asleep;
+	struct class_kinds *c;
+
+	k->need.class_at = wait_classes_enter(s, &k->need);
+	while (a->classes.n <= k->need.class_at)
+		array_push(&a->classes, (struct class_kinds){0});
+	c = &a->classes.v[k->need.class_at];
+	k->at_in_class = c->v.n;
+	array_push(&c->v, at);
+}
+
+static void leave_class(struct sim *s, struct wait_kind *k)
+{
+	struct asleep *a = s->asleep;
+	struct class_kinds *c = &a->classes.v[k->need.class_at];
+	uint32_t last = array_last(&c->v);
+
+	c->v.v[k->at_in_class] = last;
+	a->kinds.v[last].at_in_class = k->at_in_class;
+	c->v.n--;
+	c->n_wary -= k->is_wary;
+	a->n_wary -= k->is_wary;
+	wait_classes_leave(s, k->need.class_at);
+}
+
+void kind_set_wary(struct asleep *a, struct wait_kind *k)
+{
+	k->is_wary = true;
+	a->n_wary++;
+	a->classes.v[k->need.class_at].n_wary++;
+}
+
 static uint32_t add_kind(struct sim *s, struct wait_kind *k)
 {
 	struct asleep *a = s->asleep;
@@ -110,11 +144,12 @@ static uint32_t add_kind(struct sim *s, struct wait_kind *k)
 		k->next_of_hash = map_get(&a->by_hash, k->hash);
 		map_put(&a->by_hash, k->hash, at);
 	}
-	k->need.class_at = wait_classes_enter(s, &k->need);
+	enter_class(s, k, at);
 	k->at = a->live.n;
 	array_push(&a->live, at);
 	a->kinds.v[at] = *k;
-	a->n_wary += k->is_wary;
+	if (k->is_wary)
+		kind_set_wary(a, &a->kinds.v[at]);
 	if (k->is_nominated)
 		array_push(&a->nominated, at);
 	kind_rouse(a, &a->kinds.v[at]);
@@ -147,12 +182,11 @@ static void drop_kind(struct sim *s, uint32_t at)
 	uint32_t last = array_last(&a->live);
 
 	unchain(a, at);
-	wait_classes_leave(s, k->need.class_at);
+	leave_class(s, k);
 	timer_cancel(s, &k->timer);
 	a->live.v[k->at] = last;
 	a->kinds.v[last].at = k->at;
 	a->live.n--;
-	a->n_wary -= k->is_wary;
 	a->n_loose -= k->is_loose;
 	if (k->is_nominated)
 		remove_from(a->nominated.v, &a->nominated.n, at);
@@ -248,8 +282,7 @@ void kind_enter(struct sim *s, pod_id pod, node_id nominated)
 	if (at == MAP_NONE) {
 		at = add_kind(s, &like);
 	} else if (!a->kinds.v[at].is_wary && a->kinds.v[at].need.shape != p->shape) { /* a mixed group */
-		a->kinds.v[at].is_wary = true;
-		a->n_wary++;
+		kind_set_wary(a, &a->kinds.v[at]);
 	}
 	*asleep_waiter(a, pod) = (struct waiter){.kind = at, .nominated = nominated};
 	put_in_order(s, at, pod);
@@ -319,6 +352,9 @@ void sim_free_waiting(struct sim *s)
 		return;
 	for (uint32_t i = 0; i < a->kinds.n; i++)
 		array_free(&a->kinds.v[i].pods);
+	for (uint32_t i = 0; i < a->classes.n; i++)
+		array_free(&a->classes.v[i].v);
+	array_free(&a->classes);
 	array_free(&a->kinds);
 	array_free(&a->free_kinds);
 	array_free(&a->live);

@@ -32,7 +32,8 @@ struct wait_kind {
 	enum owner_kind owner;
 	uint64_t hash;
 	uint32_t next_of_hash;
-	uint32_t at; /* among the live ones */
+	uint32_t at;	      /* among the live ones */
+	uint32_t at_in_class; /* among those of its class */
 	uint32_t timer;
 	uint64_t pass;		    /* in which it was asked last */
 	uint64_t settled;	    /* the pass in which its delay was noted */
@@ -53,8 +54,15 @@ struct waiter {
 	node_id nominated;
 };
 
+/* The kinds of one class (sim_classes.h): what helps none of them is asked once. */
+struct class_kinds {
+	ARRAY(uint32_t) v;
+	uint32_t n_wary;
+};
+
 struct asleep {
 	ARRAY(struct wait_kind) kinds;
+	ARRAY(struct class_kinds) classes; /* by class */
 	ARRAY(uint32_t) free_kinds, live;
 	ARRAY(uint32_t) awake;	   /* those that are, and some that fell asleep since the last pass */
 	ARRAY(uint32_t) nominated; /* kinds of one pod with reserved room */
@@ -88,6 +96,7 @@ void kind_rouse(struct asleep *a, struct wait_kind *k); /* it is asked if it is 
 void kind_wake(struct sim *s, struct wait_kind *k);	/* it is asked in any case */
 void kind_enter(struct sim *s, pod_id pod, node_id nominated);
 void kind_put_in_order(struct sim *s, struct wait_kind *k);
+void kind_set_wary(struct asleep *a, struct wait_kind *k);
 void kind_set_loose(struct asleep *a, struct wait_kind *k, bool is_loose);
 
 /* sim_wake.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim_classes.h"
 
-enum { TYPES_MAX = 4 }; /* resource types of which sums are kept; of others the pods are looked at */
+enum { SHUT_NODES = 1024 }; /* in larger clusters a class does not remember which of them are shut to it */
+enum { TYPES_MAX = 4 };	    /* resource types of which sums are kept; of others the pods are looked at */
 
 struct held { /* by pods of a queue and a priority */
 	queue_id queue;
@@ -27,6 +28,7 @@ struct type_sums { /* of one resource type, all live nodes */
 	int64_t room, free;	  /* where anything is */
 	ARRAY(struct node_holds) nodes;
 	ARRAY(held_list) queues; /* by queue id */
+	held_list spare;	 /* for the next node that is summed up */
 };
 
 struct class_answer {
@@ -43,6 +45,12 @@ struct wait_class {
 	struct class_answer reclaims, reclaims_type, growth, any_node, on_node;
 	node_id node;	   /* of on_node */
 	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
+	/*
+	 * By node, its generation when it would have lacked room there though all went who might be asked to, whatever
+	 * laws say: that is so until the node or the tree changes. 0: not known.
+	 */
+	ARRAY(uint64_t) shut;
+	uint64_t shut_tree; /* the tree's generation then, and 1 */
 	struct {
 		bool is_one; /* it asks for one type, this, and so much of it */
 		res_id type;
@@ -110,6 +118,7 @@ uint32_t wait_classes_enter(struct sim *s, const struct wait_need *k)
 	at = x->unused.n ? array_pop(&x->unused) : x->v.n;
 	if (at == x->v.n)
 		array_push(&x->v, (struct wait_class){0});
+	array_free(&x->v.v[at].shut);
 	x->v.v[at] = (struct wait_class){.queue = k->queue,
 					 .shape = k->shape,
 					 .priority = k->priority,
@@ -163,13 +172,33 @@ static void add_held(held_list *l, queue_id queue, int32_t priority, int64_t amo
 	}
 }
 
-static void count(struct type_sums *t, const struct node_holds *n, int sign)
+static int held_cmp(const struct held *a, const struct held *b)
 {
-	t->room += n->room > 0 ? sign * n->room : 0;
-	t->free += n->free > 0 ? sign * n->free : 0;
-	for (uint32_t i = 0; i < n->held.n; i++)
-		add_held(&t->queues.v[n->held.v[i].queue], n->held.v[i].queue, n->held.v[i].priority,
-			 sign * n->held.v[i].amount);
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	return (a->priority > b->priority) - (a->priority < b->priority);
+}
+
+/* Of what a node held most is there still. */
+static void count_held(struct type_sums *t, const held_list *was, const held_list *is)
+{
+	uint32_t i = 0, k = 0;
+
+	while (i < was->n || k < is->n) {
+		int d = i == was->n ? 1 : k == is->n ? -1 : held_cmp(&was->v[i], &is->v[k]);
+		const struct held *h = d <= 0 ? &was->v[i] : &is->v[k];
+		int64_t more = (d >= 0 ? is->v[k].amount : 0) - (d <= 0 ? was->v[i].amount : 0);
+
+		if (more)
+			add_held(&t->queues.v[h->queue], h->queue, h->priority, more);
+		i += d <= 0;
+		k += d >= 0;
+	}
+}
+
+static int64_t grown(int64_t was, int64_t is)
+{
+	return (is > 0 ? is : 0) - (was > 0 ? was : 0);
 }
 
 static void sum_up(const struct sim *s, res_id r, node_id node, struct node_holds *ret)
@@ -204,18 +233,23 @@ static void forget_sums(struct type_sums *t)
 	array_free(&t->nodes);
 	array_free(&t->queues);
 	array_free(&t->unsettled);
+	array_free(&t->spare);
 	*t = (struct type_sums){.type = t->type};
 }
 
 static void sum_node(const struct sim *s, struct type_sums *t, node_id n)
 {
-	struct node_holds *x = &t->nodes.v[n];
+	struct node_holds *x = &t->nodes.v[n], was;
 
 	if (x->generation == ledger_node(s->ledger, n)->generation)
 		return;
-	count(t, x, -1);
+	was = *x;
+	x->held = t->spare;
 	sum_up(s, t->type, n, x);
-	count(t, x, 1);
+	t->room += grown(was.room, x->room);
+	t->free += grown(was.free, x->free);
+	count_held(t, &was.held, &x->held);
+	t->spare = was.held;
 	if (!x->generation && !x->is_unsettled)
 		array_push(&t->unsettled, n);
 	x->is_unsettled = !x->generation;
@@ -294,6 +328,8 @@ void wait_classes_free(struct sim *s)
 		return;
 	while (x->n_types)
 		forget_sums(&x->types[--x->n_types]);
+	for (uint32_t i = 0; i < x->v.n; i++)
+		array_free(&x->v.v[i].shut);
 	array_free(&x->v);
 	array_free(&x->unused);
 	map_free(&x->by_key);
@@ -343,15 +379,35 @@ static bool is_known(const struct wait_classes *x, struct class_answer *a)
 	return is;
 }
 
+/* One of it who may take from others by now. */
+static struct wait_need example_of(const struct wait_class *c)
+{
+	return (struct wait_need){.queue = c->queue,
+				  .shape = c->shape,
+				  .priority = c->priority,
+				  .group = GROUP_NONE,
+				  .reclaims_from_ns = TIME_NONE};
+}
+
+static bool reclaims(struct sim *s, struct wait_class *c, const struct wait_need *k)
+{
+	if (!is_known(of(s), &c->reclaims))
+		c->reclaims.is_yes = helps_reclaim(s, k);
+	return c->reclaims.is_yes;
+}
+
 bool class_helps_reclaim(struct sim *s, const struct wait_need *k)
 {
 	struct wait_class *c = class_of(s, k);
 
-	if (!c)
-		return helps_reclaim(s, k);
-	if (!is_known(of(s), &c->reclaims))
-		c->reclaims.is_yes = helps_reclaim(s, k);
-	return c->reclaims.is_yes;
+	return c ? reclaims(s, c, k) : helps_reclaim(s, k);
+}
+
+static bool grows(struct sim *s, struct wait_class *c, const struct wait_need *k, queue_id leaf)
+{
+	if (!is_known(of(s), &c->growth))
+		c->growth.is_yes = reclaims(s, c, k) && helps_growth_for(s, k, leaf);
+	return c->growth.is_yes;
 }
 
 bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
@@ -360,9 +416,15 @@ bool class_helps_growth(struct sim *s, const struct wait_need *k, queue_id leaf)
 
 	if (!c)
 		return leaf != k->queue && helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
-	if (!is_known(of(s), &c->growth))
-		c->growth.is_yes = class_helps_reclaim(s, k) && helps_growth_for(s, k, leaf);
-	return c->growth.is_yes;
+	return grows(s, c, k, leaf);
+}
+
+bool class_helps_some_growth(struct sim *s, uint32_t class_at, queue_id leaf)
+{
+	struct wait_class *c = &of(s)->v.v[class_at];
+	const struct wait_need k = example_of(c);
+
+	return leaf != c->queue && grows(s, c, &k, leaf);
 }
 
 /* The sums of the one type it asks for, as of now; NULL: it asks for several, or too many types were asked for. */
@@ -383,8 +445,11 @@ static struct type_sums *own_sums(struct sim *s, struct wait_class *c)
 	return helps_by_sums(s) ? sums_now(s, of(s), c) : NULL;
 }
 
+/* Where nothing has a maximum, who asks for one type may take it if he may take anything. */
 static bool reclaims_type(struct sim *s, struct wait_class *c, const struct wait_need *k, res_id r)
 {
+	if (c->own.is_one && helps_has_no_maximums(s))
+		return reclaims(s, c, k);
 	if (!is_known(of(s), &c->reclaims_type))
 		c->reclaims_type.is_yes = helps_reclaim_of(s, k, r);
 	return c->reclaims_type.is_yes;
@@ -431,6 +496,38 @@ static int64_t lawful_room_on(const struct sim *s, const struct wait_need *k, bo
 	return room;
 }
 
+static void remember_shut(const struct sim *s, struct wait_class *c, node_id node, uint64_t generation)
+{
+	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
+
+	if (ledger_node_limit(s->ledger) > SHUT_NODES)
+		return;
+	if (c->shut_tree != tree)
+		c->shut.n = 0;
+	c->shut_tree = tree;
+	while (c->shut.n <= node)
+		array_push(&c->shut, 0);
+	c->shut.v[node] = generation;
+}
+
+static inline bool is_shut(const struct sim *s, const struct wait_class *c, node_id node, uint64_t generation)
+{
+	return node < c->shut.n && generation && c->shut.v[node] == generation &&
+	       c->shut_tree == ledger_tree_generation(s->ledger) + 1;
+}
+
+/* Whether it may take from other queues or not. */
+static bool lacks_room_anyway(struct sim *s, struct wait_class *c, const struct wait_need *k, node_id node,
+			      const struct node_holds *n)
+{
+	if (is_shut(s, c, node, n->generation))
+		return true;
+	if (room_on(s, k, true, n) >= c->own.amount)
+		return false;
+	remember_shut(s, c, node, n->generation);
+	return true;
+}
+
 /* Would it lack room if all went who may? */
 static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct wait_need *k, node_id node)
 {
@@ -440,7 +537,7 @@ static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct w
 
 	if (!t || n->free >= c->own.amount)
 		return false;
-	if (room_on(s, k, true, n) < c->own.amount) /* whether it may take from other queues or not */
+	if (lacks_room_anyway(s, c, k, node, n))
 		return true;
 	reclaims = reclaims_type(s, c, k, t->type);
 	return (!reclaims && room_on(s, k, false, n) < c->own.amount) ||
@@ -449,11 +546,7 @@ static bool node_is_hopeless(struct sim *s, struct wait_class *c, const struct w
 
 static bool is_class_helped_on(struct sim *s, struct wait_class *c, node_id node)
 {
-	const struct wait_need k = {.queue = c->queue,
-				    .shape = c->shape,
-				    .priority = c->priority,
-				    .group = GROUP_NONE,
-				    .reclaims_from_ns = TIME_NONE};
+	const struct wait_need k = example_of(c);
 
 	c->node = node;
 	c->on_node = (struct class_answer){.look = s->classes->look,
@@ -461,19 +554,40 @@ static bool is_class_helped_on(struct sim *s, struct wait_class *c, node_id node
 	return c->on_node.is_yes;
 }
 
+static inline bool is_class_helped(struct sim *s, struct wait_class *c, node_id node)
+{
+	return c->node == node && c->on_node.look == s->classes->look ? c->on_node.is_yes
+								      : is_class_helped_on(s, c, node);
+}
+
 /* Who may not take from others yet is helped by no more than who may. */
 bool class_helps_node(struct sim *s, const struct wait_need *k, node_id node)
 {
 	struct wait_class *c = &of(s)->v.v[k->class_at];
-	bool is_yes;
 
 	if (holds_room(s, k))
 		return helps_node(s, k, node);
-	is_yes = c->node == node && c->on_node.look == s->classes->look ? c->on_node.is_yes
-									: is_class_helped_on(s, c, node);
-	if (!is_yes)
+	if (!is_class_helped(s, c, node))
 		return false;
 	return !may_not_reclaim_yet(s, k) || helps_node(s, k, node);
+}
+
+/* Groups for which room is reserved there may be helped where others are not. */
+bool class_helps_some(struct sim *s, uint32_t class_at, node_id node)
+{
+	return ledger_nominated_members(s->ledger) || is_class_helped(s, &of(s)->v.v[class_at], node);
+}
+
+bool class_may_take(struct sim *s, uint32_t class_at, const struct pod *v)
+{
+	const struct wait_need k = example_of(&of(s)->v.v[class_at]);
+
+	return helps_to_evict(s, &k, v);
+}
+
+queue_id class_queue(const struct sim *s, uint32_t class_at)
+{
+	return s->classes->v.v[class_at].queue;
 }
 
 static bool is_helped_on(struct sim *s, const struct wait_need *k, node_id node)
@@ -602,6 +716,14 @@ static uint32_t moves_needed(const struct sim *s, group_id group)
 		lacking += has < (uint32_t)p->min_member ? (uint32_t)p->min_member - has : 0;
 	}
 	return !waiting ? 0 : lacking ? lacking : 1;
+}
+
+bool class_has_room_to_move(struct sim *s, uint32_t class_at)
+{
+	struct wait_class *c = &of(s)->v.v[class_at];
+	const struct type_sums *t = sums_now(s, s->classes, c);
+
+	return !t || t->room >= c->own.amount;
 }
 
 bool class_may_move(struct sim *s, const struct wait_need *k)

@@ -88,12 +88,17 @@ bool helps_reclaim(const struct sim *s, const struct wait_need *k)
 	return l->n == 0;
 }
 
+bool helps_has_no_maximums(const struct sim *s)
+{
+	return s->boundless_tree == ledger_tree_generation(s->ledger) + 1;
+}
+
 bool helps_max(const struct sim *s, const struct wait_need *k)
 {
 	const struct queue_tree *t = ledger_queues(s->ledger);
 	const struct res_list *l = request_of(s, k);
 
-	if (s->boundless_tree == ledger_tree_generation(s->ledger) + 1)
+	if (helps_has_no_maximums(s))
 		return true;
 	for (queue_id q = k->queue; q != QUEUE_NONE; q = queue_get(t, q)->parent) {
 		const struct res_vec *max = &queue_get(t, q)->spec.max;

@@ -49,6 +49,7 @@ bool helps_growth_on(const struct sim *s, queue_id leaf, node_id node);
 /* Is its queue below its guarantee, in something that it asks for? */
 bool helps_reclaim(const struct sim *s, const struct wait_need *k);
 bool helps_max(const struct sim *s, const struct wait_need *k); /* one of it fits below the maximums */
+bool helps_has_no_maximums(const struct sim *s);		/* in the whole tree */
 bool helps_has_max(const struct sim *s, const struct wait_need *k);
 /* Do guarantees and priorities decide alone, so that sums by queue and priority tell what can be had at most? */
 bool helps_by_sums(const struct sim *s);

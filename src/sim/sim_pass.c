@@ -252,6 +252,17 @@ bool wake_has_loose(const struct sim *s)
 	return s->asleep && s->asleep->n_loose;
 }
 
+static bool group_may_move(struct sim *s, const struct class_kinds *c)
+{
+	for (uint32_t i = 0; i < c->v.n; i++) {
+		const struct wait_kind *k = &s->asleep->kinds.v[c->v.v[i]];
+
+		if (k->is_group && (k->is_wary || class_may_move(s, &k->need)))
+			return true;
+	}
+	return false;
+}
+
 bool wake_groups_wait(void *sim)
 {
 	struct sim *s = sim;
@@ -261,10 +272,10 @@ bool wake_groups_wait(void *sim)
 		return true;
 	wait_classes_look_again(s);
 	a->has_looked = false;
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		const struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->classes.n; i++) {
+		const struct class_kinds *c = &a->classes.v[i];
 
-		if (k->is_group && (k->is_wary || class_may_move(s, &k->need)))
+		if (c->v.n && (c->n_wary || class_has_room_to_move(s, i)) && group_may_move(s, c))
 			return true;
 	}
 	return false;
@@ -431,22 +442,32 @@ static void settle(struct sim *s, const struct decision *d)
  * Nobody who got a place in a pass can be a victim in it; in the next he can. And where the place was reserved for him,
  * others could not have it before, but may be able to take it from him now.
  */
+static void wake_class_for_newcomer(struct sim *s, const struct class_kinds *c, const struct pod *p, bool is_unclear)
+{
+	for (uint32_t i = 0; i < c->v.n; i++) {
+		struct wait_kind *k = &s->asleep->kinds.v[c->v.v[i]];
+
+		if (k->must_ask || k->is_nominated || !helps_to_evict(s, &k->need, p) ||
+		    !(is_unclear || kind_is_helped_by_node(s, k, p->node)))
+			continue;
+		if (is_unclear)
+			kind_wake(s, k);
+		else
+			kind_wake_by_node(s, k, p->node);
+	}
+}
+
 static void wake_for_newcomer(struct sim *s, pod_id pod)
 {
 	struct asleep *a = s->asleep;
 	const struct pod *p = ledger_pod(s->ledger, pod);
 	bool is_unclear = wake_is_unclear(s);
 
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->classes.n; i++) {
+		const struct class_kinds *c = &a->classes.v[i];
 
-		if (k->must_ask || k->is_nominated || !(is_unclear || kind_is_helped_by_node(s, k, p->node)) ||
-		    !helps_to_evict(s, &k->need, p))
-			continue;
-		if (is_unclear)
-			kind_wake(s, k);
-		else
-			kind_wake_by_node(s, k, p->node);
+		if (c->v.n && class_may_take(s, i, p) && (is_unclear || c->n_wary || class_helps_some(s, i, p->node)))
+			wake_class_for_newcomer(s, c, p, is_unclear);
 	}
 }
 

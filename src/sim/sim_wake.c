@@ -86,6 +86,17 @@ bool kind_is_still_helped(struct sim *s, const struct wait_kind *k)
 	return k->must_ask;
 }
 
+static void wake_class_by_node(struct sim *s, const struct class_kinds *c, node_id node, bool is_live)
+{
+	for (uint32_t i = 0; i < c->v.n; i++) {
+		struct wait_kind *k = &s->asleep->kinds.v[c->v.v[i]];
+
+		if (!k->must_ask && !(k->is_group && k->is_awake) &&
+		    kind_is_helped_by_node(s, k, is_live ? node : NODE_NONE))
+			kind_wake_by_node(s, k, node);
+	}
+}
+
 void wake_node_gained(struct sim *s, node_id node)
 {
 	struct asleep *a = asleep_of(s);
@@ -97,12 +108,11 @@ void wake_node_gained(struct sim *s, node_id node)
 		return;
 	}
 	wait_classes_look_again(s);
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->classes.n; i++) {
+		const struct class_kinds *c = &a->classes.v[i];
 
-		if (!k->must_ask && !(k->is_group && k->is_awake) &&
-		    kind_is_helped_by_node(s, k, is_live ? node : NODE_NONE))
-			kind_wake_by_node(s, k, node);
+		if (c->v.n && (c->n_wary || (is_live && class_helps_some(s, i, node))))
+			wake_class_by_node(s, c, node, is_live);
 	}
 	wake_node_taken(s, node);
 }
@@ -178,6 +188,19 @@ static bool now_reclaims(struct sim *s, const struct wait_kind *k)
 	return k->is_group ? class_helps_group(s, &k->need) : class_helps_any_node(s, &k->need);
 }
 
+static void wake_class_by_loss(struct sim *s, const struct class_kinds *c)
+{
+	for (uint32_t i = 0; i < c->v.n; i++) {
+		struct wait_kind *k = &s->asleep->kinds.v[c->v.v[i]];
+
+		if (k->must_ask)
+			continue;
+		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) || !k->fitted_max ||
+		    (!k->could_reclaim && now_reclaims(s, k)))
+			kind_wake(s, k);
+	}
+}
+
 void wake_queue_lost(struct sim *s, queue_id leaf)
 {
 	struct asleep *a = asleep_of(s);
@@ -187,15 +210,11 @@ void wake_queue_lost(struct sim *s, queue_id leaf)
 		return;
 	shares = any_shares_limits(s);
 	wait_classes_look_again(s);
-	for (uint32_t i = 0; i < a->live.n; i++) {
-		struct wait_kind *k = &a->kinds.v[a->live.v[i]];
+	for (uint32_t i = 0; i < a->classes.n; i++) {
+		queue_id queue = a->classes.v[i].v.n ? class_queue(s, i) : QUEUE_NONE;
 
-		if (k->must_ask || k->need.queue == QUEUE_NONE ||
-		    !(shares ? shares_path(s, k->need.queue, leaf) : k->need.queue == leaf))
-			continue;
-		if (k->is_wary || k->need.is_kept || (k->is_group && helps_has_max(s, &k->need)) || !k->fitted_max ||
-		    (!k->could_reclaim && now_reclaims(s, k)))
-			kind_wake(s, k);
+		if (queue != QUEUE_NONE && (shares ? shares_path(s, queue, leaf) : queue == leaf))
+			wake_class_by_loss(s, &a->classes.v[i]);
 	}
 }
 
@@ -257,8 +276,14 @@ void wake_queue_grew(struct sim *s, queue_id leaf, group_id group)
 	a->knows_grown = false;
 	if (!a->n_wary && !is_elastic && !helps_growth_of(s, leaf))
 		return;
-	for (uint32_t i = 0; i < a->live.n; i++)
-		wake_kind_by_growth(s, &a->kinds.v[a->live.v[i]], leaf, is_elastic);
+	for (uint32_t i = 0; i < a->classes.n; i++) {
+		const struct class_kinds *c = &a->classes.v[i];
+
+		if (!c->v.n || !(is_elastic || c->n_wary || class_helps_some_growth(s, i, leaf)))
+			continue;
+		for (uint32_t k = 0; k < c->v.n; k++)
+			wake_kind_by_growth(s, &a->kinds.v[c->v.v[k]], leaf, is_elastic);
+	}
 }
 
 /*
