@@ -47,10 +47,10 @@ struct wait_class {
 	node_id helped_on; /* a node that helped it the last time; NODE_NONE: none did */
 	/*
 	 * By node, its generation when it would have lacked room there though all went who might be asked to, whatever
-	 * laws say: that is so until the node or the tree changes. 0: not known.
+	 * laws say: that is so until the node or the tree changes. 0: not known. Good where sums tell (own_sums).
 	 */
 	ARRAY(uint64_t) shut;
-	uint64_t shut_tree; /* the tree's generation then, and 1 */
+	uint64_t shut_tree; /* the tree's generation then */
 	struct {
 		bool is_one; /* it asks for one type, this, and so much of it */
 		res_id type;
@@ -496,15 +496,18 @@ static int64_t lawful_room_on(const struct sim *s, const struct wait_need *k, bo
 	return room;
 }
 
+static inline bool knows_shut(const struct sim *s, const struct wait_class *c)
+{
+	return c->shut.n && c->shut_tree == ledger_tree_generation(s->ledger);
+}
+
 static void remember_shut(const struct sim *s, struct wait_class *c, node_id node, uint64_t generation)
 {
-	uint64_t tree = ledger_tree_generation(s->ledger) + 1;
-
 	if (ledger_node_limit(s->ledger) > SHUT_NODES)
 		return;
-	if (c->shut_tree != tree)
+	if (!knows_shut(s, c))
 		c->shut.n = 0;
-	c->shut_tree = tree;
+	c->shut_tree = ledger_tree_generation(s->ledger);
 	while (c->shut.n <= node)
 		array_push(&c->shut, 0);
 	c->shut.v[node] = generation;
@@ -512,8 +515,7 @@ static void remember_shut(const struct sim *s, struct wait_class *c, node_id nod
 
 static inline bool is_shut(const struct sim *s, const struct wait_class *c, node_id node, uint64_t generation)
 {
-	return node < c->shut.n && generation && c->shut.v[node] == generation &&
-	       c->shut_tree == ledger_tree_generation(s->ledger) + 1;
+	return node < c->shut.n && generation && c->shut.v[node] == generation && knows_shut(s, c);
 }
 
 /* Whether it may take from other queues or not. */
@@ -554,8 +556,18 @@ static bool is_class_helped_on(struct sim *s, struct wait_class *c, node_id node
 	return c->on_node.is_yes;
 }
 
+/* Is it known already that it is not, as most often? */
+static inline bool is_known_shut(const struct sim *s, const struct wait_class *c, node_id node)
+{
+	const struct type_sums *t = node < c->shut.n ? c->own.sums : NULL;
+
+	return t && t->look == s->classes->look && helps_by_sums(s) && is_shut(s, c, node, t->nodes.v[node].generation);
+}
+
 static inline bool is_class_helped(struct sim *s, struct wait_class *c, node_id node)
 {
+	if (is_known_shut(s, c, node))
+		return false;
 	return c->node == node && c->on_node.look == s->classes->look ? c->on_node.is_yes
 								      : is_class_helped_on(s, c, node);
 }
@@ -666,9 +678,12 @@ static void count_places(struct sim *s, struct wait_class *c, const struct wait_
 	for (node_id i = 0; i < t->nodes.n; i++) {
 		const struct node_holds *n = &t->nodes.v[i];
 		bool reclaims = n->free >= c->own.amount ? at_all : by_type;
-		int64_t room = is_lawful && n->held.n <= LAWFUL_MAX ? lawful_room_on(s, k, reclaims, n, t->type)
-								    : room_on(s, k, reclaims, n);
+		int64_t room;
 
+		if (n->free < c->own.amount && lacks_room_anyway(s, c, k, i, n))
+			continue;
+		room = is_lawful && n->held.n <= LAWFUL_MAX ? lawful_room_on(s, k, reclaims, n, t->type)
+							    : room_on(s, k, reclaims, n);
 		c->places += places_in(room, c->own.amount);
 	}
 }
