@@ -362,12 +362,9 @@ struct status cycle_filter(const struct cede_cycle *c, node_id node)
 
 bool cycle_asks(const struct cede_cycle *c, const struct cede_plugin *filter)
 {
-	const struct framework *f = c->framework;
+	uint32_t i = framework_index(c->framework, filter);
 
-	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++)
-		if (plugin_at(c, f->order[POINT_FILTER].v[k])->table == filter)
-			return is_active(c, f->order[POINT_FILTER].v[k]);
-	return false;
+	return i < c->framework->plugins.n && plugin_at(c, i)->points >> POINT_FILTER & 1 && is_active(c, i);
 }
 
 bool cycle_counts_room(const struct cede_cycle *c)

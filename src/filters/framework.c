@@ -161,6 +161,16 @@ static void find_followers(struct framework *f)
 	}
 }
 
+/* Of those that share a guess the first: who asks for another is told by looking at all. */
+static void guess_places(struct framework *f)
+{
+	for (uint32_t i = f->plugins.n; i-- > 0;) {
+		uint64_t hash = (uintptr_t)f->plugins.v[i].table * UINT64_C(0x9E3779B97F4A7C15);
+
+		f->guesses[hash >> (64 - TABLE_BITS)] = (uint8_t)i;
+	}
+}
+
 static enum err_code build_points(struct framework *f, const struct kube_profile *profile, struct err *e)
 {
 	struct name_list multi = {0};
@@ -174,6 +184,7 @@ static enum err_code build_points(struct framework *f, const struct kube_profile
 		rc = build_point(f, &multi, (enum plugin_point)p, &profile->points[p], e);
 	array_free(&multi.v);
 	find_followers(f);
+	guess_places(f);
 	return rc ? rc : check_points(f, e);
 }
 

@@ -14,6 +14,7 @@
 enum {
 	PLUGINS_MAX = 64,   /* bits of a mask */
 	STATIC_SHAPES = 32, /* kinds of pods whose static answers are kept */
+	TABLE_BITS = 7,
 };
 
 /* of one shape, by node id; holds a reference to the shape, so its id cannot come to mean another */
@@ -30,6 +31,7 @@ struct framework {
 	struct plugin_args args;
 	ARRAY(struct framework_plugin) plugins; /* built-in ones first */
 	uint32_t n_builtins;
+	uint8_t guesses[1 << TABLE_BITS]; /* which of them it may be, by the address of its table */
 	ARRAY(uint32_t) order[POINT_COUNT];
 	ARRAY(uint32_t) followers; /* of those with a PreFilter, in its order: who hears of pods that move */
 	struct text complaints;
@@ -53,6 +55,17 @@ struct cycle_value {
 	void *value;
 };
 
+/* The index of a plugin by its table; that of nobody, one beyond the last, if it is not there. */
+static inline uint32_t framework_index(const struct framework *f, const struct cede_plugin *p)
+{
+	uint32_t i = f->guesses[(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> (64 - TABLE_BITS)];
+
+	if (i < f->plugins.n && f->plugins.v[i].table == p)
+		return i;
+	for (i = 0; i < f->plugins.n && f->plugins.v[i].table != p;)
+		i++;
+	return i;
+}
 struct static_cache *framework_static_cache(struct framework *f, shape_id shape);
 /* The ledger moved a pod onto or off a node: tell every plugin that keeps counts. */
 void cycle_pod_moved(struct cede_cycle *c, pod_id pod, node_id node, bool is_added);

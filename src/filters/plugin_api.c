@@ -12,17 +12,12 @@ int64_t cede_cycle_now(const struct cede_cycle *c)
 	return c->now_ns;
 }
 
-/* The index of a plugin by its table; a plugin knows only that. */
+/* A plugin knows its table alone. One slot more than plugins is there for strangers. */
 static uint32_t index_of(const struct cede_cycle *c, const struct cede_plugin *p)
 {
 	const struct framework *f = c->framework;
 
-	if (f->plugins.v[c->running].table == p)
-		return c->running;
-	for (uint32_t i = 0; i < f->plugins.n; i++)
-		if (f->plugins.v[i].table == p)
-			return i;
-	return f->plugins.n; /* one slot more than plugins is there for strangers */
+	return f->plugins.v[c->running].table == p ? c->running : framework_index(f, p);
 }
 
 void cede_set_state(struct cede_cycle *c, const struct cede_plugin *p, void *state)
