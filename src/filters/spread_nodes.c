@@ -8,6 +8,7 @@ static void drop(struct spread_nodes *x, struct vocab *v)
 	for (uint32_t i = 0; i < x->n_rules; i++)
 		bits_free(&x->there[i]);
 	mem_free(x->there);
+	mem_free(x->rules);
 	mem_free(x->v);
 	*x = (struct spread_nodes){0};
 }
@@ -24,11 +25,60 @@ void spread_nodes_forget(struct spread_nodes_cache *s)
 		s->v[i].is_good = false;
 }
 
-/* The one not used for longest makes room. */
-static struct spread_nodes *find(struct spread_nodes_cache *s, const struct cede_cycle *c)
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	bool is_same = a->n == b->n;
+
+	for (uint32_t i = 0; is_same && i < a->n; i++)
+		is_same = a->kv[i].key == b->kv[i].key && a->kv[i].value == b->kv[i].value;
+	return is_same;
+}
+
+static bool same_tolerations(const struct shape *a, const struct shape *b)
+{
+	bool is_same = a->n_tolerations == b->n_tolerations;
+
+	for (uint32_t i = 0; is_same && i < a->n_tolerations; i++) {
+		const struct toleration *x = &a->tolerations[i], *y = &b->tolerations[i];
+
+		is_same = x->key == y->key && x->value == y->value && x->op == y->op && x->effect == y->effect;
+	}
+	return is_same;
+}
+
+/* May both use the same nodes? Where a shape has terms about nodes only itself is looked at. */
+static bool same_nodes(const struct vocab *v, shape_id x, shape_id y)
+{
+	const struct shape *a = shape_get(v, x), *b = shape_get(v, y);
+
+	return x == y || (!a->has_required_terms && !b->has_required_terms &&
+			  same_labels(&a->node_selector, &b->node_selector) && same_tolerations(a, b));
+}
+
+static bool same_rules(const struct spread_nodes *x, const struct spread_rules *rules)
+{
+	bool is_same = x->n_rules == rules->n;
+
+	for (uint32_t i = 0; is_same && i < rules->n; i++)
+		is_same = x->rules[i].topology == rules->v[i].topology && x->rules[i].needs == rules->v[i].needs;
+	return is_same;
+}
+
+static bool is_of(const struct spread_nodes *x, const struct cede_cycle *c, const struct spread_rules *rules)
+{
+	return x->is_used && x->is_good && x->n == ledger_node_limit(c->ledger) && same_rules(x, rules) &&
+	       same_nodes(c->vocab, x->shape, c->p->shape);
+}
+
+/* One that is good; else one of the shape that is no more; else the one not used for longest makes room. */
+static struct spread_nodes *find(struct spread_nodes_cache *s, const struct cede_cycle *c,
+				 const struct spread_rules *rules)
 {
 	struct spread_nodes *x = &s->v[0];
 
+	for (int i = 0; i < SPREAD_SHAPES; i++)
+		if (is_of(&s->v[i], c, rules))
+			return &s->v[i];
 	for (int i = 0; i < SPREAD_SHAPES; i++) {
 		if (s->v[i].is_used && s->v[i].shape == c->p->shape)
 			return &s->v[i];
@@ -50,6 +100,7 @@ static void fit(struct spread_nodes *x, uint32_t n_nodes, uint32_t n_rules)
 	for (uint32_t i = n_rules; i < x->n_rules; i++)
 		bits_free(&x->there[i]);
 	x->there = mem_resize(x->there, n_rules + 1, sizeof(*x->there));
+	x->rules = mem_resize(x->rules, n_rules + 1, sizeof(*x->rules));
 	for (uint32_t i = x->n_rules; i < n_rules; i++)
 		x->there[i] = (struct bits){0};
 	x->n_rules = n_rules;
@@ -60,8 +111,10 @@ static void make(struct spread_nodes *x, const struct cede_cycle *c, const struc
 	fit(x, ledger_node_limit(c->ledger), rules->n);
 	if (x->n)
 		memset(x->v, 0, x->n);
-	for (uint32_t i = 0; i < rules->n; i++)
+	for (uint32_t i = 0; i < rules->n; i++) {
 		bits_reset(&x->there[i]);
+		x->rules[i] = (struct spread_nodes_rule){rules->v[i].topology, rules->v[i].needs};
+	}
 	for (uint32_t k = 0; k < c->n_nodes; k++) {
 		node_id node = c->nodes[k];
 
@@ -76,9 +129,9 @@ static void make(struct spread_nodes *x, const struct cede_cycle *c, const struc
 const struct spread_nodes *spread_nodes_get(struct spread_nodes_cache *s, const struct cede_cycle *c,
 					    const struct spread_rules *rules)
 {
-	struct spread_nodes *x = find(s, c);
+	struct spread_nodes *x = find(s, c, rules);
 
-	if (!x->is_good || x->n_rules != rules->n || x->n != ledger_node_limit(c->ledger))
+	if (!is_of(x, c, rules))
 		make(x, c, rules);
 	x->last_use = ++s->clock;
 	return x;

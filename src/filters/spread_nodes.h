@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread_nodes.h - which nodes and domains the hard constraints of a pod count, kept by its shape until a node changes.
+ * spread_nodes.h - which nodes and domains the hard constraints of a pod count, kept until a node changes.
  *
- * That depends on the shape and on nodes alone: topology keys, node affinity, taints. Each pod that holds reserved room
- * asks for it in each attempt (pod_topology_spread.c), so it is found once. For the thread that has the cycle.
+ * That depends on little of the shape, and on nodes: topology keys, node affinity, taints. Each pod that holds reserved
+ * room asks for it in each attempt (pod_topology_spread.c), so it is found once, for all shapes that say the same of
+ * these: jobs that are spread alike differ in their sizes. For the thread that has the cycle.
  */
 #pragma once
 
@@ -12,13 +13,19 @@
 
 enum { SPREAD_SHAPES = 32 };
 
+struct spread_nodes_rule { /* what matters of one */
+	const struct topology *topology;
+	uint8_t needs;
+};
+
 struct spread_nodes {
-	shape_id shape; /* held while it is in use */
+	shape_id shape; /* one of those it is of; held while it is in use */
 	bool is_used, is_good;
 	uint64_t last_use;
-	uint32_t n;	    /* node ids are below it */
-	uint8_t *v;	    /* enum spread_node, by node id */
-	uint32_t n_rules;   /* of the shape */
+	uint32_t n;	  /* node ids are below it */
+	uint8_t *v;	  /* enum spread_node, by node id */
+	uint32_t n_rules; /* of the shape */
+	struct spread_nodes_rule *rules;
 	struct bits *there; /* per rule: domains in which a node counts */
 };
 
