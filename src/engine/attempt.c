@@ -125,7 +125,7 @@ void attempt_refusal_text(struct attempt *a, struct text *out)
 		text_add(out, "no nodes available to schedule pods");
 		return;
 	}
-	if (a->is_kept && a->kept.counts) {
+	if (a->is_kept && !a->kept.statuses) {
 		fe.counts = a->kept.counts;
 		fe.n_counts = a->kept.n_counts;
 		fe.n = 0;

@@ -139,6 +139,14 @@ static bool node_fits_soon(struct attempt *a, uint32_t i, bool with_stuck)
 	return fits_soon(a, a->c.nodes[i], with_stuck);
 }
 
+/* Did the i-th node refuse it, and could taking pods away help? */
+static bool may_be_helped(const struct attempt *a, uint32_t i)
+{
+	enum cede_code code = a->is_kept ? search_cache_code(&a->kept, i) : a->statuses[i].verdict.code;
+
+	return code == CEDE_UNSCHEDULABLE;
+}
+
 /* nominated: tried before all others, NODE_NONE if none. */
 static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nominated)
 {
@@ -149,7 +157,7 @@ static bool take_leaving_room(struct attempt *a, bool with_stuck, node_id nomina
 	for (uint32_t i = 0; i < a->c.n_nodes; i++) {
 		bool is_nominated = a->c.nodes[i] == nominated;
 
-		if ((found != UINT32_MAX && !is_nominated) || a->statuses[i].verdict.code != CEDE_UNSCHEDULABLE)
+		if ((found != UINT32_MAX && !is_nominated) || !may_be_helped(a, i))
 			continue;
 		if (node_fits_soon(a, i, with_stuck))
 			found = i;

@@ -7,14 +7,7 @@ enum { FILTERS_MIN = 24, FILTERS = 64, ENTRIES = 1 << 19 };
 /* So few are bounded anew in less time than it takes to see what changed about them. */
 enum { FEW_NODES = 64 };
 
-enum { ANSWERS = 16 }; /* different ones that are counted */
-
-struct filter_entry {
-	uint64_t generation; /* 0: nothing known */
-	node_id node;
-	int64_t from_ns, until_ns; /* when: who leaves may be counted on until then */
-	bool is_open;		   /* numbers do not tell: it is asked every time */
-};
+enum { ANSWERS = 16, APART = UINT8_MAX }; /* different ones that are counted; one of more than that */
 
 struct filter_memory {
 	const struct framework *framework;
@@ -23,20 +16,26 @@ struct filter_memory {
 	bool minds;	     /* more than numbers */
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
+	/*
+	 * In the order of nodes. Few different answers, many nodes, and most shapes are new: what has to be written
+	 * for each node is what a shape costs.
+	 */
 	uint32_t n;
-	struct filter_entry *entries; /* in the order of nodes */
-	struct status *statuses;
-	uint8_t *leaving; /* enum leaving_says */
-	/* of all entries together */
+	uint64_t *generations;
+	uint8_t *answers;     /* in counts; APART: in apart */
+	uint8_t *leaving;     /* enum leaving_says */
+	struct status *apart; /* NULL: none is */
+	/* of all nodes together */
 	uint64_t version, changes; /* of the list of nodes, and of nodes that were looked at; version 0: nothing */
-	int64_t from_ns, until_ns; /* all of them are good from and until then, at least */
-	uint32_t n_counts;	   /* more than ANSWERS: not counted */
-	struct status_count counts[ANSWERS];
-	uint32_t n_soon;	    /* FITS_SOON, MAY_FIT_SOON or HAS_STUCK */
-	struct bits feasible, open; /* places */
-	uint32_t n_feasible;
+	int64_t from_ns, until_ns; /* who leaves may be counted on from and until then, at least */
+	uint32_t n_apart;
+	struct status_count counts[ANSWERS]; /* of no node: the place is free */
+	uint32_t n_soon;		     /* FITS_SOON, MAY_FIT_SOON or HAS_STUCK */
+	struct bits feasible;		     /* places */
+	struct bits open;		     /* numbers do not tell: they are asked every time */
+	uint32_t n_feasible, n_possible;
 	bool knows_possible;
-	ARRAY(node_id) possible;
+	ARRAY(node_id) possible; /* unless all are */
 	/* as in struct search; while all nodes are as they were, of pods with these labels, and ids mean the same */
 	uint8_t *closed;
 	uint32_t n_closed;
@@ -96,9 +95,10 @@ static void filter_forget(struct filter_memory *m)
 {
 	if (m->vocab)
 		shape_drop(m->vocab, m->shape);
-	mem_free(m->entries);
-	mem_free(m->statuses);
+	mem_free(m->generations);
+	mem_free(m->answers);
 	mem_free(m->leaving);
+	mem_free(m->apart);
 	bits_free(&m->feasible);
 	bits_free(&m->open);
 	array_free(&m->possible);
@@ -132,11 +132,11 @@ static struct filter_memory *filter_memory_for(struct search_cache *s, const str
 		shape_keep(m->vocab, m->shape);
 	}
 	if (m->n < c->n_nodes) {
-		m->entries = mem_resize(m->entries, c->n_nodes, sizeof(*m->entries));
-		memset(m->entries + m->n, 0, (c->n_nodes - m->n) * sizeof(*m->entries));
-		m->statuses = mem_resize(m->statuses, c->n_nodes, sizeof(*m->statuses));
+		m->generations = mem_resize(m->generations, c->n_nodes, sizeof(*m->generations));
+		m->answers = mem_resize(m->answers, c->n_nodes, sizeof(*m->answers));
 		m->leaving = mem_resize(m->leaving, c->n_nodes, sizeof(*m->leaving));
 		m->n = c->n_nodes;
+		m->version = 0;
 	}
 	m->last_use = ++s->clock;
 	return m;
@@ -166,24 +166,60 @@ static uint8_t sum_leaving(const struct cede_cycle *c, node_id node, int64_t *go
 	return says;
 }
 
-/* What cycle_fits says of a node, by numbers alone where nobody's place there is kept and the node itself is right. */
-static struct status fits(struct cede_cycle *c, const struct want *w, node_id node)
+/* ---- one node ---- */
+
+struct asking { /* all nodes, for one pod */
+	struct cede_cycle *c;
+	struct want want;
+	bool minds;
+	bool by_numbers; /* room is the first thing that filters look at, beside the node's object */
+	const struct ledger_node *nodes;
+	const int64_t *has, *used, *leaving; /* of the first node */
+	uint32_t stride;
+};
+
+static void asking_begin(struct asking *a, struct cede_cycle *c, bool minds)
 {
-	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
-	uint64_t lacking = 0;
-	bool never = false; /* not even if it were empty; of pods that is not said */
+	*a = (struct asking){.c = c,
+			     .minds = minds,
+			     .by_numbers = !minds || cycle_room_comes_first(c),
+			     .nodes = ledger_node(c->ledger, 0),
+			     .has = ledger_node_allocatable(c->ledger, 0),
+			     .used = ledger_node_used(c->ledger, 0),
+			     .leaving = ledger_node_leaving(c->ledger, 0),
+			     .stride = ledger_stride(c->ledger)};
+	want_of(c, &a->want);
+}
 
-	if (ledger_node(c->ledger, node)->nominated.n || !cycle_passes_static(c, node))
-		return cycle_fits(c, node);
-	for (uint32_t k = 0; k < w->n; k++) {
-		res_id r = w->type[k];
+/* What the pod lacks on a node where nobody's place is kept and that is right in itself. */
+static inline struct lack lacks_on(const struct asking *a, node_id node)
+{
+	const int64_t *has = a->has + (size_t)node * a->stride, *used = a->used + (size_t)node * a->stride;
+	struct lack lack = {0};
 
-		lacking |= (uint64_t)(w->amount[k] > has[r] - used[r]) << r;
-		never |= r != RES_PODS && w->amount[k] > has[r];
+	for (uint32_t k = 0; k < a->want.n; k++) {
+		res_id r = a->want.type[k];
+
+		lack_note(&lack, &a->want, k, has[r], a->want.amount[k] - (has[r] - used[r]));
 	}
-	if (!lacking)
-		return (struct status){cede_ok(), PLUGIN_FRAMEWORK};
-	return (struct status){cede_answer(never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, lacking), w->fit_plugin};
+	return lack;
+}
+
+/* Do numbers tell what cycle_fits says of the node, whenever it is asked? Who leaves makes it a matter of time. */
+static inline bool numbers_tell(const struct asking *a, node_id node, struct lack *ret)
+{
+	if (!a->by_numbers || a->nodes[node].nominated.n || !cycle_passes_static(a->c, node) ||
+	    a->leaving[(size_t)node * a->stride + RES_PODS])
+		return false;
+	*ret = lacks_on(a, node);
+	return ret->wanted || !a->minds;
+}
+
+static struct status fits(const struct asking *a, node_id node)
+{
+	if (a->nodes[node].nominated.n || !cycle_passes_static(a->c, node))
+		return cycle_fits(a->c, node);
+	return lack_status(&a->want, lacks_on(a, node));
 }
 
 /* Of a pod that minds more than numbers: are they enough to refuse the node? Else all filters are asked. */
@@ -206,23 +242,28 @@ static uint8_t fits_soon(struct cede_cycle *c, node_id node, const int64_t *gone
 	return status_is_success(&soon) ? FITS_SOON : 0;
 }
 
-static struct filter_entry filter_ask(struct cede_cycle *c, const struct want *w, uint32_t i, bool minds,
-				      struct status *ret, uint8_t *ret_leaving)
+struct asked { /* of one node */
+	struct status says;
+	bool is_open;
+	uint8_t leaving;
+	int64_t from_ns, until_ns;
+};
+
+static struct asked filter_ask(const struct asking *a, node_id node)
 {
-	node_id node = c->nodes[i];
-	struct filter_entry e = {ledger_node(c->ledger, node)->generation, node, INT64_MIN, INT64_MAX, false};
+	struct cede_cycle *c = a->c;
+	struct asked x = {.from_ns = INT64_MIN, .until_ns = INT64_MAX};
 	int64_t gone[RES_MAX];
 
-	*ret = minds ? fits_all(c, node, &e.is_open) : fits(c, w, node);
-	*ret_leaving = 0;
+	x.says = a->minds ? fits_all(c, node, &x.is_open) : fits(a, node);
 	if (ledger_node_leaving(c->ledger, node)[RES_PODS]) {
 		memset(gone, 0, ledger_stride(c->ledger) * sizeof(*gone));
-		*ret_leaving = sum_leaving(c, node, gone, &e.until_ns);
-		e.from_ns = c->now_ns; /* without anybody who leaves, time does not matter */
+		x.leaving = sum_leaving(c, node, gone, &x.until_ns);
+		x.from_ns = c->now_ns; /* without anybody who leaves, time does not matter */
 	}
-	if (*ret_leaving & HAS_LEAVING && ret->verdict.code == CEDE_UNSCHEDULABLE)
-		*ret_leaving |= fits_soon(c, node, gone, minds);
-	return e;
+	if (x.leaving & HAS_LEAVING && x.says.verdict.code == CEDE_UNSCHEDULABLE)
+		x.leaving |= fits_soon(c, node, gone, a->minds);
+	return x;
 }
 
 /* ---- all answers together ---- */
@@ -232,84 +273,138 @@ static bool is_possible(const struct status *s)
 	return s->verdict.code != CEDE_UNRESOLVABLE && s->verdict.code != CEDE_ERROR;
 }
 
-static void count_answer(struct filter_memory *m, const struct status *s, int32_t by)
+static const struct status *answer_at(const struct filter_memory *m, uint32_t i)
 {
-	uint32_t i = 0;
+	return m->answers[i] == APART ? &m->apart[i] : &m->counts[m->answers[i]].s;
+}
 
-	if (m->n_counts > ANSWERS)
-		return;
-	while (i < m->n_counts && !status_same(&m->counts[i].s, s))
-		i++;
-	if (i == m->n_counts) {
-		m->n_counts++;
-		if (i == ANSWERS)
-			return;
-		m->counts[i] = (struct status_count){*s, 0};
+static uint8_t place_of(struct filter_memory *m, const struct status *s)
+{
+	uint8_t place = APART;
+
+	for (uint8_t i = 0; i < ANSWERS; i++) {
+		if (m->counts[i].count && status_same(&m->counts[i].s, s))
+			return i;
+		if (!m->counts[i].count && place == APART)
+			place = i;
 	}
-	m->counts[i].count += (uint32_t)by;
-	if (!m->counts[i].count)
-		m->counts[i] = m->counts[--m->n_counts];
+	if (place != APART)
+		m->counts[place].s = *s;
+	return place;
 }
 
-static void count_entry(struct filter_memory *m, uint32_t i, int32_t by)
+static void keep_apart(struct filter_memory *m, uint32_t i, const struct status *s)
 {
-	count_answer(m, &m->statuses[i], by);
-	m->n_soon += m->leaving[i] & (FITS_SOON | MAY_FIT_SOON | HAS_STUCK) ? (uint32_t)by : 0;
-	if (!status_is_success(&m->statuses[i]))
-		return;
-	m->n_feasible += (uint32_t)by;
-	if (by > 0)
-		bits_set(&m->feasible, i);
+	if (!m->apart)
+		m->apart = mem_resize(NULL, m->n, sizeof(*m->apart));
+	m->apart[i] = *s;
+}
+
+static void add_answer(struct filter_memory *m, uint32_t i, const struct status *s)
+{
+	m->answers[i] = place_of(m, s);
+	if (m->answers[i] == APART)
+		keep_apart(m, i, s);
 	else
+		m->counts[m->answers[i]].count++;
+	m->n_apart += m->answers[i] == APART;
+	m->n_possible += is_possible(s);
+	m->n_soon += (m->leaving[i] & (FITS_SOON | MAY_FIT_SOON | HAS_STUCK)) != 0;
+	if (!status_is_success(s))
+		return;
+	m->n_feasible++;
+	bits_set(&m->feasible, i);
+}
+
+static void drop_answer(struct filter_memory *m, uint32_t i)
+{
+	const struct status *s = answer_at(m, i);
+
+	m->n_possible -= is_possible(s);
+	m->n_soon -= (m->leaving[i] & (FITS_SOON | MAY_FIT_SOON | HAS_STUCK)) != 0;
+	if (status_is_success(s)) {
+		m->n_feasible--;
 		bits_clear(&m->feasible, i);
+	}
+	if (m->answers[i] == APART)
+		m->n_apart--;
+	else
+		m->counts[m->answers[i]].count--;
 }
 
-static bool is_good(const struct filter_entry *e, const struct cede_cycle *c, uint32_t i)
+static void filter_look(struct filter_memory *m, const struct asking *a, uint32_t i)
 {
-	return !e->is_open && e->node == c->nodes[i] &&
-	       e->generation == ledger_node(c->ledger, c->nodes[i])->generation && c->now_ns >= e->from_ns &&
-	       c->now_ns < e->until_ns;
-}
+	node_id node = a->c->nodes[i];
+	struct asked x = filter_ask(a, node);
 
-static void filter_look(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
-{
-	m->entries[i] = filter_ask(c, w, i, m->minds, &m->statuses[i], &m->leaving[i]);
-	if (m->entries[i].is_open)
+	m->generations[i] = a->nodes[node].generation;
+	m->leaving[i] = x.leaving;
+	add_answer(m, i, &x.says);
+	if (x.is_open)
 		bits_set(&m->open, i);
 	else
 		bits_clear(&m->open, i);
+	m->from_ns = x.from_ns > m->from_ns ? x.from_ns : m->from_ns;
+	m->until_ns = x.until_ns < m->until_ns ? x.until_ns : m->until_ns;
+}
+
+static bool is_good(const struct filter_memory *m, const struct asking *a, uint32_t i)
+{
+	return !bits_has(&m->open, i) && m->generations[i] == a->nodes[a->c->nodes[i]].generation;
 }
 
 /* One node that changed or is open; the others are good. */
-static void look_again(struct filter_memory *m, struct cede_cycle *c, const struct want *w, uint32_t i)
+static void look_again(struct filter_memory *m, const struct asking *a, uint32_t i)
 {
-	bool was_possible = is_possible(&m->statuses[i]);
+	bool was_possible = is_possible(answer_at(m, i));
 
-	if (is_good(&m->entries[i], c, i))
+	if (is_good(m, a, i))
 		return;
-	count_entry(m, i, -1);
-	filter_look(m, c, w, i);
-	count_entry(m, i, 1);
-	m->knows_possible &= is_possible(&m->statuses[i]) == was_possible;
-	m->from_ns = m->entries[i].from_ns > m->from_ns ? m->entries[i].from_ns : m->from_ns;
-	m->until_ns = m->entries[i].until_ns < m->until_ns ? m->entries[i].until_ns : m->until_ns;
+	drop_answer(m, i);
+	filter_look(m, a, i);
+	m->knows_possible &= is_possible(answer_at(m, i)) == was_possible;
 }
 
-static void look_at_all(struct filter_memory *m, struct cede_cycle *c, const struct want *w)
+static void forget_answers(struct filter_memory *m)
 {
-	m->n_counts = m->n_soon = m->n_feasible = 0;
+	memset(m->counts, 0, sizeof(m->counts));
+	m->n_apart = m->n_soon = m->n_feasible = m->n_possible = 0;
 	bits_reset(&m->feasible);
+	bits_reset(&m->open);
+	mem_free(m->apart);
+	m->apart = NULL;
 	m->knows_possible = false;
 	m->from_ns = INT64_MIN;
 	m->until_ns = INT64_MAX;
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		const struct filter_entry *e = &m->entries[i];
+}
 
-		if (!is_good(e, c, i))
-			filter_look(m, c, w, i);
-		count_entry(m, i, 1);
-		m->from_ns = e->from_ns > m->from_ns ? e->from_ns : m->from_ns;
-		m->until_ns = e->until_ns < m->until_ns ? e->until_ns : m->until_ns;
+/* Most nodes are full, and lack what the one before them does: then one more says the same. */
+static void look_at_all(struct filter_memory *m, const struct asking *a)
+{
+	const struct cede_cycle *c = a->c;
+	struct lack lack, last = {0};
+	uint8_t said = APART;
+
+	forget_answers(m);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		struct status s;
+
+		if (!numbers_tell(a, c->nodes[i], &lack)) {
+			filter_look(m, a, i);
+			continue;
+		}
+		m->generations[i] = a->nodes[c->nodes[i]].generation;
+		m->leaving[i] = 0;
+		if (said != APART && lack.wanted == last.wanted && lack.is_never == last.is_never) {
+			m->answers[i] = said;
+			m->counts[said].count++;
+			m->n_possible += !lack.is_never;
+			continue;
+		}
+		s = lack_status(&a->want, lack);
+		add_answer(m, i, &s);
+		said = lack.wanted ? m->answers[i] : APART; /* of who has room, the place is noted too */
+		last = lack;
 	}
 	m->version = framework_nodes_version(c->framework);
 	m->changes = ledger_node_changes(c->ledger);
@@ -320,24 +415,24 @@ static bool follow(struct filter_memory *m, struct cede_cycle *c)
 {
 	uint64_t n = ledger_node_changes(c->ledger);
 	bool is_same = true;
-	struct want want;
+	struct asking a;
 
-	want_of(c, &want);
+	asking_begin(&a, c, m->minds);
 	if (m->version != framework_nodes_version(c->framework) || c->now_ns < m->from_ns || c->now_ns >= m->until_ns ||
 	    (m->changes < n && ledger_node_change(c->ledger, m->changes) == NODE_NONE)) {
-		look_at_all(m, c, &want);
+		look_at_all(m, &a);
 		return false;
 	}
 	for (; m->changes < n; m->changes++) {
 		node_id node = ledger_node_change(c->ledger, m->changes);
 		uint32_t i = framework_place(c->framework, node);
 
-		is_same &= i != UINT32_MAX && m->entries[i].generation == ledger_node(c->ledger, node)->generation;
+		is_same &= i != UINT32_MAX && m->generations[i] == a.nodes[node].generation;
 		if (i != UINT32_MAX && !bits_has(&m->open, i))
-			look_again(m, c, &want, i);
+			look_again(m, &a, i);
 	}
 	for (uint32_t i = bits_next(&m->open, 0); i != UINT32_MAX; i = bits_next(&m->open, i + 1))
-		look_again(m, c, &want, i);
+		look_again(m, &a, i);
 	return is_same;
 }
 
@@ -356,16 +451,35 @@ static void begin_closed(struct filter_memory *m, const struct cede_cycle *c, bo
 	m->reuses = reuses;
 }
 
-static void list_possible(struct filter_memory *m, const struct cede_cycle *c)
+static const node_id *list_possible(struct filter_memory *m, const struct cede_cycle *c)
 {
+	if (m->n_possible == c->n_nodes)
+		return c->nodes;
 	if (m->knows_possible)
-		return;
+		return m->possible.v;
 	m->possible.n = 0;
-	array_reserve(&m->possible, c->n_nodes);
+	array_reserve(&m->possible, m->n_possible + 1);
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		if (is_possible(&m->statuses[i]))
+		if (is_possible(answer_at(m, i)))
 			m->possible.v[m->possible.n++] = c->nodes[i];
 	m->knows_possible = true;
+	return m->possible.v;
+}
+
+static void list_answers(const struct filter_memory *m, const struct cede_cycle *c, struct search_cache_filters *ret)
+{
+	struct status_count *counts = arena_n(c->arena, ANSWERS, struct status_count);
+
+	for (uint32_t i = 0; i < ANSWERS; i++)
+		if (m->counts[i].count)
+			counts[ret->n_counts++] = m->counts[i];
+	ret->counts = counts;
+	if (!m->n_apart)
+		return;
+	ret->n_counts = 0;
+	ret->statuses = arena_n(c->arena, c->n_nodes, struct status);
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		ret->statuses[i] = *answer_at(m, i);
 }
 
 static node_id *list_feasible(const struct filter_memory *m, const struct cede_cycle *c)
@@ -395,18 +509,21 @@ bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct se
 	is_same = follow(m, c);
 	if (m->minds)
 		begin_closed(m, c, is_same);
-	list_possible(m, c);
-	*ret = (struct search_cache_filters){.statuses = m->statuses,
-					     .counts = m->n_counts > ANSWERS ? NULL : m->counts,
-					     .n_counts = m->n_counts,
+	*ret = (struct search_cache_filters){.memory = m,
 					     .leaving = m->leaving,
 					     .has_soon = m->n_soon > 0,
 					     .n_feasible = m->n_feasible,
 					     .feasible = m->n_feasible ? list_feasible(m, c) : NULL,
-					     .n_possible = m->possible.n,
-					     .possible = m->possible.v,
+					     .n_possible = m->n_possible,
+					     .possible = list_possible(m, c),
 					     .closed = m->closed};
+	list_answers(m, c, ret);
 	return true;
+}
+
+enum cede_code search_cache_code(const struct search_cache_filters *f, uint32_t i)
+{
+	return answer_at(f->memory, i)->verdict.code;
 }
 
 void search_cache_free(struct search_cache *s)

@@ -34,12 +34,14 @@ enum leaving_says {
 	MAY_FIT_SOON = 8, /* there is room for it then: filters have to be asked */
 };
 
+struct filter_memory;
 struct search_cache_filters { /* in the order of the cycle's nodes; good until the next call */
-	struct status *statuses;
-	const struct status_count *counts; /* the same, counted; NULL: too many different ones */
+	const struct filter_memory *memory;
+	const struct status_count *counts; /* what nodes say, counted; in the cycle's arena */
 	uint32_t n_counts;
-	const uint8_t *leaving; /* enum leaving_says */
-	bool has_soon;		/* FITS_SOON, MAY_FIT_SOON or HAS_STUCK is said of some node */
+	struct status *statuses; /* instead, of each node, where too many say different things; else NULL */
+	const uint8_t *leaving;	 /* enum leaving_says */
+	bool has_soon;		 /* FITS_SOON, MAY_FIT_SOON or HAS_STUCK is said of some node */
 	uint32_t n_feasible;
 	node_id *feasible; /* in the cycle's arena */
 	uint32_t n_possible;
@@ -48,3 +50,4 @@ struct search_cache_filters { /* in the order of the cycle's nodes; good until t
 };
 /* What cycle_fits would say of all nodes. False: nothing is kept for this pod, and nothing was done. */
 bool search_cache_filter(struct search_cache *s, struct cede_cycle *c, struct search_cache_filters *ret);
+enum cede_code search_cache_code(const struct search_cache_filters *f, uint32_t i); /* of the i-th node */

@@ -372,6 +372,20 @@ bool cycle_counts_room(const struct cede_cycle *c)
 	return cycle_asks(c, &resources_fit_plugin);
 }
 
+bool cycle_room_comes_first(const struct cede_cycle *c)
+{
+	const struct framework *f = c->framework;
+
+	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+		uint32_t i = f->order[POINT_FILTER].v[k];
+
+		if (is_active(c, i) && !is_static(plugin_at(c, i)))
+			return plugin_at(c, i)->table == &resources_fit_plugin && !f->args.n_ignored_resources &&
+			       !f->args.n_ignored_groups;
+	}
+	return false;
+}
+
 bool cycle_is_by_room(const struct cede_cycle *c)
 {
 	const struct framework *f = c->framework;

@@ -172,6 +172,8 @@ struct status cycle_fits(struct cede_cycle *c, node_id node);
 bool cycle_is_full(struct cede_cycle *c, node_id node, struct status *ret);
 /* Do the resources have a say at all? */
 bool cycle_counts_room(const struct cede_cycle *c);
+/* Of the filters that depend on more than shape and node, are the resources the first to speak, of every type? */
+bool cycle_room_comes_first(const struct cede_cycle *c);
 /* Of the filters that may speak for this pod, do only the resources depend on pods? Then numbers tell who fits. */
 bool cycle_is_by_room(const struct cede_cycle *c);
 /* Do all filters that look at the node's object alone let it pass? */
