@@ -4,6 +4,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@
 struct arena_block {
 	struct arena_block *next;
 	size_t cap, used;
-	size_t dirty; /* bytes past this were never handed out and are still zero from calloc */
+	size_t dirty; /* bytes past this were never handed out and are still zero */
 	alignas(max_align_t) unsigned char data[];
 };
 
@@ -70,12 +71,22 @@ static size_t round_up(size_t size)
 	return (size + mask) & ~mask;
 }
 
+/*
+ * Memory that the system hands out anew is zero without being touched, but only for big pieces; smaller ones are made
+ * of what was freed, and then each piece is zeroed when it is handed out: much of a block never is.
+ */
+enum { ZERO_FROM = 1 << 18 };
+
 static struct arena_block *block_new(struct arena *a, size_t cap)
 {
 	if (cap > SIZE_MAX - sizeof(struct arena_block))
 		mem_fail();
-	struct arena_block *b = mem_alloc(sizeof(*b) + cap);
+	bool is_zero = cap >= ZERO_FROM;
+	struct arena_block *b = is_zero ? mem_alloc(sizeof(*b) + cap) : mem_resize(NULL, 1, sizeof(*b) + cap);
+	b->next = NULL;
 	b->cap = cap;
+	b->used = 0;
+	b->dirty = is_zero ? 0 : cap;
 	poison(b->data, cap);
 	a->bytes += sizeof(*b) + cap;
 	return b;
