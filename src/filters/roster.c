@@ -83,14 +83,61 @@ void roster_remove(struct roster *r, const struct ledger *l, pod_id pod)
 	note_labelset(r, l, p->labelset);
 }
 
+/* ---- wary pods ---- */
+
+static uint32_t new_number(struct wary_pods *w, pod_id pod)
+{
+	uint32_t i = w->free.n ? array_pop(&w->free) : w->pods.n;
+
+	if (i == w->pods.n)
+		array_push(&w->pods, pod);
+	w->pods.v[i] = pod;
+	map_put(&w->number_of, pod, i);
+	return i;
+}
+
+static void drop_number(struct wary_pods *w, pod_id pod, uint32_t i)
+{
+	map_del(&w->number_of, pod);
+	w->pods.v[i] = POD_NONE;
+	array_push(&w->free, i);
+}
+
 void roster_hold(struct roster *r, const struct ledger *l, pod_id pod, bool holds)
 {
-	id_index_put(&r->by_wary, pod, holds ? kind_key(ledger_pod(l, pod)) : 0);
+	struct wary_pods *w = &r->wary;
+	uint32_t i = map_get(&w->number_of, pod);
+
+	if (i == MAP_NONE && holds)
+		i = new_number(w, pod);
+	if (i == MAP_NONE)
+		return;
+	id_index_put(&w->by_kind, i, holds ? kind_key(ledger_pod(l, pod)) : 0);
+	if (!holds)
+		drop_number(w, pod, i);
+}
+
+static pod_id wary_pod(const struct wary_pods *w, uint32_t i)
+{
+	return i == ID_NONE ? POD_NONE : w->pods.v[i];
+}
+
+pod_id roster_wary_first(const struct roster *r, shape_id shape, labelset_id labelset)
+{
+	return wary_pod(&r->wary, id_index_first(&r->wary.by_kind, map_key2(shape + 1, labelset)));
+}
+
+pod_id roster_wary_next(const struct roster *r, pod_id pod)
+{
+	return wary_pod(&r->wary, id_index_next(&r->wary.by_kind, map_get(&r->wary.number_of, pod)));
 }
 
 void roster_free(struct roster *r)
 {
-	id_index_free(&r->by_wary);
+	map_free(&r->wary.number_of);
+	array_free(&r->wary.pods);
+	array_free(&r->wary.free);
+	id_index_free(&r->wary.by_kind);
 	id_index_free(&r->by_labelset);
 	id_index_free(&r->by_ns);
 	id_index_free(&r->by_terms);
@@ -108,13 +155,23 @@ struct roster_group roster_group_at(const struct roster *r, uint32_t i)
 
 struct roster_group roster_wary_at(const struct roster *r, uint32_t i)
 {
-	return group_of(&r->by_wary.lists.v[i]);
+	struct roster_group g = group_of(&r->wary.by_kind.lists.v[i]);
+
+	g.first = wary_pod(&r->wary, g.first);
+	return g;
 }
 
 /* 0: in none. */
 static uint64_t key_of(const struct id_index *x, uint32_t id)
 {
 	return id < x->links.n && x->links.v[id].list != ID_NONE ? x->lists.v[x->links.v[id].list].key : 0;
+}
+
+static uint64_t wary_key_of(const struct wary_pods *w, pod_id pod)
+{
+	uint32_t i = map_get(&w->number_of, pod);
+
+	return i == MAP_NONE || w->pods.v[i] != pod ? 0 : key_of(&w->by_kind, i);
 }
 
 enum err_code roster_check(const struct roster *r, const struct ledger *l, struct err *e)
@@ -125,7 +182,7 @@ enum err_code roster_check(const struct roster *r, const struct ledger *l, struc
 
 		if ((r->has_pods && key_of(&r->by_labelset, id) != (is_there ? labelset_key(p) : 0)) ||
 		    key_of(&r->by_terms, id) != (is_there ? terms_key(l, p) : 0) ||
-		    key_of(&r->by_wary, id) != (is_wary ? kind_key(p) : 0))
+		    wary_key_of(&r->wary, id) != (is_wary ? kind_key(p) : 0))
 			return err_fail(e, ERR_INTERNAL, "roster: pod %u is in the wrong list", id);
 	}
 	for (labelset_id k = 0; k < labelset_limit(ledger_vocab(l)); k++)

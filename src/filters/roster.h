@@ -21,14 +21,21 @@
 #include "ledger/id_index.h"
 #include "ledger/ledger.h"
 
+/* Few pods are wary: they have numbers of their own, so that nothing is as large as the list of all pods. */
+struct wary_pods {
+	struct map number_of; /* by pod id */
+	ARRAY(pod_id) pods;   /* by number; POD_NONE: it is free */
+	ARRAY(uint32_t) free;
+	struct id_index by_kind; /* numbers, by shape and label set */
+};
+
 struct roster {
 	bool has_pods;		     /* by_labelset is made and follows */
 	struct id_index by_labelset; /* pods */
 	struct id_index by_ns;	     /* label sets that have pods */
 	/* pods with (anti-)affinity to others, by shape and label set: their terms say the same */
 	struct id_index by_terms;
-	/* wary pods (ledger_next_wary), by shape and label set */
-	struct id_index by_wary;
+	struct wary_pods wary; /* ledger_next_wary */
 };
 
 void roster_add(struct roster *r, const struct ledger *l, pod_id pod);
@@ -89,17 +96,11 @@ static inline pod_id roster_group_next(const struct roster *r, pod_id pod)
 /* The same of wary pods, which hold reserved room. */
 static inline uint32_t roster_wary_limit(const struct roster *r)
 {
-	return r->by_wary.lists.n;
-}
-static inline pod_id roster_wary_first(const struct roster *r, shape_id shape, labelset_id labelset)
-{
-	return id_index_first(&r->by_wary, map_key2(shape + 1, labelset));
+	return r->wary.by_kind.lists.n;
 }
 struct roster_group roster_wary_at(const struct roster *r, uint32_t i);
-static inline pod_id roster_wary_next(const struct roster *r, pod_id pod)
-{
-	return id_index_next(&r->by_wary, pod);
-}
+pod_id roster_wary_first(const struct roster *r, shape_id shape, labelset_id labelset);
+pod_id roster_wary_next(const struct roster *r, pod_id pod);
 
 struct framework;
 /* Made when somebody asks for it first; for the thread that has the cycle. */
