@@ -174,6 +174,26 @@ static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, cons
 	return at;
 }
 
+/* The same by what the pod says itself, without what its shape and labels stand for. */
+static inline uint32_t kind_by_pod(struct node_rows *r, const struct ledger *l, const struct pod *p)
+{
+	struct alike is = {.stamp = r->kin_stamp,
+			   .spec = map_key2(p->shape, p->labelset),
+			   .rank = map_key2(p->queue, (uint32_t)p->priority),
+			   .flags = (uint32_t)p->preemptibility << 8 | (uint32_t)p->allows_preemption << 1 |
+				    p->is_daemon};
+	uint64_t mix = is.spec * UINT64_C(0x9E3779B97F4A7C15) + is.rank * UINT64_C(0xC2B2AE3D27D4EB4F) + is.flags;
+	struct alike *x = &r->alike[mix * UINT64_C(0x165667B19E3779F9) >> (64 - ALIKE_BITS)];
+
+	if (p->group != GROUP_NONE || p->has_class)
+		return kind_of(r, l, p);
+	if ((x->stamp ^ is.stamp) | (x->spec ^ is.spec) | (x->rank ^ is.rank) | (x->flags ^ is.flags)) {
+		is.kind = kind_of(r, l, p);
+		*x = is;
+	}
+	return x->kind;
+}
+
 /* ---- rows ---- */
 
 /* As lost_ns_of has it. */
@@ -313,10 +333,10 @@ static inline bool is_apart(const struct pod *p)
 	return (p->has_checkpoint || p->started_ns == TIME_NONE) && pod_since(p) != p->started_ns;
 }
 
-static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p, uint64_t key,
-		     struct pod_row *row)
+static inline void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p,
+			    uint64_t key, struct pod_row *row)
 {
-	uint32_t id = kind_of(r, l, p);
+	uint32_t id = kind_by_pod(r, l, p);
 	struct row_kind *kind = &r->kinds.v[id];
 
 	*row = (struct pod_row){.pod = (pod_id)key,
@@ -328,6 +348,27 @@ static void fill_row(struct node_rows *r, const struct ledger *l, node_id node, 
 				.started_ns = p->started_ns};
 	kind->at = node;
 	kind->n_rows++;
+}
+
+/* As they were lined up. */
+static void fill_rows(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *pods,
+		      struct pod_rows *rows)
+{
+	const uint64_t *keys = r->keys.v;
+	struct pod_row *v = rows->v;
+	uint32_t n = rows->n;
+	queue_id first = n ? pods[(pod_id)keys[0]].queue : QUEUE_NONE;
+	bool has_groups = false, is_of_one = true;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pod *p = &pods[(pod_id)keys[i]];
+
+		fill_row(r, l, node, p, keys[i], &v[i]);
+		has_groups |= p->group != GROUP_NONE;
+		is_of_one &= p->queue == first;
+	}
+	rows->has_groups = has_groups;
+	rows->queue = is_of_one ? first : QUEUE_NONE;
 }
 
 static void build(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
@@ -344,15 +385,7 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 	if (r->keys.cap < 2 * n->pods.n)
 		array_reserve(&r->keys, 2 * n->pods.n);
 	rows->n = n->pods.n ? line_up(l, n, pods, r->keys.v) : 0;
-	rows->has_groups = false;
-	rows->queue = rows->n ? pods[(pod_id)r->keys.v[0]].queue : QUEUE_NONE;
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct pod *p = &pods[(pod_id)r->keys.v[i]];
-
-		fill_row(r, l, node, p, r->keys.v[i], &rows->v[i]);
-		rows->has_groups |= p->group != GROUP_NONE;
-		rows->queue = p->queue == rows->queue ? p->queue : QUEUE_NONE;
-	}
+	fill_rows(r, l, node, pods, rows);
 	rows->generation = n->generation;
 }
 

@@ -51,7 +51,16 @@ struct row_kind {
 	uint32_t n_rows;
 };
 
-enum { SEEN_BITS = 13 };
+enum { SEEN_BITS = 13, ALIKE_BITS = 10 };
+
+/* Pods on their own that say the same where kinds are told apart: the next one's kind is often known by that. */
+struct alike {
+	uint64_t stamp; /* of what is known of shapes and label sets; 0: nobody */
+	uint64_t spec;	/* shape and label set */
+	uint64_t rank;	/* queue and priority */
+	uint32_t flags;
+	uint32_t kind;
+};
 
 struct kin { /* what kinds are told apart by, of a shape or a label set */
 	uint64_t stamp;
@@ -70,8 +79,9 @@ struct node_rows {
 	ARRAY(uint64_t) keys;		/* of one node, to sort */
 	struct kin *shapes, *labelsets; /* by id */
 	uint32_t n_shapes, n_labelsets;
-	uint64_t kin_stamp;	       /* only grows */
-	uint64_t reuses;	       /* of ids, when they were learned */
+	uint64_t kin_stamp; /* only grows */
+	uint64_t reuses;    /* of ids, when they were learned */
+	struct alike alike[1 << ALIKE_BITS];
 	uint32_t seen[1 << SEEN_BITS]; /* kinds that were found, and one more: the next pod's is often one of them */
 };
 
