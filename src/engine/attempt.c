@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "engine/attempt.h"
+#include "engine/displace_internal.h"
 
 #include <stdlib.h>
 
@@ -33,11 +34,16 @@ static uint32_t position(const struct cede_cycle *c, node_id node)
 void attempt_filter(struct attempt *a)
 {
 	struct cede_cycle *c = &a->c;
+	bool by_numbers =
+		!c->moves_all && status_is_success(&c->pre_filter) && !c->has_node_set && cycle_room_comes_first(c);
+	struct want want;
 
+	if (by_numbers)
+		want_of(c, &want);
 	a->statuses = arena_n(c->arena, c->n_nodes + 1, struct status);
 	a->feasible = arena_n(c->arena, c->n_nodes + 1, node_id);
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		a->statuses[i] = cycle_fits(c, c->nodes[i]);
+		a->statuses[i] = by_numbers ? fits_by_numbers(c, &want, c->nodes[i]) : cycle_fits(c, c->nodes[i]);
 		if (status_is_success(&a->statuses[i]))
 			a->feasible[a->n_feasible++] = c->nodes[i];
 	}

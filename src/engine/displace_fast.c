@@ -38,6 +38,21 @@ void want_of(const struct cede_cycle *c, struct want *w)
 	}
 }
 
+struct status fits_by_numbers(struct cede_cycle *c, const struct want *w, node_id node)
+{
+	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);
+	struct lack lack = {0};
+
+	if (ledger_node(c->ledger, node)->nominated.n || !cycle_passes_static(c, node))
+		return cycle_fits(c, node);
+	for (uint32_t k = 0; k < w->n; k++) {
+		res_id r = w->type[k];
+
+		lack_note(&lack, w, k, has[r], w->amount[k] - (has[r] - used[r]));
+	}
+	return lack.wanted ? lack_status(w, lack) : cycle_fits(c, node);
+}
+
 void displace_room(const struct cede_cycle *c, const struct want *w, node_id node, int64_t *ret)
 {
 	const int64_t *has = ledger_node_allocatable(c->ledger, node), *used = ledger_node_used(c->ledger, node);

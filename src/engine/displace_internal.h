@@ -50,6 +50,11 @@ static inline struct status lack_status(const struct want *w, struct lack lack)
 	return (struct status){cede_answer(lack.is_never ? CEDE_UNRESOLVABLE : CEDE_UNSCHEDULABLE, 0, types),
 			       w->fit_plugin};
 }
+/*
+ * What cycle_fits says of the node, where room is what filters look at first (cycle_room_comes_first) and all nodes may
+ * be used: most are too full, which needs no filter.
+ */
+struct status fits_by_numbers(struct cede_cycle *c, const struct want *w, node_id node);
 /* How much more is wanted than displace_room says. */
 void displace_lacks(const struct cede_cycle *c, const struct want *w, node_id node, int64_t *ret);
 /* Of the wanted types, beside those whose nominations hold against this pod. */
