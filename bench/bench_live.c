@@ -67,6 +67,8 @@ static const struct row rows[] = {
 	ROW("budgets", DEFAULT, 50, 20, 2, 50, .o.budgets = 2000),
 	ROW("affinity", DEFAULT, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_AFFINITY),
 	ROW("spread", DEFAULT, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_SPREAD),
+	ROW("affinity-kubernetes", KUBERNETES, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_AFFINITY),
+	ROW("spread-kubernetes", KUBERNETES, 5000, 30, 2, 20, .is_live = true, .o.shape = LIVE_SPREAD),
 	ROW("default-large", DEFAULT, 100000, 30, 2, 1000, .is_live = false),
 };
 /* clang-format on */
