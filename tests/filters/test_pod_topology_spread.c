@@ -79,38 +79,70 @@ static void KF_4_reasons_are_kubernetes_own(void **state)
 	assert_string_equal(filter_text("PodTopologySpread", p, "c"), NO_KEY);
 }
 
+static const struct usable_nodes {
+	const char *says, *spread, *selector, *required, *tolerations, *answers;
+} usable_nodes[] = {
+	{"all nodes count for a pod that may go anywhere", "zone 1 app=w", NULL, NULL, NULL, "a=no b=no t=yes"},
+	{"zone 2 is closed by the node selector", "zone 1 app=w", "disk=ssd", NULL, NULL, "a=yes b=yes t=yes"},
+	{"by required affinity", "zone 1 app=w", NULL, "disk=ssd", NULL, "a=yes b=yes t=yes"},
+	{"a policy may ignore that", "zone 1 any-affinity app=w", "disk=ssd", NULL, NULL, "a=no b=no t=yes"},
+	{"taints close nothing unless a policy says so", "zone 1 app=w", NULL, NULL, NULL, "a=no b=no t=yes"},
+	{"then they do", "zone 1 taints app=w", NULL, NULL, NULL, "a=yes b=yes t=yes"},
+	{"but not what is tolerated", "zone 1 taints app=w", NULL, NULL, "gone", "a=no b=no t=yes"},
+};
+
+static void put_usable_nodes(void)
+{
+	put_nodes("a zone=1 disk=ssd; b zone=1 disk=ssd");
+	put_node(
+		(struct node_text){.name = "t", .labels = "zone=2", .taints = "gone:NoSchedule soft:PreferNoSchedule"});
+	put_pods("a:app=w");
+}
+
+static pod_id put_usable(const struct usable_nodes *row, const char *name)
+{
+	struct shape s = spreads_of(row->spread);
+
+	return put_pod((struct pod_text){.name = name,
+					 .labels = "app=w",
+					 .selector = row->selector,
+					 .required = row->required,
+					 .tolerations = row->tolerations,
+					 .shape = &s});
+}
+
 static void KF_4_nodes_the_pod_cannot_use_do_not_count(void **state)
 {
-	static const struct {
-		const char *says, *spread, *selector, *required, *tolerations, *answers;
-	} rows[] = {
-		{"all nodes count for a pod that may go anywhere", "zone 1 app=w", NULL, NULL, NULL, "a=no b=no t=yes"},
-		{"zone 2 is closed by the node selector", "zone 1 app=w", "disk=ssd", NULL, NULL, "a=yes b=yes t=yes"},
-		{"by required affinity", "zone 1 app=w", NULL, "disk=ssd", NULL, "a=yes b=yes t=yes"},
-		{"a policy may ignore that", "zone 1 any-affinity app=w", "disk=ssd", NULL, NULL, "a=no b=no t=yes"},
-		{"taints close nothing unless a policy says so", "zone 1 app=w", NULL, NULL, NULL, "a=no b=no t=yes"},
-		{"then they do", "zone 1 taints app=w", NULL, NULL, NULL, "a=yes b=yes t=yes"},
-		{"but not what is tolerated", "zone 1 taints app=w", NULL, NULL, "gone", "a=no b=no t=yes"},
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct shape s;
-
+	for (size_t i = 0; i < COUNT(usable_nodes); i++) {
 		fixture_reset();
-		put_nodes("a zone=1 disk=ssd; b zone=1 disk=ssd");
-		put_node((struct node_text){
-			.name = "t", .labels = "zone=2", .taints = "gone:NoSchedule soft:PreferNoSchedule"});
-		put_pods("a:app=w");
-		s = spreads_of(rows[i].spread);
-		expect_text(rows[i].says,
-			    answers(PLUGIN, put_pod((struct pod_text){.name = "waiting",
-								      .labels = "app=w",
-								      .selector = rows[i].selector,
-								      .required = rows[i].required,
-								      .tolerations = rows[i].tolerations,
-								      .shape = &s})),
-			    rows[i].answers);
+		put_usable_nodes();
+		expect_text(usable_nodes[i].says, answers(PLUGIN, put_usable(&usable_nodes[i], "waiting")),
+			    usable_nodes[i].answers);
 	}
+}
+
+/* The same framework is asked for another pod. */
+static void expect_next(const struct usable_nodes *row, pod_id pod)
+{
+	cycle_end(&f.cycle);
+	cycle_begin(&f.cycle, f.framework, f.arena, pod, 0);
+	expect_text(row->says, answers_in(&f.cycle, PLUGIN), row->answers);
+}
+
+/* One after the other, each after each: what is known of nodes is not told to who may use others. */
+static void who_may_use_other_nodes_is_told_apart(void **state)
+{
+	pod_id pods[COUNT(usable_nodes)];
+
+	put_usable_nodes();
+	for (size_t i = 0; i < COUNT(usable_nodes); i++)
+		pods[i] = put_usable(&usable_nodes[i], arena_printf(f.arena, "waiting%zu", i));
+	for (size_t i = 0; i < COUNT(usable_nodes); i++)
+		for (size_t k = 0; k < COUNT(usable_nodes); k++) {
+			cycle_start(PLUGIN->name, pods[i]);
+			expect_next(&usable_nodes[k], pods[k]);
+			expect_next(&usable_nodes[i], pods[i]);
+		}
 }
 
 static void KF_7_spread_is_judged_with_the_victims_gone(void **state)
@@ -642,6 +674,7 @@ int main(void)
 		FIXTURE_TEST(KF_4_hard_constraints),
 		FIXTURE_TEST(KF_4_reasons_are_kubernetes_own),
 		FIXTURE_TEST(KF_4_nodes_the_pod_cannot_use_do_not_count),
+		FIXTURE_TEST(who_may_use_other_nodes_is_told_apart),
 		FIXTURE_TEST(KF_7_spread_is_judged_with_the_victims_gone),
 		FIXTURE_TEST(KF_2_pods_that_begin_to_leave_no_longer_count),
 		FIXTURE_TEST(KF_7_taking_away_a_pod_that_was_leaving_counts_as_in_kubernetes),
