@@ -223,8 +223,10 @@ static void forget_node(struct search_bounds *b, const struct ledger *l, node_id
 	if (node < b->rows.n)
 		node_rows_of(&b->rows, l, node);
 	for (int i = 0; i < CLASSES; i++)
-		if (node < b->classes[i].n_nodes)
+		if (node < b->classes[i].n_nodes) {
 			b->classes[i].nodes[node].generation = 0;
+			b->classes[i].blocks.list_id = 0;
+		}
 	memories_forget_node(b, node);
 }
 
@@ -420,7 +422,7 @@ static bool is_told(const struct search_bounds *b, const struct bound_block *k)
 static uint32_t bound_block(struct search_bounds *b, const node_id *nodes, uint32_t from, uint32_t to, bool as_block,
 			    struct node_bound *ret)
 {
-	const struct bound_block *k = as_block ? block_find(b, from) : NULL;
+	const struct bound_block *k = as_block ? block_find(b, from, is_listing(b)) : NULL;
 	uint32_t count;
 
 	if (k && !is_told(b, k)) {
@@ -467,8 +469,8 @@ uint32_t search_bound_open(struct node_search *g, const struct node_bound *block
 	struct search_bounds *b = bounds_of(g);
 	uint32_t from = block->at, n;
 
-	if (!block_is_borrowed(b, from))
-		return block_open(b, from, ret);
+	if (block_open(b, from, ret, &n))
+		return n;
 	n = bound_each(b, b->memory->list.v, from, block_end(b, from, b->memory->list.n), ret);
 	block_keep(b, from);
 	return n;

@@ -2,7 +2,8 @@
 /*
  * search_bound_internal.h - what search_bound.c (all nodes), search_rows.c (one node, row by row), search_kinds.c (what
  * rules say of each kind of pod), search_cover.c (the least that a set costs that is enough), search_class.c (what a
- * node offers all searches of which rules say the same) and search_memory.c (bounds of a shape) share; for them alone.
+ * node offers all searches of which rules say the same), search_block.c (the same of several nodes together) and
+ * search_memory.c (bounds of a shape) share; for them alone.
  */
 #pragma once
 
@@ -97,6 +98,31 @@ struct class_node {	     /* beside its levels */
 	int64_t clear[CLASS_TYPES]; /* who did not opt out, and takes no queue below its guarantee for sure */
 };
 
+struct class_block_level { /* of several nodes: the most that any of them offers, and the least that is lost */
+	int64_t priority;
+	int64_t by_all[CLASS_TYPES];		   /* room with all of them gone */
+	int64_t by_few[CHEAPEST - 1][CLASS_TYPES]; /* with as many as the one largest, two, three take */
+	int64_t lost[CHEAPEST];			   /* as of a level */
+};
+
+struct class_block {
+	bool is_known;
+	bool is_silent; /* nobody has to be told of, on any of them */
+	bool has_last;
+	uint8_t n_levels;
+	int64_t until_ns;
+	int64_t all[CLASS_TYPES], clear[CLASS_TYPES]; /* room, if those went */
+	struct class_block_level levels[LEVELS];
+};
+
+struct class_blocks { /* of one list of nodes */
+	uint64_t list_id;
+	uint64_t stamp;	  /* of the search that they are right for */
+	uint64_t changes; /* of nodes that were seen */
+	struct class_block *v;
+	uint32_t n;
+};
+
 struct known_answer { /* of a kind of pod */
 	int64_t window_ns;
 	uint8_t says;
@@ -123,6 +149,7 @@ struct search_class {
 	/* LEVELS of each node, apart: where nobody may go their memory is never touched, and nothing is in it */
 	struct class_level *levels;
 	uint32_t n_nodes;
+	struct class_blocks blocks;
 };
 
 enum { CLASSES_MIN = 4, CLASSES = 32, MEMORIES_MIN = 24, MEMORIES = 96, CLASS_ENTRIES = 1 << 18, ENTRIES = 1 << 21 };
@@ -159,10 +186,9 @@ static inline struct node_bound entry_bound(const struct bound_entry *e, int64_t
 
 enum { BLOCK_CLASSES = 4 };
 
-struct bound_block {	  /* entries of some nodes, one after the other in the list */
-	bool is_known;	  /* all of them are, in these classes, and nothing changed since */
-	bool is_borrowed; /* the bound of one who asks for less: there are no entries */
-	bool has_shorts;
+struct bound_block {	/* entries of some nodes, one after the other in the list */
+	bool is_known;	/* all of them are, in these classes, and nothing changed since */
+	bool is_sketch; /* only the least of them is known: there are no entries */
 	bool is_open;	/* a set may be enough on some of them */
 	bool is_silent; /* all of them are */
 	bool has_last;	/* some of them have */
@@ -172,7 +198,6 @@ struct bound_block {	  /* entries of some nodes, one after the other in the list
 	int64_t until_ns;	 /* the first minimum runtime ends */
 	uint64_t members;	 /* as of entries; 0: whoever is a driver */
 	struct node_bound least; /* of those on which a set may be enough */
-	uint64_t shorts[WANTED]; /* nodes that are short of each wanted type; if has_shorts */
 };
 
 struct bound_want { /* what a shape asks for */
@@ -184,9 +209,12 @@ struct bound_want { /* what a shape asks for */
 struct bound_rooms { /* of the nodes of one list, whoever wants it */
 	uint64_t list_id;
 	struct bound_want want; /* the types, in their order */
+	uint64_t stamp;		/* of the search that they are right for */
 	uint64_t changes;	/* of nodes that were seen */
 	struct bits is_known;	/* by block */
+	struct bits is_lasting; /* by block: whatever the time */
 	int64_t *v;		/* by place in the list, of each type */
+	int64_t *most, *least;	/* by block */
 	uint32_t n;		/* room for so many */
 };
 
@@ -246,10 +274,7 @@ struct search_bounds { /* memory used by one search after the other */
 	ARRAY(node_id) made_list;	   /* the last that they were made for */
 	struct search_class classes[CLASSES];
 	struct bound_memory memories[MEMORIES];
-	struct search_inside inside[MEMORIES];	/* the last of them, by shape */
-	struct bound_memory *lenders[MEMORIES]; /* of whom the present search may borrow bounds */
-	uint32_t n_lenders;
-	uint64_t lenders_stamp; /* of the search they were found for */
+	struct search_inside inside[MEMORIES]; /* the last of them, by shape */
 	struct bound_rooms rooms;
 	uint64_t clock, class_ids, list_ids;
 	uint64_t stamp; /* of the search; only grows */
@@ -418,6 +443,32 @@ bool class_bound(struct search_bounds *b, const struct search_class *c, node_id 
 void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers */
 void classes_free(struct search_bounds *b);
 
+/* Which of the wanted types those are. */
+const struct class_wanted *class_wanted_types(struct search_bounds *b, uint64_t types);
+static inline struct class_level *class_levels(const struct search_class *c, node_id node)
+{
+	return &c->levels[(size_t)node * LEVELS];
+}
+
+/* ---- search_block.c ---- */
+
+/* Somebody who is leaving and should go by some time makes the room a matter of time. */
+static inline bool node_is_lasting(const struct search_bounds *b, node_id node)
+{
+	return !ledger_node(b->g->s->c->ledger, node)->n_due;
+}
+
+/* Of the nodes of a block of the present memory's list, one after the other. */
+const int64_t *rooms_of(struct search_bounds *b, uint32_t from);
+bool rooms_are_lasting(const struct search_bounds *b, uint32_t from); /* after that: is it so at any time? */
+/* Types that all of them are short of; is none of them short of others? */
+uint64_t rooms_short(struct search_bounds *b, uint32_t from, bool *ret_is_same);
+/* The nodes of a block as if all of them were of the class. Nobody there should have left by some time. */
+const struct class_block *class_block_of(struct search_bounds *b, struct search_class *c, uint32_t from);
+/* What the best set on any of them costs at least; false: none is enough. */
+bool class_block_bound(struct search_bounds *b, const struct search_class *c, const struct class_block *k,
+		       struct node_bound *ret);
+
 /* ---- search_memory.c ---- */
 
 /*
@@ -435,11 +486,13 @@ void memories_free(struct search_bounds *b);
 void memories_forget_node(struct search_bounds *b, node_id node);
 /* Where the block from this place on ends, in a list of n. */
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
-/* The block of the nodes from this place of the list on, if all of it is known or can be borrowed; NULL. */
-const struct bound_block *block_find(struct search_bounds *b, uint32_t from);
+/*
+ * The block of the nodes from this place of the list on, if all of it is known or classes tell the least of it; NULL.
+ * is_telling: who is protected there has to be told, and one that is looked at now is NULL where there is anybody.
+ */
+const struct bound_block *block_find(struct search_bounds *b, uint32_t from, bool is_telling);
 void block_keep(struct search_bounds *b, uint32_t from); /* what is known of its nodes now */
-bool block_is_borrowed(const struct search_bounds *b, uint32_t from);
-/* Of one that is not borrowed. */
-uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret);
+/* Its nodes on which a set may be enough. False: they have to be looked at one by one. */
+bool block_open(struct search_bounds *b, uint32_t from, struct node_bound *ret, uint32_t *ret_n);
 /* by_drivers: it depends on who is one. */
 void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers);

@@ -22,6 +22,7 @@ static void class_clear(struct search_class *c)
 	mem_free(c->answers);
 	mem_free(c->nodes);
 	mem_free(c->levels);
+	mem_free(c->blocks.v);
 	*c = (struct search_class){0};
 }
 
@@ -129,6 +130,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 {
 	struct class_node *nodes = c->nodes;
 	struct class_level *levels = c->levels;
+	struct class_blocks blocks = {.v = c->blocks.v, .n = c->blocks.n};
 	uint32_t n = c->n_nodes;
 
 	mem_free(c->answers);
@@ -143,6 +145,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
 				   .levels = levels,
+				   .blocks = blocks,
 				   .n_nodes = n};
 }
 
@@ -171,10 +174,10 @@ struct search_class *class_for(struct search_bounds *b)
 {
 	struct kind_answers *s = kinds_for(b, b->types);
 
+	if (s && s->class)
+		return s->class;
 	if (!s || __builtin_popcountll(b->types) > CLASS_TYPES)
 		return NULL;
-	if (s->class)
-		return s->class;
 	kinds_ask_all(b, s);
 	s->class = find(b, s);
 	if (s->class)
@@ -213,11 +216,6 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 /* ---- one node ---- */
 
-static struct class_level *class_levels(const struct search_class *c, node_id node)
-{
-	return &c->levels[(size_t)node * LEVELS];
-}
-
 struct summary { /* at work on one node */
 	struct class_node *x;
 	struct class_level *levels;		       /* of it */
@@ -230,7 +228,7 @@ struct summary { /* at work on one node */
 	int32_t priority;
 };
 
-static const struct class_wanted *wanted_types(struct search_bounds *b, uint64_t types)
+const struct class_wanted *class_wanted_types(struct search_bounds *b, uint64_t types)
 {
 	struct class_wanted *w = &b->wanted;
 
@@ -384,7 +382,7 @@ static void add_wild(struct search_bounds *b, struct summary *s, const struct po
 
 static void summary_begin(struct summary *s, struct search_bounds *b, const struct search_class *c, node_id node)
 {
-	const struct class_wanted *w = wanted_types(b, c->short_types);
+	const struct class_wanted *w = class_wanted_types(b, c->short_types);
 
 	*s = (struct summary){.x = &c->nodes[node], .levels = class_levels(c, node)};
 	for (uint32_t i = 0; i < CHEAPEST; i++)
@@ -469,7 +467,7 @@ bool class_bound(struct search_bounds *b, const struct search_class *c, node_id 
 	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
 	if (!c->short_types)
 		return true;
-	w = wanted_types(b, c->short_types);
+	w = class_wanted_types(b, c->short_types);
 	for (uint32_t t = 0; t < w->n; t++)
 		lacks[t] = b->lacks[w->at[t]];
 	while (i < x->n_levels && !is_covered(levels[i].frees, lacks, w->n))

@@ -6,8 +6,8 @@
  * Nodes that follow each other in the list are a block with the least of their bounds, so that a search goes over
  * blocks and opens those alone that may win. The ledger says which nodes changed since.
  *
- * Of a shape that is new, blocks are borrowed from others: who asks for more, and is short of the same types on each
- * node of a block, finds no better set there. Its nodes are looked at only where the block may win.
+ * Of a shape that is new, the least of each block is found by the classes of its nodes, which other shapes have made,
+ * and by their room. Of the nodes themselves something is kept only where the block may win: most never do.
  */
 #include "engine/search_bound_internal.h"
 
@@ -28,7 +28,10 @@ void memories_free(struct search_bounds *b)
 	for (int i = 0; i < MEMORIES; i++)
 		memory_forget(&b->memories[i]);
 	bits_free(&b->rooms.is_known);
+	bits_free(&b->rooms.is_lasting);
 	mem_free(b->rooms.v);
+	mem_free(b->rooms.most);
+	mem_free(b->rooms.least);
 }
 
 static bool is_for(const struct bound_memory *m, const struct search_bounds *b, shape_id shape)
@@ -181,12 +184,6 @@ void memories_forget_node(struct search_bounds *b, node_id node)
 
 /* ---- one node ---- */
 
-/* Somebody who is leaving and should go by some time makes the room a matter of time. */
-static bool is_lasting(const struct search_bounds *b, node_id node)
-{
-	return !ledger_node(b->g->s->c->ledger, node)->n_due;
-}
-
 /* Are the same pods drivers as when it was looked at, and does that matter? */
 static bool is_of_members(const struct search_bounds *b, uint64_t members)
 {
@@ -204,24 +201,30 @@ struct bound_entry *memory_find(struct search_bounds *b, node_id node)
 		       : NULL;
 }
 
+static struct bound_entry entry_of(const struct search_bounds *b, const struct search_class *c,
+				   const struct class_node *x, const struct node_bound *bound, bool is_found)
+{
+	return (struct bound_entry){.generation = x->generation,
+				    .until_ns = x->until_ns,
+				    .class_id = c->id,
+				    .class_at = (uint16_t)(c - b->classes),
+				    .needs_opted_out = bound->opted_out > 0,
+				    .highest = (int32_t)bound->highest,
+				    .lost = bound->lost,
+				    .refined_ns = TIME_NONE,
+				    .is_out = !is_found,
+				    .is_below = bound->is_below,
+				    .is_silent = !x->n_listed && !x->has_groups,
+				    .has_last = x->has_last};
+}
+
 void memory_keep(struct search_bounds *b, const struct search_class *c, const struct class_node *x, node_id node,
 		 const struct node_bound *bound, bool is_found)
 {
-	if (!b->memory || !is_lasting(b, node))
+	if (!b->memory || !node_is_lasting(b, node))
 		return;
 	bits_set(&b->memory->has_entry, node);
-	b->memory->entries[node] = (struct bound_entry){.generation = x->generation,
-							.until_ns = x->until_ns,
-							.class_id = c->id,
-							.class_at = (uint16_t)(c - b->classes),
-							.needs_opted_out = bound->opted_out > 0,
-							.highest = (int32_t)bound->highest,
-							.lost = bound->lost,
-							.refined_ns = TIME_NONE,
-							.is_out = !is_found,
-							.is_below = bound->is_below,
-							.is_silent = !x->n_listed && !x->has_groups,
-							.has_last = x->has_last};
+	b->memory->entries[node] = entry_of(b, c, x, bound, is_found);
 }
 
 void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers)
@@ -243,146 +246,16 @@ void memory_refined(struct search_bounds *b, node_id node, const struct node_bou
 		block_keep(b, at * m->block);
 }
 
-/* ---- borrowed bounds ---- */
-
-/* Is what is or was known of its nodes that did not change good for the present search? */
-static bool is_current(struct search_bounds *b, const struct bound_block *k)
+/* What the pod lacks beside so much room, into b->lacks and b->types. No queue above it is short of anything. */
+static void measure_lacks(struct search_bounds *b, const int64_t *room)
 {
-	if (!k->n_classes || b->g->s->j->now_ns >= k->until_ns || !is_of_members(b, k->members))
-		return false;
-	for (uint32_t i = 0; i < k->n_classes; i++)
-		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
-			return false;
-	return true;
-}
+	const struct bound_want *w = &b->memory->want;
 
-static bool same_types(const struct bound_want *a, const struct bound_want *b)
-{
-	return a->n == b->n && !memcmp(a->type, b->type, a->n * sizeof(*a->type));
-}
-
-/* As the ledger is now. */
-static void rooms_begin(struct search_bounds *b)
-{
-	const struct ledger *l = b->g->s->c->ledger;
-	const struct bound_memory *m = b->memory;
-	struct bound_rooms *r = &b->rooms;
-	uint64_t changes = ledger_node_changes(l);
-
-	if (r->list_id != m->list_id || !same_types(&r->want, &m->want) ||
-	    (r->changes < changes && ledger_node_change(l, r->changes) == NODE_NONE)) {
-		bits_reset(&r->is_known);
-		r->list_id = m->list_id;
-		r->want = m->want;
-		r->changes = changes;
+	b->types = 0;
+	for (uint32_t k = 0; k < w->n; k++) {
+		b->lacks[k] = w->amount[k] - room[k];
+		b->types |= (uint64_t)(b->lacks[k] > 0) << w->type[k];
 	}
-	for (; r->changes < changes; r->changes++) {
-		node_id node = ledger_node_change(l, r->changes);
-
-		if (node < m->n && m->places[node] != UINT32_MAX)
-			bits_clear(&r->is_known, m->places[node] / m->block);
-	}
-	if (r->n < m->list.n * m->want.n) {
-		r->n = m->list.n * m->want.n;
-		r->v = mem_resize(r->v, r->n, sizeof(*r->v));
-	}
-}
-
-/* Of the nodes of a block, one after the other. */
-static const int64_t *rooms_of(struct search_bounds *b, uint32_t from)
-{
-	uint32_t at = from / b->memory->block, n_types = b->memory->want.n;
-	int64_t *v = &b->rooms.v[(size_t)from * n_types];
-	struct node_search *g = b->g;
-
-	for (uint32_t i = from; !bits_has(&b->rooms.is_known, at) && i < block_end(b, from, b->memory->list.n); i++) {
-		g->node = b->memory->list.v[i];
-		node_search_measure_room(g);
-		memcpy(v + (size_t)(i - from) * n_types, g->room, n_types * sizeof(*v));
-	}
-	bits_set(&b->rooms.is_known, at);
-	return v;
-}
-
-/* Which of the nodes are short of each type. */
-static void find_shorts(struct search_bounds *b, uint32_t from, const struct bound_want *w, uint64_t *ret)
-{
-	const int64_t *rooms = rooms_of(b, from);
-	uint32_t n = block_end(b, from, b->memory->list.n) - from;
-
-	for (uint32_t t = 0; t < w->n; t++) {
-		ret[t] = 0;
-		for (uint32_t i = 0; i < n; i++)
-			ret[t] |= (uint64_t)(w->amount[t] > rooms[i * w->n + t]) << i;
-	}
-}
-
-/* By another action it is of another class, which is never current: not worth looking at. */
-static bool may_lend(const struct search_bounds *b, struct bound_memory *m)
-{
-	const struct bound_memory *to = b->memory;
-
-	return m != to && m->epoch && m->list_id == to->list_id && m->action == to->action &&
-	       m->with_opted_out == to->with_opted_out && same_types(&m->want, &to->want) && follow_changes(b, m);
-}
-
-static void find_lenders(struct search_bounds *b)
-{
-	b->lenders_stamp = b->stamp;
-	b->n_lenders = 0;
-	rooms_begin(b);
-	for (int i = 0; i < MEMORIES; i++)
-		if (may_lend(b, &b->memories[i]))
-			b->lenders[b->n_lenders++] = &b->memories[i];
-}
-
-/* Is the present search short of the same types on each node of it, and wants as much of them at least? */
-static bool lends(struct search_bounds *b, const struct bound_memory *m, uint32_t from, const uint64_t *shorts)
-{
-	struct bound_block *k = &m->blocks[from / m->block];
-	const struct bound_want *wants = &b->memory->want;
-
-	if (!k->is_known)
-		return false;
-	if (!k->has_shorts)
-		find_shorts(b, from, &m->want, k->shorts);
-	k->has_shorts = true;
-	for (uint32_t t = 0; t < wants->n; t++)
-		if (k->shorts[t] != shorts[t] || (shorts[t] && wants->amount[t] < m->want.amount[t]))
-			return false;
-	return true;
-}
-
-/* The highest of those that others may lend; it is kept like an own one. NULL: there is none. */
-static const struct bound_block *borrow(struct search_bounds *b, uint32_t from)
-{
-	uint32_t at = from / b->memory->block;
-	struct bound_block *to = &b->memory->blocks[at];
-	const struct bound_block *best = NULL;
-	uint64_t shorts[WANTED] = {0};
-
-	if (b->lenders_stamp != b->stamp)
-		find_lenders(b);
-	if (!b->n_lenders)
-		return NULL;
-	find_shorts(b, from, &b->memory->want, shorts);
-	for (uint32_t i = 0; i < b->n_lenders && (!best || best->is_open); i++) {
-		const struct bound_block *k = &b->lenders[i]->blocks[at];
-
-		if (lends(b, b->lenders[i], from, shorts) &&
-		    (!best || !k->is_open || node_bound_cmp(&k->least, &best->least) > 0) && is_current(b, k))
-			best = k;
-	}
-	if (!best)
-		return NULL;
-	*to = *best;
-	to->is_borrowed = true;
-	return to;
-}
-
-bool block_is_borrowed(const struct search_bounds *b, uint32_t from)
-{
-	return b->memory->blocks[from / b->memory->block].is_borrowed;
 }
 
 /* ---- blocks ---- */
@@ -394,15 +267,15 @@ uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n)
 	return n - from > block ? from + block : n;
 }
 
-const struct bound_block *block_find(struct search_bounds *b, uint32_t from)
+/* Is what is or was known of its nodes that did not change good for the present search? */
+static bool is_current(struct search_bounds *b, const struct bound_block *k)
 {
-	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
-
-	if (!k)
-		return NULL;
-	if (!is_current(b, k) || (!k->is_known && k->is_borrowed))
-		return borrow(b, from);
-	return k->is_known ? k : NULL; /* a few of its nodes changed */
+	if (!k->n_classes || b->g->s->j->now_ns >= k->until_ns || !is_of_members(b, k->members))
+		return false;
+	for (uint32_t i = 0; i < k->n_classes; i++)
+		if (!class_is_current(b, k->class_at[i], k->class_id[i]))
+			return false;
+	return true;
 }
 
 /* False: there are too many. */
@@ -433,6 +306,108 @@ static void add_entry(struct bound_block *k, const struct bound_entry *e, uint32
 	k->is_open = true;
 }
 
+/* One of them by its class. False: that does not tell, and rows have to be looked at. */
+static bool look_by_class(struct search_bounds *b, node_id node, const int64_t *room, struct bound_entry *ret)
+{
+	struct node_bound bound = {0};
+	const struct class_node *x;
+	struct search_class *c;
+	bool is_found;
+
+	if (!node_is_lasting(b, node))
+		return false;
+	measure_lacks(b, room);
+	c = class_for(b);
+	if (!c)
+		return false;
+	x = class_node_of(b, c, node);
+	is_found = class_bound(b, c, node, &bound);
+	*ret = entry_of(b, c, x, &bound, is_found);
+	return true;
+}
+
+static const struct bound_block empty_block = {.is_silent = true, .until_ns = INT64_MAX};
+
+static void close_block(struct bound_block *k)
+{
+	k->least.is_block = true;
+	k->is_known = true;
+}
+
+/* Of the nodes that are short of these types and no others, what their class tells of all of them together. */
+static bool sketch_rest(struct search_bounds *b, uint32_t from, uint64_t types, struct bound_block *k)
+{
+	const struct class_block *x;
+	struct node_bound bound;
+	struct search_class *c;
+	struct bound_entry e;
+	bool is_found;
+
+	b->types = types;
+	c = class_for(b);
+	if (!c)
+		return false;
+	x = class_block_of(b, c, from);
+	is_found = class_block_bound(b, c, x, &bound);
+	e = (struct bound_entry){.until_ns = x->until_ns,
+				 .class_id = c->id,
+				 .class_at = (uint16_t)(c - b->classes),
+				 .needs_opted_out = bound.opted_out > 0,
+				 .highest = (int32_t)bound.highest,
+				 .lost = bound.lost,
+				 .is_out = !is_found,
+				 .is_below = bound.is_below,
+				 .is_silent = x->is_silent,
+				 .has_last = x->has_last};
+	if (!add_class(k, &e))
+		return false;
+	add_entry(k, &e, from);
+	return true;
+}
+
+/* What is the least of them at least is all that is kept. NULL: classes do not tell, or somebody has to be told of. */
+static const struct bound_block *sketch(struct search_bounds *b, uint32_t from, bool is_telling)
+{
+	const struct bound_memory *m = b->memory;
+	struct bound_block *k = &m->blocks[from / m->block];
+	const int64_t *room = rooms_of(b, from);
+	bool is_same, has_rest;
+	uint64_t types = rooms_short(b, from, &is_same);
+
+	*k = empty_block;
+	k->is_sketch = true;
+	if (!rooms_are_lasting(b, from))
+		return NULL;
+	has_rest = is_same && types;
+	for (uint32_t i = from; !(is_same && types) && i < block_end(b, from, m->list.n); i++, room += m->want.n) {
+		struct bound_entry e;
+
+		measure_lacks(b, room);
+		if (types && b->types == types) {
+			has_rest = true;
+			continue;
+		}
+		if (!look_by_class(b, m->list.v[i], room, &e) || !add_class(k, &e))
+			return NULL;
+		add_entry(k, &e, from);
+	}
+	if ((has_rest && !sketch_rest(b, from, types, k)) || (is_telling && !k->is_silent))
+		return NULL;
+	close_block(k);
+	return k;
+}
+
+const struct bound_block *block_find(struct search_bounds *b, uint32_t from, bool is_telling)
+{
+	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
+
+	if (!k)
+		return NULL;
+	if (!is_current(b, k) || (!k->is_known && k->is_sketch))
+		return sketch(b, from, is_telling);
+	return k->is_known ? k : NULL; /* a few of its nodes changed */
+}
+
 void block_keep(struct search_bounds *b, uint32_t from)
 {
 	struct bound_memory *m = b->memory;
@@ -441,7 +416,7 @@ void block_keep(struct search_bounds *b, uint32_t from)
 	if (!m)
 		return;
 	k = &m->blocks[from / m->block];
-	*k = (struct bound_block){.is_silent = true, .until_ns = INT64_MAX};
+	*k = empty_block;
 	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
 		const struct bound_entry *e = memory_find(b, m->list.v[i]);
 
@@ -449,20 +424,45 @@ void block_keep(struct search_bounds *b, uint32_t from)
 			return;
 		add_entry(k, e, from);
 	}
-	k->least.is_block = true;
-	k->is_known = true;
+	close_block(k);
 }
 
-uint32_t block_open(const struct search_bounds *b, uint32_t from, struct node_bound *ret)
+/* What is kept of each of its nodes, made where it is not. False: classes do not tell. */
+static bool fill(struct search_bounds *b, uint32_t from)
+{
+	struct bound_memory *m = b->memory;
+	struct bound_block *k = &m->blocks[from / m->block];
+	const int64_t *room = rooms_of(b, from);
+
+	*k = empty_block;
+	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++, room += m->want.n) {
+		node_id node = m->list.v[i];
+
+		if (!memory_find(b, node)) {
+			if (!look_by_class(b, node, room, &m->entries[node]))
+				return false;
+			bits_set(&m->has_entry, node);
+		}
+		if (!add_class(k, &m->entries[node]))
+			return false;
+		add_entry(k, &m->entries[node], from);
+	}
+	close_block(k);
+	return true;
+}
+
+bool block_open(struct search_bounds *b, uint32_t from, struct node_bound *ret, uint32_t *ret_n)
 {
 	const struct bound_memory *m = b->memory;
-	uint32_t n = 0;
 
+	if (m->blocks[from / m->block].is_sketch && !fill(b, from))
+		return false;
+	*ret_n = 0;
 	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
 		const struct bound_entry *e = &m->entries[m->list.v[i]];
 
 		if (!e->is_out)
-			ret[n++] = entry_bound(e, b->g->s->j->now_ns, i);
+			ret[(*ret_n)++] = entry_bound(e, b->g->s->j->now_ns, i);
 	}
-	return n;
+	return true;
 }
