@@ -13,7 +13,7 @@
 #include "properties/alike.h"
 #include "rng.h"
 
-enum { STEPS = 60, SIZES = 6 };
+enum { STEPS = 60, SIZES = 6, PRIORITIES = 8 }; /* more priorities than are told apart */
 
 struct sizes { /* two engines on one cluster */
 	struct story s;
@@ -53,6 +53,16 @@ static void add_node(struct sizes *x, uint32_t i)
 		    i, i % 2 ? "a" : "b", 10 + below(x, 8), 6 + below(x, 8));
 }
 
+/* Some leave, and should be gone soon: who is late is not counted on any more. */
+static void add_end(struct sizes *x)
+{
+	struct text at = {0};
+
+	timestamp_text(STORY_NOW_NS + (int64_t)below(x, 600) * NS_PER_S, &at);
+	text_printf(&x->s.objects, "deletionTimestamp: \"%s\", ", text_str(&at));
+	text_free(&at);
+}
+
 /* node is NULL: it waits, and asks for more. Some ask for a third type, and some may use half of the nodes. */
 static void add_pod(struct sizes *x, uint32_t i, const char *node)
 {
@@ -61,11 +71,14 @@ static void add_pod(struct sizes *x, uint32_t i, const char *node)
 	struct text since = {0};
 
 	timestamp_text(STORY_NOW_NS - age * NS_PER_S, &since);
+	text_add(&x->s.objects, "---\napiVersion: v1\nkind: Pod\nmetadata: {");
+	if (node && below(x, 16) == 0)
+		add_end(x);
 	text_printf(&x->s.objects,
-		    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p%03u, namespace: d, labels: {queue: root.%s%s}, "
-		    "creationTimestamp: \"%s\"}\nspec: {priority: %u, ",
+		    "name: p%03u, namespace: d, labels: {queue: root.%s%s}, creationTimestamp: \"%s\"}\n"
+		    "spec: {priority: %u, ",
 		    i, node ? "test" : "prod", below(x, 3) ? "" : ", applicationId: x", text_str(&since),
-		    node ? below(x, 3) : 5);
+		    node ? below(x, PRIORITIES) : PRIORITIES);
 	if (node)
 		text_printf(&x->s.objects, "nodeName: %s, ", node);
 	else if (below(x, 3) == 0)
