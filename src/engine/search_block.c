@@ -18,7 +18,7 @@ static bool same_types(const struct bound_want *a, const struct bound_want *b)
 
 static void rooms_fit(struct bound_rooms *r, const struct bound_memory *m)
 {
-	uint32_t n = m->list.n * m->want.n;
+	uint32_t n = m->list->n * m->want.n;
 
 	if (r->n >= n)
 		return;
@@ -36,18 +36,18 @@ static void rooms_begin(struct search_bounds *b)
 	struct bound_rooms *r = &b->rooms;
 	uint64_t changes = ledger_node_changes(l);
 
-	if (r->list_id != m->list_id || !same_types(&r->want, &m->want) ||
+	if (r->list_id != m->list->id || !same_types(&r->want, &m->want) ||
 	    (r->changes < changes && ledger_node_change(l, r->changes) == NODE_NONE)) {
 		bits_reset(&r->is_known);
-		r->list_id = m->list_id;
+		r->list_id = m->list->id;
 		r->want = m->want;
 		r->changes = changes;
 	}
 	for (; r->changes < changes; r->changes++) {
-		node_id node = ledger_node_change(l, r->changes);
+		uint32_t place = list_place(m->list, ledger_node_change(l, r->changes));
 
-		if (node < m->n && m->places[node] != UINT32_MAX)
-			bits_clear(&r->is_known, m->places[node] / m->block);
+		if (place != UINT32_MAX)
+			bits_clear(&r->is_known, place / m->list->block);
 	}
 	rooms_fit(r, m);
 	r->stamp = b->stamp;
@@ -56,14 +56,14 @@ static void rooms_begin(struct search_bounds *b)
 /* Of each node, and the least and the most of them. */
 static void rooms_measure(struct search_bounds *b, uint32_t from)
 {
-	uint32_t n_types = b->memory->want.n, end = block_end(b, from, b->memory->list.n);
-	size_t at = (size_t)(from / b->memory->block) * n_types;
+	uint32_t n_types = b->memory->want.n, end = block_end(b, from, b->memory->list->n);
+	size_t at = (size_t)(from / b->memory->list->block) * n_types;
 	struct bound_rooms *r = &b->rooms;
 	struct node_search *g = b->g;
 	bool is_lasting = true;
 
 	for (uint32_t i = from; i < end; i++) {
-		g->node = b->memory->list.v[i];
+		g->node = b->memory->list->v[i];
 		node_search_measure_room(g);
 		is_lasting &= node_is_lasting(b, g->node);
 		memcpy(&r->v[(size_t)i * n_types], g->room, n_types * sizeof(*r->v));
@@ -73,14 +73,14 @@ static void rooms_measure(struct search_bounds *b, uint32_t from)
 		}
 	}
 	if (is_lasting)
-		bits_set(&r->is_lasting, from / b->memory->block);
+		bits_set(&r->is_lasting, from / b->memory->list->block);
 	else
-		bits_clear(&r->is_lasting, from / b->memory->block);
+		bits_clear(&r->is_lasting, from / b->memory->list->block);
 }
 
 const int64_t *rooms_of(struct search_bounds *b, uint32_t from)
 {
-	uint32_t at = from / b->memory->block;
+	uint32_t at = from / b->memory->list->block;
 
 	if (b->rooms.stamp != b->stamp)
 		rooms_begin(b);
@@ -92,13 +92,13 @@ const int64_t *rooms_of(struct search_bounds *b, uint32_t from)
 
 bool rooms_are_lasting(const struct search_bounds *b, uint32_t from)
 {
-	return bits_has(&b->rooms.is_lasting, from / b->memory->block);
+	return bits_has(&b->rooms.is_lasting, from / b->memory->list->block);
 }
 
 uint64_t rooms_short(struct search_bounds *b, uint32_t from, bool *ret_is_same)
 {
 	const struct bound_want *w = &b->memory->want;
-	size_t at = (size_t)(from / b->memory->block) * w->n;
+	size_t at = (size_t)(from / b->memory->list->block) * w->n;
 	uint64_t types = 0;
 
 	*ret_is_same = true;
@@ -129,13 +129,13 @@ static bool blocks_follow(const struct search_bounds *b, struct class_blocks *s)
 	const struct bound_memory *m = b->memory;
 	uint64_t changes = ledger_node_changes(l);
 
-	if (s->list_id != m->list_id || (s->changes < changes && ledger_node_change(l, s->changes) == NODE_NONE))
+	if (s->list_id != m->list->id || (s->changes < changes && ledger_node_change(l, s->changes) == NODE_NONE))
 		return false;
 	for (; s->changes < changes; s->changes++) {
-		node_id node = ledger_node_change(l, s->changes);
+		uint32_t place = list_place(m->list, ledger_node_change(l, s->changes));
 
-		if (node < m->n && m->places[node] != UINT32_MAX)
-			s->v[m->places[node] / m->block].is_known = false;
+		if (place != UINT32_MAX)
+			s->v[place / m->list->block].is_known = false;
 	}
 	return true;
 }
@@ -143,7 +143,7 @@ static bool blocks_follow(const struct search_bounds *b, struct class_blocks *s)
 static void blocks_begin(const struct search_bounds *b, struct class_blocks *s)
 {
 	const struct bound_memory *m = b->memory;
-	uint32_t n = m->list.n / m->block + 1;
+	uint32_t n = m->list->n / m->list->block + 1;
 
 	s->stamp = b->stamp;
 	if (blocks_follow(b, s))
@@ -153,7 +153,7 @@ static void blocks_begin(const struct search_bounds *b, struct class_blocks *s)
 	s->n = larger(s->n, n);
 	for (uint32_t i = 0; i < n; i++)
 		s->v[i].is_known = false;
-	s->list_id = m->list_id;
+	s->list_id = m->list->id;
 	s->changes = ledger_node_changes(b->g->s->c->ledger);
 }
 
@@ -227,11 +227,11 @@ static void block_begin(struct search_bounds *b, struct search_class *c, uint32_
 	k->until_ns = INT64_MAX;
 	for (uint32_t t = 0; t < CLASS_TYPES; t++)
 		k->all[t] = k->clear[t] = INT64_MIN;
-	for (uint32_t i = from; i < block_end(b, from, b->memory->list.n); i++) {
-		const struct class_node *x = class_node_of(b, c, b->memory->list.v[i]);
+	for (uint32_t i = from; i < block_end(b, from, b->memory->list->n); i++) {
+		const struct class_node *x = class_node_of(b, c, b->memory->list->v[i]);
 
 		for (uint32_t j = 0; j < x->n_levels; j++)
-			note_priority(k, class_levels(c, b->memory->list.v[i])[j].priority);
+			note_priority(k, class_levels(c, b->memory->list->v[i])[j].priority);
 	}
 	for (uint32_t j = 0; j < k->n_levels; j++)
 		level_begin(&k->levels[j]);
@@ -246,16 +246,16 @@ const struct class_block *class_block_of(struct search_bounds *b, struct search_
 
 	if (c->blocks.stamp != b->stamp)
 		blocks_begin(b, &c->blocks);
-	k = &c->blocks.v[from / m->block];
+	k = &c->blocks.v[from / m->list->block];
 	if (k->is_known && b->g->s->j->now_ns < k->until_ns)
 		return k;
 	block_begin(b, c, from, k);
-	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++, room += m->want.n) {
+	for (uint32_t i = from; i < block_end(b, from, m->list->n); i++, room += m->want.n) {
 		int64_t of[CLASS_TYPES] = {0};
 
 		for (uint32_t t = 0; t < w->n; t++)
 			of[t] = room[w->at[t]];
-		block_add(k, &c->nodes[m->list.v[i]], class_levels(c, m->list.v[i]), of);
+		block_add(k, &c->nodes[m->list->v[i]], class_levels(c, m->list->v[i]), of);
 	}
 	k->is_known = true;
 	return k;

@@ -471,7 +471,7 @@ uint32_t search_bound_open(struct node_search *g, const struct node_bound *block
 
 	if (block_open(b, from, ret, &n))
 		return n;
-	n = bound_each(b, b->memory->list.v, from, block_end(b, from, b->memory->list.n), ret);
+	n = bound_each(b, b->memory->list->v, from, block_end(b, from, b->memory->list->n), ret);
 	block_keep(b, from);
 	return n;
 }

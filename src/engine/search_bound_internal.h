@@ -188,11 +188,12 @@ enum { BLOCK_CLASSES = 4 };
 
 struct bound_block {	/* entries of some nodes, one after the other in the list */
 	bool is_known;	/* all of them are, in these classes, and nothing changed since */
-	bool is_sketch; /* only the least of them is known: there are no entries */
+	bool is_sketch; /* only the least of them is known, not each of them */
 	bool is_open;	/* a set may be enough on some of them */
 	bool is_silent; /* all of them are */
 	bool has_last;	/* some of them have */
 	uint8_t n_classes;
+	uint32_t entries; /* where those of its nodes begin, plus 1; 0: there are none */
 	uint16_t class_at[BLOCK_CLASSES];
 	uint64_t class_id[BLOCK_CLASSES];
 	int64_t until_ns;	 /* the first minimum runtime ends */
@@ -218,23 +219,32 @@ struct bound_rooms { /* of the nodes of one list, whoever wants it */
 	uint32_t n;		/* room for so many */
 };
 
+struct bound_list { /* of nodes; the same for all shapes that look at the same ones */
+	uint32_t n_users;
+	uint64_t id; /* never given twice */
+	uint32_t n, n_places;
+	uint32_t block; /* nodes of one */
+	node_id *v;
+	uint32_t *places; /* by node id, of n_places; UINT32_MAX: it is not there */
+};
+
+static inline uint32_t list_place(const struct bound_list *x, node_id node)
+{
+	return node < x->n_places ? x->places[node] : UINT32_MAX;
+}
+
 struct bound_memory { /* what nodes were bounded by for a shape, by one way to take room */
 	shape_id shape;
 	enum action action;
 	bool with_opted_out;
 	struct vocab *vocab; /* where the reference to the shape is; NULL: not in use */
 	uint64_t last_use;
-	struct bound_entry *entries; /* by node id */
-	struct bits has_entry;	     /* nodes; of others nothing is in it */
-	uint32_t *places;	     /* in the list, by node id; UINT32_MAX: it is not there */
-	uint32_t n;
 	uint64_t changes; /* of nodes that were seen */
 	uint64_t epoch;	  /* of the rows, plus 1; 0: nothing known */
 	struct bound_want want;
-	ARRAY(node_id) list;
-	uint64_t list_id;	    /* the same for the same list */
-	uint32_t block;		    /* nodes of one */
-	struct bound_block *blocks; /* of the list */
+	struct bound_list *list;	   /* NULL: none yet */
+	struct bound_block *blocks;	   /* of the list */
+	ARRAY(struct bound_entry) entries; /* of blocks that were opened, as that came: of most there are none */
 };
 
 /* ---- search_rows.c ---- */

@@ -11,15 +11,22 @@
  */
 #include "engine/search_bound_internal.h"
 
+static void list_drop(struct bound_list *x)
+{
+	if (!x || --x->n_users)
+		return;
+	mem_free(x->v);
+	mem_free(x->places);
+	mem_free(x);
+}
+
 static void memory_forget(struct bound_memory *m)
 {
 	if (m->vocab)
 		shape_drop(m->vocab, m->shape);
-	mem_free(m->entries);
-	bits_free(&m->has_entry);
-	mem_free(m->places);
+	list_drop(m->list);
 	mem_free(m->blocks);
-	array_free(&m->list);
+	array_free(&m->entries);
 	*m = (struct bound_memory){0};
 }
 
@@ -66,21 +73,15 @@ static struct bound_memory *memory_of(struct search_bounds *b, shape_id shape, u
 		shape_keep(m->vocab, shape);
 		take_want(m, &b->g->want);
 	}
-	if (m->n < n_nodes) {
-		m->entries = mem_resize(m->entries, n_nodes, sizeof(*m->entries));
-		m->places = mem_resize(m->places, n_nodes, sizeof(*m->places));
-		m->n = n_nodes;
-		m->epoch = 0;
-	}
 	m->last_use = ++b->clock;
 	return m;
 }
 
 /* ---- nodes that changed ---- */
 
-static uint32_t n_blocks(const struct bound_memory *m)
+static uint32_t n_blocks(const struct bound_list *x)
 {
-	return (m->list.n + m->block - 1) / m->block;
+	return (x->n + x->block - 1) / x->block;
 }
 
 /* Of each block a number is looked at, of some dozen that changed every node: the root of both is the least. */
@@ -95,40 +96,58 @@ static uint32_t block_size(uint32_t n_nodes)
 
 static bool is_same_list(const struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
-	return m->epoch && m->list.n == n && (!n || !memcmp(m->list.v, nodes, n * sizeof(*nodes)));
+	return m->list && m->list->n == n && (!n || !memcmp(m->list->v, nodes, n * sizeof(*nodes)));
 }
 
-/* Of the others who have the same list; or a new one. */
-static uint64_t list_id(struct search_bounds *b, const struct bound_memory *m, const node_id *nodes, uint32_t n)
+static struct bound_list *list_new(struct search_bounds *b, const node_id *nodes, uint32_t n)
+{
+	struct bound_list *x = mem_alloc(sizeof(*x));
+
+	*x = (struct bound_list){
+		.id = ++b->list_ids, .n = n, .n_places = ledger_node_limit(b->g->s->c->ledger), .block = block_size(n)};
+	x->v = mem_resize(NULL, n, sizeof(*x->v));
+	x->places = mem_resize(NULL, x->n_places, sizeof(*x->places));
+	memset(x->places, 0xff, x->n_places * sizeof(*x->places));
+	for (uint32_t i = 0; i < n; i++) {
+		x->v[i] = nodes[i];
+		x->places[nodes[i]] = i;
+	}
+	return x;
+}
+
+/* Of the others who have the same; or a new one. */
+static struct bound_list *list_for(struct search_bounds *b, const node_id *nodes, uint32_t n)
 {
 	for (int i = 0; i < MEMORIES; i++)
-		if (&b->memories[i] != m && is_same_list(&b->memories[i], nodes, n))
-			return b->memories[i].list_id;
-	return ++b->list_ids;
+		if (is_same_list(&b->memories[i], nodes, n))
+			return b->memories[i].list;
+	return list_new(b, nodes, n);
 }
 
-static void take_list(struct bound_memory *m, const node_id *nodes, uint32_t n)
+static void take_list(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
-	if (m->n) /* a cluster without nodes has no places */
-		memset(m->places, 0xff, m->n * sizeof(*m->places));
-	m->list.n = 0;
-	array_reserve(&m->list, n);
-	for (; m->list.n < n; m->list.n++) {
-		m->list.v[m->list.n] = nodes[m->list.n];
-		m->places[nodes[m->list.n]] = m->list.n;
-	}
-	m->block = block_size(n);
-	m->blocks = mem_resize(m->blocks, n_blocks(m) + 1, sizeof(*m->blocks));
+	struct bound_list *x = list_for(b, nodes, n);
+
+	x->n_users++;
+	list_drop(m->list);
+	m->list = x;
+	m->entries.n = 0;
+	m->blocks = mem_resize(m->blocks, n_blocks(x) + 1, sizeof(*m->blocks));
+	for (uint32_t i = 0; i < n_blocks(x); i++)
+		m->blocks[i].entries = 0;
+}
+
+static void block_forget(struct bound_block *k)
+{
+	*k = (struct bound_block){.is_silent = true, .until_ns = INT64_MAX, .entries = k->entries};
 }
 
 static void begin_anew(struct search_bounds *b, struct bound_memory *m, const node_id *nodes, uint32_t n)
 {
-	if (!is_same_list(m, nodes, n)) {
-		take_list(m, nodes, n);
-		m->list_id = list_id(b, m, nodes, n);
-	}
-	for (uint32_t i = 0; i < n_blocks(m); i++)
-		m->blocks[i] = (struct bound_block){0};
+	if (!is_same_list(m, nodes, n))
+		take_list(b, m, nodes, n);
+	for (uint32_t i = 0; i < n_blocks(m->list); i++)
+		block_forget(&m->blocks[i]);
 	m->epoch = b->rows.epoch + 1;
 	m->changes = ledger_node_changes(b->g->s->c->ledger);
 }
@@ -136,10 +155,10 @@ static void begin_anew(struct search_bounds *b, struct bound_memory *m, const no
 /* Its block is looked at again. */
 static void follow_node(struct bound_memory *m, node_id node)
 {
-	uint32_t place = node < m->n ? m->places[node] : UINT32_MAX;
+	uint32_t place = list_place(m->list, node);
 
 	if (place != UINT32_MAX)
-		m->blocks[place / m->block].is_known = false;
+		m->blocks[place / m->list->block].is_known = false;
 }
 
 /* False: what changed is not known any more. */
@@ -169,16 +188,38 @@ void memory_begin(struct search_bounds *b, const node_id *nodes, uint32_t n)
 	follow(b, b->memory, nodes, n);
 }
 
+/* NULL: there is none, of a block that was not opened. */
+static struct bound_entry *entry_at(const struct bound_memory *m, uint32_t place)
+{
+	uint32_t from = place == UINT32_MAX ? 0 : m->blocks[place / m->list->block].entries;
+
+	return from ? &m->entries.v[from - 1 + place % m->list->block] : NULL;
+}
+
+/* Room for those of its block: what is in them is nothing. */
+static struct bound_entry *entry_for(struct bound_memory *m, uint32_t place)
+{
+	struct bound_block *k = &m->blocks[place / m->list->block];
+
+	if (!k->entries) {
+		array_reserve(&m->entries, m->entries.n + m->list->block);
+		memset(m->entries.v + m->entries.n, 0, m->list->block * sizeof(*m->entries.v));
+		k->entries = m->entries.n + 1;
+		m->entries.n += m->list->block;
+	}
+	return entry_at(m, place);
+}
+
 void memories_forget_node(struct search_bounds *b, node_id node)
 {
 	for (int i = 0; i < MEMORIES; i++) {
 		struct bound_memory *m = &b->memories[i];
+		struct bound_entry *e = m->list ? entry_at(m, list_place(m->list, node)) : NULL;
 
-		if (node >= m->n)
-			continue;
-		bits_clear(&m->has_entry, node);
-		if (m->epoch && m->places[node] != UINT32_MAX)
-			m->blocks[m->places[node] / m->block].is_known = false;
+		if (e)
+			e->generation = 0;
+		if (m->list)
+			follow_node(m, node);
 	}
 }
 
@@ -192,7 +233,7 @@ static bool is_of_members(const struct search_bounds *b, uint64_t members)
 
 struct bound_entry *memory_find(struct search_bounds *b, node_id node)
 {
-	struct bound_entry *e = b->memory && bits_has(&b->memory->has_entry, node) ? &b->memory->entries[node] : NULL;
+	struct bound_entry *e = b->memory ? entry_at(b->memory, list_place(b->memory->list, node)) : NULL;
 
 	return e && is_of_members(b, e->members) &&
 			       e->generation == ledger_node(b->g->s->c->ledger, node)->generation &&
@@ -223,8 +264,7 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 {
 	if (!b->memory || !node_is_lasting(b, node))
 		return;
-	bits_set(&b->memory->has_entry, node);
-	b->memory->entries[node] = entry_of(b, c, x, bound, is_found);
+	*entry_for(b->memory, list_place(b->memory->list, node)) = entry_of(b, c, x, bound, is_found);
 }
 
 void memory_refined(struct search_bounds *b, node_id node, const struct node_bound *bound, bool by_drivers)
@@ -241,9 +281,9 @@ void memory_refined(struct search_bounds *b, node_id node, const struct node_bou
 	e->needs_drivers = bound->needs_drivers;
 	e->members = by_drivers ? ledger_members(b->g->s->c->ledger) + 1 : 0;
 	e->refined_ns = b->g->s->j->now_ns;
-	at = m->places[node] / m->block;
+	at = list_place(m->list, node) / m->list->block;
 	if (m->blocks[at].is_known)
-		block_keep(b, at * m->block);
+		block_keep(b, at * m->list->block);
 }
 
 /* What the pod lacks beside so much room, into b->lacks and b->types. No queue above it is short of anything. */
@@ -262,7 +302,7 @@ static void measure_lacks(struct search_bounds *b, const int64_t *room)
 
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n)
 {
-	uint32_t block = b->memory ? b->memory->block : BOUND_BLOCK_MAX;
+	uint32_t block = b->memory ? b->memory->list->block : BOUND_BLOCK_MAX;
 
 	return n - from > block ? from + block : n;
 }
@@ -326,8 +366,6 @@ static bool look_by_class(struct search_bounds *b, node_id node, const int64_t *
 	return true;
 }
 
-static const struct bound_block empty_block = {.is_silent = true, .until_ns = INT64_MAX};
-
 static void close_block(struct bound_block *k)
 {
 	k->least.is_block = true;
@@ -369,17 +407,17 @@ static bool sketch_rest(struct search_bounds *b, uint32_t from, uint64_t types, 
 static const struct bound_block *sketch(struct search_bounds *b, uint32_t from, bool is_telling)
 {
 	const struct bound_memory *m = b->memory;
-	struct bound_block *k = &m->blocks[from / m->block];
+	struct bound_block *k = &m->blocks[from / m->list->block];
 	const int64_t *room = rooms_of(b, from);
 	bool is_same, has_rest;
 	uint64_t types = rooms_short(b, from, &is_same);
 
-	*k = empty_block;
+	block_forget(k);
 	k->is_sketch = true;
 	if (!rooms_are_lasting(b, from))
 		return NULL;
 	has_rest = is_same && types;
-	for (uint32_t i = from; !(is_same && types) && i < block_end(b, from, m->list.n); i++, room += m->want.n) {
+	for (uint32_t i = from; !(is_same && types) && i < block_end(b, from, m->list->n); i++, room += m->want.n) {
 		struct bound_entry e;
 
 		measure_lacks(b, room);
@@ -387,7 +425,7 @@ static const struct bound_block *sketch(struct search_bounds *b, uint32_t from, 
 			has_rest = true;
 			continue;
 		}
-		if (!look_by_class(b, m->list.v[i], room, &e) || !add_class(k, &e))
+		if (!look_by_class(b, m->list->v[i], room, &e) || !add_class(k, &e))
 			return NULL;
 		add_entry(k, &e, from);
 	}
@@ -399,7 +437,7 @@ static const struct bound_block *sketch(struct search_bounds *b, uint32_t from, 
 
 const struct bound_block *block_find(struct search_bounds *b, uint32_t from, bool is_telling)
 {
-	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->block] : NULL;
+	const struct bound_block *k = b->memory ? &b->memory->blocks[from / b->memory->list->block] : NULL;
 
 	if (!k)
 		return NULL;
@@ -415,10 +453,10 @@ void block_keep(struct search_bounds *b, uint32_t from)
 
 	if (!m)
 		return;
-	k = &m->blocks[from / m->block];
-	*k = empty_block;
-	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
-		const struct bound_entry *e = memory_find(b, m->list.v[i]);
+	k = &m->blocks[from / m->list->block];
+	block_forget(k);
+	for (uint32_t i = from; i < block_end(b, from, m->list->n); i++) {
+		const struct bound_entry *e = memory_find(b, m->list->v[i]);
 
 		if (!e || !add_class(k, e))
 			return;
@@ -431,21 +469,19 @@ void block_keep(struct search_bounds *b, uint32_t from)
 static bool fill(struct search_bounds *b, uint32_t from)
 {
 	struct bound_memory *m = b->memory;
-	struct bound_block *k = &m->blocks[from / m->block];
+	struct bound_block *k = &m->blocks[from / m->list->block];
 	const int64_t *room = rooms_of(b, from);
 
-	*k = empty_block;
-	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++, room += m->want.n) {
-		node_id node = m->list.v[i];
+	block_forget(k);
+	for (uint32_t i = from; i < block_end(b, from, m->list->n); i++, room += m->want.n) {
+		node_id node = m->list->v[i];
+		struct bound_entry *e = entry_for(m, i);
 
-		if (!memory_find(b, node)) {
-			if (!look_by_class(b, node, room, &m->entries[node]))
-				return false;
-			bits_set(&m->has_entry, node);
-		}
-		if (!add_class(k, &m->entries[node]))
+		if (!memory_find(b, node) && !look_by_class(b, node, room, e))
 			return false;
-		add_entry(k, &m->entries[node], from);
+		if (!add_class(k, e))
+			return false;
+		add_entry(k, e, from);
 	}
 	close_block(k);
 	return true;
@@ -455,11 +491,11 @@ bool block_open(struct search_bounds *b, uint32_t from, struct node_bound *ret, 
 {
 	const struct bound_memory *m = b->memory;
 
-	if (m->blocks[from / m->block].is_sketch && !fill(b, from))
+	if (m->blocks[from / m->list->block].is_sketch && !fill(b, from))
 		return false;
 	*ret_n = 0;
-	for (uint32_t i = from; i < block_end(b, from, m->list.n); i++) {
-		const struct bound_entry *e = &m->entries[m->list.v[i]];
+	for (uint32_t i = from; i < block_end(b, from, m->list->n); i++) {
+		const struct bound_entry *e = entry_at(m, i);
 
 		if (!e->is_out)
 			ret[(*ret_n)++] = entry_bound(e, b->g->s->j->now_ns, i);
