@@ -80,6 +80,7 @@ static void ask_for(struct movable *m, pod_id waiting)
 		   &m->en->scratch);
 	m->judge.on &= rules_of_pods;
 	m->queue = queue;
+	m->failed = NULL;
 	fit_memory(m);
 }
 
@@ -136,6 +137,15 @@ static uint32_t places(struct movable *m, node_id node, const struct res_list *r
 	return least < 0 ? 0 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
 }
 
+/* Does it ask for as much at least as one before it, of whom there were too few places? */
+static bool is_in_vain(const struct movable *m, const struct res_list *request, uint32_t n)
+{
+	for (uint32_t i = 0; m->failed && i < m->failed->n; i++)
+		if (res_list_get(request, m->failed->v[i].type) < m->failed->v[i].amount)
+			return false;
+	return m->failed && n >= m->n_failed && !m->en->config->looks_at_all;
+}
+
 bool movable_gives(struct movable *m, pod_id waiting, uint32_t n)
 {
 	const struct ledger *l = m->en->ledger;
@@ -143,8 +153,14 @@ bool movable_gives(struct movable *m, pod_id waiting, uint32_t n)
 	uint64_t found = 0;
 
 	ask_for(m, waiting);
+	if (is_in_vain(m, request, n))
+		return false;
 	for (node_id i = 0; found < n && i < ledger_node_limit(l); i++)
 		if (ledger_node(l, i)->is_live)
 			found += places(m, i, request);
+	if (found < n) {
+		m->failed = request;
+		m->n_failed = n;
+	}
 	return found >= n;
 }

@@ -14,7 +14,9 @@
 struct movable {
 	struct engine *en;
 	int64_t now_ns;
-	queue_id queue; /* for whose pods it was asked */
+	const struct res_list *failed; /* what one asked for of whom there were too few places; NULL: nobody yet */
+	uint32_t n_failed;	       /* and how many of it */
+	queue_id queue;		       /* for whose pods it was asked */
 	struct judge judge;
 };
 

@@ -706,7 +706,7 @@ static void free_up(struct node_search *g, const struct res_list *usage)
 		g->room[k] += g->want.type[k] == RES_PODS ? 1 : res_list_get(usage, g->want.type[k]);
 }
 
-/* Inside a queue of which nothing runs there is nobody to look at. */
+/* Inside a queue of which nothing runs there is nobody who could go, for the first of them or any other. */
 static bool concerns_anybody(const struct search *s)
 {
 	bool is_inside = s->j->action == ACTION_PREEMPT || s->j->action == ACTION_DISPLACE, is_any = !is_inside;
@@ -727,13 +727,13 @@ uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64
 	uint64_t all = 0;
 
 	want_of(s->c, &g.want);
-	for (uint32_t i = 0; i < n && all < enough; i++) {
+	for (uint32_t i = 0; is_any && i < n && all < enough; i++) {
 		const struct ledger_node *node = ledger_node(s->c->ledger, nodes[i]);
 		int64_t least = INT64_MAX;
 
 		g.node = nodes[i];
 		node_search_measure_room(&g);
-		for (uint32_t k = 0; is_any && k < node->pods.n; k++) {
+		for (uint32_t k = 0; k < node->pods.n; k++) {
 			const struct pod *p = ledger_pod(s->c->ledger, node->pods.v[k]);
 
 			if (node_search_concerns(&g, p))

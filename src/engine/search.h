@@ -96,8 +96,8 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 void search_sort_protected(struct cede_cycle *c, struct protected_list *l);
 
 /*
- * At most so many pods like this one could have room on these nodes by this action, whatever rules and laws say; where
- * it is enough no further is counted.
+ * At most so many pods like this one, which has none, could have room on these nodes by this action, whatever rules and
+ * laws say; where it is enough no further is counted.
  */
 uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64_t enough);
 

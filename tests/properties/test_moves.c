@@ -337,6 +337,43 @@ static void who_was_tried_in_vain_moves_for_the_next(void **state)
 	}
 }
 
+/* On n1 one may move, on the others nobody: one place for three units, and none for five. */
+static void places_that_are_too_few_for_one_may_do_for_another(void **state)
+{
+	static const struct {
+		const char *sentence;
+		int min, size;
+	} rows[] = {
+		{"the first asks for more than any node has", 1, 5},
+		{"the first asks for two places", 2, 3},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct story s;
+
+		story_begin(&s);
+		kai_queue(&s, "q", "", 0, "reclaim 1h preempt 10m");
+		for (int k = 1; k <= 3; k++) {
+			char node[8], pod[8];
+
+			snprintf(node, sizeof(node), "n%d", k);
+			snprintf(pod, sizeof(pod), "p%d", k);
+			kai_node(&s, node, 4);
+			kai_group(&s, pod, "q", 1, (k == 1 ? 7200 : 300) * NS_PER_S, NULL);
+			kai_pod(&s, pod, pod, 2, node, NULL);
+		}
+		kai_group(&s, "first", "q", rows[i].min, 0, NULL);
+		kai_pod(&s, "f-0", "first", rows[i].size, NULL, "age 60");
+		if (rows[i].min > 1)
+			kai_pod(&s, "f-1", "first", rows[i].size, NULL, "age 60");
+		kai_group(&s, "g", "q", 1, 0, NULL);
+		kai_pod(&s, "want", "g", 3, NULL, NULL);
+		expect(&s, rows[i].sentence,
+		       rows[i].min > 1 ? "f-0 waiting; f-1 waiting; want consolidate n1 [p1]; p1 consolidate n2"
+				       : "f-0 waiting; want consolidate n1 [p1]; p1 consolidate n2");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +391,7 @@ int main(void)
 		cmocka_unit_test(room_reserved_for_others_is_not_moved_into),
 		cmocka_unit_test(KF_7_nobody_moves_beside_one_that_is_nominated_and_does_not_bear_it),
 		cmocka_unit_test(who_was_tried_in_vain_moves_for_the_next),
+		cmocka_unit_test(places_that_are_too_few_for_one_may_do_for_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
