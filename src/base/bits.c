@@ -27,6 +27,14 @@ void bits_set(struct bits *b, uint32_t i)
 	b->w[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+void bits_set_first(struct bits *b, uint32_t n)
+{
+	if (n / 64 >= b->n_words)
+		grow(b, n / 64 + 1);
+	memset(b->w, 0xff, n / 64 * sizeof(*b->w));
+	b->w[n / 64] |= (UINT64_C(1) << (n % 64)) - 1;
+}
+
 void bits_clear(struct bits *b, uint32_t i)
 {
 	if (i / 64 < b->n_words)

@@ -13,7 +13,8 @@ struct bits {
 };
 
 void bits_free(struct bits *b);
-void bits_set(struct bits *b, uint32_t i); /* grows */
+void bits_set(struct bits *b, uint32_t i);	 /* grows */
+void bits_set_first(struct bits *b, uint32_t n); /* all below n */
 void bits_clear(struct bits *b, uint32_t i);
 void bits_reset(struct bits *b); /* empty, keeps memory */
 void bits_copy(struct bits *to, const struct bits *from);

@@ -74,6 +74,7 @@ void engine_free(struct engine *en)
 	judge_scratch_free(&en->scratch);
 	forget_history(en);
 	arena_free(en->arena);
+	arena_free(en->session_arena);
 	text_free(&en->complaints);
 	mem_free(en);
 }

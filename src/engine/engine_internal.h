@@ -24,6 +24,7 @@ struct engine {
 	const struct engine_config *config;
 	struct framework **frameworks;			 /* one for each kube profile */
 	struct arena *arena;				 /* of one attempt */
+	struct arena *session_arena;			 /* of one session after the other; NULL: none, or in use */
 	struct displace_cache *displace_cache;		 /* what nodes said before */
 	struct search_cache *search_cache;		 /* the same where queues count; else NULL */
 	struct movable_memory *movable;			 /* who may move; NULL: nobody was asked */

@@ -644,17 +644,37 @@ static void divide_shares(struct session *s)
 enum { SESSION_BLOCK_MIN = 1 << 14, SESSION_BLOCK_MAX = 1 << 20 };
 
 /* About what a session takes, so that one of a small cluster does not clear what only a large one needs. */
-static size_t block_size(const struct ledger *l)
+static size_t block_size(const struct ledger *l, bool is_kept)
 {
-	size_t n = 256 * ((size_t)ledger_pod_limit(l) + ledger_node_limit(l));
+	size_t n = 640 * ((size_t)ledger_pod_limit(l) + ledger_node_limit(l)); /* what is not used is never touched */
 
-	return n < SESSION_BLOCK_MIN ? SESSION_BLOCK_MIN : n > SESSION_BLOCK_MAX ? SESSION_BLOCK_MAX : n;
+	return n < SESSION_BLOCK_MIN ? SESSION_BLOCK_MIN : n > SESSION_BLOCK_MAX && !is_kept ? SESSION_BLOCK_MAX : n;
+}
+
+/* Where every cycle is a session they use the same memory one after the other: the system gives it once. */
+static struct arena *arena_for(struct engine *en)
+{
+	bool is_kept = profile_get(en->config->profile)->search_mode == MODE_SCENARIOS;
+	struct arena *a = en->session_arena ? en->session_arena : arena_new(block_size(en->ledger, is_kept));
+
+	en->session_arena = NULL;
+	return a;
+}
+
+static void arena_back(struct engine *en, struct arena *a)
+{
+	if (en->session_arena || profile_get(en->config->profile)->search_mode != MODE_SCENARIOS) {
+		arena_free(a);
+		return;
+	}
+	arena_reset(a);
+	en->session_arena = a;
 }
 
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves)
 {
 	static const char task_priority_key[] = "kai.scheduler/task-priority";
-	struct arena *a = arena_new(block_size(en->ledger));
+	struct arena *a = arena_for(en);
 	struct session *s = arena_type(a, struct session);
 	struct session_build c = {0};
 
@@ -707,5 +727,5 @@ void session_free(struct session *s)
 	array_free(&s->changes);
 	array_free(&s->kinds);
 	array_free(&s->request_kinds);
-	arena_free(s->arena);
+	arena_back(s->en, s->arena);
 }

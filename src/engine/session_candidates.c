@@ -42,7 +42,9 @@ void quick_begin(struct solver *v)
 	}
 	qsort(v->needs, v->n_step, sizeof(*v->needs), by_size);
 	v->slots = 0;
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
+	if (s->gpu == RES_NONE) /* nobody has any */
+		memset(v->free_gpus, 0, s->n_nodes * sizeof(*v->free_gpus));
+	for (uint32_t i = 0; s->gpu != RES_NONE && i < s->n_nodes; i++) {
 		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
 
 		v->free_gpus[i] = 0;

@@ -140,24 +140,59 @@ bool slots_could_ever_do(struct solver *v, uint32_t *ret)
 	return *ret == v->n_want;
 }
 
+/* Room of all nodes, one after the other. */
+static void find_rooms(struct solver *v)
+{
+	const struct session *s = v->s;
+	size_t n = (size_t)s->n_nodes * s->n_amounts;
+
+	v->room = mem_resize(NULL, n + s->n_amounts, sizeof(*v->room));
+	for (size_t i = 0; i < n; i++)
+		v->room[i] = s->idle[i] + s->soon[i];
+}
+
+/* It is asked for where others move alone. */
+static void sum_spare(struct solver *v)
+{
+	const struct session *s = v->s;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		for (uint32_t a = 0; a < s->n_amounts; a++) {
+			int64_t room = v->room[(size_t)i * s->n_amounts + a];
+
+			v->spare[a] += room > 0 ? room : 0;
+		}
+}
+
+/* Of one kind, as nodes are. Where room is scarce most have too little of the first amount that is asked for. */
+static int64_t count_clean(const struct solver *v, const struct slot_kind *k)
+{
+	const struct session *s = v->s;
+	const int64_t *ask = s->signatures[k->signature].ask, *room = v->room;
+	uint32_t first = 0;
+	int64_t n = 0;
+
+	while (first + 1 < s->n_amounts && ask[first] <= 0)
+		first++;
+	for (uint32_t i = 0; i < s->n_nodes; i++, room += s->n_amounts)
+		if (room[first] >= ask[first])
+			n += slots_of(v, k, i, room);
+	return n;
+}
+
 void slots_begin(struct solver *v)
 {
 	struct session *s = v->s;
 
-	v->room = mem_resize(NULL, (size_t)(s->n_nodes + 1) * s->n_amounts, sizeof(*v->room));
+	find_rooms(v);
 	v->slot_seen = mem_alloc((s->n_nodes + 1) * sizeof(*v->slot_seen));
 	if (s->en->config->looks_at_all)
 		return;
 	find_kinds(v);
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		int64_t *room = v->room + (size_t)i * s->n_amounts;
-
-		room_of(s, i, room);
-		for (uint32_t a = 0; a < s->n_amounts; a++)
-			v->spare[a] += room[a] > 0 ? room[a] : 0;
-		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-			v->slot_kinds[k].clean += slots_of(v, &v->slot_kinds[k], i, room);
-	}
+	if (v->action == ACTION_CONSOLIDATE)
+		sum_spare(v);
+	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
+		v->slot_kinds[k].clean = count_clean(v, &v->slot_kinds[k]);
 }
 
 void slots_end(struct solver *v)

@@ -183,10 +183,12 @@ static void find_base(struct solver *v)
 	for (uint32_t i = first; i < first + u->n_members; i++)
 		all |= member_ask(s, i)[KAI_GPU] == 0;
 	v->base_is_all = all;
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
+	if (all)
+		bits_set_first(&v->base, s->n_nodes);
+	for (uint32_t i = 0; !all && i < s->n_nodes; i++) {
 		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
 
-		if (all || s->idle[at] > 0 || s->soon[at] > 0)
+		if (s->idle[at] > 0 || s->soon[at] > 0)
 			bits_set(&v->base, i);
 	}
 }

@@ -119,7 +119,7 @@ struct solver {
 	/* room, of all amounts (session_slots.c) */
 	uint32_t n_slot_kinds; /* 0: nothing is left out */
 	struct slot_kind slot_kinds[SLOT_KINDS];
-	int64_t spare[RES_MAX]; /* room of all nodes before anybody is gone */
+	int64_t spare[RES_MAX]; /* room of all nodes before anybody is gone; for consolidation alone */
 	bool base_is_all;
 	bool cannot_move;      /* a consolidation of which nothing can come: all would have to have room in the end */
 	int64_t *room;	       /* of each node, with everybody gone who was looked at */

@@ -35,14 +35,14 @@ void trials_free(struct trials *t)
 }
 
 /*
- * What is kept goes by what rules say of each kind of pod where queues count; elsewhere another set of rules needs an
- * engine of its own. The config is asked as it is then.
+ * What is kept goes by what rules say of each kind of pod where queues count, and is made anew in every cycle of
+ * sessions; elsewhere another set of rules needs an engine of its own. The config is asked as it is then.
  */
 static struct engine *engine_for(struct trials *t, enum trial_change change, struct err *e)
 {
 	const struct trial_question *q = t->q;
 	bool is_kept = !q->config->looks_at_all &&
-		       (change != CHANGED_RULES || profile_get(q->config->profile)->search_mode == MODE_QUEUES);
+		       (change != CHANGED_RULES || profile_get(q->config->profile)->search_mode != MODE_PODS);
 
 	if (t->engine && is_kept)
 		return t->engine;

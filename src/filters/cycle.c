@@ -334,7 +334,7 @@ struct status cycle_filter_but(const struct cede_cycle *c, node_id node, uint64_
 		return c->pre_filter;
 	if (c->has_node_set && !bits_has(&c->node_set, node))
 		return status_of_framework(CEDE_UNRESOLVABLE, FW_OUTSIDE, c->node_set_plugins);
-	for (uint32_t k = 0; k < f->order[POINT_FILTER].n; k++) {
+	for (uint32_t k = 0; (asked || refused_by != UINT32_MAX) && k < f->order[POINT_FILTER].n; k++) {
 		uint32_t i = f->order[POINT_FILTER].v[k];
 		uint64_t bit = UINT64_C(1) << i;
 		struct cede_verdict v;

@@ -83,6 +83,24 @@ static void it_agrees_with_an_array(void **state)
 	bits_free(&b);
 }
 
+static void the_first_ones_join_the_others(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 63, 64, 65, 128, 1000};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct bits b = {0};
+		bool plain[N] = {0};
+
+		bits_set(&b, 70);
+		plain[70] = true;
+		bits_set_first(&b, sizes[i]);
+		for (uint32_t k = 0; k < sizes[i]; k++)
+			plain[k] = true;
+		check_against(&b, plain);
+		bits_free(&b);
+	}
+}
+
 static void edges_of_words(void **state)
 {
 	static const uint32_t edges[] = {0, 63, 64, 127, 128, 511, 512, 1023, 1024, 1499};
@@ -99,9 +117,8 @@ static void edges_of_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_set_has_nothing),
-		cmocka_unit_test(capacity_does_not_matter_to_equality),
-		cmocka_unit_test(it_agrees_with_an_array),
+		cmocka_unit_test(an_empty_set_has_nothing), cmocka_unit_test(capacity_does_not_matter_to_equality),
+		cmocka_unit_test(it_agrees_with_an_array),  cmocka_unit_test(the_first_ones_join_the_others),
 		cmocka_unit_test(edges_of_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
