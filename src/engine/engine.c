@@ -318,6 +318,7 @@ static void begin_run(struct engine *en, const struct engine_run *run)
 	en->eviction_history = run->eviction_history;
 	en->tells_of = run->tells_of;
 	en->tells_times = run->tells_times;
+	en->tells_no_words = run->tells_times || run->tells_no_words;
 	en->tells_in_any_order = run->tells_in_any_order;
 	en->told = NULL;
 	cluster_relax_gangs(en->cluster, run->now_ns);

@@ -46,9 +46,10 @@ struct engine_run {
 	const struct bits *tells_of;
 	/*
 	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and
-	 * nobody is told why he waits (message).
+	 * nobody is told why he waits (message), as with the next.
 	 */
 	bool tells_times;
+	bool tells_no_words;
 	bool tells_in_any_order;       /* those of one node, in decisions about pods that are in no group */
 	const struct bits *quota_held; /* queues whose quota.preemption.delay is not over; NULL: of all it is */
 };

@@ -34,6 +34,7 @@ struct engine {
 	const struct eviction_history *eviction_history; /* of the present run */
 	const struct bits *tells_of;			 /* likewise */
 	bool tells_times, tells_in_any_order;		 /* likewise */
+	bool tells_no_words;				 /* likewise: nobody reads why somebody waits */
 	bool has_plugins;				 /* of one's own */
 	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
 	struct protected_list listed;			 /* by one search after the other */

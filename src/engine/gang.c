@@ -686,7 +686,7 @@ static void tell_refusal(struct gang_attempt *g)
 {
 	struct decision *blocked = &g->d[g->why.blocked];
 
-	if (!g->en->tells_times)
+	if (!g->en->tells_no_words)
 		say_why(g);
 	all_wait(g);
 	blocked->protected = g->why.protected;

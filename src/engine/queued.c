@@ -593,7 +593,7 @@ enum err_code attempt_queued(struct attempt *a, bool wants_report, struct err *e
 	}
 	if (wants_report)
 		attempt_report(a, NULL, 0);
-	if (!a->en->tells_times) /* nobody reads why it waits */
+	if (!a->en->tells_no_words)
 		waits(a, lacking != 0, q, r);
 	if (!lacking && take_leaving_room(a, false, NODE_NONE))
 		return ERR_OK;
@@ -649,7 +649,7 @@ enum err_code attempt_member(struct attempt *a, bool wants_report, struct err *e
 		found(a, OUTCOME_PLACED, node);
 	if (rc || node != NODE_NONE)
 		return rc;
-	if (a->en->tells_times) /* nobody reads why it waits */
+	if (a->en->tells_no_words)
 		a->d->message = "";
 	else
 		waits(a, lacking != 0, q, r);

@@ -313,7 +313,7 @@ static void tell_reasons(struct decision_report *r)
 			d->message = words_of_gates(w, d->pod);
 		if (d->pod == POD_NONE || (!waits && d->n_victims == 0))
 			continue;
-		if (waits)
+		if (waits && !r->s->en->tells_no_words)
 			d->message = words_of_workload(w, workload);
 		words_protected(w, workload, d);
 	}

@@ -213,6 +213,7 @@ static bool plan_at(struct forecast_trial *t, bool tells)
 	run.cycles = 2;
 	if (!q->config->looks_at_all) {
 		run.tells_in_any_order = true; /* what counts is how many, and until when */
+		run.tells_no_words = true;
 		run.is_over = is_over;
 		run.passes_over = is_passed_over;
 		run.driver = &watch;

@@ -76,6 +76,7 @@ bool trial_gets_room(struct trials *t, enum trial_change change, struct decision
 
 	run.report = POD_NONE;
 	if (!q->config->looks_at_all) {
+		run.tells_no_words = true;
 		plan_focus_on_decision(&focus, t->ends_with_pod ? q->waits->pod : POD_NONE, q->alike, &d, &run);
 		focus.passes = change == CHANGED_PRIORITY ? &t->in_vain : NULL;
 	}
