@@ -342,6 +342,11 @@ static bool is_over(const struct engine_run *run, uint32_t n_cycles)
 	return run->is_over && run->is_over(run->driver, n_cycles);
 }
 
+static bool passes_over_rest(const struct engine_run *run)
+{
+	return run->passes_over_rest && run->passes_over_rest(run->driver);
+}
+
 /* One alone comes first, whatever its queue. (YuniKorn's order may also hold work back.) */
 static bool needs_order(const struct engine *en, const struct pod_list *waiting)
 {
@@ -367,7 +372,7 @@ static enum err_code try_all(struct engine *en, const struct engine_run *run, co
 	enum err_code rc = ERR_OK;
 
 	echoes_begin(&echoes, en, run);
-	for (uint32_t i = 0; !rc && i < waiting->n && !is_over(run, cycle - 1); i++) {
+	for (uint32_t i = 0; !rc && i < waiting->n && !is_over(run, cycle - 1) && !passes_over_rest(run); i++) {
 		pod_id pod = queue_order ? queue_order_next(queue_order) : waiting->v[i];
 		uint32_t from = ret->v.n;
 

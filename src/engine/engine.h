@@ -37,6 +37,7 @@ struct engine_run {
 	const pod_id *these;
 	uint32_t n_these;
 	bool (*passes_over)(void *driver, pod_id pod); /* NULL: nobody is */
+	bool (*passes_over_rest)(void *driver);	       /* is everybody who has not had his turn yet? NULL: no */
 	/* Does nothing matter any more that would be decided from here on, so many cycles done? NULL: it does. */
 	bool (*is_over)(void *driver, uint32_t n_cycles);
 	/* Do groups wait that are not among them, in vain as the driver knows, for which others may move? NULL: no. */

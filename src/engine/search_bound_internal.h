@@ -33,6 +33,7 @@ struct kind_answer {
 	bool is_of_one_queue;	   /* all that may go with it are of its queue */
 	bool has_verdict;	   /* KEPT, LAST: the verdict is that of every pod of the kind */
 	bool is_untold;		   /* and nobody wants to be told of it */
+	bool is_silent;		   /* nobody of it goes, or is to be told of, whatever is special about him */
 	bool is_open_by_history;   /* OPEN for that alone: it may go unless its work was evicted before */
 	bool is_open_by_guarantee; /* or because it may be too big for its queue, which does not end by itself */
 	int64_t inside_from;	   /* who started after this is inside its minimum runtime */

@@ -226,6 +226,7 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 		leave_to_history(b, a);
 	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
 		       !verdict_is_timed(&a->why);
+	a->is_silent = a->says == KEPT && a->is_untold && !a->is_of_group && a->inside_from == INT64_MAX;
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)

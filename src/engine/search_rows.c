@@ -156,7 +156,7 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
 
-		if (a->stamp == b->stamp && a->says == NOT_ASKED)
+		if (a->stamp == b->stamp && (a->says == NOT_ASKED || a->is_silent))
 			continue;
 		if (is_beyond && !b->is_listing && b->is_clear) {
 			b->has_last = true; /* perhaps among the rest */

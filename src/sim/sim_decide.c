@@ -211,6 +211,7 @@ static enum err_code pass(struct sim *s, bool *ret_has_moved, struct err *e)
 				 .tells_times = !hears_why(s),
 				 .eviction_history = &s->history,
 				 .passes_over = wake_passes_over,
+				 .passes_over_rest = wake_passes_over_rest,
 				 .driver = s};
 	struct decisions plan = {.arena = s->arena};
 	enum err_code rc;

@@ -196,6 +196,14 @@ uint64_t wake_n_refused(const struct sim *s)
 }
 
 /* A pass ends where somebody has to go: what he leaves behind may be of use to those who were asleep. */
+bool wake_passes_over_rest(void *sim)
+{
+	struct sim *s = sim;
+
+	catch_up(s);
+	return s->asleep->has_victims;
+}
+
 bool wake_passes_over(void *sim, pod_id pod)
 {
 	struct sim *s = sim;
@@ -203,9 +211,6 @@ bool wake_passes_over(void *sim, pod_id pod)
 	struct wait_kind *k = &a->kinds.v[asleep_waiter(a, pod)->kind];
 	ledger_mark mark = ledger_get_mark(s->ledger);
 
-	catch_up(s);
-	if (a->has_victims)
-		return true;
 	if (s->o.is_exhaustive)
 		return false;
 	if (!k->is_awake)

@@ -38,6 +38,7 @@ void wake_queue_has_grown(struct sim *s, queue_id leaf, group_id group); /* afte
 bool wake_collect(struct sim *s, bool is_again, const pod_id **ret, uint32_t *ret_n);
 void wake_follow(struct sim *s, const struct decisions *plan);
 bool wake_passes_over(void *sim, pod_id pod);
+bool wake_passes_over_rest(void *sim);
 /* A kind got all through that were tried, and has more: others may have been tried before their turn. */
 bool wake_was_cut(struct sim *s);
 /* Decisions of the pass that no plan has: nobody was asked, for they were sure to wait. */
