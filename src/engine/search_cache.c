@@ -282,11 +282,11 @@ static uint8_t place_of(struct filter_memory *m, const struct status *s)
 {
 	uint8_t place = APART;
 
-	for (uint8_t i = 0; i < ANSWERS; i++) {
+	for (uint32_t i = 0; i < ANSWERS; i++) {
 		if (m->counts[i].count && status_same(&m->counts[i].s, s))
-			return i;
+			return (uint8_t)i;
 		if (!m->counts[i].count && place == APART)
-			place = i;
+			place = (uint8_t)i;
 	}
 	if (place != APART)
 		m->counts[place].s = *s;
