@@ -263,14 +263,6 @@ const struct class_block *class_block_of(struct search_bounds *b, struct search_
 
 /* ---- the bound ---- */
 
-static bool is_reached(const int64_t *room, const int64_t *wants, uint32_t n)
-{
-	for (uint32_t t = 0; t < n; t++)
-		if (room[t] < wants[t])
-			return false;
-	return true;
-}
-
 /* As class_bound has it of one node, and never higher. */
 bool class_block_bound(struct search_bounds *b, const struct search_class *c, const struct class_block *k,
 		       struct node_bound *ret)
@@ -281,14 +273,14 @@ bool class_block_bound(struct search_bounds *b, const struct search_class *c, co
 
 	for (uint32_t t = 0; t < w->n; t++)
 		wants[t] = b->memory->want.amount[w->at[t]];
-	while (i < k->n_levels && !is_reached(k->levels[i].by_all, wants, w->n))
+	while (i < k->n_levels && !amounts_reach(k->levels[i].by_all, wants, w->n))
 		i++;
 	*ret = (struct node_bound){.highest = INT32_MIN, .opted_out = i == k->n_levels};
 	if (ret->opted_out)
-		return is_reached(k->all, wants, w->n);
-	while (n < CHEAPEST - 1 && !is_reached(k->levels[i].by_few[n], wants, w->n))
+		return amounts_reach(k->all, wants, w->n);
+	while (n < CHEAPEST - 1 && !amounts_reach(k->levels[i].by_few[n], wants, w->n))
 		n++;
-	ret->is_below = !is_reached(k->clear, wants, w->n);
+	ret->is_below = !amounts_reach(k->clear, wants, w->n);
 	ret->highest = k->levels[i].priority;
 	ret->lost = k->levels[i].lost[n];
 	return true;

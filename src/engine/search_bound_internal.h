@@ -417,6 +417,15 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 	return false;
 }
 
+/* Of each of n types, is there as much as is wanted? */
+static inline bool amounts_reach(const int64_t *has, const int64_t *wants, uint32_t n)
+{
+	for (uint32_t t = 0; t < n; t++)
+		if (has[t] < wants[t])
+			return false;
+	return true;
+}
+
 /* The verdict on a pod that is protected or has to be asked; NULL: it has to be asked. */
 const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception);
 static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,

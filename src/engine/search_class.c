@@ -437,14 +437,6 @@ const struct class_node *class_node_of(struct search_bounds *b, struct search_cl
 
 /* ---- the bound ---- */
 
-static bool is_covered(const int64_t *frees, const int64_t *lacks, uint32_t n)
-{
-	for (uint32_t t = 0; t < n; t++)
-		if (frees[t] < lacks[t])
-			return false;
-	return true;
-}
-
 /* So many victims at least, by the biggest amounts anybody of them frees. */
 static uint32_t least_victims(const struct class_level *v, const int64_t *lacks, uint32_t n)
 {
@@ -470,12 +462,12 @@ bool class_bound(struct search_bounds *b, const struct search_class *c, node_id 
 	w = class_wanted_types(b, c->short_types);
 	for (uint32_t t = 0; t < w->n; t++)
 		lacks[t] = b->lacks[w->at[t]];
-	while (i < x->n_levels && !is_covered(levels[i].frees, lacks, w->n))
+	while (i < x->n_levels && !amounts_reach(levels[i].frees, lacks, w->n))
 		i++;
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
-		return is_covered(x->all, lacks, w->n);
-	ret->is_below = !is_covered(x->clear, lacks, w->n);
+		return amounts_reach(x->all, lacks, w->n);
+	ret->is_below = !amounts_reach(x->clear, lacks, w->n);
 	ret->highest = levels[i].priority;
 	ret->lost = levels[i].lost[least_victims(&levels[i], lacks, w->n) - 1];
 	return true;

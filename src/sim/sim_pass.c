@@ -204,6 +204,7 @@ bool wake_passes_over_rest(void *sim)
 	return s->asleep->has_victims;
 }
 
+/* Asked after wake_passes_over_rest, which has seen what was decided so far. */
 bool wake_passes_over(void *sim, pod_id pod)
 {
 	struct sim *s = sim;
