@@ -34,6 +34,22 @@ static inline void alike_tell(struct story *s, pod_id pod, const struct decision
 	text_printf(out, "%s\n", d->message ? d->message : "");
 }
 
+/* Decides, and says what; the moves stay. */
+static inline enum outcome alike_decide(struct story *s, struct engine *en, const struct engine_run *run, pod_id pod,
+					struct text *out)
+{
+	struct decisions plan = {.arena = arena_new(4096)};
+	enum outcome outcome;
+	struct err e;
+
+	story_must(engine_try(en, run, pod, &plan, &e), &e);
+	alike_tell(s, pod, &plan.v.v[0], out);
+	outcome = plan.v.v[0].outcome;
+	array_free(&plan.v);
+	arena_free(plan.arena);
+	return outcome;
+}
+
 static inline void alike_compare(uint64_t seed, uint64_t decision, const struct text *forgetful,
 				 const struct text *remembering)
 {

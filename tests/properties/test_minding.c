@@ -170,14 +170,8 @@ static void end(struct pair *p)
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
 	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE};
-	struct decisions plan = {.arena = arena_new(4096)};
-	struct err e;
 
-	story_must(engine_try(en, &run, pod, &plan, &e), &e);
-	alike_tell(&p->s, pod, &plan.v.v[0], out);
-	p->in_vain += plan.v.v[0].outcome == OUTCOME_WAITING;
-	array_free(&plan.v);
-	arena_free(plan.arena);
+	p->in_vain += alike_decide(&p->s, en, &run, pod, out) == OUTCOME_WAITING;
 }
 
 static void decide_alike(struct pair *p, pod_id pod, uint64_t seed)

@@ -153,13 +153,8 @@ static void end(struct pair *p)
 static void decide(struct pair *p, struct engine *en, pod_id pod, struct text *out)
 {
 	struct engine_run run = {.now_ns = p->now_ns, .cycles = 1, .report = POD_NONE, .tells_of = p->tells_of};
-	struct decisions plan = {.arena = arena_new(4096)};
-	struct err e;
 
-	story_must(engine_try(en, &run, pod, &plan, &e), &e);
-	alike_tell(&p->s, pod, &plan.v.v[0], out);
-	array_free(&plan.v);
-	arena_free(plan.arena);
+	alike_decide(&p->s, en, &run, pod, out);
 }
 
 /* The one that remembers decides first: nodes that others moved pods on for a while are looked at anew. */
