@@ -50,7 +50,7 @@ static void find_sides(struct solver *v)
 		if (v->side_of[i] != NONE || is_on_path(s, me, i))
 			continue;
 		v->side_of[i] = v->sides.n;
-		array_push(&v->sides, ((struct side){.share = {i, path_below(s, me, parent), {0}},
+		array_push(&v->sides, ((struct side){.base = {.queue = i, .mine = path_below(s, me, parent)},
 						     .level = my_depth - depth_of(s, i)}));
 	}
 }
@@ -80,23 +80,39 @@ void sides_end(struct solver *v)
 	array_free(&v->live_sides);
 }
 
-void sides_note_workload(struct solver *v, uint32_t workload)
+/* Others of a workload may be gone with them, in other batches. */
+static void batch_add(const struct solver *v, const struct batch *b, struct share_side *ret)
 {
 	const struct session *s = v->s;
-	const struct workload *u = &s->workloads[workload];
+	const struct workload *u = &s->workloads[b->workload];
 	uint32_t first = s->podsets[u->first_podset].first;
-	double sum[KAI_RES] = {0};
+	double whole[KAI_RES] = {0};
 
-	if (v->sides.n == 0)
+	if (b->n == u->n_members) {
+		share_side_add(ret, b->held, b->held, b->grain);
 		return;
+	}
 	for (uint32_t i = first; i < first + u->n_members; i++)
 		for (uint32_t r = 0; r < KAI_RES; r++)
-			sum[r] += s->signatures[s->members[i].signature].share[r];
-	for (uint32_t r = 0; r < KAI_RES; r++)
-		if (sum[r] > v->largest[r]) {
-			v->largest[r] = sum[r];
-			v->n_largest++;
+			whole[r] += s->signatures[s->members[i].signature].share[r];
+	share_side_add(ret, b->held, whole, b->grain);
+}
+
+static void add_recorded(struct solver *v)
+{
+	const struct session *s = v->s;
+	uint32_t last = NONE;
+
+	for (uint32_t i = 0; i < v->n_base_gone; i++) {
+		uint32_t batch = s->members[v->gone.v[i]].batch;
+		const struct batch *b = &v->batches.v[batch];
+
+		if (batch != last && b->side != NONE) {
+			batch_add(v, b, &v->sides.v[b->side].base);
+			v->sides.v[b->side].is_live = true;
 		}
+		last = batch;
+	}
 }
 
 /* Recorded victims are evicted, and nobody else. */
@@ -107,19 +123,16 @@ void sides_step(struct solver *v)
 	v->live_sides.n = 0;
 	for (uint32_t i = 0; i < v->sides.n; i++) {
 		struct side *x = &v->sides.v[i];
-		bool is_live = false;
 
-		x->knows_most = false;
-		x->may_owe = share_may_be_owed(&s->settled[x->share.mine], s->step_request);
-		for (uint32_t r = 0; r < KAI_RES; r++) {
-			x->base[r] =
-				s->settled[x->share.queue].r[r].allocated - s->shares[x->share.queue].r[r].allocated;
-			is_live |= x->base[r] != 0;
-		}
-		x->is_live = is_live;
-		if (is_live)
-			array_push(&v->live_sides, i);
+		x->knows_most = x->is_live = false;
+		x->may_owe = share_may_be_owed(&s->settled[x->base.mine], s->step_request);
+		x->base = (struct share_side){.queue = x->base.queue, .mine = x->base.mine};
 	}
+	if (v->sides.n > 0)
+		add_recorded(v);
+	for (uint32_t i = 0; i < v->sides.n; i++)
+		if (v->sides.v[i].is_live)
+			array_push(&v->live_sides, i);
 	v->n_base_live = v->live_sides.n;
 }
 
@@ -132,8 +145,12 @@ void sides_note_batch(struct solver *v, uint32_t batch)
 		return;
 	b->side = v->side_of[s->workloads[b->workload].queue];
 	for (uint32_t i = 0; i < b->n; i++)
-		for (uint32_t r = 0; r < KAI_RES; r++)
-			b->held[r] += s->signatures[s->members[v->members.v[b->first + i]].signature].share[r];
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			double share = s->signatures[s->members[v->members.v[b->first + i]].signature].share[r];
+
+			b->held[r] += share;
+			b->grain[r] = share_grain(b->grain[r], share);
+		}
 }
 
 static void side_add(struct solver *v, const struct batch *b)
@@ -142,14 +159,13 @@ static void side_add(struct solver *v, const struct batch *b)
 
 	if (!x->is_live) {
 		x->is_live = true;
-		memcpy(x->share.gone, x->base, sizeof(x->base));
+		x->share = x->base;
 		array_push(&v->live_sides, b->side);
 	}
 	x->is_touched = true;
 	if (x->level < v->touched_level)
 		v->touched_level = x->level;
-	for (uint32_t r = 0; r < KAI_RES; r++)
-		x->share.gone[r] += b->held[r];
+	batch_add(v, b, &x->share);
 }
 
 /* Recorded victims, and those that the trial on this node takes with them. */
@@ -165,7 +181,7 @@ static void sum_sides(struct solver *v, uint32_t node)
 		struct side *x = &v->sides.v[v->live_sides.v[i]];
 
 		x->is_touched = false;
-		memcpy(x->share.gone, x->base, sizeof(x->base));
+		x->share = x->base;
 	}
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return;
@@ -193,24 +209,23 @@ static bool most_lost(struct solver *v, const struct side *x, double ret[KAI_RES
 
 	assert(x);
 	sum_inside(v, x->level, inside);
-	return share_most_lost(s->settled, &x->share, s->step_request, inside, v->largest, x->may_owe,
-			       s->settings->saturation, ret, why);
+	return share_most_lost(s->settled, &x->share, s->step_request, inside, x->may_owe, s->settings->saturation, ret,
+			       why);
 }
 
 /*
  * The same, without why. Most sides are what they were in the last trial of the step: nobody of them is on the node,
- * nor of those further inside, and nobody larger was looked at.
+ * nor of those further inside.
  */
 static bool most_lost_again(struct solver *v, struct side *x, const double inside[KAI_RES], bool is_clean)
 {
 	struct session *s = v->s;
 
-	if (x->knows_most && is_clean && x->at_largest == v->n_largest)
+	if (x->knows_most && is_clean)
 		return x->loses_all;
-	x->loses_all = share_most_lost(s->settled, &x->share, s->step_request, inside, v->largest, x->may_owe,
+	x->loses_all = share_most_lost(s->settled, &x->share, s->step_request, inside, x->may_owe,
 				       s->settings->saturation, x->most, NULL);
 	x->knows_most = is_clean;
-	x->at_largest = v->n_largest;
 	return x->loses_all;
 }
 

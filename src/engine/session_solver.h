@@ -16,8 +16,9 @@ struct batch {			     /* members that go together */
 	uint32_t workload, first, n; /* in solver.members */
 	uint32_t next;		     /* of the same workload; NONE */
 	bool is_recorded;
-	uint32_t side;	      /* session_sides.c */
-	double held[KAI_RES]; /* by its members, where there are sides */
+	uint32_t side; /* session_sides.c */
+	double held[KAI_RES],
+		grain[KAI_RES]; /* by its members, where there are sides; share_grain of what each holds */
 };
 
 struct by_node { /* workloads with candidates on a node */
@@ -39,16 +40,15 @@ struct slot_kind {	       /* members of one signature that a search wants to pla
 	int64_t clean, most, base, now;
 };
 
-struct side { /* session_sides.c */
-	struct share_side share;
-	uint32_t level;	      /* 0: siblings of the workload's own queue; 1: of the one above it */
-	bool may_owe;	      /* in this step */
-	bool is_live;	      /* somebody of it is gone */
-	double base[KAI_RES]; /* what recorded victims hold */
-	bool is_touched;      /* somebody of it is on the node of this trial */
-	/* the most it may lose while nobody of it or further inside is, and nobody larger than then was looked at */
+struct side {			 /* session_sides.c */
+	struct share_side share; /* in this trial */
+	struct share_side base;	 /* with recorded victims gone alone */
+	uint32_t level;		 /* 0: siblings of the workload's own queue; 1: of the one above it */
+	bool may_owe;		 /* in this step */
+	bool is_live;		 /* somebody of it is gone */
+	bool is_touched;	 /* somebody of it is on the node of this trial */
+	/* the most it may lose while nobody of it or further inside is */
 	bool knows_most, loses_all;
-	uint32_t at_largest;
 	double most[KAI_RES];
 };
 
@@ -133,8 +133,6 @@ struct solver {
 	ARRAY(uint32_t) live_sides;
 	uint32_t n_base_live;	    /* of them, those of recorded victims */
 	double free_share[KAI_RES]; /* before anybody is gone */
-	double largest[KAI_RES];    /* held by one workload that was looked at */
-	uint32_t n_largest;	    /* so many times it became more */
 	uint32_t touched_level;	    /* the innermost of this trial's */
 	/* trials that are rehearsed (session_rehearsal.c) */
 	bool may_rehearse;	 /* in this search */
@@ -180,8 +178,7 @@ void slots_settle(struct solver *v); /* who is gone now is recorded */
 enum outlook { MAY_BE_LAWFUL, CANNOT_HAVE_ROOM, CANNOT_BE_LAWFUL };
 void sides_begin(struct solver *v); /* of a search; v->base_is_all is known */
 void sides_end(struct solver *v);
-void sides_note_workload(struct solver *v, uint32_t workload); /* it is looked at from now on */
-void sides_step(struct solver *v);			       /* nobody is gone but the recorded victims */
+void sides_step(struct solver *v); /* nobody is gone but the recorded victims */
 void sides_note_batch(struct solver *v, uint32_t batch);
 /* Of a trial on this node. why: if it cannot be lawful. */
 enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why);

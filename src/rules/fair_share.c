@@ -532,15 +532,39 @@ static double least_kept(const struct share *v, bool may_owe)
 	return may == SHARE_UNLIMITED || v->deserved < may ? v->deserved : may;
 }
 
+double share_grain(double a, double b)
+{
+	uint64_t x = (uint64_t)a, y = (uint64_t)b;
+
+	while (y) {
+		uint64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return (double)x;
+}
+
+void share_side_add(struct share_side *side, const double gone[KAI_RES], const double whole[KAI_RES],
+		    const double grain[KAI_RES])
+{
+	for (int r = 0; r < KAI_RES; r++) {
+		side->gone[r] += gone[r];
+		side->largest[r] = whole[r] > side->largest[r] ? whole[r] : side->largest[r];
+		if (side->grain[r] != grain[r])
+			side->grain[r] = share_grain(side->grain[r], grain[r]);
+	}
+}
+
 /*
- * Each batch is judged by what is left before it goes, so one may pass what has to be kept, and no second one. That is
- * a bound only where the queue is above it in a single resource. How many it is above in.
+ * Each batch is judged by what is left before it goes, so one may pass what has to be kept, and no second one: what is
+ * lost before it is less than the queue has above that. It is a bound only where the queue is above in a single
+ * resource. How many it is above in.
  */
-static int bound_by_kept(const struct share_queue *v, const struct share_side *side, const double largest[KAI_RES],
-			 bool may_owe, double ret[KAI_RES])
+static int bound_by_kept(const struct share_queue *v, const struct share_side *side, bool may_owe, double ret[KAI_RES])
 {
 	int n = 0, which = 0;
-	double most = 0;
+	double above = 0;
 
 	for (int r = 0; r < KAI_RES; r++) {
 		double kept = least_kept(&v->r[r], may_owe);
@@ -550,10 +574,11 @@ static int bound_by_kept(const struct share_queue *v, const struct share_side *s
 			continue;
 		n++;
 		which = r;
-		most = v->r[r].allocated - kept + largest[r];
+		above = v->r[r].allocated - kept;
 	}
-	if (n == 1 && ret[which] > most)
-		ret[which] = most;
+	if (n == 1 && side->grain[which] > 0)
+		ret[which] = least(ret[which],
+				   (ceil(above / side->grain[which]) - 1) * side->grain[which] + side->largest[which]);
 	return n;
 }
 
@@ -572,8 +597,8 @@ static double most_behind(double full, double allocated, double fair)
 
 /* At best, with everybody lost who is gone below mine. False: something of the side has to stay; ret_r: by what. */
 static bool bound_by_fullness(const struct share_queue *mine, const struct share_queue *v,
-			      const double request[KAI_RES], const double inside[KAI_RES], double multiplier,
-			      double ret[KAI_RES], enum kai_res *ret_r)
+			      const struct share_side *side, const double request[KAI_RES],
+			      const double inside[KAI_RES], double multiplier, double ret[KAI_RES], enum kai_res *ret_r)
 {
 	bool is_free = true;
 
@@ -585,13 +610,13 @@ static bool bound_by_fullness(const struct share_queue *mine, const struct share
 		most = most_behind(full * multiplier, v->r[r].allocated, v->r[r].fair);
 		if (ret[r] <= most)
 			continue;
-		ret[r] = most;
 		*ret_r = r;
 		is_free = false;
 		if (most < 0) {
 			memset(ret, 0, KAI_RES * sizeof(*ret));
 			break;
 		}
+		ret[r] = floor(most / side->grain[r]) * side->grain[r];
 	}
 	return is_free;
 }
@@ -605,12 +630,12 @@ static bool loses_all(const struct share_side *side, const double ret[KAI_RES])
 }
 
 bool share_most_lost(const struct share_queue *q, const struct share_side *side, const double request[KAI_RES],
-		     const double inside[KAI_RES], const double largest[KAI_RES], bool may_owe, double multiplier,
-		     double ret[KAI_RES], struct share_verdict *why)
+		     const double inside[KAI_RES], bool may_owe, double multiplier, double ret[KAI_RES],
+		     struct share_verdict *why)
 {
 	const struct share_queue *v = &q[side->queue], *mine = &q[side->mine];
 	struct reclaim c = {.q = q, .request = request, .ret = why};
-	int n = bound_by_kept(v, side, largest, may_owe, ret);
+	int n = bound_by_kept(v, side, may_owe, ret);
 	double left[KAI_RES];
 	enum kai_res r;
 
@@ -618,7 +643,7 @@ bool share_most_lost(const struct share_queue *q, const struct share_side *side,
 		left[i] = v->r[i].allocated - (n > 0 ? side->gone[i] : 0);
 	if (n == 0)
 		memset(ret, 0, KAI_RES * sizeof(*ret));
-	else if (!bound_by_fullness(mine, v, request, inside, multiplier, ret, &r))
+	else if (!bound_by_fullness(mine, v, side, request, inside, multiplier, ret, &r))
 		return refuse(&c, (struct share_verdict){SHARE_MORE_SATURATED, side->queue, side->mine, r, left[r],
 							 v->r[r].fair, mine->r[r].allocated - inside[r] + request[r],
 							 mine->r[r].fair});

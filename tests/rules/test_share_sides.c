@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What share_most_lost allows is never less than what share_reclaimable allows of those that are gone. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ struct world {
 	struct share_queue q[QUEUES];
 	struct share_batch gone[BATCHES], lost[BATCHES];
 	uint32_t n_gone, n_lost;
-	double request[KAI_RES], largest[KAI_RES], multiplier;
+	double request[KAI_RES], grain, multiplier;
 };
 
 static struct share random_share(struct rng *r, double allocated)
@@ -34,7 +35,7 @@ static void random_world(struct rng *r, struct world *w)
 {
 	double sum[TOPS][KAI_RES] = {{0}};
 
-	*w = (struct world){.multiplier = rng_below(r, 2) ? 1 : 1.25};
+	*w = (struct world){.multiplier = rng_below(r, 2) ? 1 : 1.25, .grain = 1 + rng_below(r, 3)};
 	for (uint32_t i = TOPS; i < QUEUES; i++) {
 		w->q[i].parent = (i - TOPS) / LEAVES;
 		for (int k = 0; k < KAI_RES; k++) {
@@ -66,12 +67,10 @@ static void random_victims(struct rng *r, struct world *w)
 			struct share_batch b = {.queue = q};
 
 			for (int k = 0; k < KAI_RES; k++) {
-				b.r[k] = rng_below(r, 3);
+				b.r[k] = w->grain * rng_below(r, 3);
 				if (b.r[k] > held[q][k])
-					b.r[k] = held[q][k];
+					b.r[k] = w->grain * floor(held[q][k] / w->grain);
 				held[q][k] -= b.r[k];
-				if (b.r[k] > w->largest[k])
-					w->largest[k] = b.r[k];
 			}
 			w->gone[w->n_gone++] = b;
 			if (rng_below(r, 3))
@@ -93,6 +92,13 @@ static void sum_of(const struct world *w, const struct share_batch *v, uint32_t 
 			ret[k] += v[i].r[k];
 }
 
+static void take_away(const struct world *w, struct share_side *side)
+{
+	for (uint32_t i = 0; i < w->n_gone; i++)
+		if (is_of_side(w, w->gone[i].queue, side->queue))
+			share_side_add(side, w->gone[i].r, w->gone[i].r, w->gone[i].r);
+}
+
 /* Whatever was allowed is within the bound; the number of bounds that were below what is gone. */
 static int check(const struct world *w)
 {
@@ -105,11 +111,11 @@ static int check(const struct world *w)
 
 		if (i == ME)
 			continue;
-		sum_of(w, w->gone, w->n_gone, i, side.gone);
+		take_away(w, &side);
 		sum_of(w, w->lost, w->n_lost, i, lost);
 		if (i < TOPS)
 			sum_of(w, w->gone, w->n_gone, 0, inside);
-		n_tight += !share_most_lost(w->q, &side, w->request, inside, w->largest,
+		n_tight += !share_most_lost(w->q, &side, w->request, inside,
 					    share_may_be_owed(&w->q[side.mine], w->request), w->multiplier, most, &why);
 		for (int k = 0; k < KAI_RES; k++)
 			assert_true(lost[k] <= most[k]);
