@@ -41,6 +41,15 @@ static struct copy *copy_on(struct session *s, uint32_t member, uint32_t node)
 	return NULL;
 }
 
+/* Of one that has a single copy nothing is noted; who has a second has the first noted with it. */
+static void note_copy(struct session *s, uint32_t member)
+{
+	const struct copy *c = &s->copies.v[s->members[member].copies];
+
+	if (c->next != NONE)
+		s->copied_to[member] |= copy_bit(c->node) | copy_bit(s->copies.v[c->next].node);
+}
+
 static void add_copy(struct session *s, uint32_t member, uint32_t node)
 {
 	struct member *m = &s->members[member];
@@ -54,6 +63,7 @@ static void add_copy(struct session *s, uint32_t member, uint32_t node)
 	}
 	s->copies.v[c] = (struct copy){.node = node, .next = m->copies, .status = m->status};
 	m->copies = c;
+	note_copy(s, member);
 	account(s, node, member, m->status, 1);
 }
 
@@ -131,7 +141,10 @@ void session_lend_share(struct session *s, uint32_t signature, uint32_t queue, b
 
 bool session_may_return(struct session *s, uint32_t member, uint32_t node)
 {
-	return s->members[member].node == node || copy_on(s, member, node) == NULL;
+	uint64_t nodes = s->copied_to[member];
+
+	return s->members[member].node == node || (nodes != 0 && !(nodes & copy_bit(node))) ||
+	       copy_on(s, member, node) == NULL;
 }
 
 /* ---- the ledger follows where filters look at other pods ---- */
