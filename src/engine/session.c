@@ -540,7 +540,7 @@ static void take_members(struct session *s, struct session_build *c)
 		with_volumes += pod_has_volumes(s->ledger, p);
 	}
 	s->members = arena_n(s->arena, pods + 1, struct member);
-	s->copied_to = arena_n(s->arena, pods + 1, uint64_t);
+	s->copy_row = arena_n(s->arena, pods + 1, uint32_t);
 	s->signatures = arena_n(s->arena, shapes + with_volumes + 1, struct signature);
 	c->signature_of = arena_n(s->arena, shapes + 1, uint32_t);
 	memset(c->signature_of, 0xff, (shapes + 1) * sizeof(*c->signature_of));
@@ -720,6 +720,7 @@ void session_free(struct session *s)
 	session_judge_end(s);
 	share_scratch_free(&s->share_scratch);
 	array_free(&s->copies);
+	array_free(&s->copy_bits);
 	array_free(&s->moves);
 	array_free(&s->done);
 	array_free(&s->transactions);

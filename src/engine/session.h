@@ -235,16 +235,17 @@ struct session {
 	struct workload *workloads;
 	struct workload_search *searched; /* of each workload */
 	struct workload_fate *fates;	  /* the same */
-	uint64_t *copied_to; /* of each member with several copies: bits of nodes (copy_bit), it has none on others */
-	uint32_t *by_rank;   /* workloads, in the order of their ranks */
-	struct session_queue *queues; /* parents first; without the root */
-	uint32_t first_queue;	      /* at the top; NONE */
-	struct share_queue *shares;   /* as they are now, moves of the present transaction included */
-	struct share_queue *settled;  /* without them */
+	uint32_t *by_rank;		  /* workloads, in the order of their ranks */
+	struct session_queue *queues;	  /* parents first; without the root */
+	uint32_t first_queue;		  /* at the top; NONE */
+	struct share_queue *shares;	  /* as they are now, moves of the present transaction included */
+	struct share_queue *settled;	  /* without them */
 	double total[KAI_RES];
 	int64_t share_unit
 		[KAI_RES]; /* amounts are shared out in multiples of this power of two; 1 unless they are huge */
 	ARRAY(struct copy) copies;
+	uint32_t *copy_row;	   /* of each member, plus 1; 0: it never had two copies */
+	ARRAY(uint64_t) copy_bits; /* rows, a bit for each node: there is a copy on it */
 	uint32_t free_copy;
 	ARRAY(struct session_move) moves; /* of the present transaction */
 	ARRAY(struct session_move) done;  /* of those that stand */
@@ -295,10 +296,6 @@ static inline uint32_t workload_count(const struct workload *u, enum status_set 
 	for (unsigned s = 0; s < STATUSES; s++)
 		n += is_in(s, set) ? u->count[s] : 0;
 	return n;
-}
-static inline uint64_t copy_bit(uint32_t node)
-{
-	return UINT64_C(1) << (node % 64);
 }
 static inline const int64_t *member_ask(const struct session *s, uint32_t m)
 {

@@ -41,13 +41,35 @@ static struct copy *copy_on(struct session *s, uint32_t member, uint32_t node)
 	return NULL;
 }
 
-/* Of one that has a single copy nothing is noted; who has a second has the first noted with it. */
-static void note_copy(struct session *s, uint32_t member)
+/* The word of its row that has the node's bit; NULL: it has no row. */
+static uint64_t *copy_word(const struct session *s, uint32_t member, uint32_t node)
 {
-	const struct copy *c = &s->copies.v[s->members[member].copies];
+	size_t words = s->n_nodes / 64 + 1;
 
-	if (c->next != NONE)
-		s->copied_to[member] |= copy_bit(c->node) | copy_bit(s->copies.v[c->next].node);
+	return s->copy_row[member] ? &s->copy_bits.v[(s->copy_row[member] - 1) * words + node / 64] : NULL;
+}
+
+static void row_add(struct session *s, uint32_t member)
+{
+	uint32_t words = s->n_nodes / 64 + 1, first = s->copy_bits.n;
+
+	array_reserve(&s->copy_bits, first + words);
+	memset(s->copy_bits.v + first, 0, words * sizeof(*s->copy_bits.v));
+	s->copy_bits.n += words;
+	s->copy_row[member] = first / words + 1;
+	for (uint32_t c = s->members[member].copies; c != NONE; c = s->copies.v[c].next)
+		*copy_word(s, member, s->copies.v[c].node) |= UINT64_C(1) << (s->copies.v[c].node % 64);
+}
+
+/* It is the first of the member's list. One that moves again and again has many: from the second on they are bits. */
+static void note_copy(struct session *s, uint32_t member, uint32_t node)
+{
+	uint64_t *word = copy_word(s, member, node);
+
+	if (word)
+		*word |= UINT64_C(1) << (node % 64);
+	else if (s->copies.v[s->members[member].copies].next != NONE)
+		row_add(s, member);
 }
 
 static void add_copy(struct session *s, uint32_t member, uint32_t node)
@@ -63,7 +85,7 @@ static void add_copy(struct session *s, uint32_t member, uint32_t node)
 	}
 	s->copies.v[c] = (struct copy){.node = node, .next = m->copies, .status = m->status};
 	m->copies = c;
-	note_copy(s, member);
+	note_copy(s, member, node);
 	account(s, node, member, m->status, 1);
 }
 
@@ -76,11 +98,14 @@ static void drop_copy(struct session *s, uint32_t member, uint32_t node)
 	if (*at == NONE)
 		return;
 	uint32_t c = *at;
+	uint64_t *word = copy_word(s, member, node);
 
 	account(s, node, member, s->copies.v[c].status, -1);
 	*at = s->copies.v[c].next;
 	s->copies.v[c].next = s->free_copy;
 	s->free_copy = c;
+	if (word)
+		*word &= ~(UINT64_C(1) << (node % 64));
 }
 
 static void set_status(struct session *s, uint32_t member, enum member_status status)
@@ -141,10 +166,10 @@ void session_lend_share(struct session *s, uint32_t signature, uint32_t queue, b
 
 bool session_may_return(struct session *s, uint32_t member, uint32_t node)
 {
-	uint64_t nodes = s->copied_to[member];
+	const uint64_t *word = copy_word(s, member, node);
 
-	return s->members[member].node == node || (nodes != 0 && !(nodes & copy_bit(node))) ||
-	       copy_on(s, member, node) == NULL;
+	return s->members[member].node == node ||
+	       (word ? !(*word >> (node % 64) & 1) : copy_on(s, member, node) == NULL);
 }
 
 /* ---- the ledger follows where filters look at other pods ---- */
