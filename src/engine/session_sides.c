@@ -168,12 +168,9 @@ static void side_add(struct solver *v, const struct batch *b)
 	batch_add(v, b, &x->share);
 }
 
-/* Recorded victims, and those that the trial on this node takes with them. */
-static void sum_sides(struct solver *v, uint32_t node)
+/* Of recorded victims alone. */
+static void sum_base(struct solver *v)
 {
-	const struct session *s = v->s;
-	const struct session_node *n = node == NONE ? NULL : &s->nodes[node];
-
 	for (; v->live_sides.n > v->n_base_live; v->live_sides.n--)
 		v->sides.v[array_last(&v->live_sides)].is_live = false;
 	v->touched_level = UINT32_MAX;
@@ -183,12 +180,24 @@ static void sum_sides(struct solver *v, uint32_t node)
 		x->is_touched = false;
 		x->share = x->base;
 	}
+}
+
+/* And those that a trial on this node takes with them; stamp: each once. */
+static void sum_node(struct solver *v, uint32_t node, uint64_t stamp)
+{
+	const struct session_node *n = node == NONE ? NULL : &v->s->nodes[node];
+
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return;
 	for (uint32_t i = n->first_by_node; i != NONE; i = v->by_node.v[i].next)
-		for (uint32_t b = v->by_node.v[i].first_batch; b != NONE; b = v->batches.v[b].next)
-			if (!v->batches.v[b].is_recorded)
-				side_add(v, &v->batches.v[b]);
+		for (uint32_t b = v->by_node.v[i].first_batch; b != NONE; b = v->batches.v[b].next) {
+			struct batch *x = &v->batches.v[b];
+
+			if (x->is_recorded || x->summed == stamp)
+				continue;
+			x->summed = stamp;
+			side_add(v, x);
+		}
 }
 
 static void sum_inside(const struct solver *v, uint32_t level, double ret[KAI_RES])
@@ -237,15 +246,13 @@ static bool is_short(const struct solver *v, const double gone[KAI_RES])
 	return false;
 }
 
-enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why)
+/* As they were summed up. why: may be NULL. */
+static enum outlook find_outlook(struct solver *v, struct share_verdict *why)
 {
 	double all[KAI_RES], most[KAI_RES] = {0}, inside[KAI_RES];
 	struct side *refused = NULL;
 	uint32_t level = UINT32_MAX;
 
-	if (v->sides.n == 0)
-		return MAY_BE_LAWFUL;
-	sum_sides(v, node);
 	sum_inside(v, UINT32_MAX, all);
 	if (is_short(v, all))
 		return CANNOT_HAVE_ROOM;
@@ -261,8 +268,34 @@ enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict
 	}
 	if (!is_short(v, most))
 		return MAY_BE_LAWFUL;
-	most_lost(v, refused, most, why);
+	if (why != NULL)
+		most_lost(v, refused, most, why);
 	return CANNOT_BE_LAWFUL;
+}
+
+enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why)
+{
+	if (v->sides.n == 0)
+		return MAY_BE_LAWFUL;
+	sum_base(v);
+	sum_node(v, node, ++v->s->stamp);
+	return find_outlook(v, why);
+}
+
+/* The more are gone, the more may be lost: what cannot be with all of them gone cannot be with some of them. */
+bool sides_may_be_lawful(struct solver *v, uint32_t workload)
+{
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[workload];
+	uint32_t first = s->podsets[u->first_podset].first;
+
+	if (v->sides.n == 0)
+		return true;
+	sum_base(v);
+	s->stamp++;
+	for (uint32_t i = first; i < first + u->n_members; i++)
+		sum_node(v, s->members[i].node, s->stamp);
+	return find_outlook(v, NULL) == MAY_BE_LAWFUL;
 }
 
 /* Those of the trial who may not be lost, each by what holds for its side. */

@@ -98,7 +98,7 @@ static void keep_victims(struct solver *v)
 			if (!counts)
 				continue;
 			array_push(&v->kept,
-				   ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true, NONE, {0}, {0}}));
+				   ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true, NONE, {0}, {0}, 0}));
 			for (uint32_t k = 0; k < x->n; k++) {
 				array_push(&v->kept_members, members[k]);
 				array_push(&v->kept_goes, solver_goes(s, members[k]));

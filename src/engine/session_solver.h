@@ -16,9 +16,10 @@ struct batch {			     /* members that go together */
 	uint32_t workload, first, n; /* in solver.members */
 	uint32_t next;		     /* of the same workload; NONE */
 	bool is_recorded;
-	uint32_t side; /* session_sides.c */
-	double held[KAI_RES],
-		grain[KAI_RES]; /* by its members, where there are sides; share_grain of what each holds */
+	/* where there are sides (session_sides.c) */
+	uint32_t side;
+	double held[KAI_RES], grain[KAI_RES]; /* by its members; share_grain of what each holds */
+	uint64_t summed;		      /* in this sum of sides */
 };
 
 struct by_node { /* workloads with candidates on a node */
@@ -182,6 +183,8 @@ void sides_step(struct solver *v); /* nobody is gone but the recorded victims */
 void sides_note_batch(struct solver *v, uint32_t batch);
 /* Of a trial on this node. why: if it cannot be lawful. */
 enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict *why);
+/* Could a trial be lawful on one of the nodes where the workload has members? */
+bool sides_may_be_lawful(struct solver *v, uint32_t workload);
 void sides_note_refused(struct solver *v); /* after an outlook that said so */
 
 /* ---- session_rehearsal.c ---- */

@@ -496,6 +496,32 @@ static enum outcome_of_trial try_on_next(struct solver *v, uint32_t node, bool i
 	return r;
 }
 
+/* Nothing can come of any of its nodes: it is said as far as shares tell, up to the first that they refuse. */
+static bool fail_on_each(struct solver *v)
+{
+	struct session *s = v->s;
+	const struct workload *u = &s->workloads[v->last_workload];
+	uint32_t first = s->podsets[u->first_podset].first;
+	uint64_t stamp = ++s->stamp;
+	bool is_refused = false, is_ok = false;
+
+	for (uint32_t i = first; i < first + u->n_members && !is_ok; i++) {
+		uint32_t node = s->members[i].node;
+		struct share_verdict why;
+
+		if (was_seen(v, node, stamp))
+			continue;
+		if (!is_refused) {
+			count_trial(v);
+			is_refused = sides_outlook(v, node, &why) == CANNOT_BE_LAWFUL;
+			if (is_refused)
+				count_refused(v, &why);
+		}
+		is_ok = is_lawful_after_all(v, node);
+	}
+	return is_ok;
+}
+
 /* On each node where the newest candidate has a member, until it is more than room that is missing. */
 bool solver_try(struct solver *v)
 {
@@ -503,10 +529,13 @@ bool solver_try(struct solver *v)
 	const struct workload *u = &s->workloads[v->last_workload];
 	bool is_only = is_on_one_node(s, u);
 	bool is_hopeless = !slots_could_do(v) || (v->cannot_move && v->base_is_all && is_only);
-	uint64_t stamp = ++s->stamp, steps_alone = 0;
+	uint64_t stamp, steps_alone = 0;
 
 	if (v->n_candidates == 0)
 		return try_recorded(v);
+	if (!is_only && !sides_may_be_lawful(v, v->last_workload))
+		return fail_on_each(v);
+	stamp = ++s->stamp;
 	for (uint32_t p = u->first_podset; p < u->first_podset + u->n_podsets; p++)
 		for (uint32_t i = s->podsets[p].first; i < s->podsets[p].first + s->podsets[p].n; i++) {
 			enum outcome_of_trial r;
