@@ -141,7 +141,12 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 	uint32_t id = v->batches.n;
 	bool is_first = u->batch_stamp != v->stamp;
 
-	array_push(&v->batches, ((struct batch){workload, v->members.n, n, NONE, is_recorded, NONE, {0}, {0}, 0}));
+	array_push(&v->batches, ((struct batch){.workload = workload,
+						.first = v->members.n,
+						.n = n,
+						.next = NONE,
+						.is_recorded = is_recorded,
+						.side = NONE}));
 	for (uint32_t i = 0; i < n; i++) {
 		struct member *m = &v->s->members[members[i]];
 

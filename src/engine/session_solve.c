@@ -97,8 +97,12 @@ static void keep_victims(struct solver *v)
 				counts |= solver_goes(s, members[k]);
 			if (!counts)
 				continue;
-			array_push(&v->kept,
-				   ((struct batch){x->workload, v->kept_members.n, x->n, NONE, true, NONE, {0}, {0}, 0}));
+			array_push(&v->kept, ((struct batch){.workload = x->workload,
+							     .first = v->kept_members.n,
+							     .n = x->n,
+							     .next = NONE,
+							     .is_recorded = true,
+							     .side = NONE}));
 			for (uint32_t k = 0; k < x->n; k++) {
 				array_push(&v->kept_members, members[k]);
 				array_push(&v->kept_goes, solver_goes(s, members[k]));
