@@ -53,6 +53,8 @@ static void find_sides(struct solver *v)
 		array_push(&v->sides, ((struct side){.base = {.queue = i, .mine = path_below(s, me, parent)},
 						     .level = my_depth - depth_of(s, i)}));
 	}
+	v->n_levels = my_depth + 1;
+	v->levels = mem_alloc(v->n_levels * sizeof(*v->levels));
 }
 
 void sides_begin(struct solver *v)
@@ -76,6 +78,7 @@ void sides_begin(struct solver *v)
 void sides_end(struct solver *v)
 {
 	mem_free(v->side_of);
+	mem_free(v->levels);
 	array_free(&v->sides);
 	array_free(&v->live_sides);
 }
@@ -130,9 +133,18 @@ void sides_step(struct solver *v)
 	}
 	if (v->sides.n > 0)
 		add_recorded(v);
-	for (uint32_t i = 0; i < v->sides.n; i++)
-		if (v->sides.v[i].is_live)
+	for (uint32_t i = 0; i < v->n_levels; i++)
+		v->levels[i] = (struct level_sum){0};
+	for (uint32_t i = 0; i < v->sides.n; i++) {
+		struct side *x = &v->sides.v[i];
+
+		x->share = x->base;
+		x->is_touched = false;
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			v->levels[x->level].base[r] += x->base.gone[r];
+		if (x->is_live)
 			array_push(&v->live_sides, i);
+	}
 	v->n_base_live = v->live_sides.n;
 }
 
@@ -157,29 +169,32 @@ static void side_add(struct solver *v, const struct batch *b)
 {
 	struct side *x = &v->sides.v[b->side];
 
-	if (!x->is_live) {
-		x->is_live = true;
-		x->share = x->base;
+	if (!x->is_live)
 		array_push(&v->live_sides, b->side);
-	}
+	x->is_live = true;
 	x->is_touched = true;
 	if (x->level < v->touched_level)
 		v->touched_level = x->level;
 	batch_add(v, b, &x->share);
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		v->levels[x->level].gone[r] += b->held[r];
 }
 
 /* Of recorded victims alone. */
 static void sum_base(struct solver *v)
 {
-	for (; v->live_sides.n > v->n_base_live; v->live_sides.n--)
-		v->sides.v[array_last(&v->live_sides)].is_live = false;
-	v->touched_level = UINT32_MAX;
 	for (uint32_t i = 0; i < v->live_sides.n; i++) {
 		struct side *x = &v->sides.v[v->live_sides.v[i]];
 
+		if (x->is_touched)
+			x->share = x->base;
 		x->is_touched = false;
-		x->share = x->base;
+		x->is_live = i < v->n_base_live;
 	}
+	v->live_sides.n = v->n_base_live;
+	v->touched_level = UINT32_MAX;
+	for (uint32_t i = 0; i < v->n_levels; i++)
+		memcpy(v->levels[i].gone, v->levels[i].base, sizeof(v->levels[i].gone));
 }
 
 /* And those that a trial on this node takes with them; stamp: each once. */
@@ -203,12 +218,9 @@ static void sum_node(struct solver *v, uint32_t node, uint64_t stamp)
 static void sum_inside(const struct solver *v, uint32_t level, double ret[KAI_RES])
 {
 	memset(ret, 0, KAI_RES * sizeof(*ret));
-	for (uint32_t i = 0; i < v->live_sides.n && level > 0; i++) {
-		const struct side *x = &v->sides.v[v->live_sides.v[i]];
-
-		for (uint32_t r = 0; x->level < level && r < KAI_RES; r++)
-			ret[r] += x->share.gone[r];
-	}
+	for (uint32_t i = 0; i < level && i < v->n_levels; i++)
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			ret[r] += v->levels[i].gone[r];
 }
 
 static bool most_lost(struct solver *v, const struct side *x, double ret[KAI_RES], struct share_verdict *why)

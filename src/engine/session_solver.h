@@ -53,6 +53,10 @@ struct side {			 /* session_sides.c */
 	double most[KAI_RES];
 };
 
+struct level_sum {			     /* of the sides of one level */
+	double base[KAI_RES], gone[KAI_RES]; /* by recorded victims; in this trial */
+};
+
 struct lent { /* room that somebody takes in a rehearsal */
 	uint32_t node, signature;
 	int32_t n, n_held; /* as session_lend_room has it */
@@ -131,6 +135,8 @@ struct solver {
 	/* who may be lost (session_sides.c) */
 	ARRAY(struct side) sides; /* empty: not asked */
 	uint32_t *side_of;	  /* of each queue; NONE: on the workload's own path */
+	struct level_sum *levels;
+	uint32_t n_levels;
 	ARRAY(uint32_t) live_sides;
 	uint32_t n_base_live;	    /* of them, those of recorded victims */
 	double free_share[KAI_RES]; /* before anybody is gone */
