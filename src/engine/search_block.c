@@ -197,18 +197,17 @@ static void level_add(struct class_block_level *v, const struct class_level *x, 
 }
 
 /* room: of the class's types. */
-static void block_add(struct class_block *k, const struct class_node *x, const struct class_level *levels,
-		      const int64_t *room)
+static void block_add(struct class_block *k, const struct class_node *x, const int64_t *room)
 {
 	uint32_t i = 0;
 
 	for (uint32_t j = 0; j < k->n_levels; j++) {
 		bool is_last = j + 1 == LEVELS;
 
-		while (i < x->n_levels && (is_last || levels[i].priority <= k->levels[j].priority))
+		while (i < x->n_levels && (is_last || class_levels(x)[i].priority <= k->levels[j].priority))
 			i++;
 		if (i > 0)
-			level_add(&k->levels[j], &levels[i - 1], room);
+			level_add(&k->levels[j], &class_levels(x)[i - 1], room);
 	}
 	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
 		k->all[t] = larger(k->all[t], room[t] + x->all[t]);
@@ -231,7 +230,7 @@ static void block_begin(struct search_bounds *b, struct search_class *c, uint32_
 		const struct class_node *x = class_node_of(b, c, b->memory->list->v[i]);
 
 		for (uint32_t j = 0; j < x->n_levels; j++)
-			note_priority(k, class_levels(c, b->memory->list->v[i])[j].priority);
+			note_priority(k, class_levels(x)[j].priority);
 	}
 	for (uint32_t j = 0; j < k->n_levels; j++)
 		level_begin(&k->levels[j]);
@@ -255,7 +254,7 @@ const struct class_block *class_block_of(struct search_bounds *b, struct search_
 
 		for (uint32_t t = 0; t < w->n; t++)
 			of[t] = room[w->at[t]];
-		block_add(k, &c->nodes[m->list->v[i]], class_levels(c, m->list->v[i]), of);
+		block_add(k, c->nodes[m->list->v[i]], of);
 	}
 	k->is_known = true;
 	return k;

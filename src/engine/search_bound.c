@@ -223,8 +223,8 @@ static void forget_node(struct search_bounds *b, const struct ledger *l, node_id
 	if (node < b->rows.n)
 		node_rows_of(&b->rows, l, node);
 	for (int i = 0; i < CLASSES; i++)
-		if (node < b->classes[i].n_nodes) {
-			b->classes[i].nodes[node].generation = 0;
+		if (node < b->classes[i].n_nodes && b->classes[i].nodes[node]) {
+			b->classes[i].nodes[node]->generation = 0;
 			b->classes[i].blocks.list_id = 0;
 		}
 	memories_forget_node(b, node);

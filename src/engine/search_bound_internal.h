@@ -86,10 +86,10 @@ struct class_level { /* who may go up to a priority and did not opt out */
 	int64_t lost[CHEAPEST];	    /* by the first, two, three, four of whom least is lost */
 };
 
-struct class_node {	     /* beside its levels */
+struct class_node {	     /* its levels come right behind it */
 	uint64_t generation; /* of the node; 0: nothing known */
 	int64_t until_ns;    /* a minimum runtime ends */
-	uint8_t n_levels;
+	uint8_t n_levels, cap_levels;
 	uint8_t n_listed;	    /* more than LISTED: too many to be kept here */
 	bool has_groups;	    /* who goes with whom is not told by rows */
 	bool has_last;		    /* somebody may be there who goes only if nothing else works, and does not now */
@@ -97,6 +97,13 @@ struct class_node {	     /* beside its levels */
 	uint32_t listed[LISTED];    /* rows of pods that are protected, or have to be asked */
 	int64_t all[CLASS_TYPES];   /* what everybody frees, with those who opted out */
 	int64_t clear[CLASS_TYPES]; /* who did not opt out, and takes no queue below its guarantee for sure */
+};
+
+/* Where nodes of a class are kept, one after the other: memory that is touched for the first time costs much. */
+struct class_pool {
+	ARRAY(char *) chunks;
+	uint32_t at; /* the chunk that is cut from */
+	size_t used; /* of it */
 };
 
 struct class_block_level { /* of several nodes: the most that any of them offers, and the least that is lost */
@@ -145,11 +152,10 @@ struct search_class {
 	int64_t now_ns;		      /* of the last use */
 	struct known_answer *answers; /* by kind */
 	uint32_t n_answers;
-	uint32_t differs_at;	  /* the kind of which other searches were told something else, the last time */
-	struct class_node *nodes; /* by node id */
-	/* LEVELS of each node, apart: where nobody may go their memory is never touched, and nothing is in it */
-	struct class_level *levels;
+	uint32_t differs_at;	   /* the kind of which other searches were told something else, the last time */
+	struct class_node **nodes; /* by node id; NULL: not looked at yet */
 	uint32_t n_nodes;
+	struct class_pool pool; /* that they are in */
 	struct class_blocks blocks;
 };
 
@@ -458,6 +464,10 @@ const struct class_node *class_node_of(struct search_bounds *b, struct search_cl
 /* Who is listed there, LISTED at most: by name. */
 const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
 			     node_id node);
+static inline struct class_level *class_levels(const struct class_node *x)
+{
+	return (struct class_level *)(x + 1);
+}
 /* By b->lacks; false: no set is enough. */
 bool class_bound(struct search_bounds *b, const struct search_class *c, node_id node, struct node_bound *ret);
 void classes_begin(struct search_bounds *b); /* drops them all where kinds have other numbers */
@@ -465,10 +475,6 @@ void classes_free(struct search_bounds *b);
 
 /* Which of the wanted types those are. */
 const struct class_wanted *class_wanted_types(struct search_bounds *b, uint64_t types);
-static inline struct class_level *class_levels(const struct search_class *c, node_id node)
-{
-	return &c->levels[(size_t)node * LEVELS];
-}
 
 /* ---- search_block.c ---- */
 

@@ -15,13 +15,50 @@
  */
 #include "engine/search_bound_internal.h"
 
+/* ---- where they are kept ---- */
+
+enum { CHUNK = 1 << 15 };
+
+static void *pool_take(struct class_pool *p, size_t size)
+{
+	assert(size <= CHUNK);
+	if (p->at < p->chunks.n && p->used + size > CHUNK) {
+		p->at++;
+		p->used = 0;
+	}
+	if (p->at == p->chunks.n)
+		array_push(&p->chunks, mem_resize(NULL, CHUNK, 1));
+	p->used += size;
+	return p->chunks.v[p->at] + p->used - size;
+}
+
+static void pool_free(struct class_pool *p)
+{
+	for (uint32_t i = 0; i < p->chunks.n; i++)
+		mem_free(p->chunks.v[i]);
+	array_free(&p->chunks);
+}
+
+/* As many levels as it has: few nodes get more later, and those get room for any number. */
+static struct class_node *node_take(struct search_class *c, node_id node, uint8_t n_levels)
+{
+	struct class_node *x = c->nodes[node];
+
+	if (x && x->cap_levels >= n_levels)
+		return x;
+	n_levels = x ? LEVELS : n_levels;
+	x = c->nodes[node] = pool_take(&c->pool, sizeof(*x) + n_levels * sizeof(struct class_level));
+	x->cap_levels = n_levels;
+	return x;
+}
+
 /* ---- which class ---- */
 
 static void class_clear(struct search_class *c)
 {
 	mem_free(c->answers);
 	mem_free(c->nodes);
-	mem_free(c->levels);
+	pool_free(&c->pool);
 	mem_free(c->blocks.v);
 	*c = (struct search_class){0};
 }
@@ -85,15 +122,9 @@ static void fit_nodes(struct search_class *c, uint32_t n)
 {
 	if (c->n_nodes >= n)
 		return;
-	c->levels = mem_resize(c->levels, (size_t)n * LEVELS, sizeof(*c->levels));
-	if (!c->n_nodes) { /* zeroed: memory of nodes that nobody looks at is never touched */
-		c->nodes = mem_alloc(n * sizeof(*c->nodes));
-		c->n_nodes = n;
-		return;
-	}
 	c->nodes = mem_resize(c->nodes, n, sizeof(*c->nodes));
 	for (; c->n_nodes < n; c->n_nodes++)
-		c->nodes[c->n_nodes].generation = 0;
+		c->nodes[c->n_nodes] = NULL;
 }
 
 static uint8_t says_in_class(const struct search_class *c, const struct kind_answer *a)
@@ -128,14 +159,14 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 
 static void class_new(struct search_bounds *b, struct search_class *c, const struct kind_answers *s)
 {
-	struct class_node *nodes = c->nodes;
-	struct class_level *levels = c->levels;
+	struct class_node **nodes = c->nodes;
+	struct class_pool pool = {.chunks = c->pool.chunks};
 	struct class_blocks blocks = {.v = c->blocks.v, .n = c->blocks.n};
 	uint32_t n = c->n_nodes;
 
 	mem_free(c->answers);
 	for (uint32_t i = 0; i < n; i++)
-		nodes[i].generation = 0;
+		nodes[i] = NULL;
 	*c = (struct search_class){.id = ++b->class_ids,
 				   .short_types = s->short_types,
 				   .is_fast = b->g->is_fast,
@@ -144,7 +175,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .is_wide = b->is_wide,
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
-				   .levels = levels,
+				   .pool = pool,
 				   .blocks = blocks,
 				   .n_nodes = n};
 }
@@ -217,8 +248,7 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 /* ---- one node ---- */
 
 struct summary { /* at work on one node */
-	struct class_node *x;
-	struct class_level *levels;		       /* of it */
+	struct class_node x;
 	uint32_t at[CLASS_TYPES];		       /* of the wanted types; those beyond are of nothing */
 	int64_t frees[CLASS_TYPES], most[CLASS_TYPES]; /* so far, as of a level */
 	int64_t last[CLASS_TYPES], below[CLASS_TYPES]; /* what those free who opted out; who takes a queue below */
@@ -226,6 +256,7 @@ struct summary { /* at work on one node */
 	uint32_t n_candidates;
 	bool is_open; /* the level that is at work: of this priority, and perhaps of higher ones */
 	int32_t priority;
+	struct class_level levels[LEVELS]; /* that are closed */
 };
 
 const struct class_wanted *class_wanted_types(struct search_bounds *b, uint64_t types)
@@ -256,7 +287,7 @@ static inline void note_lost(struct summary *s, int64_t lost)
 
 static void close_level(struct summary *s)
 {
-	struct class_level *level = &s->levels[s->x->n_levels];
+	struct class_level *level = &s->levels[s->x.n_levels];
 	int64_t sum = 0;
 
 	if (!s->is_open)
@@ -268,14 +299,14 @@ static void close_level(struct summary *s)
 		sum = i < s->n_candidates ? res_add_sat(sum, s->least[i]) : sum;
 		level->lost[i] = sum;
 	}
-	s->x->n_levels++;
+	s->x.n_levels++;
 	s->is_open = false;
 }
 
 /* Of more priorities than there are levels the highest share one: its priority is the lowest of them. */
 static inline void open_level(struct summary *s, int32_t priority)
 {
-	if (s->is_open && (s->priority == priority || s->x->n_levels == LEVELS - 1))
+	if (s->is_open && (s->priority == priority || s->x.n_levels == LEVELS - 1))
 		return;
 	close_level(s);
 	s->is_open = true;
@@ -325,7 +356,7 @@ static void add_listed(struct class_node *x, uint32_t row)
 const uint32_t *class_listed(const struct search_bounds *b, struct search_class *c, const struct pod_rows *rows,
 			     node_id node)
 {
-	struct class_node *x = &c->nodes[node];
+	struct class_node *x = c->nodes[node];
 
 	for (uint32_t i = 1; !x->is_sorted && i < x->n_listed; i++) {
 		uint32_t row = x->listed[i], at = i;
@@ -351,11 +382,11 @@ static inline void add_row(struct search_bounds *b, struct summary *s, const str
 	is_odd = row_is_exception(b, a, row, false, &says);
 	is_kept = says == KEPT || (says == LAST && !b->g->s->with_opted_out);
 	if ((is_kept || says == OPEN) && (is_odd || !a->is_untold))
-		add_listed(s->x, i);
-	s->x->has_last |= says == LAST || says == OPEN || a->is_of_group;
+		add_listed(&s->x, i);
+	s->x.has_last |= says == LAST || says == OPEN || a->is_of_group;
 	if (is_kept)
 		return;
-	s->x->has_groups |= a->is_of_group;
+	s->x.has_groups |= a->is_of_group;
 	if (says == LAST)
 		add_last(s, shape);
 	else
@@ -376,33 +407,33 @@ static void add_wild(struct search_bounds *b, struct summary *s, const struct po
 
 	if (b->g->is_fast && !(shape->types & types))
 		return;
-	s->x->has_last |= may_be_last(&b->rows.kinds.v[row->kind]);
+	s->x.has_last |= may_be_last(&b->rows.kinds.v[row->kind]);
 	add_candidate(b, s, row, shape, false);
 }
 
-static void summary_begin(struct summary *s, struct search_bounds *b, const struct search_class *c, node_id node)
+static void summary_begin(struct summary *s, struct search_bounds *b, const struct search_class *c)
 {
 	const struct class_wanted *w = class_wanted_types(b, c->short_types);
 
-	*s = (struct summary){.x = &c->nodes[node], .levels = class_levels(c, node)};
+	memset(s, 0, offsetof(struct summary, levels));
 	for (uint32_t i = 0; i < CHEAPEST; i++)
 		s->least[i] = INT64_MAX;
 	for (uint32_t t = 0; t < CLASS_TYPES; t++)
 		s->at[t] = t < w->n ? w->at[t] : WANTED;
-	s->x->n_levels = s->x->n_listed = 0;
-	s->x->has_groups = s->x->has_last = false;
 	b->until_ns = INT64_MAX;
 }
 
-static void summary_end(struct summary *s, const struct search_bounds *b, uint64_t generation)
+static void summary_end(struct summary *s, const struct search_bounds *b, uint64_t generation, struct class_node *ret)
 {
-	close_level(s);
 	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
-		s->x->all[t] = s->frees[t] + s->last[t];
-		s->x->clear[t] = s->frees[t] - s->below[t];
+		s->x.all[t] = s->frees[t] + s->last[t];
+		s->x.clear[t] = s->frees[t] - s->below[t];
 	}
-	s->x->until_ns = b->until_ns;
-	s->x->generation = generation;
+	s->x.until_ns = b->until_ns;
+	s->x.generation = generation;
+	s->x.cap_levels = ret->cap_levels;
+	memcpy(ret, &s->x, sizeof(*ret));
+	memcpy(class_levels(ret), s->levels, s->x.n_levels * sizeof(*s->levels));
 }
 
 static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
@@ -411,7 +442,7 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 	struct kind_answers *answers = kinds_for(b, c->short_types);
 	struct summary s;
 
-	summary_begin(&s, b, c, node);
+	summary_begin(&s, b, c);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		uint32_t kind = rows->v[i].kind;
 		const struct kind_answer *a = &answers->v[kind];
@@ -422,17 +453,19 @@ static void summarise(struct search_bounds *b, struct search_class *c, node_id n
 		else if (a->says != NOT_ASKED)
 			add_row(b, &s, rows, i, c->short_types, a);
 	}
-	summary_end(&s, b, rows->generation);
-	c->has_lost |= s.x->n_levels > 0;
+	close_level(&s);
+	summary_end(&s, b, rows->generation, node_take(c, node, s.x.n_levels));
+	c->has_lost |= s.x.n_levels > 0;
 }
 
 const struct class_node *class_node_of(struct search_bounds *b, struct search_class *c, node_id node)
 {
-	const struct class_node *x = &c->nodes[node];
+	const struct class_node *x = c->nodes[node];
 
-	if (x->generation != ledger_node(b->g->s->c->ledger, node)->generation || b->g->s->j->now_ns >= x->until_ns)
+	if (!x || x->generation != ledger_node(b->g->s->c->ledger, node)->generation ||
+	    b->g->s->j->now_ns >= x->until_ns)
 		summarise(b, c, node);
-	return x;
+	return c->nodes[node];
 }
 
 /* ---- the bound ---- */
@@ -450,8 +483,7 @@ static uint32_t least_victims(const struct class_level *v, const int64_t *lacks,
 
 bool class_bound(struct search_bounds *b, const struct search_class *c, node_id node, struct node_bound *ret)
 {
-	const struct class_node *x = &c->nodes[node];
-	const struct class_level *levels = class_levels(c, node);
+	const struct class_node *x = c->nodes[node];
 	const struct class_wanted *w;
 	int64_t lacks[CLASS_TYPES];
 	uint32_t i = 0;
@@ -462,13 +494,13 @@ bool class_bound(struct search_bounds *b, const struct search_class *c, node_id 
 	w = class_wanted_types(b, c->short_types);
 	for (uint32_t t = 0; t < w->n; t++)
 		lacks[t] = b->lacks[w->at[t]];
-	while (i < x->n_levels && !amounts_reach(levels[i].frees, lacks, w->n))
+	while (i < x->n_levels && !amounts_reach(class_levels(x)[i].frees, lacks, w->n))
 		i++;
 	ret->opted_out = i == x->n_levels;
 	if (ret->opted_out)
 		return amounts_reach(x->all, lacks, w->n);
 	ret->is_below = !amounts_reach(x->clear, lacks, w->n);
-	ret->highest = levels[i].priority;
-	ret->lost = levels[i].lost[least_victims(&levels[i], lacks, w->n) - 1];
+	ret->highest = (int32_t)class_levels(x)[i].priority;
+	ret->lost = class_levels(x)[i].lost[least_victims(&class_levels(x)[i], lacks, w->n) - 1];
 	return true;
 }
