@@ -12,7 +12,7 @@ void node_rows_free(struct node_rows *r)
 		mem_free(r->v[i].v);
 	mem_free(r->v);
 	array_free(&r->kinds);
-	array_free(&r->keys);
+	array_free(&r->found);
 	map_free(&r->kind_at);
 	mem_free(r->shapes);
 	mem_free(r->labelsets);
@@ -33,6 +33,7 @@ void node_rows_forget_all(struct node_rows *r)
 	}
 	r->kinds.n = 0;
 	map_free(&r->kind_at);
+	memset(r->alike, 0, sizeof(r->alike));
 	r->epoch++;
 	r->kin_stamp++;
 }
@@ -142,31 +143,38 @@ static inline uint32_t slot_of(const struct row_kind *k)
 	return (uint32_t)((mix ^ mix >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - SEEN_BITS));
 }
 
-/* Pods of one kind come again and again: most are found where the last one was. */
-static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
+static inline const struct kin *shape_kin(struct node_rows *r, const struct ledger *l, shape_id id)
 {
-	const struct kin *shape = &r->shapes[p->shape], *labelset = &r->labelsets[p->labelset];
-	bool is_grouped = p->group != GROUP_NONE && !is_plain(l, p);
-	struct row_kind k;
-	uint32_t slot, at;
+	if (r->shapes[id].stamp != r->kin_stamp)
+		learn_shape(r, l, id);
+	return &r->shapes[id];
+}
 
-	if (shape->stamp != r->kin_stamp)
-		learn_shape(r, l, p->shape);
-	if (labelset->stamp != r->kin_stamp)
-		learn_labelset(r, l, p->labelset);
-	k = (struct row_kind){.queue = p->queue,
-			      .priority = p->priority,
-			      .group = is_grouped ? p->group : GROUP_NONE,
-			      .podset = is_grouped ? p->podset : PODSET_NONE,
-			      .ns = labelset->name,
-			      .scheduler = shape->name,
-			      .class = p->has_class ? p->obj->priority_class : NAME_NONE,
-			      .budgeted = labelset->budgeted,
-			      .preemptibility = p->preemptibility,
-			      .allows_preemption = p->allows_preemption,
-			      .is_daemon = p->is_daemon};
-	slot = slot_of(&k);
-	at = r->seen[slot] - 1; /* of nothing: beyond all */
+static inline const struct kin *labelset_kin(struct node_rows *r, const struct ledger *l, labelset_id id)
+{
+	if (r->labelsets[id].stamp != r->kin_stamp)
+		learn_labelset(r, l, id);
+	return &r->labelsets[id];
+}
+
+/* Pods of one kind come again and again: most are found where the last one was. */
+static uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
+{
+	const struct kin *shape = shape_kin(r, l, p->shape), *labelset = labelset_kin(r, l, p->labelset);
+	bool is_grouped = p->group != GROUP_NONE && !is_plain(l, p);
+	struct row_kind k = {.queue = p->queue,
+			     .priority = p->priority,
+			     .group = is_grouped ? p->group : GROUP_NONE,
+			     .podset = is_grouped ? p->podset : PODSET_NONE,
+			     .ns = labelset->name,
+			     .scheduler = shape->name,
+			     .class = p->has_class ? p->obj->priority_class : NAME_NONE,
+			     .budgeted = labelset->budgeted,
+			     .preemptibility = p->preemptibility,
+			     .allows_preemption = p->allows_preemption,
+			     .is_daemon = p->is_daemon};
+	uint32_t slot = slot_of(&k), at = r->seen[slot] - 1; /* of nothing: beyond all */
+
 	if (at >= r->kinds.n || !same_kind(&r->kinds.v[at], &k)) {
 		at = find_or_add(r, &k);
 		r->seen[slot] = at + 1;
@@ -174,25 +182,29 @@ static inline uint32_t kind_of(struct node_rows *r, const struct ledger *l, cons
 	return at;
 }
 
-/* The same by what the pod says itself, without what its shape and labels stand for. */
+/*
+ * The same with fewer comparisons, for those who have neither a group nor a class. All that a pod says in bits is taken
+ * as one number: it tells more pods apart than kinds do, and none less.
+ */
 static inline uint32_t kind_by_pod(struct node_rows *r, const struct ledger *l, const struct pod *p)
 {
-	struct alike is = {.stamp = r->kin_stamp,
-			   .spec = map_key2(p->shape, p->labelset),
-			   .rank = map_key2(p->queue, (uint32_t)p->priority),
-			   .flags = (uint32_t)p->preemptibility << 8 | (uint32_t)p->allows_preemption << 1 |
-				    p->is_daemon};
-	uint64_t mix = is.spec * UINT64_C(0x9E3779B97F4A7C15) + is.rank * UINT64_C(0xC2B2AE3D27D4EB4F) + is.flags;
-	struct alike *x = &r->alike[mix * UINT64_C(0x165667B19E3779F9) >> (64 - ALIKE_BITS)];
+	const struct kin *shape = shape_kin(r, l, p->shape), *labelset = labelset_kin(r, l, p->labelset);
+	uint64_t spec = map_key2(shape->name, labelset->name), rank = map_key2(p->queue, (uint32_t)p->priority);
+	uint64_t flags, mix;
+	struct alike *x;
+	uint32_t says;
 
+	memcpy(&says, p, offsetof(struct pod, priority));
+	flags = map_key2(labelset->budgeted, says);
+	mix = (spec + flags) * UINT64_C(0x9E3779B97F4A7C15) + rank * UINT64_C(0xC2B2AE3D27D4EB4F);
+	x = &r->alike[(mix ^ mix >> 32) * UINT64_C(0x165667B19E3779F9) >> (64 - ALIKE_BITS)];
 	if (p->group != GROUP_NONE || p->has_class)
 		return kind_of(r, l, p);
-	if ((x->stamp ^ is.stamp) | (x->spec ^ is.spec) | (x->rank ^ is.rank) | (x->flags ^ is.flags)) {
-		is.kind = kind_of(r, l, p);
-		*x = is;
-	}
+	if ((x->spec ^ spec) | (x->rank ^ rank) | (x->flags ^ flags))
+		*x = (struct alike){.spec = spec, .rank = rank, .flags = flags, .kind = kind_of(r, l, p)};
 	return x->kind;
 }
+_Static_assert(offsetof(struct pod, priority) == sizeof(uint32_t), "what a pod says in bits is one number");
 
 /* ---- rows ---- */
 
@@ -220,27 +232,29 @@ static int32_t lowest_of_group(const struct ledger *l, const struct ledger_node 
 	return lowest;
 }
 
-static int by_key(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct pod_row *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	if (x->priority != y->priority)
+		return x->priority < y->priority ? -1 : 1;
+	return (x->pod > y->pod) - (x->pod < y->pod);
 }
 
 /* Few and mostly in order: each to its place; many by qsort. */
-static void sort_keys(uint64_t *v, uint32_t n)
+static void sort_rows(struct pod_row *v, uint32_t n)
 {
 	if (n > 48) {
-		qsort(v, n, sizeof(*v), by_key);
+		qsort(v, n, sizeof(*v), by_rank);
 		return;
 	}
 	for (uint32_t i = 1; i < n; i++) {
-		uint64_t key = v[i];
+		struct pod_row row = v[i];
 		uint32_t at = i;
 
-		for (; at > 0 && v[at - 1] > key; at--)
+		for (; at > 0 && by_rank(&v[at - 1], &row) > 0; at--)
 			v[at] = v[at - 1];
-		v[at] = key;
+		v[at] = row;
 	}
 }
 
@@ -248,30 +262,31 @@ enum { BUCKETS = 8, LINED_UP = 256 }; /* priorities and pods on a node: more are
 
 struct buckets {
 	uint32_t n;
-	uint32_t key[BUCKETS], from[BUCKETS]; /* priorities in the order of numbers, and how many there are of each */
-	uint8_t guess[64];		      /* by hash of the priority: which it may be */
+	int32_t priority[BUCKETS];
+	uint32_t from[BUCKETS]; /* how many there are of each; once placed, where the next goes */
+	uint8_t guess[64];	/* by hash of the priority: which it may be */
 };
 
-static uint32_t bucket_find(struct buckets *x, uint32_t key)
+static uint32_t bucket_find(struct buckets *x, int32_t priority)
 {
 	uint32_t i = 0;
 
-	while (i < x->n && x->key[i] != key)
+	while (i < x->n && x->priority[i] != priority)
 		i++;
 	if (i == x->n && i < BUCKETS) {
-		x->key[x->n] = key;
+		x->priority[x->n] = priority;
 		x->from[x->n++] = 0;
 	}
 	return i;
 }
 
 /* BUCKETS: there are too many. Priorities come in any order: a search would be guessed wrong for every other pod. */
-static inline uint32_t bucket_of(struct buckets *x, uint32_t key)
+static inline uint32_t bucket_of(struct buckets *x, int32_t priority)
 {
-	uint8_t *guess = &x->guess[key * UINT32_C(0x9E3779B1) >> 26];
+	uint8_t *guess = &x->guess[(uint32_t)priority * UINT32_C(0x9E3779B1) >> 26];
 
-	if (*guess >= x->n || x->key[*guess] != key)
-		*guess = (uint8_t)bucket_find(x, key);
+	if (*guess >= x->n || x->priority[*guess] != priority)
+		*guess = (uint8_t)bucket_find(x, priority);
 	return *guess;
 }
 
@@ -284,47 +299,50 @@ static void buckets_place(struct buckets *x)
 	for (uint32_t i = 0; i < x->n; i++) {
 		x->from[i] = 0;
 		for (uint32_t k = 0; k < x->n; k++)
-			x->from[i] += x->key[k] < x->key[i] ? size[k] : 0;
+			x->from[i] += x->priority[k] < x->priority[i] ? size[k] : 0;
 	}
 }
 
-/*
- * Placed pods with a queue by priority, then id; returns how many. There is room for twice as many as there are. Few
- * priorities, and ids that mostly ascend: there is little to sort.
- */
-static uint32_t line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *keys)
+/* Who has a row, as they stand in the node's list, and where it goes. */
+struct line_up {
+	struct buckets buckets;
+	uint8_t bucket[LINED_UP];
+	uint32_t n;
+	bool is_few;  /* their buckets are known: rows go to their places, and each bucket's in the list's order */
+	bool ascends; /* which is that of their ids */
+};
+
+/* Placed pods with a queue, each found with what it counts with. Few priorities, and ids that mostly ascend. */
+static void line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *found,
+		    struct line_up *ret)
 {
-	uint64_t *found = keys + n->pods.n;
 	bool is_few = n->pods.n <= LINED_UP, ascends = true;
-	struct buckets x = {0};
-	uint8_t at[LINED_UP];
 	uint32_t count = 0;
 	pod_id last = 0;
 
+	ret->buckets = (struct buckets){0};
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		pod_id id = n->pods.v[i];
 		const struct pod *p = &pods[id];
-		uint32_t key;
+		int32_t priority;
 
 		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
 			continue;
-		key = (uint32_t)(p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p)) ^ UINT32_C(1) << 31;
+		priority = p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p);
 		if (is_few) {
-			at[count] = (uint8_t)bucket_of(&x, key);
-			is_few = at[count] < BUCKETS;
-			x.from[at[count] % BUCKETS]++;
+			uint32_t at = bucket_of(&ret->buckets, priority);
+
+			is_few = at < BUCKETS;
+			ret->bucket[count] = (uint8_t)at;
+			ret->buckets.from[at % BUCKETS]++;
 		}
-		ascends = ascends && id >= last;
+		ascends &= id >= last;
 		last = id;
-		found[count++] = (uint64_t)key << 32 | id;
+		found[count++] = map_key2((uint32_t)priority, id);
 	}
-	if (is_few)
-		buckets_place(&x);
-	for (uint32_t i = 0; i < count; i++)
-		keys[is_few ? x.from[at[i]]++ : i] = found[i];
-	if (!is_few || !ascends)
-		sort_keys(keys, count);
-	return count;
+	ret->n = count;
+	ret->is_few = is_few;
+	ret->ascends = ascends;
 }
 
 /* As pod_since has it: for most pods what the object says does not matter. */
@@ -334,39 +352,44 @@ static inline bool is_apart(const struct pod *p)
 }
 
 static inline void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p,
-			    uint64_t key, struct pod_row *row)
+			    uint64_t found, struct pod_row *row)
 {
 	uint32_t id = kind_by_pod(r, l, p);
 	struct row_kind *kind = &r->kinds.v[id];
 
-	*row = (struct pod_row){.pod = (pod_id)key,
+	*row = (struct pod_row){.pod = (pod_id)found,
 				.kind = id & ((1U << 30) - 1),
 				.is_placed = p->placed_in != 0,
 				.is_apart = is_apart(p),
 				.shape = p->shape,
-				.priority = (int32_t)((uint32_t)(key >> 32) ^ UINT32_C(1) << 31),
+				.priority = (int32_t)(found >> 32),
 				.started_ns = p->started_ns};
 	kind->at = node;
 	kind->n_rows++;
 }
 
-/* As they were lined up. */
 static void fill_rows(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *pods,
 		      struct pod_rows *rows)
 {
-	const uint64_t *keys = r->keys.v;
-	struct pod_row *v = rows->v;
-	uint32_t n = rows->n;
-	queue_id first = n ? pods[(pod_id)keys[0]].queue : QUEUE_NONE;
+	const uint64_t *found = r->found.v;
+	struct line_up x;
 	bool has_groups = false, is_of_one = true;
+	queue_id first;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pod *p = &pods[(pod_id)keys[i]];
+	line_up(l, ledger_node(l, node), pods, r->found.v, &x);
+	if (x.is_few)
+		buckets_place(&x.buckets);
+	first = x.n ? pods[(pod_id)found[0]].queue : QUEUE_NONE;
+	for (uint32_t i = 0; i < x.n; i++) {
+		const struct pod *p = &pods[(pod_id)found[i]];
 
-		fill_row(r, l, node, p, keys[i], &v[i]);
+		fill_row(r, l, node, p, found[i], &rows->v[x.is_few ? x.buckets.from[x.bucket[i]]++ : i]);
 		has_groups |= p->group != GROUP_NONE;
 		is_of_one &= p->queue == first;
 	}
+	if (!x.is_few || !x.ascends)
+		sort_rows(rows->v, x.n);
+	rows->n = x.n;
 	rows->has_groups = has_groups;
 	rows->queue = is_of_one ? first : QUEUE_NONE;
 }
@@ -374,7 +397,6 @@ static void fill_rows(struct node_rows *r, const struct ledger *l, node_id node,
 static void build(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
 {
 	const struct ledger_node *n = ledger_node(l, node);
-	const struct pod *pods = n->pods.n ? ledger_pod(l, 0) : NULL;
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		r->kinds.v[rows->v[i].kind].n_rows--;
@@ -382,10 +404,8 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 		rows->cap = n->pods.n;
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
 	}
-	if (r->keys.cap < 2 * n->pods.n)
-		array_reserve(&r->keys, 2 * n->pods.n);
-	rows->n = n->pods.n ? line_up(l, n, pods, r->keys.v) : 0;
-	fill_rows(r, l, node, pods, rows);
+	array_reserve(&r->found, n->pods.n);
+	fill_rows(r, l, node, n->pods.n ? ledger_pod(l, 0) : NULL, rows);
 	rows->generation = n->generation;
 }
 

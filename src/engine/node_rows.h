@@ -55,10 +55,9 @@ enum { SEEN_BITS = 13, ALIKE_BITS = 10 };
 
 /* Pods on their own that say the same where kinds are told apart: the next one's kind is often known by that. */
 struct alike {
-	uint64_t stamp; /* of what is known of shapes and label sets; 0: nobody */
-	uint64_t spec;	/* shape and label set */
+	uint64_t spec;	/* scheduler and namespace; 0: nobody, for a namespace has a name */
 	uint64_t rank;	/* queue and priority */
-	uint32_t flags;
+	uint64_t flags; /* of the pod, and whose budgets cover it */
 	uint32_t kind;
 };
 
@@ -76,7 +75,7 @@ struct node_rows {
 	uint64_t budgets;		/* their generation when the kinds were made */
 	uint64_t epoch;			/* changes when kinds get other numbers */
 	int64_t most[RES_MAX];		/* what one pod takes at most of each type; only grows */
-	ARRAY(uint64_t) keys;		/* of one node, to sort */
+	ARRAY(uint64_t) found;		/* of one node: what each pod counts with, and its id */
 	struct kin *shapes, *labelsets; /* by id */
 	uint32_t n_shapes, n_labelsets;
 	uint64_t kin_stamp; /* only grows */
