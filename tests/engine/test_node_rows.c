@@ -2,7 +2,7 @@
 /*
  * Rows of nodes (node_rows.h) against the plainest way to make them: every placed pod has one, in the order of
  * priority and id, and two have the same kind if and only if rules could not tell their pods apart. On random clusters
- * that change, with more priorities on some nodes than are put in order at once, and with pods of few and of many kinds.
+ * that change, with more priorities on some nodes than are put in order at once.
  */
 #include "engine/engine_fixture.h"
 #include "engine/node_rows.h"
