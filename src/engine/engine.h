@@ -47,7 +47,7 @@ struct engine_run {
 	const struct bits *tells_of;
 	/*
 	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and
-	 * nobody is told why he waits (message), as with the next.
+	 * nobody is told why he waits (message), nor which node comes second (runner_up, tie), as with the next.
 	 */
 	bool tells_times;
 	bool tells_no_words;

@@ -273,6 +273,7 @@ static bool search_with(struct victim_search *h, struct judge *j, bool with_opte
 			   .protected = is_listed(h) ? protected : NULL,
 			   .tells_times = h->a->en->tells_times,
 			   .tells_in_any_order = h->a->en->tells_in_any_order && !h->a->pass,
+			   .best_is_enough = h->a->en->tells_no_words,
 			   .reports = h->reports,
 			   .keep = h->a->keep,
 			   .search_cache = h->a->en->search_cache,

@@ -653,7 +653,15 @@ static uint32_t drop_shut(struct node_search *g, const node_id *nodes, struct no
 	return left;
 }
 
-/* Nodes by what their best set costs at least, until the rest can be neither best nor second best. */
+/* Can the rest be neither the best nor, where somebody wants to know, the second best? */
+static bool is_settled(const struct node_search *g, const struct node_bound *least, const struct search_result *r)
+{
+	if (g->s->best_is_enough)
+		return r->node != NODE_NONE && node_bound_is_beaten(least, &r->cost, r->at);
+	return r->second != NODE_NONE && node_bound_is_beaten(least, &r->second_cost, r->second_at);
+}
+
+/* Nodes by what their best set costs at least, until the rest does not matter. */
 static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, struct search_result *ret)
 {
 	struct node_bound *v = bounds_for(search_cache_scratch(g->s->search_cache), n + BOUND_BLOCK_MAX);
@@ -662,7 +670,7 @@ static void visit_best(struct node_search *g, const node_id *nodes, uint32_t n, 
 	for (uint32_t i = left / 2; i-- > 0;)
 		sink(v, left, i);
 	while (left) {
-		if (ret->second != NODE_NONE && node_bound_is_beaten(&v[0], &ret->second_cost, ret->second_at))
+		if (is_settled(g, &v[0], ret))
 			return;
 		if (v[0].is_block) {
 			left = open_block(g, nodes, v, left);

@@ -82,6 +82,7 @@ struct search {
 	struct protected_list *protected;
 	bool tells_in_any_order;	   /* those of one node; where not all find room in the list by name as ever */
 	bool tells_times;		   /* of them those alone whose protection ends by itself, and who is spared */
+	bool best_is_enough;		   /* nobody wants to know which node comes second */
 	struct node_report **reports;	   /* of each node: what would have to go there; NULL: nobody asked */
 	struct arena *keep;		   /* for them */
 	struct search_cache *search_cache; /* what is kept from search to search */

@@ -153,7 +153,7 @@ static void compare(struct pair *p, struct text *was, struct text *is)
 
 static void decide_alike(struct pair *p, pod_id pod)
 {
-	struct text was = {0}, is = {0};
+	struct text was = {0}, is = {0}, bare = {0};
 	struct bits nobody = {0};
 
 	plan(p, p->forgetful, pod, false, NULL);
@@ -165,15 +165,16 @@ static void decide_alike(struct pair *p, pod_id pod)
 	text_printf(&p->said, "%s\n", text_str(&is));
 	compare(p, &was, &is);
 	emit_times(p, &was);
+	emit_bare(p, &bare);
 	plan(p, p->l.engine, pod, true, NULL);
 	emit_times(p, &is);
 	compare(p, &was, &is);
-	emit_bare(p, &was);
 	plan(p, p->l.engine, pod, false, &nobody);
 	emit_bare(p, &is);
-	compare(p, &was, &is);
+	compare(p, &bare, &is);
 	text_free(&was);
 	text_free(&is);
+	text_free(&bare);
 }
 
 /* ---- what is asked beside ---- */
