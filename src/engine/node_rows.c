@@ -213,7 +213,7 @@ int64_t pod_since(const struct pod *p)
 {
 	int64_t at = p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns;
 
-	if (p->obj->checkpointed_ns != TIME_NONE && (at == TIME_NONE || p->obj->checkpointed_ns > at))
+	if (p->has_checkpoint && (at == TIME_NONE || p->obj->checkpointed_ns > at))
 		at = p->obj->checkpointed_ns;
 	return at;
 }
@@ -345,7 +345,6 @@ static void line_up(const struct ledger *l, const struct ledger_node *n, const s
 	ret->ascends = ascends;
 }
 
-/* As pod_since has it: for most pods what the object says does not matter. */
 static inline bool is_apart(const struct pod *p)
 {
 	return (p->has_checkpoint || p->started_ns == TIME_NONE) && pod_since(p) != p->started_ns;

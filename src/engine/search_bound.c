@@ -144,6 +144,15 @@ static bool bound_by_rows(struct search_bounds *b, node_id node, struct node_bou
 	return rows_are_enough(b);
 }
 
+/* One of few, by the pods of its queue: one of them has to go. */
+static bool bound_roughly(const struct search_bounds *b, node_id node, struct node_bound *ret)
+{
+	const struct few_node *x = &b->own_nodes.v[b->own_at[node]];
+
+	*ret = (struct node_bound){.highest = x->lowest, .lost = x->lost, .at = ret->at};
+	return true;
+}
+
 /* By its class, if there is one that can tell. */
 static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound *ret)
 {
@@ -151,6 +160,8 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	struct search_class *c;
 	bool is_found;
 
+	if (b->is_rough)
+		return bound_roughly(b, node, ret);
 	if (b->is_by_rows)
 		return bound_by_rows(b, node, ret);
 	rows_measure_lacks(b, node, false);
@@ -302,19 +313,40 @@ static bool is_repeated(struct search_bounds *b)
 static void add_own(struct search_bounds *b, const struct pod *p)
 {
 	const struct shape_answer *shape = shape_of(b, p->shape);
-	uint32_t at;
+	bool is_alone = p->group == GROUP_NONE; /* of others it does not tell who goes with it */
+	int64_t lost = is_alone ? lost_if_gone(b, p->priority, pod_since(p), shape) : 0;
+	int32_t priority = is_alone ? p->priority : INT32_MIN;
+	struct few_node *x;
 
 	if (!bits_has(&b->few, p->node)) {
 		bits_set(&b->few, p->node);
 		b->own_at[p->node] = b->own_nodes.n;
-		array_push(&b->own_nodes, ((struct few_node){.node = p->node}));
+		array_push(&b->own_nodes, ((struct few_node){.node = p->node, .lowest = INT32_MAX, .lost = INT64_MAX}));
 	}
-	at = b->own_at[p->node];
+	x = &b->own_nodes.v[b->own_at[p->node]];
 	for (uint32_t k = 0; k < b->g->want.n; k++)
-		b->own_nodes.v[at].frees[k] += shape->frees[k];
+		x->frees[k] += shape->frees[k];
+	x->lowest = priority < x->lowest ? priority : x->lowest;
+	x->lost = lost < x->lost ? lost : x->lost;
 }
 
-/* The nodes on which pods of its queue are, and what they hold there. */
+/* Is it one of those who go? A group may go with those of it that are lower. */
+static bool is_asked(const struct search_bounds *b, const struct pod *p)
+{
+	return p->state == POD_PLACED &&
+	       !(b->asks_lower && p->group == GROUP_NONE && p->priority >= b->g->s->j->p->priority);
+}
+
+enum { AHEAD = 16 };
+
+/* Both lines of memory that it may be in. */
+static void fetch_ahead(const struct pod *p)
+{
+	__builtin_prefetch(p);
+	__builtin_prefetch(&p->started_ns);
+}
+
+/* The nodes on which pods of its queue are, and what they hold there. They are far from each other: fetched ahead. */
 static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
 {
 	const struct ledger *l = b->g->s->c->ledger;
@@ -325,9 +357,12 @@ static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
 	}
 	bits_reset(&b->few);
 	b->own_nodes.n = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (ledger_pod(l, v[i])->state == POD_PLACED)
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			fetch_ahead(ledger_pod(l, v[i + AHEAD]));
+		if (is_asked(b, ledger_pod(l, v[i])))
 			add_own(b, ledger_pod(l, v[i]));
+	}
 }
 
 /* Were all of them gone, would the pod have room? */
@@ -356,9 +391,12 @@ static bool is_of_few(struct search_bounds *b, uint32_t n_nodes)
 	if (n > n_nodes / 2 || is_repeated(b))
 		return false;
 	find_own(b, v, n);
-	for (uint32_t i = 0; i < b->own_nodes.n && !b->g->s->protected; i++) /* nobody has to be told of */
-		if (!may_be_enough(b, &b->own_nodes.v[i]))
-			bits_clear(&b->few, b->own_nodes.v[i].node);
+	for (uint32_t i = 0; i < b->own_nodes.n && !b->g->s->protected; i++) { /* nobody has to be told of */
+		const struct few_node *x = &b->own_nodes.v[i];
+
+		if (!may_be_enough(b, x) || (b->asks_lower && !has_lower(b, x->node)))
+			bits_clear(&b->few, x->node);
+	}
 	return true;
 }
 
@@ -372,6 +410,7 @@ static bool is_soon_told(const struct search_bounds *b)
 static void begin_nodes(struct search_bounds *b, const node_id *nodes, uint32_t n, enum kinds_say says)
 {
 	b->is_of_few = is_of_few(b, n);
+	b->is_rough = b->is_of_few && !b->g->s->protected && !b->g->s->lacking;
 	b->is_by_rows = b->is_of_few || b->g->s->lacking || (says == ALL_KEPT && is_soon_told(b)) ||
 			!search_cache_keeps_bounds(b->g->s->search_cache, n);
 	if (!b->is_by_rows)
@@ -446,6 +485,7 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	g->has_bounds = true;
 	b->has_last = false;
 	b->memory = NULL;
+	b->is_rough = false;
 	b->is_wide = is_wide(b);
 	b->asks_lower = asks_lower(g);
 	rows_make(b, nodes, n);
@@ -567,10 +607,14 @@ static void refine_by_drivers(struct search_bounds *b, node_id node, struct node
 bool search_bound_refine(struct node_search *g, node_id node, struct node_bound *ret)
 {
 	struct search_bounds *b = bounds_of(g);
+	bool lacks = rows_measure_lacks(b, node, false), is_known;
 
 	ret->is_refined = true;
 	b->is_listing = b->has_too_big = false;
-	if (!rows_measure_lacks(b, node, false) || !rows_look(b, node, ret->opted_out))
+	is_known = (lacks || b->is_rough) && rows_look(b, node, ret->opted_out);
+	if (b->is_rough && b->has_last) /* nobody looked before */
+		g->spares_nobody = false;
+	if (!lacks || !is_known)
 		return true;
 	if (!ret->opted_out)
 		refine_by_drivers(b, node, ret);

@@ -282,6 +282,7 @@ struct search_inside { /* searches that asked pods of their own queue alone */
 struct few_node { /* one that has pods of the own queue */
 	node_id node;
 	int64_t frees[WANTED]; /* all of them together */
+	int64_t lowest, lost;  /* at least: the priority of one who goes, and the work that is lost */
 };
 
 struct search_bounds { /* memory used by one search after the other */
@@ -320,6 +321,7 @@ struct search_bounds { /* memory used by one search after the other */
 	bool has_last;		     /* somebody may be left who goes only if nothing else works */
 	bool is_of_few;		     /* only nodes on which pods of its queue are enough: nobody else is asked */
 	struct bits few;	     /* those nodes */
+	bool is_rough;		     /* of these no rows were looked at, until one may be the best */
 	ARRAY(struct few_node) own_nodes;
 	uint32_t *own_at; /* by node id: where in own_nodes, if it is there */
 	uint32_t n_own_at;
@@ -434,18 +436,22 @@ static inline bool amounts_reach(const int64_t *has, const int64_t *wants, uint3
 
 /* The verdict on a pod that is protected or has to be asked; NULL: it has to be asked. */
 const struct rule_verdict *row_verdict(const struct kind_answer *a, bool is_exception);
-static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,
-			       const struct shape_answer *shape)
+static inline int64_t lost_if_gone(const struct search_bounds *b, int32_t priority, int64_t since_ns,
+				   const struct shape_answer *shape)
 {
 	const struct judge *j = b->g->s->j;
-	int64_t since_ns;
 
 	if (j->action == ACTION_DISPLACE)
-		return (int64_t)row->priority + (INT64_C(1) << 31);
-	since_ns = row_since(j->ledger, row);
+		return (int64_t)priority + (INT64_C(1) << 31);
 	if (since_ns == TIME_NONE || since_ns > j->now_ns)
 		return 0;
 	return lost_work(shape->share, res_sub_sat(j->now_ns, since_ns));
+}
+
+static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,
+			       const struct shape_answer *shape)
+{
+	return lost_if_gone(b, row->priority, row_since(b->g->s->j->ledger, row), shape);
 }
 
 /* ---- search_cover.c ---- */

@@ -369,15 +369,19 @@ enum { SMALL_QUEUES = 16, SMALL_NODES = 24, SMALL_WAITING = 10 };
 
 static void write_small_pod(struct rng *r, struct text *t, const char *name, uint32_t i, int node)
 {
+	/* Some nodes have several of a queue. */
+	uint32_t queue = node >= 0 && rng_below(r, 2) ? (uint32_t)node % SMALL_QUEUES : rng_below(r, SMALL_QUEUES);
+
 	text_printf(
 		t, "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x, name: %s%03u, labels: {queue: root.q%02u}",
-		name, i, rng_below(r, SMALL_QUEUES));
+		name, i, queue);
 	if (node >= 0 && rng_below(r, 8) == 0)
 		text_add(t, ", annotations: {yunikorn.apache.org/allow-preemption: \"false\"}");
 	text_printf(t, "}\nspec: {priority: %u, ", rng_below(r, 3));
 	if (node >= 0)
 		text_printf(t, "nodeName: n%02d, ", node);
-	text_printf(t, "containers: [{name: c, resources: {requests: {cpu: \"%u\"}}}]}\n",
+	text_printf(t, "containers: [{name: c, %sresources: {requests: {cpu: \"%u\"}}}]}\n",
+		    rng_below(r, 8) ? "" : "ports: [{containerPort: 80, hostPort: 80}], ",
 		    node < 0 ? 2 + rng_below(r, 3) : 1 + rng_below(r, 2));
 	if (node < 0)
 		return;
