@@ -320,13 +320,16 @@ static struct listing list_workload(struct session *s, uint32_t workload)
 
 enum { BUCKETS = 32 };
 
-/* Where the key belongs, in ascending order; added if it is new. BUCKETS: there are too many. */
+/*
+ * Where the key belongs, in ascending order; added if it is new. BUCKETS: there are too many. Keys come in any order:
+ * where to stop would be guessed wrong for every other one, so all are compared.
+ */
 static uint32_t bucket_of(int64_t *keys, uint32_t *n, int64_t key)
 {
 	uint32_t i = 0;
 
-	while (i < *n && keys[i] < key)
-		i++;
+	for (uint32_t k = 0; k < *n; k++)
+		i += keys[k] < key;
 	if (i < *n && keys[i] == key)
 		return i;
 	if (*n == BUCKETS)

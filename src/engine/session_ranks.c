@@ -13,6 +13,7 @@ static int64_t made(const struct session *s, const struct workload *u)
 struct naming { /* what settles the order of those made at one moment, side by side: objects lie apart */
 	struct uid uid;
 	name_id ns, name;
+	bool is_known;
 };
 
 static struct naming naming_of(const struct session *s, const struct workload *u)
@@ -20,11 +21,11 @@ static struct naming naming_of(const struct session *s, const struct workload *u
 	if (u->group != GROUP_NONE) {
 		const struct obj_group *o = ledger_group(s->ledger, u->group)->obj;
 
-		return (struct naming){uid_of_name(o->uid), o->ns, o->name};
+		return (struct naming){uid_of_name(o->uid), o->ns, o->name, true};
 	}
 	const struct pod *p = ledger_pod(s->ledger, u->pod);
 
-	return (struct naming){p->obj->uid, labelset_get(ledger_vocab(s->ledger), p->labelset)->ns, p->name};
+	return (struct naming){p->obj->uid, labelset_get(ledger_vocab(s->ledger), p->labelset)->ns, p->name, true};
 }
 
 /* Two APIs may have a group of one name. */
@@ -41,19 +42,30 @@ struct ranked {
 
 struct ranking {
 	struct session *s;
-	struct naming *namings; /* of each workload */
+	struct naming *namings; /* of each workload; most are alone at their moment and never asked */
 };
+
+static const struct naming *naming(const struct ranking *k, uint32_t workload)
+{
+	struct naming *n = &k->namings[workload];
+
+	if (!n->is_known)
+		*n = naming_of(k->s, &k->s->workloads[workload]);
+	return n;
+}
 
 static int by_creation(const void *a, const void *b, void *ctx)
 {
 	const struct ranking *k = ctx;
 	const struct session *s = k->s;
 	const struct ranked *x = a, *y = b;
-	const struct naming *nx = &k->namings[x->workload], *ny = &k->namings[y->workload];
+	const struct naming *nx, *ny;
 	int d;
 
 	if (x->made_ns != y->made_ns)
 		return x->made_ns < y->made_ns ? -1 : 1;
+	nx = naming(k, x->workload);
+	ny = naming(k, y->workload);
 	d = uid_cmp(s->names, nx->uid, ny->uid);
 	if (d == 0 && nx->ns != ny->ns)
 		d = name_cmp(s->names, nx->ns, ny->ns);
@@ -148,13 +160,12 @@ static struct ranked *sort_ranked(struct ranking *k, struct ranked *v)
 /* Most clusters are read in the order in which things were made. */
 void session_rank_workloads(struct session *s)
 {
-	struct ranking k = {s, mem_resize(NULL, s->n_workloads + 1, sizeof(*k.namings))};
+	struct ranking k = {s, mem_alloc((s->n_workloads + (size_t)1) * sizeof(*k.namings))};
 	struct ranked *v = arena_take(s->arena, (s->n_workloads + (size_t)1) * sizeof(*v));
 	bool is_sorted = true;
 
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
 		v[i] = (struct ranked){created_or_late(made(s, &s->workloads[i])), i, 0};
-		k.namings[i] = naming_of(s, &s->workloads[i]);
 		is_sorted = is_sorted && (i == 0 || by_creation(&v[i - 1], &v[i], &k) < 0);
 	}
 	if (!is_sorted)
