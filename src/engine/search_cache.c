@@ -410,15 +410,28 @@ static void look_at_all(struct filter_memory *m, const struct asking *a)
 	m->changes = ledger_node_changes(c->ledger);
 }
 
-/* Only the nodes that changed, where the list of nodes and the time allow it. Returns whether none did. */
+/* Of other nodes it is said at any time. */
+static void look_at_leaving(struct filter_memory *m, const struct asking *a)
+{
+	m->from_ns = INT64_MIN;
+	m->until_ns = INT64_MAX;
+	for (uint32_t i = 0; i < a->c->n_nodes; i++) {
+		if (!m->leaving[i])
+			continue;
+		m->generations[i] = 0;
+		look_again(m, a, i);
+	}
+}
+
+/* Only the nodes that changed, where the list of nodes allows it, or do with time. Returns whether none did. */
 static bool follow(struct filter_memory *m, struct cede_cycle *c)
 {
 	uint64_t n = ledger_node_changes(c->ledger);
-	bool is_same = true;
+	bool is_same = true, is_of_time = c->now_ns < m->from_ns || c->now_ns >= m->until_ns;
 	struct asking a;
 
 	asking_begin(&a, c, m->minds);
-	if (m->version != framework_nodes_version(c->framework) || c->now_ns < m->from_ns || c->now_ns >= m->until_ns ||
+	if (m->version != framework_nodes_version(c->framework) ||
 	    (m->changes < n && ledger_node_change(c->ledger, m->changes) == NODE_NONE)) {
 		look_at_all(m, &a);
 		return false;
@@ -431,9 +444,11 @@ static bool follow(struct filter_memory *m, struct cede_cycle *c)
 		if (i != UINT32_MAX && !bits_has(&m->open, i))
 			look_again(m, &a, i);
 	}
+	if (is_of_time)
+		look_at_leaving(m, &a);
 	for (uint32_t i = bits_next(&m->open, 0); i != UINT32_MAX; i = bits_next(&m->open, i + 1))
 		look_again(m, &a, i);
-	return is_same;
+	return is_same && !is_of_time;
 }
 
 /* Constraints that the pod does not write itself depend on more. */
