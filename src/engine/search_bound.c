@@ -330,13 +330,6 @@ static void add_own(struct search_bounds *b, const struct pod *p)
 	x->lost = lost < x->lost ? lost : x->lost;
 }
 
-/* Is it one of those who go? A group may go with those of it that are lower. */
-static bool is_asked(const struct search_bounds *b, const struct pod *p)
-{
-	return p->state == POD_PLACED &&
-	       !(b->asks_lower && p->group == GROUP_NONE && p->priority >= b->g->s->j->p->priority);
-}
-
 enum { AHEAD = 16 };
 
 /* Both lines of memory that it may be in. */
@@ -360,7 +353,7 @@ static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			fetch_ahead(ledger_pod(l, v[i + AHEAD]));
-		if (is_asked(b, ledger_pod(l, v[i])))
+		if (ledger_pod(l, v[i])->state == POD_PLACED)
 			add_own(b, ledger_pod(l, v[i]));
 	}
 }
