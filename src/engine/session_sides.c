@@ -81,6 +81,7 @@ void sides_end(struct solver *v)
 	mem_free(v->levels);
 	array_free(&v->sides);
 	array_free(&v->live_sides);
+	array_free(&v->touched_sides);
 }
 
 /* Others of a workload may be gone with them, in other batches. */
@@ -127,9 +128,8 @@ void sides_step(struct solver *v)
 	for (uint32_t i = 0; i < v->sides.n; i++) {
 		struct side *x = &v->sides.v[i];
 
-		x->knows_most = x->is_live = false;
-		x->may_owe = share_may_be_owed(&s->settled[x->base.mine], s->step_request);
-		x->base = (struct share_side){.queue = x->base.queue, .mine = x->base.mine};
+		x->is_live = false;
+		x->base = share_side_of(s->settled, x->base.queue, x->base.mine, s->step_request);
 	}
 	if (v->sides.n > 0)
 		add_recorded(v);
@@ -146,6 +146,8 @@ void sides_step(struct solver *v)
 			array_push(&v->live_sides, i);
 	}
 	v->n_base_live = v->live_sides.n;
+	v->touched_sides.n = 0;
+	v->knows_base_most = false;
 }
 
 void sides_note_batch(struct solver *v, uint32_t batch)
@@ -172,6 +174,8 @@ static void side_add(struct solver *v, const struct batch *b)
 	if (!x->is_live)
 		array_push(&v->live_sides, b->side);
 	x->is_live = true;
+	if (!x->is_touched)
+		array_push(&v->touched_sides, b->side);
 	x->is_touched = true;
 	if (x->level < v->touched_level)
 		v->touched_level = x->level;
@@ -183,15 +187,15 @@ static void side_add(struct solver *v, const struct batch *b)
 /* Of recorded victims alone. */
 static void sum_base(struct solver *v)
 {
-	for (uint32_t i = 0; i < v->live_sides.n; i++) {
-		struct side *x = &v->sides.v[v->live_sides.v[i]];
+	for (uint32_t i = 0; i < v->touched_sides.n; i++) {
+		struct side *x = &v->sides.v[v->touched_sides.v[i]];
 
-		if (x->is_touched)
-			x->share = x->base;
+		x->share = x->base;
 		x->is_touched = false;
-		x->is_live = i < v->n_base_live;
 	}
-	v->live_sides.n = v->n_base_live;
+	for (; v->live_sides.n > v->n_base_live; v->live_sides.n--)
+		v->sides.v[array_last(&v->live_sides)].is_live = false;
+	v->touched_sides.n = 0;
 	v->touched_level = UINT32_MAX;
 	for (uint32_t i = 0; i < v->n_levels; i++)
 		memcpy(v->levels[i].gone, v->levels[i].base, sizeof(v->levels[i].gone));
@@ -230,24 +234,60 @@ static bool most_lost(struct solver *v, const struct side *x, double ret[KAI_RES
 
 	assert(x);
 	sum_inside(v, x->level, inside);
-	return share_most_lost(s->settled, &x->share, s->step_request, inside, x->may_owe, s->settings->saturation, ret,
-			       why);
+	return share_most_lost(s->settled, &x->share, s->step_request, inside, s->settings->saturation, ret, why);
 }
 
-/*
- * The same, without why. Most sides are what they were in the last trial of the step: nobody of them is on the node,
- * nor of those further inside.
- */
-static bool most_lost_again(struct solver *v, struct side *x, const double inside[KAI_RES], bool is_clean)
+/* Nobody is gone but recorded victims. */
+static void find_base_most(struct solver *v)
 {
-	struct session *s = v->s;
+	memset(v->base_most, 0, sizeof(v->base_most));
+	for (uint32_t i = 0; i < v->n_base_live; i++) {
+		struct side *x = &v->sides.v[v->live_sides.v[i]];
 
-	if (x->knows_most && is_clean)
-		return x->loses_all;
-	x->loses_all = share_most_lost(s->settled, &x->share, s->step_request, inside, x->may_owe,
-				       s->settings->saturation, x->most, NULL);
-	x->knows_most = is_clean;
-	return x->loses_all;
+		x->base_loses_all = most_lost(v, x, x->base_most, NULL);
+		for (uint32_t r = 0; r < KAI_RES; r++)
+			v->base_most[r] += x->base_most[r];
+	}
+	v->knows_base_most = true;
+}
+
+/* sum: of all sides, with what it may lose in this trial instead of what it might with recorded victims alone. */
+static void most_lost_now(struct solver *v, struct side *x, bool is_base, double sum[KAI_RES])
+{
+	x->loses_all = most_lost(v, x, x->most, NULL);
+	for (uint32_t r = 0; r < KAI_RES; r++)
+		sum[r] += x->most[r] - (is_base ? x->base_most[r] : 0);
+}
+
+/* Most sides lose what they would with recorded victims alone: nobody of them is on the node, nor further inside. */
+static bool is_as_in_base(const struct solver *v, const struct side *x)
+{
+	return !x->is_touched && v->touched_level >= x->level;
+}
+
+static void sum_most_lost(struct solver *v, double ret[KAI_RES])
+{
+	memcpy(ret, v->base_most, sizeof(v->base_most));
+	for (uint32_t i = v->n_base_live; i < v->live_sides.n; i++)
+		most_lost_now(v, &v->sides.v[v->live_sides.v[i]], false, ret);
+	for (uint32_t i = 0; i < v->n_base_live && v->touched_sides.n > 0; i++) {
+		struct side *x = &v->sides.v[v->live_sides.v[i]];
+
+		if (!is_as_in_base(v, x))
+			most_lost_now(v, x, true, ret);
+	}
+}
+
+/* The first that has to keep something. */
+static const struct side *find_refused(const struct solver *v)
+{
+	for (uint32_t i = 0; i < v->live_sides.n; i++) {
+		const struct side *x = &v->sides.v[v->live_sides.v[i]];
+
+		if (!(is_as_in_base(v, x) ? x->base_loses_all : x->loses_all))
+			return x;
+	}
+	return NULL;
 }
 
 static bool is_short(const struct solver *v, const double gone[KAI_RES])
@@ -261,27 +301,16 @@ static bool is_short(const struct solver *v, const double gone[KAI_RES])
 /* As they were summed up. why: may be NULL. */
 static enum outlook find_outlook(struct solver *v, struct share_verdict *why)
 {
-	double all[KAI_RES], most[KAI_RES] = {0}, inside[KAI_RES];
-	struct side *refused = NULL;
-	uint32_t level = UINT32_MAX;
+	double all[KAI_RES], most[KAI_RES];
 
 	sum_inside(v, UINT32_MAX, all);
 	if (is_short(v, all))
 		return CANNOT_HAVE_ROOM;
-	for (uint32_t i = 0; i < v->live_sides.n; i++) {
-		struct side *x = &v->sides.v[v->live_sides.v[i]];
-
-		if (x->level != level)
-			sum_inside(v, level = x->level, inside);
-		if (!most_lost_again(v, x, inside, !x->is_touched && v->touched_level >= x->level) && refused == NULL)
-			refused = x;
-		for (uint32_t r = 0; r < KAI_RES; r++)
-			most[r] += x->most[r];
-	}
+	sum_most_lost(v, most);
 	if (!is_short(v, most))
 		return MAY_BE_LAWFUL;
 	if (why != NULL)
-		most_lost(v, refused, most, why);
+		most_lost(v, find_refused(v), most, why);
 	return CANNOT_BE_LAWFUL;
 }
 
@@ -290,6 +319,8 @@ enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict
 	if (v->sides.n == 0)
 		return MAY_BE_LAWFUL;
 	sum_base(v);
+	if (!v->knows_base_most)
+		find_base_most(v);
 	sum_node(v, node, ++v->s->stamp);
 	return find_outlook(v, why);
 }
@@ -304,6 +335,8 @@ bool sides_may_be_lawful(struct solver *v, uint32_t workload)
 	if (v->sides.n == 0)
 		return true;
 	sum_base(v);
+	if (!v->knows_base_most)
+		find_base_most(v);
 	s->stamp++;
 	for (uint32_t i = first; i < first + u->n_members; i++)
 		sum_node(v, s->members[i].node, s->stamp);

@@ -45,12 +45,11 @@ struct side {			 /* session_sides.c */
 	struct share_side share; /* in this trial */
 	struct share_side base;	 /* with recorded victims gone alone */
 	uint32_t level;		 /* 0: siblings of the workload's own queue; 1: of the one above it */
-	bool may_owe;		 /* in this step */
 	bool is_live;		 /* somebody of it is gone */
 	bool is_touched;	 /* somebody of it is on the node of this trial */
-	/* the most it may lose while nobody of it or further inside is */
-	bool knows_most, loses_all;
-	double most[KAI_RES];
+	/* the most it may lose, and is that all of it? With recorded victims gone alone, and in this trial. */
+	double base_most[KAI_RES], most[KAI_RES];
+	bool base_loses_all, loses_all;
 };
 
 struct level_sum {			     /* of the sides of one level */
@@ -137,7 +136,9 @@ struct solver {
 	uint32_t *side_of;	  /* of each queue; NONE: on the workload's own path */
 	struct level_sum *levels;
 	uint32_t n_levels;
-	ARRAY(uint32_t) live_sides;
+	ARRAY(uint32_t) live_sides, touched_sides;
+	bool knows_base_most;	    /* in this step */
+	double base_most[KAI_RES];  /* all sides together */
 	uint32_t n_base_live;	    /* of them, those of recorded victims */
 	double free_share[KAI_RES]; /* before anybody is gone */
 	uint32_t touched_level;	    /* the innermost of this trial's */

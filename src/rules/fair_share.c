@@ -346,7 +346,8 @@ static bool is_above_fair(const struct share_queue *v, const double *left)
 	return false;
 }
 
-bool share_may_be_owed(const struct share_queue *mine, const double request[KAI_RES])
+/* With the request, is a queue on the taker's path within its quota? */
+static bool may_be_owed(const struct share_queue *mine, const double request[KAI_RES])
 {
 	for (int r = 0; r < KAI_RES; r++)
 		if (is_above(mine->r[r].allocated + request[r], mine->r[r].deserved))
@@ -362,7 +363,7 @@ static bool is_owed(const struct reclaim *c, const struct share_queue *mine, con
 
 	for (int r = 0; r < KAI_RES; r++)
 		is_over |= is_above(left[r], v->r[r].deserved);
-	return is_over && share_may_be_owed(mine, c->request);
+	return is_over && may_be_owed(mine, c->request);
 }
 
 /* How much of a share is used: 1 is all of it. */
@@ -536,6 +537,8 @@ double share_grain(double a, double b)
 {
 	uint64_t x = (uint64_t)a, y = (uint64_t)b;
 
+	if (x == 0 || x == y) /* mostly */
+		return b;
 	while (y) {
 		uint64_t rest = x % y;
 
@@ -556,30 +559,38 @@ void share_side_add(struct share_side *side, const double gone[KAI_RES], const d
 	}
 }
 
+struct share_side share_side_of(const struct share_queue *q, uint32_t queue, uint32_t mine,
+				const double request[KAI_RES])
+{
+	struct share_side side = {.queue = queue, .mine = mine};
+	bool may_owe = may_be_owed(&q[mine], request);
+
+	for (enum kai_res r = 0; r < KAI_RES; r++) {
+		const struct share *v = &q[queue].r[r];
+		double kept = least_kept(v, may_owe);
+
+		if (!is_above(v->allocated, kept))
+			continue;
+		side.n_above++;
+		side.which = r;
+		side.above = v->allocated - kept;
+	}
+	return side;
+}
+
 /*
  * Each batch is judged by what is left before it goes, so one may pass what has to be kept, and no second one: what is
  * lost before it is less than the queue has above that. It is a bound only where the queue is above in a single
- * resource. How many it is above in.
+ * resource.
  */
-static int bound_by_kept(const struct share_queue *v, const struct share_side *side, bool may_owe, double ret[KAI_RES])
+static void bound_by_kept(const struct share_side *side, double ret[KAI_RES])
 {
-	int n = 0, which = 0;
-	double above = 0;
+	double grain = side->grain[side->which];
 
-	for (int r = 0; r < KAI_RES; r++) {
-		double kept = least_kept(&v->r[r], may_owe);
-
-		ret[r] = side->gone[r];
-		if (!is_above(v->r[r].allocated, kept))
-			continue;
-		n++;
-		which = r;
-		above = v->r[r].allocated - kept;
-	}
-	if (n == 1 && side->grain[which] > 0)
-		ret[which] = least(ret[which],
-				   (ceil(above / side->grain[which]) - 1) * side->grain[which] + side->largest[which]);
-	return n;
+	memcpy(ret, side->gone, sizeof(side->gone));
+	if (side->n_above == 1 && grain > 0)
+		ret[side->which] =
+			least(ret[side->which], (ceil(side->above / grain) - 1) * grain + side->largest[side->which]);
 }
 
 /*
@@ -603,9 +614,12 @@ static bool bound_by_fullness(const struct share_queue *mine, const struct share
 	bool is_free = true;
 
 	for (enum kai_res r = 0; r < KAI_RES; r++) {
-		double full = saturation(mine->r[r].allocated - inside[r] + request[r], mine->r[r].fair), most;
+		double full, most;
 
-		if (request[r] <= 0 || full <= 1 || v->r[r].fair <= 0)
+		if (request[r] <= 0 || v->r[r].fair <= 0)
+			continue;
+		full = saturation(mine->r[r].allocated - inside[r] + request[r], mine->r[r].fair);
+		if (full <= 1)
 			continue;
 		most = most_behind(full * multiplier, v->r[r].allocated, v->r[r].fair);
 		if (ret[r] <= most)
@@ -630,24 +644,30 @@ static bool loses_all(const struct share_side *side, const double ret[KAI_RES])
 }
 
 bool share_most_lost(const struct share_queue *q, const struct share_side *side, const double request[KAI_RES],
-		     const double inside[KAI_RES], bool may_owe, double multiplier, double ret[KAI_RES],
-		     struct share_verdict *why)
+		     const double inside[KAI_RES], double multiplier, double ret[KAI_RES], struct share_verdict *why)
 {
 	const struct share_queue *v = &q[side->queue], *mine = &q[side->mine];
 	struct reclaim c = {.q = q, .request = request, .ret = why};
-	int n = bound_by_kept(v, side, may_owe, ret);
 	double left[KAI_RES];
-	enum kai_res r;
+	enum kai_res r = 0;
+	bool is_free = true;
 
-	for (int i = 0; i < KAI_RES; i++)
-		left[i] = v->r[i].allocated - (n > 0 ? side->gone[i] : 0);
-	if (n == 0)
+	bound_by_kept(side, ret);
+	if (side->n_above == 0)
 		memset(ret, 0, KAI_RES * sizeof(*ret));
-	else if (!bound_by_fullness(mine, v, side, request, inside, multiplier, ret, &r))
+	else
+		is_free = bound_by_fullness(mine, v, side, request, inside, multiplier, ret, &r);
+	if (is_free && loses_all(side, ret))
+		return true;
+	if (why == NULL)
+		return false;
+	for (int i = 0; i < KAI_RES; i++)
+		left[i] = v->r[i].allocated - (side->n_above > 0 ? side->gone[i] : 0);
+	if (!is_free)
 		return refuse(&c, (struct share_verdict){SHARE_MORE_SATURATED, side->queue, side->mine, r, left[r],
 							 v->r[r].fair, mine->r[r].allocated - inside[r] + request[r],
 							 mine->r[r].fair});
-	return loses_all(side, ret) || refuse_within(&c, side->mine, side->queue, left);
+	return refuse_within(&c, side->mine, side->queue, left);
 }
 
 /* ---- order ---- */

@@ -94,25 +94,28 @@ bool share_reclaimable(const struct share_queue *q, uint32_t n, uint32_t me, con
  */
 struct share_side {
 	uint32_t queue, mine;	 /* the queue of the path is `mine` */
+	int n_above;		 /* resources in which it has more than has to be kept */
+	enum kai_res which;	 /* the last of them */
+	double above;		 /* and so much more of it */
 	double gone[KAI_RES];	 /* by everybody taken away so far */
 	double largest[KAI_RES]; /* what one batch of them holds at most */
 	double grain[KAI_RES];	 /* whoever of them is lost, it is a multiple of this; 0: there is nobody */
 };
 
+/* Nobody of it is gone, and somebody of the taker's path asks for so much. */
+struct share_side share_side_of(const struct share_queue *q, uint32_t queue, uint32_t mine,
+				const double request[KAI_RES]);
 /* One more is gone of the side: a batch of this grain, whose workload holds so much. */
 void share_side_add(struct share_side *side, const double gone[KAI_RES], const double whole[KAI_RES],
 		    const double grain[KAI_RES]);
 /* The largest amount of which both are multiples; both are whole numbers, and what is 0 says nothing. */
 double share_grain(double a, double b);
 /*
- * How much of what is gone of the side may be lost at most, into ret; false: not all of it, and why. inside: what is
- * gone below side->mine; may_owe: share_may_be_owed of it.
+ * How much of what is gone of the side may be lost at most, into ret; false: not all of it, and why, which may be NULL.
+ * inside: what is gone below side->mine.
  */
 bool share_most_lost(const struct share_queue *q, const struct share_side *side, const double request[KAI_RES],
-		     const double inside[KAI_RES], bool may_owe, double multiplier, double ret[KAI_RES],
-		     struct share_verdict *why);
-/* With the request, is a queue on the taker's path within its quota? */
-bool share_may_be_owed(const struct share_queue *mine, const double request[KAI_RES]);
+		     const double inside[KAI_RES], double multiplier, double ret[KAI_RES], struct share_verdict *why);
 
 /*
  * Which of two siblings comes first (-1: a). request: of its next work (zeros for victims); taken: what victims of it

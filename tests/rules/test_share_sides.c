@@ -105,7 +105,7 @@ static int check(const struct world *w)
 	int n_tight = 0;
 
 	for (uint32_t i = 1; i < TOPS + LEAVES; i++) {
-		struct share_side side = {.queue = i, .mine = i < TOPS ? 0 : ME};
+		struct share_side side = share_side_of(w->q, i, i < TOPS ? 0 : ME, w->request);
 		double inside[KAI_RES] = {0}, lost[KAI_RES], most[KAI_RES];
 		struct share_verdict why;
 
@@ -115,8 +115,7 @@ static int check(const struct world *w)
 		sum_of(w, w->lost, w->n_lost, i, lost);
 		if (i < TOPS)
 			sum_of(w, w->gone, w->n_gone, 0, inside);
-		n_tight += !share_most_lost(w->q, &side, w->request, inside,
-					    share_may_be_owed(&w->q[side.mine], w->request), w->multiplier, most, &why);
+		n_tight += !share_most_lost(w->q, &side, w->request, inside, w->multiplier, most, &why);
 		for (int k = 0; k < KAI_RES; k++)
 			assert_true(lost[k] <= most[k]);
 	}
