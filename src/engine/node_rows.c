@@ -404,7 +404,11 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 		rows->v = mem_resize(rows->v, rows->cap, sizeof(*rows->v));
 	}
 	array_reserve(&r->found, n->pods.n);
-	fill_rows(r, l, node, n->pods.n ? ledger_pod(l, 0) : NULL, rows);
+	rows->n = 0;
+	rows->has_groups = false;
+	rows->queue = QUEUE_NONE;
+	if (n->pods.n)
+		fill_rows(r, l, node, ledger_pod(l, 0), rows);
 	rows->generation = n->generation;
 }
 
