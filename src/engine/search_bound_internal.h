@@ -99,13 +99,6 @@ struct class_node {	     /* its levels come right behind it */
 	int64_t clear[CLASS_TYPES]; /* who did not opt out, and takes no queue below its guarantee for sure */
 };
 
-/* Where nodes of a class are kept, one after the other: memory that is touched for the first time costs much. */
-struct class_pool {
-	ARRAY(char *) chunks;
-	uint32_t at; /* the chunk that is cut from */
-	size_t used; /* of it */
-};
-
 struct class_block_level { /* of several nodes: the most that any of them offers, and the least that is lost */
 	int64_t priority;
 	int64_t by_all[CLASS_TYPES];		   /* room with all of them gone */
@@ -155,7 +148,7 @@ struct search_class {
 	uint32_t differs_at;	   /* the kind of which other searches were told something else, the last time */
 	struct class_node **nodes; /* by node id; NULL: not looked at yet */
 	uint32_t n_nodes;
-	struct class_pool pool; /* that they are in */
+	struct arena *arena; /* that they are in, one after the other: memory touched for the first time costs much */
 	struct class_blocks blocks;
 };
 

@@ -17,27 +17,7 @@
 
 /* ---- where they are kept ---- */
 
-enum { CHUNK = 1 << 15 };
-
-static void *pool_take(struct class_pool *p, size_t size)
-{
-	assert(size <= CHUNK);
-	if (p->at < p->chunks.n && p->used + size > CHUNK) {
-		p->at++;
-		p->used = 0;
-	}
-	if (p->at == p->chunks.n)
-		array_push(&p->chunks, mem_resize(NULL, CHUNK, 1));
-	p->used += size;
-	return p->chunks.v[p->at] + p->used - size;
-}
-
-static void pool_free(struct class_pool *p)
-{
-	for (uint32_t i = 0; i < p->chunks.n; i++)
-		mem_free(p->chunks.v[i]);
-	array_free(&p->chunks);
-}
+enum { ARENA_BLOCK = 1 << 15 };
 
 /* As many levels as it has: few nodes get more later, and those get room for any number. */
 static struct class_node *node_take(struct search_class *c, node_id node, uint8_t n_levels)
@@ -47,7 +27,9 @@ static struct class_node *node_take(struct search_class *c, node_id node, uint8_
 	if (x && x->cap_levels >= n_levels)
 		return x;
 	n_levels = x ? LEVELS : n_levels;
-	x = c->nodes[node] = pool_take(&c->pool, sizeof(*x) + n_levels * sizeof(struct class_level));
+	if (!c->arena)
+		c->arena = arena_new(ARENA_BLOCK);
+	x = c->nodes[node] = arena_take(c->arena, sizeof(*x) + n_levels * sizeof(struct class_level));
 	x->cap_levels = n_levels;
 	return x;
 }
@@ -58,7 +40,7 @@ static void class_clear(struct search_class *c)
 {
 	mem_free(c->answers);
 	mem_free(c->nodes);
-	pool_free(&c->pool);
+	arena_free(c->arena);
 	mem_free(c->blocks.v);
 	*c = (struct search_class){0};
 }
@@ -160,13 +142,15 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 static void class_new(struct search_bounds *b, struct search_class *c, const struct kind_answers *s)
 {
 	struct class_node **nodes = c->nodes;
-	struct class_pool pool = {.chunks = c->pool.chunks};
+	struct arena *arena = c->arena;
 	struct class_blocks blocks = {.v = c->blocks.v, .n = c->blocks.n};
 	uint32_t n = c->n_nodes;
 
 	mem_free(c->answers);
 	for (uint32_t i = 0; i < n; i++)
 		nodes[i] = NULL;
+	if (arena)
+		arena_reset(arena);
 	*c = (struct search_class){.id = ++b->class_ids,
 				   .short_types = s->short_types,
 				   .is_fast = b->g->is_fast,
@@ -175,7 +159,7 @@ static void class_new(struct search_bounds *b, struct search_class *c, const str
 				   .is_wide = b->is_wide,
 				   .action = b->g->s->j->action,
 				   .nodes = nodes,
-				   .pool = pool,
+				   .arena = arena,
 				   .blocks = blocks,
 				   .n_nodes = n};
 }

@@ -251,12 +251,21 @@ static void find_base_most(struct solver *v)
 	v->knows_base_most = true;
 }
 
+static void begin_sums(struct solver *v)
+{
+	sum_base(v);
+	if (!v->knows_base_most)
+		find_base_most(v);
+}
+
 /* sum: of all sides, with what it may lose in this trial instead of what it might with recorded victims alone. */
 static void most_lost_now(struct solver *v, struct side *x, bool is_base, double sum[KAI_RES])
 {
-	x->loses_all = most_lost(v, x, x->most, NULL);
+	double most[KAI_RES];
+
+	x->loses_all = most_lost(v, x, most, NULL);
 	for (uint32_t r = 0; r < KAI_RES; r++)
-		sum[r] += x->most[r] - (is_base ? x->base_most[r] : 0);
+		sum[r] += most[r] - (is_base ? x->base_most[r] : 0);
 }
 
 /* Most sides lose what they would with recorded victims alone: nobody of them is on the node, nor further inside. */
@@ -318,9 +327,7 @@ enum outlook sides_outlook(struct solver *v, uint32_t node, struct share_verdict
 {
 	if (v->sides.n == 0)
 		return MAY_BE_LAWFUL;
-	sum_base(v);
-	if (!v->knows_base_most)
-		find_base_most(v);
+	begin_sums(v);
 	sum_node(v, node, ++v->s->stamp);
 	return find_outlook(v, why);
 }
@@ -334,9 +341,7 @@ bool sides_may_be_lawful(struct solver *v, uint32_t workload)
 
 	if (v->sides.n == 0)
 		return true;
-	sum_base(v);
-	if (!v->knows_base_most)
-		find_base_most(v);
+	begin_sums(v);
 	s->stamp++;
 	for (uint32_t i = first; i < first + u->n_members; i++)
 		sum_node(v, s->members[i].node, s->stamp);

@@ -41,15 +41,14 @@ struct slot_kind {	       /* members of one signature that a search wants to pla
 	int64_t clean, most, base, now;
 };
 
-struct side {			 /* session_sides.c */
-	struct share_side share; /* in this trial */
-	struct share_side base;	 /* with recorded victims gone alone */
-	uint32_t level;		 /* 0: siblings of the workload's own queue; 1: of the one above it */
-	bool is_live;		 /* somebody of it is gone */
-	bool is_touched;	 /* somebody of it is on the node of this trial */
-	/* the most it may lose, and is that all of it? With recorded victims gone alone, and in this trial. */
-	double base_most[KAI_RES], most[KAI_RES];
-	bool base_loses_all, loses_all;
+struct side {				/* session_sides.c */
+	struct share_side share;	/* in this trial */
+	struct share_side base;		/* with recorded victims gone alone */
+	uint32_t level;			/* 0: siblings of the workload's own queue; 1: of the one above it */
+	bool is_live;			/* somebody of it is gone */
+	bool is_touched;		/* somebody of it is on the node of this trial */
+	double base_most[KAI_RES];	/* it may lose, with recorded victims gone alone */
+	bool base_loses_all, loses_all; /* is that all of it? Then, and in this trial */
 };
 
 struct level_sum {			     /* of the sides of one level */
