@@ -34,6 +34,7 @@ void node_rows_forget_all(struct node_rows *r)
 	r->kinds.n = 0;
 	map_free(&r->kind_at);
 	memset(r->alike, 0, sizeof(r->alike));
+	r->ranks.n = 0;
 	r->epoch++;
 	r->kin_stamp++;
 }
@@ -71,6 +72,7 @@ static uint64_t hash_of(const struct row_kind *k)
 {
 	uint64_t h = hash_mix(map_key2(k->queue, (uint32_t)k->priority), map_key2(k->group, k->podset));
 
+	h = hash_mix(h, (uint32_t)k->least);
 	h = hash_mix(h, map_key2(k->ns, k->scheduler));
 	h = hash_mix(h, map_key2(k->class, k->budgeted));
 	return hash_mix(h, (uint64_t)k->preemptibility << 16 | (uint64_t)k->allows_preemption << 8 | k->is_daemon);
@@ -78,10 +80,26 @@ static uint64_t hash_of(const struct row_kind *k)
 
 static bool same_kind(const struct row_kind *a, const struct row_kind *b)
 {
-	return a->queue == b->queue && a->priority == b->priority && a->group == b->group && a->podset == b->podset &&
-	       a->ns == b->ns && a->scheduler == b->scheduler && a->class == b->class && a->budgeted == b->budgeted &&
-	       a->preemptibility == b->preemptibility && a->allows_preemption == b->allows_preemption &&
-	       a->is_daemon == b->is_daemon;
+	return a->queue == b->queue && a->priority == b->priority && a->least == b->least && a->group == b->group &&
+	       a->podset == b->podset && a->ns == b->ns && a->scheduler == b->scheduler && a->class == b->class &&
+	       a->budgeted == b->budgeted && a->preemptibility == b->preemptibility &&
+	       a->allows_preemption == b->allows_preemption && a->is_daemon == b->is_daemon;
+}
+
+/* The number of a priority; RANKS: there are too many. */
+static uint32_t rank_of(struct ranks *x, int32_t priority)
+{
+	uint32_t i = 0, at;
+
+	while (i < x->n && x->priority[i] != priority)
+		i++;
+	if (i < x->n || i == RANKS)
+		return i;
+	for (at = x->n; at > 0 && x->priority[x->ascending[at - 1]] > priority; at--)
+		x->ascending[at] = x->ascending[at - 1];
+	x->ascending[at] = x->n;
+	x->priority[x->n++] = priority;
+	return i;
 }
 
 static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
@@ -95,6 +113,7 @@ static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
 	map_put(&r->kind_at, hash, r->kinds.n);
 	array_push(&r->kinds, *new);
 	r->kinds.v[r->kinds.n - 1].next = first;
+	r->kinds.v[r->kinds.n - 1].rank = rank_of(&r->ranks, new->least);
 	return r->kinds.n - 1;
 }
 
@@ -143,27 +162,36 @@ static inline uint32_t slot_of(const struct row_kind *k)
 	return (uint32_t)((mix ^ mix >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - SEEN_BITS));
 }
 
-static inline const struct kin *shape_kin(struct node_rows *r, const struct ledger *l, shape_id id)
+/* Seldom called from a loop over all pods, which is faster without it inside. */
+static __attribute__((noinline)) void learn(struct node_rows *r, const struct ledger *l, const struct pod *p)
 {
-	if (r->shapes[id].stamp != r->kin_stamp)
-		learn_shape(r, l, id);
-	return &r->shapes[id];
+	learn_shape(r, l, p->shape);
+	learn_labelset(r, l, p->labelset);
 }
 
-static inline const struct kin *labelset_kin(struct node_rows *r, const struct ledger *l, labelset_id id)
+/* A group that goes as a whole counts as one of its pods here, whichever comes first. */
+static int32_t lowest_of_group(const struct ledger *l, const struct ledger_node *n, const struct pod *p)
 {
-	if (r->labelsets[id].stamp != r->kin_stamp)
-		learn_labelset(r, l, id);
-	return &r->labelsets[id];
+	int32_t lowest = p->priority;
+
+	for (uint32_t i = 0; p->group != GROUP_NONE && i < n->pods.n; i++) {
+		const struct pod *x = ledger_pod(l, n->pods.v[i]);
+
+		if (x->group == p->group && x->priority < lowest)
+			lowest = x->priority;
+	}
+	return lowest;
 }
 
 /* Pods of one kind come again and again: most are found where the last one was. */
-static uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struct pod *p)
+static __attribute__((noinline)) uint32_t kind_of(struct node_rows *r, const struct ledger *l,
+						  const struct ledger_node *n, const struct pod *p)
 {
-	const struct kin *shape = shape_kin(r, l, p->shape), *labelset = labelset_kin(r, l, p->labelset);
+	const struct kin *shape = &r->shapes[p->shape], *labelset = &r->labelsets[p->labelset];
 	bool is_grouped = p->group != GROUP_NONE && !is_plain(l, p);
 	struct row_kind k = {.queue = p->queue,
 			     .priority = p->priority,
+			     .least = lowest_of_group(l, n, p),
 			     .group = is_grouped ? p->group : GROUP_NONE,
 			     .podset = is_grouped ? p->podset : PODSET_NONE,
 			     .ns = labelset->name,
@@ -186,25 +214,34 @@ static uint32_t kind_of(struct node_rows *r, const struct ledger *l, const struc
  * The same with fewer comparisons, for those who have neither a group nor a class. All that a pod says in bits is taken
  * as one number: it tells more pods apart than kinds do, and none less.
  */
-static inline uint32_t kind_by_pod(struct node_rows *r, const struct ledger *l, const struct pod *p)
+static inline uint32_t kind_by_pod(struct node_rows *r, const struct ledger *l, const struct ledger_node *n,
+				   const struct pod *p)
 {
-	const struct kin *shape = shape_kin(r, l, p->shape), *labelset = labelset_kin(r, l, p->labelset);
-	uint64_t spec = map_key2(shape->name, labelset->name), rank = map_key2(p->queue, (uint32_t)p->priority);
-	uint64_t flags, mix;
+	const struct kin *shape = &r->shapes[p->shape], *labelset = &r->labelsets[p->labelset];
+	uint64_t says, whose, where;
 	struct alike *x;
-	uint32_t says;
 
-	memcpy(&says, p, offsetof(struct pod, priority));
-	flags = map_key2(labelset->budgeted, says);
-	mix = (spec + flags) * UINT64_C(0x9E3779B97F4A7C15) + rank * UINT64_C(0xC2B2AE3D27D4EB4F);
-	x = &r->alike[(mix ^ mix >> 32) * UINT64_C(0x165667B19E3779F9) >> (64 - ALIKE_BITS)];
-	if (p->group != GROUP_NONE || p->has_class)
-		return kind_of(r, l, p);
-	if ((x->spec ^ spec) | (x->rank ^ rank) | (x->flags ^ flags))
-		*x = (struct alike){.spec = spec, .rank = rank, .flags = flags, .kind = kind_of(r, l, p)};
+	if ((shape->stamp ^ r->kin_stamp) | (labelset->stamp ^ r->kin_stamp))
+		learn(r, l, p);
+	if (p->group != GROUP_NONE)
+		return kind_of(r, l, n, p);
+	memcpy(&says, p, sizeof(says));
+	memcpy(&where, &labelset->name, sizeof(where));
+	whose = map_key2(p->queue, shape->name);
+	x = &r->alike[(says * UINT64_C(0x9E3779B97F4A7C15) + whose * UINT64_C(0xC2B2AE3D27D4EB4F) +
+		       where * UINT64_C(0x165667B19E3779F9)) >>
+		      (64 - ALIKE_BITS)];
+	if (!((x->says ^ says) | (x->whose ^ whose) | (x->where ^ where)))
+		return x->kind;
+	if (p->has_class)
+		return kind_of(r, l, n, p);
+	*x = (struct alike){.says = says, .whose = whose, .where = where, .kind = kind_of(r, l, n, p)};
 	return x->kind;
 }
-_Static_assert(offsetof(struct pod, priority) == sizeof(uint32_t), "what a pod says in bits is one number");
+_Static_assert(offsetof(struct pod, node) == sizeof(uint64_t),
+	       "what a pod says in bits, and its priority, is one number");
+_Static_assert(sizeof(struct kin) == offsetof(struct kin, name) + sizeof(uint64_t),
+	       "and so is what it is told apart by");
 
 /* ---- rows ---- */
 
@@ -218,179 +255,112 @@ int64_t pod_since(const struct pod *p)
 	return at;
 }
 
-/* A group that goes as a whole counts as one of its pods here, whichever comes first. */
-static int32_t lowest_of_group(const struct ledger *l, const struct ledger_node *n, const struct pod *p)
-{
-	int32_t lowest = p->priority;
-
-	for (uint32_t i = 0; p->group != GROUP_NONE && i < n->pods.n; i++) {
-		const struct pod *x = ledger_pod(l, n->pods.v[i]);
-
-		if (x->group == p->group && x->priority < lowest)
-			lowest = x->priority;
-	}
-	return lowest;
-}
-
 static int by_rank(const void *a, const void *b)
 {
-	const struct pod_row *x = a, *y = b;
+	const struct found_row *x = a, *y = b;
 
-	if (x->priority != y->priority)
-		return x->priority < y->priority ? -1 : 1;
-	return (x->pod > y->pod) - (x->pod < y->pod);
+	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Few and mostly in order: each to its place; many by qsort. */
-static void sort_rows(struct pod_row *v, uint32_t n)
+/* By priority and id. Few and mostly in order: each to its place; many by qsort. */
+static void sort_found(const struct node_rows *r, struct found_row *v, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++)
+		v[i].rank = map_key2((uint32_t)row_priority(r, &v[i].row) ^ UINT32_C(1) << 31, v[i].row.pod);
 	if (n > 48) {
 		qsort(v, n, sizeof(*v), by_rank);
 		return;
 	}
 	for (uint32_t i = 1; i < n; i++) {
-		struct pod_row row = v[i];
+		struct found_row row = v[i];
 		uint32_t at = i;
 
-		for (; at > 0 && by_rank(&v[at - 1], &row) > 0; at--)
+		for (; at > 0 && v[at - 1].rank > row.rank; at--)
 			v[at] = v[at - 1];
 		v[at] = row;
 	}
 }
 
-enum { BUCKETS = 8, LINED_UP = 256 }; /* priorities and pods on a node: more are put in order the plain way */
+/* Most started at a whole second, and what few have besides is asked of the pod. */
+static inline uint32_t started_s_of(const struct pod *p)
+{
+	uint64_t s = (uint64_t)p->started_ns / (uint64_t)NS_PER_S; /* huge where it is none, or before 1970 */
 
-struct buckets {
-	uint32_t n;
-	int32_t priority[BUCKETS];
-	uint32_t from[BUCKETS]; /* how many there are of each; once placed, where the next goes */
-	uint8_t guess[64];	/* by hash of the priority: which it may be */
+	return s * (uint64_t)NS_PER_S != (uint64_t)p->started_ns || s >= ROW_APART || p->has_checkpoint || p->placed_in
+		       ? ROW_APART
+		       : (uint32_t)s;
+}
+
+struct gathered {
+	uint32_t n, count[RANKS + 1]; /* in all, and of each rank */
+	bool ascends;		      /* by id */
 };
 
-static uint32_t bucket_find(struct buckets *x, int32_t priority)
+/* Placed pods with a queue, as they stand in the node's list. */
+static void gather(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows,
+		   struct gathered *ret)
 {
-	uint32_t i = 0;
-
-	while (i < x->n && x->priority[i] != priority)
-		i++;
-	if (i == x->n && i < BUCKETS) {
-		x->priority[x->n] = priority;
-		x->from[x->n++] = 0;
-	}
-	return i;
-}
-
-/* BUCKETS: there are too many. Priorities come in any order: a search would be guessed wrong for every other pod. */
-static inline uint32_t bucket_of(struct buckets *x, int32_t priority)
-{
-	uint8_t *guess = &x->guess[(uint32_t)priority * UINT32_C(0x9E3779B1) >> 26];
-
-	if (*guess >= x->n || x->priority[*guess] != priority)
-		*guess = (uint8_t)bucket_find(x, priority);
-	return *guess;
-}
-
-/* Where each begins. */
-static void buckets_place(struct buckets *x)
-{
-	uint32_t size[BUCKETS];
-
-	memcpy(size, x->from, sizeof(size));
-	for (uint32_t i = 0; i < x->n; i++) {
-		x->from[i] = 0;
-		for (uint32_t k = 0; k < x->n; k++)
-			x->from[i] += x->priority[k] < x->priority[i] ? size[k] : 0;
-	}
-}
-
-/* Who has a row, as they stand in the node's list, and where it goes. */
-struct line_up {
-	struct buckets buckets;
-	uint8_t bucket[LINED_UP];
-	uint32_t n;
-	bool is_few;  /* their buckets are known: rows go to their places, and each bucket's in the list's order */
-	bool ascends; /* which is that of their ids */
-};
-
-/* Placed pods with a queue, each found with what it counts with. Few priorities, and ids that mostly ascend. */
-static void line_up(const struct ledger *l, const struct ledger_node *n, const struct pod *pods, uint64_t *found,
-		    struct line_up *ret)
-{
-	bool is_few = n->pods.n <= LINED_UP, ascends = true;
-	uint32_t count = 0;
+	const struct ledger_node *n = ledger_node(l, node);
+	const struct pod *pods = ledger_pod(l, 0);
+	struct found_row *at = r->found.v;
+	queue_id any_queue = 0, all_queues = QUEUE_NONE; /* bits that one has, and all */
+	group_id all_groups = GROUP_NONE;
+	bool descends = false;
 	pod_id last = 0;
 
-	ret->buckets = (struct buckets){0};
 	for (uint32_t i = 0; i < n->pods.n; i++) {
 		pod_id id = n->pods.v[i];
 		const struct pod *p = &pods[id];
-		int32_t priority;
+		struct row_kind *kind;
+		uint32_t k;
 
 		if (p->state != POD_PLACED || p->queue == QUEUE_NONE)
 			continue;
-		priority = p->group == GROUP_NONE ? p->priority : lowest_of_group(l, n, p);
-		if (is_few) {
-			uint32_t at = bucket_of(&ret->buckets, priority);
-
-			is_few = at < BUCKETS;
-			ret->bucket[count] = (uint8_t)at;
-			ret->buckets.from[at % BUCKETS]++;
-		}
-		ascends &= id >= last;
+		k = kind_by_pod(r, l, n, p);
+		kind = &r->kinds.v[k];
+		kind->at = node;
+		kind->n_rows++;
+		ret->count[kind->rank]++;
+		*at++ = (struct found_row){{id, k, p->shape, started_s_of(p)}, kind->rank};
+		all_groups &= p->group;
+		all_queues &= p->queue;
+		any_queue |= p->queue;
+		descends |= id < last;
 		last = id;
-		found[count++] = map_key2((uint32_t)priority, id);
 	}
-	ret->n = count;
-	ret->is_few = is_few;
-	ret->ascends = ascends;
+	ret->n = (uint32_t)(at - r->found.v);
+	ret->ascends = !descends;
+	rows->has_groups = all_groups != GROUP_NONE;
+	rows->queue = any_queue == all_queues ? any_queue : QUEUE_NONE;
 }
+_Static_assert(GROUP_NONE == UINT32_MAX && QUEUE_NONE == UINT32_MAX, "all bits are there where nobody has one");
 
-static inline bool is_apart(const struct pod *p)
+/* Each to its place: priorities come in any order, and comparisons would be guessed wrong for every other pod. */
+static void put_by_rank(const struct node_rows *r, const struct gathered *g, struct pod_row *ret)
 {
-	return (p->has_checkpoint || p->started_ns == TIME_NONE) && pod_since(p) != p->started_ns;
-}
+	uint32_t from[RANKS], sum = 0;
 
-static inline void fill_row(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *p,
-			    uint64_t found, struct pod_row *row)
-{
-	uint32_t id = kind_by_pod(r, l, p);
-	struct row_kind *kind = &r->kinds.v[id];
-
-	*row = (struct pod_row){.pod = (pod_id)found,
-				.kind = id & ((1U << 30) - 1),
-				.is_placed = p->placed_in != 0,
-				.is_apart = is_apart(p),
-				.shape = p->shape,
-				.priority = (int32_t)(found >> 32),
-				.started_ns = p->started_ns};
-	kind->at = node;
-	kind->n_rows++;
-}
-
-static void fill_rows(struct node_rows *r, const struct ledger *l, node_id node, const struct pod *pods,
-		      struct pod_rows *rows)
-{
-	const uint64_t *found = r->found.v;
-	struct line_up x;
-	bool has_groups = false, is_of_one = true;
-	queue_id first;
-
-	line_up(l, ledger_node(l, node), pods, r->found.v, &x);
-	if (x.is_few)
-		buckets_place(&x.buckets);
-	first = x.n ? pods[(pod_id)found[0]].queue : QUEUE_NONE;
-	for (uint32_t i = 0; i < x.n; i++) {
-		const struct pod *p = &pods[(pod_id)found[i]];
-
-		fill_row(r, l, node, p, found[i], &rows->v[x.is_few ? x.buckets.from[x.bucket[i]]++ : i]);
-		has_groups |= p->group != GROUP_NONE;
-		is_of_one &= p->queue == first;
+	for (uint32_t i = 0; i < r->ranks.n; i++) {
+		from[r->ranks.ascending[i]] = sum;
+		sum += g->count[r->ranks.ascending[i]];
 	}
-	if (!x.is_few || !x.ascends)
-		sort_rows(rows->v, x.n);
-	rows->n = x.n;
-	rows->has_groups = has_groups;
-	rows->queue = is_of_one ? first : QUEUE_NONE;
+	for (uint32_t i = 0; i < g->n; i++)
+		ret[from[r->found.v[i].rank]++] = r->found.v[i].row;
+}
+
+static void fill_rows(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
+{
+	struct gathered g = {0};
+
+	gather(r, l, node, rows, &g);
+	rows->n = g.n;
+	if (!g.count[RANKS] && g.ascends) {
+		put_by_rank(r, &g, rows->v);
+		return;
+	}
+	sort_found(r, r->found.v, g.n);
+	for (uint32_t i = 0; i < g.n; i++)
+		rows->v[i] = r->found.v[i].row;
 }
 
 static void build(struct node_rows *r, const struct ledger *l, node_id node, struct pod_rows *rows)
@@ -408,7 +378,7 @@ static void build(struct node_rows *r, const struct ledger *l, node_id node, str
 	rows->has_groups = false;
 	rows->queue = QUEUE_NONE;
 	if (n->pods.n)
-		fill_rows(r, l, node, ledger_pod(l, 0), rows);
+		fill_rows(r, l, node, rows);
 	rows->generation = n->generation;
 }
 

@@ -110,11 +110,15 @@ int64_t share_of_cluster(const struct ledger *l, const struct res_list *usage);
 /* Work lost if it goes now: since its start, or its last checkpoint if later. */
 int64_t lost_ns_of(const struct pod *p, int64_t now_ns);
 /* Whole seconds times a share of the cluster; more than can be counted is the most that can. */
-static inline int64_t lost_work(int64_t share, int64_t lost_ns)
+static inline int64_t lost_in_seconds(int64_t share, int64_t lost_s)
 {
 	int64_t work;
 
-	return __builtin_mul_overflow(share, lost_ns / NS_PER_S, &work) ? INT64_MAX : work;
+	return __builtin_mul_overflow(share, lost_s, &work) ? INT64_MAX : work;
+}
+static inline int64_t lost_work(int64_t share, int64_t lost_ns)
+{
+	return lost_in_seconds(share, lost_ns / NS_PER_S);
 }
 /* That of a pod, since its start or its last checkpoint. */
 int64_t lost_work_of(const struct ledger *l, const struct pod *p, int64_t now_ns);

@@ -114,7 +114,7 @@ static bool has_lower(struct search_bounds *b, node_id node)
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
 	const struct pod *p = b->g->s->j->p;
 
-	for (uint32_t i = 0; i < rows->n && rows->v[i].priority < p->priority; i++)
+	for (uint32_t i = 0; i < rows->n && row_priority(&b->rows, &rows->v[i]) < p->priority; i++)
 		if (b->rows.kinds.v[rows->v[i].kind].queue == p->queue)
 			return true;
 	return false;
@@ -566,7 +566,7 @@ static void tighten(struct search_bounds *b, struct node_bound *ret)
 	struct node_bound x = *ret;
 
 	x.is_below = !b->is_clear;
-	x.highest = b->candidates[b->enough].row->priority;
+	x.highest = row_priority(&b->rows, b->candidates[b->enough].row);
 	x.lost = rows_least_cover(b);
 	if (node_bound_cmp(&x, ret) > 0)
 		*ret = x;

@@ -27,6 +27,8 @@ enum kind_says {
 
 struct kind_answer {
 	uint64_t stamp;
+	int64_t plain_until_s; /* kind_plain_until */
+	int32_t least;	       /* the priority he counts with */
 	uint64_t view;	  /* in search_bounds.once: of whom it holds, if no more than that decides; 0: of nobody else */
 	uint8_t says;	  /* enum kind_says */
 	bool is_of_group; /* who goes with whom is not told by the kind */
@@ -345,6 +347,11 @@ struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types);
 void kinds_begin(struct search_bounds *b);
 /* Asks rules about one of its pods, for b->types. */
 void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod);
+/*
+ * Whoever of the kind started up to then may go, and costs what his start says: he is outside his minimum runtime, and
+ * not of the future. In seconds, below ROW_APART; -1: nobody, also where costs are priorities.
+ */
+int64_t kind_plain_until(const struct search_bounds *b, const struct kind_answer *a);
 /* Asks about every kind that has pods. */
 void kinds_ask_all(struct search_bounds *b, struct kind_answers *s);
 /* What rules say of all kinds that have pods, whatever is short: asked up to the first that may go. */
@@ -379,9 +386,9 @@ bool rows_are_enough(const struct search_bounds *b); /* everybody who may go */
 /* False: not even everybody would be enough. */
 bool rows_bound(const struct search_bounds *b, struct node_bound *ret);
 /* TIME_NONE is before every time; a start in the future counts as now, which is inside too. */
-static inline bool is_inside(const struct kind_answer *a, const struct pod_row *row, int64_t now_ns)
+static inline bool is_inside(const struct kind_answer *a, int64_t started_ns, int64_t now_ns)
 {
-	return row->started_ns > a->inside_from && now_ns > a->inside_from && row->started_ns != TIME_NONE;
+	return started_ns > a->inside_from && now_ns > a->inside_from && started_ns != TIME_NONE;
 }
 
 static inline void note_end(struct search_bounds *b, int64_t end_ns)
@@ -400,9 +407,9 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 				    bool with_app, enum kind_says *ret_says)
 {
 	const struct judge *j = b->g->s->j;
+	int64_t started_ns = row_started(j->ledger, row);
 
-	if (row->is_placed && ledger_pod(j->ledger, row->pod)->placed_in == b->cycle &&
-	    judge_asks(j, RULE_SAME_CYCLE)) {
+	if (row_is_placed_in(j->ledger, row, b->cycle) && judge_asks(j, RULE_SAME_CYCLE)) {
 		*ret_says = a->says == OPEN ? OPEN : KEPT;
 		return true;
 	}
@@ -410,9 +417,9 @@ static inline bool row_is_exception(struct search_bounds *b, const struct kind_a
 		*ret_says = a->says == KEPT ? KEPT : OPEN;
 		return true;
 	}
-	if (is_inside(a, row, j->now_ns) && !speaks_before_windows(a)) {
+	if (is_inside(a, started_ns, j->now_ns) && !speaks_before_windows(a)) {
 		*ret_says = a->says == OPEN || (a->is_of_group && a->says != KEPT) ? OPEN : KEPT;
-		note_end(b, res_add_sat(row->started_ns, res_sub_sat(j->now_ns, a->inside_from)));
+		note_end(b, res_add_sat(started_ns, res_sub_sat(j->now_ns, a->inside_from)));
 		return true;
 	}
 	return false;
@@ -444,7 +451,7 @@ static inline int64_t lost_if_gone(const struct search_bounds *b, int32_t priori
 static inline int64_t row_lost(const struct search_bounds *b, const struct pod_row *row,
 			       const struct shape_answer *shape)
 {
-	return lost_if_gone(b, row->priority, row_since(b->g->s->j->ledger, row), shape);
+	return lost_if_gone(b, row_priority(&b->rows, row), row_since(b->g->s->j->ledger, row), shape);
 }
 
 /* ---- search_cover.c ---- */

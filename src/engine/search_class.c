@@ -231,13 +231,17 @@ bool class_is_current(struct search_bounds *b, uint32_t at, uint64_t id)
 
 /* ---- one node ---- */
 
+struct tally { /* of those who may go, up to the level that is at work */
+	int64_t frees[CLASS_TYPES], most[CLASS_TYPES];
+	int64_t least[CHEAPEST]; /* lost work, ascending */
+	uint32_t n;
+};
+
 struct summary { /* at work on one node */
 	struct class_node x;
-	uint32_t at[CLASS_TYPES];		       /* of the wanted types; those beyond are of nothing */
-	int64_t frees[CLASS_TYPES], most[CLASS_TYPES]; /* so far, as of a level */
+	uint32_t at[CLASS_TYPES]; /* of the wanted types; those beyond are of nothing */
+	struct tally tally;
 	int64_t last[CLASS_TYPES], below[CLASS_TYPES]; /* what those free who opted out; who takes a queue below */
-	int64_t least[CHEAPEST];		       /* lost work, ascending */
-	uint32_t n_candidates;
 	bool is_open; /* the level that is at work: of this priority, and perhaps of higher ones */
 	int32_t priority;
 	struct class_level levels[LEVELS]; /* that are closed */
@@ -258,15 +262,21 @@ const struct class_wanted *class_wanted_types(struct search_bounds *b, uint64_t 
 }
 
 /* Among so many whose order is anybody's guess, comparing all is cheaper than finding the place. */
-static inline void note_lost(struct summary *s, int64_t lost)
+static inline void tally_add(struct tally *x, const struct shape_answer *shape, const uint32_t *at, int64_t lost)
 {
-	for (uint32_t i = 0; i < CHEAPEST; i++) {
-		int64_t was = s->least[i];
+	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
+		int64_t frees = shape->frees[at[t]];
 
-		s->least[i] = was < lost ? was : lost;
+		x->frees[t] += frees;
+		x->most[t] = frees > x->most[t] ? frees : x->most[t];
+	}
+	for (uint32_t i = 0; i < CHEAPEST; i++) {
+		int64_t was = x->least[i];
+
+		x->least[i] = was < lost ? was : lost;
 		lost = was < lost ? lost : was;
 	}
-	s->n_candidates++;
+	x->n++;
 }
 
 static void close_level(struct summary *s)
@@ -277,10 +287,10 @@ static void close_level(struct summary *s)
 	if (!s->is_open)
 		return;
 	level->priority = s->priority;
-	memcpy(level->frees, s->frees, sizeof(level->frees));
-	memcpy(level->most, s->most, sizeof(level->most));
+	memcpy(level->frees, s->tally.frees, sizeof(level->frees));
+	memcpy(level->most, s->tally.most, sizeof(level->most));
 	for (uint32_t i = 0; i < CHEAPEST; i++) {
-		sum = i < s->n_candidates ? res_add_sat(sum, s->least[i]) : sum;
+		sum = i < s->tally.n ? res_add_sat(sum, s->tally.least[i]) : sum;
 		level->lost[i] = sum;
 	}
 	s->x.n_levels++;
@@ -288,9 +298,14 @@ static void close_level(struct summary *s)
 }
 
 /* Of more priorities than there are levels the highest share one: its priority is the lowest of them. */
+static inline bool is_of_level(const struct summary *s, int32_t priority)
+{
+	return s->priority == priority || s->x.n_levels == LEVELS - 1;
+}
+
 static inline void open_level(struct summary *s, int32_t priority)
 {
-	if (s->is_open && (s->priority == priority || s->x.n_levels == LEVELS - 1))
+	if (s->is_open && is_of_level(s, priority))
 		return;
 	close_level(s);
 	s->is_open = true;
@@ -307,16 +322,10 @@ static void add_last(struct summary *s, const struct shape_answer *shape)
 static inline void add_candidate(struct search_bounds *b, struct summary *s, const struct pod_row *row,
 				 const struct shape_answer *shape, bool is_below)
 {
-	open_level(s, row->priority);
-	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
-		int64_t frees = shape->frees[s->at[t]];
-
-		s->frees[t] += frees;
-		s->most[t] = frees > s->most[t] ? frees : s->most[t];
-	}
+	open_level(s, row_priority(&b->rows, row));
+	tally_add(&s->tally, shape, s->at, row_lost(b, row, shape));
 	for (uint32_t t = 0; is_below && t < CLASS_TYPES; t++)
 		s->below[t] += shape->frees[s->at[t]];
-	note_lost(s, row_lost(b, row, shape));
 }
 
 static int by_name(const struct search_bounds *b, pod_id p, pod_id q)
@@ -401,7 +410,7 @@ static void summary_begin(struct summary *s, struct search_bounds *b, const stru
 
 	memset(s, 0, offsetof(struct summary, levels));
 	for (uint32_t i = 0; i < CHEAPEST; i++)
-		s->least[i] = INT64_MAX;
+		s->tally.least[i] = INT64_MAX;
 	for (uint32_t t = 0; t < CLASS_TYPES; t++)
 		s->at[t] = t < w->n ? w->at[t] : WANTED;
 	b->until_ns = INT64_MAX;
@@ -410,8 +419,8 @@ static void summary_begin(struct summary *s, struct search_bounds *b, const stru
 static void summary_end(struct summary *s, const struct search_bounds *b, uint64_t generation, struct class_node *ret)
 {
 	for (uint32_t t = 0; t < CLASS_TYPES; t++) {
-		s->x.all[t] = s->frees[t] + s->last[t];
-		s->x.clear[t] = s->frees[t] - s->below[t];
+		s->x.all[t] = s->tally.frees[t] + s->last[t];
+		s->x.clear[t] = s->tally.frees[t] - s->below[t];
 	}
 	s->x.until_ns = b->until_ns;
 	s->x.generation = generation;
@@ -420,24 +429,81 @@ static void summary_end(struct summary *s, const struct search_bounds *b, uint64
 	memcpy(class_levels(ret), s->levels, s->x.n_levels * sizeof(*s->levels));
 }
 
+/* Of whom it depends on who searches whether he is asked; known in the class, or now. */
+static inline bool is_wild(const struct search_class *c, const struct kind_answer *a, uint32_t kind)
+{
+	return c->is_wide && (a->says == NOT_ASKED || c->answers[kind].says == WILD);
+}
+
+/* The kind tells everything of him. */
+static inline bool is_plain(const struct search_class *c, const struct kind_answer *a, const struct pod_row *row)
+{
+	return row->started_s <= a->plain_until_s && !is_wild(c, a, row->kind);
+}
+
+/*
+ * From row i on, which is one, those of its level of whom the kind tells everything, as of nearly all. The tally is a
+ * copy for the time: it stays in registers. Returns where they end.
+ */
+static uint32_t add_plain(struct search_bounds *b, const struct search_class *c, const struct kind_answer *answers,
+			  const struct pod_rows *rows, uint32_t i, struct summary *s)
+{
+	const uint64_t types = b->g->is_fast ? c->short_types : ~UINT64_C(0);
+	const int64_t now_s = b->g->s->j->now_ns / NS_PER_S;
+	const uint32_t at[CLASS_TYPES] = {s->at[0], s->at[1], s->at[2]};
+	const struct pod_row *row = &rows->v[i];
+	const struct kind_answer *a = &answers[row->kind];
+	struct tally x;
+
+	if (!(shape_of(b, row->shape)->types & types))
+		return i + 1;
+	open_level(s, a->least);
+	x = s->tally;
+	do {
+		const struct shape_answer *shape = shape_of(b, row->shape);
+
+		if (shape->types & types)
+			tally_add(&x, shape, at, lost_in_seconds(shape->share, now_s - row->started_s));
+		if (++i == rows->n)
+			break;
+		row = &rows->v[i];
+		a = &answers[row->kind];
+		assert(a->stamp == b->stamp);
+	} while (is_plain(c, a, row) && is_of_level(s, a->least));
+	s->tally = x;
+	return i;
+}
+
+static void add_rows(struct search_bounds *b, const struct search_class *c, const struct kind_answer *answers,
+		     const struct pod_rows *rows, struct summary *s)
+{
+	uint32_t i = 0;
+
+	while (i < rows->n) {
+		const struct pod_row *row = &rows->v[i];
+		const struct kind_answer *a = &answers[row->kind];
+
+		assert(a->stamp == b->stamp);
+		if (is_plain(c, a, row)) {
+			i = add_plain(b, c, answers, rows, i, s);
+			continue;
+		}
+		if (is_wild(c, a, row->kind))
+			add_wild(b, s, row, c->short_types);
+		else if (a->says != NOT_ASKED)
+			add_row(b, s, rows, i, c->short_types, a);
+		i++;
+	}
+	close_level(s);
+}
+
 static void summarise(struct search_bounds *b, struct search_class *c, node_id node)
 {
 	const struct pod_rows *rows = node_rows_of(&b->rows, b->g->s->c->ledger, node);
-	struct kind_answers *answers = kinds_for(b, c->short_types);
 	struct summary s;
 
 	summary_begin(&s, b, c);
-	for (uint32_t i = 0; i < rows->n; i++) {
-		uint32_t kind = rows->v[i].kind;
-		const struct kind_answer *a = &answers->v[kind];
-
-		assert(a->stamp == b->stamp);
-		if (c->is_wide && (a->says == NOT_ASKED || c->answers[kind].says == WILD))
-			add_wild(b, &s, &rows->v[i], c->short_types);
-		else if (a->says != NOT_ASKED)
-			add_row(b, &s, rows, i, c->short_types, a);
-	}
-	close_level(&s);
+	add_rows(b, c, kinds_for(b, c->short_types)->v, rows, &s);
 	summary_end(&s, b, rows->generation, node_take(c, node, s.x.n_levels));
 	c->has_lost |= s.x.n_levels > 0;
 }

@@ -92,7 +92,8 @@ static bool is_looked_at(const struct search_bounds *b, pod_id pod, const struct
 /* Without a window: what is said of such a kind must not differ from one time to the next. */
 static struct kind_answer not_asked(const struct search_bounds *b)
 {
-	return (struct kind_answer){.stamp = b->stamp, .says = NOT_ASKED, .inside_from = INT64_MAX};
+	return (struct kind_answer){
+		.stamp = b->stamp, .says = NOT_ASKED, .inside_from = INT64_MAX, .plain_until_s = -1};
 }
 
 static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct kind_answer *a)
@@ -215,6 +216,16 @@ static void say_once(struct search_bounds *b, uint32_t kind, pod_id pod)
 		once->view = b->sees;
 }
 
+int64_t kind_plain_until(const struct search_bounds *b, const struct kind_answer *a)
+{
+	const struct judge *j = b->g->s->j;
+	int64_t until_ns = a->inside_from < j->now_ns ? a->inside_from : j->now_ns;
+
+	if (a->says != MAY || a->is_of_group || a->below || j->action == ACTION_DISPLACE || until_ns < 0)
+		return -1;
+	return until_ns / NS_PER_S < ROW_APART ? until_ns / NS_PER_S : ROW_APART - 1;
+}
+
 void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
 {
 	say_once(b, kind, pod);
@@ -227,6 +238,8 @@ void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod
 	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
 		       !verdict_is_timed(&a->why);
 	a->is_silent = a->says == KEPT && a->is_untold && !a->is_of_group && a->inside_from == INT64_MAX;
+	a->plain_until_s = kind_plain_until(b, a);
+	a->least = b->rows.kinds.v[kind].least;
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)

@@ -152,7 +152,8 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 	fit_candidates(b, rows->n);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct pod_row *row = &rows->v[i];
-		bool is_beyond = b->enough != UINT32_MAX && row->priority > b->candidates[b->enough].row->priority;
+		bool is_beyond = b->enough != UINT32_MAX &&
+				 row_priority(&b->rows, row) > row_priority(&b->rows, b->candidates[b->enough].row);
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
 
@@ -250,7 +251,7 @@ bool rows_bound(const struct search_bounds *b, struct node_bound *ret)
 	if (ret->opted_out)
 		return rows_are_enough(b);
 	ret->is_below = !b->is_clear;
-	ret->highest = b->candidates[b->enough].row->priority;
+	ret->highest = row_priority(&b->rows, b->candidates[b->enough].row);
 	ret->lost = least_lost(b, least_victims(b));
 	return true;
 }

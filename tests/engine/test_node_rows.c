@@ -2,13 +2,15 @@
 /*
  * Rows of nodes (node_rows.h) against the plainest way to make them: every placed pod has one, in the order of
  * priority and id, and two have the same kind if and only if rules could not tell their pods apart. On random clusters
- * that change, with more priorities on some nodes than are put in order at once.
+ * that change, with few priorities and with more than have a number each.
  */
 #include "engine/engine_fixture.h"
 #include "engine/node_rows.h"
 #include "rng.h"
 
 enum { NODES = 6, PODS = 90, ROUNDS = 60 };
+
+static uint32_t most_priorities; /* of a cluster: as few as have a number each, or more */
 
 static void put_random_pod(struct rng *r, uint32_t i)
 {
@@ -21,11 +23,15 @@ static void put_random_pod(struct rng *r, uint32_t i)
 			     .node = rng_below(r, 9) ? arena_printf(f.arena, "n%u", rng_below(r, NODES)) : NULL,
 			     .labels = labels[rng_below(r, 4)],
 			     .asks = rng_below(r, 2) ? "cpu=1" : "cpu=2",
-			     .priority = (int32_t)rng_below(r, rng_below(r, 3) ? 3 : 30) - 2,
+			     .priority = (int32_t)rng_below(r, rng_below(r, 3) ? 3 : most_priorities) - 2,
 			     .started_s = rng_below(r, 2) ? 1 + rng_below(r, 50) : 0,
+			     .started_ns = rng_below(r, 4) ? 0 : 1 + rng_below(r, 1000),
+			     .checkpointed_s = rng_below(r, 5) ? 0 : 1 + rng_below(r, 50),
 			     .is_leaving = !rng_below(r, 12),
 			     .shape = &shape};
 
+	if (!rng_below(r, 20))
+		t.started_s = INT64_C(5000000000); /* beyond what a row has room for */
 	if (!rng_below(r, 6) && str_eq(t.ns, "default"))
 		t.k8s_group = groups[rng_below(r, 3)];
 	if (!rng_below(r, 8))
@@ -58,6 +64,8 @@ static bool is_budgeted(const struct ledger *l, const struct pod *p)
 	return n > 0;
 }
 
+static int32_t counts_with(const struct ledger *l, const struct pod *p);
+
 static bool are_one_kind(const struct ledger *l, const struct pod *p, const struct pod *q)
 {
 	const struct vocab *v = ledger_vocab(l);
@@ -66,6 +74,7 @@ static bool are_one_kind(const struct ledger *l, const struct pod *p, const stru
 	name_id other_class = q->has_class ? q->obj->priority_class : NAME_NONE;
 
 	return p->queue == q->queue && p->priority == q->priority && has_group == other &&
+	       counts_with(l, p) == counts_with(l, q) &&
 	       (!has_group || (p->group == q->group && p->podset == q->podset)) && class == other_class &&
 	       labelset_get(v, p->labelset)->ns == labelset_get(v, q->labelset)->ns &&
 	       shape_get(v, p->shape)->scheduler_name == shape_get(v, q->shape)->scheduler_name &&
@@ -75,8 +84,9 @@ static bool are_one_kind(const struct ledger *l, const struct pod *p, const stru
 }
 
 /* What it counts with: the lowest of its group's pods on the node. */
-static int32_t counts_with(const struct ledger *l, const struct ledger_node *n, const struct pod *p)
+static int32_t counts_with(const struct ledger *l, const struct pod *p)
 {
+	const struct ledger_node *n = ledger_node(l, p->node);
 	int32_t lowest = p->priority;
 
 	for (uint32_t i = 0; p->group != GROUP_NONE && i < n->pods.n; i++) {
@@ -88,15 +98,17 @@ static int32_t counts_with(const struct ledger *l, const struct ledger_node *n, 
 	return lowest;
 }
 
-static void check_row(const struct ledger *l, const struct ledger_node *n, const struct pod_row *row)
+static void check_row(const struct node_rows *r, const struct ledger *l, const struct ledger_node *n,
+		      const struct pod_row *row)
 {
 	const struct pod *p = ledger_pod(l, row->pod);
 
 	assert_int_equal(p->state, POD_PLACED);
 	assert_true(ledger_node(l, p->node) == n);
-	assert_int_equal(row->priority, counts_with(l, n, p));
+	assert_int_equal(row_priority(r, row), counts_with(l, p));
 	assert_int_equal(row->shape, p->shape);
-	assert_true(row->started_ns == p->started_ns && row_since(l, row) == pod_since(p));
+	assert_true(row_started(l, row) == p->started_ns && row_since(l, row) == pod_since(p));
+	assert_true(row_is_placed_in(l, row, 1) == (p->placed_in == 1));
 }
 
 static uint32_t count_placed(const struct ledger *l, const struct ledger_node *n)
@@ -116,10 +128,10 @@ static void check_node(struct node_rows *r, const struct ledger *l, node_id node
 
 	assert_int_equal(rows->n, count_placed(l, n));
 	for (uint32_t i = 0; i < rows->n; i++) {
-		check_row(l, n, &rows->v[i]);
+		check_row(r, l, n, &rows->v[i]);
 		if (i > 0)
-			assert_true(rows->v[i - 1].priority < rows->v[i].priority ||
-				    (rows->v[i - 1].priority == rows->v[i].priority &&
+			assert_true(row_priority(r, &rows->v[i - 1]) < row_priority(r, &rows->v[i]) ||
+				    (row_priority(r, &rows->v[i - 1]) == row_priority(r, &rows->v[i]) &&
 				     rows->v[i - 1].pod < rows->v[i].pod));
 	}
 }
@@ -155,6 +167,7 @@ static void rows_are_what_the_plain_way_makes(void **state)
 		struct node_rows *rows = mem_alloc(sizeof(*rows));
 		struct rng r = {seed};
 
+		most_priorities = seed % 2 ? RANKS - 2 : 3 * RANKS;
 		put_random_cluster(&r);
 		for (int change = 0; change < 4; change++) { /* pods go elsewhere, and come as others */
 			node_rows_begin(rows, l);

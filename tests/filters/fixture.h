@@ -362,8 +362,9 @@ struct pod_text {
 	const char *preferred;
 	const char *tolerations, *ports, *images, *gates;
 	int32_t priority;
-	int64_t created_s, started_s; /* 0: not known */
-	const char *nominated;	      /* the node it is nominated to */
+	int64_t created_s, started_s;	    /* 0: not known */
+	int64_t checkpointed_s, started_ns; /* the latter beyond that second */
+	const char *nominated;		    /* the node it is nominated to */
 	const char *priority_class;
 	const char *k8s_group;	   /* the PodGroup it names in spec.schedulingGroup */
 	bool is_leaving;	   /* somebody deleted it, */
@@ -474,11 +475,11 @@ static inline struct obj_pod pod_object(struct pod_text t)
 		.priority_class = names_hold_str(f.names, t.priority_class),
 		.phase = t.node ? PHASE_RUNNING : PHASE_PENDING,
 		.created_ns = t.created_s ? t.created_s * NS_PER_S : TIME_NONE,
-		.started_ns = t.started_s ? t.started_s * NS_PER_S : TIME_NONE,
+		.started_ns = t.started_s ? t.started_s * NS_PER_S + t.started_ns : TIME_NONE,
 		.scheduled_ns = TIME_NONE,
 		.deleted_ns = t.is_leaving || t.is_preempted ? NS_PER_S : TIME_NONE,
 		.is_preempted = t.is_preempted,
-		.checkpointed_ns = TIME_NONE,
+		.checkpointed_ns = t.checkpointed_s ? t.checkpointed_s * NS_PER_S : TIME_NONE,
 		.uid = uid_hold(f.names, t.uid ? t.uid : "", t.uid ? strlen(t.uid) : 0),
 		.volumes = volumes_in(t.volumes, t.name),
 	};
