@@ -140,6 +140,17 @@ static bool blocks_follow(const struct search_bounds *b, struct class_blocks *s)
 	return true;
 }
 
+void class_blocks_forget_node(const struct search_bounds *b, struct class_blocks *s, node_id node)
+{
+	const struct bound_list *list = memories_list(b, s->list_id);
+	uint32_t place = list ? list_place(list, node) : UINT32_MAX;
+
+	if (!list)
+		s->list_id = 0;
+	else if (place != UINT32_MAX)
+		s->v[place / list->block].is_known = false;
+}
+
 static void blocks_begin(const struct search_bounds *b, struct class_blocks *s)
 {
 	const struct bound_memory *m = b->memory;

@@ -236,7 +236,7 @@ static void forget_node(struct search_bounds *b, const struct ledger *l, node_id
 	for (int i = 0; i < CLASSES; i++)
 		if (node < b->classes[i].n_nodes && b->classes[i].nodes[node]) {
 			b->classes[i].nodes[node]->generation = 0;
-			b->classes[i].blocks.list_id = 0;
+			class_blocks_forget_node(b, &b->classes[i].blocks, node);
 		}
 	memories_forget_node(b, node);
 }

@@ -497,6 +497,8 @@ bool rooms_are_lasting(const struct search_bounds *b, uint32_t from); /* after t
 uint64_t rooms_short(struct search_bounds *b, uint32_t from, bool *ret_is_same);
 /* The nodes of a block as if all of them were of the class. Nobody there should have left by some time. */
 const struct class_block *class_block_of(struct search_bounds *b, struct search_class *c, uint32_t from);
+/* What is known of a node is not so any more: its block is looked at again, the others are as they were. */
+void class_blocks_forget_node(const struct search_bounds *b, struct class_blocks *s, node_id node);
 /* What the best set on any of them costs at least; false: none is enough. */
 bool class_block_bound(struct search_bounds *b, const struct search_class *c, const struct class_block *k,
 		       struct node_bound *ret);
@@ -516,6 +518,8 @@ void memory_keep(struct search_bounds *b, const struct search_class *c, const st
 		 const struct node_bound *bound, bool is_found);
 void memories_free(struct search_bounds *b);
 void memories_forget_node(struct search_bounds *b, node_id node);
+/* The list of that number; NULL: nobody has it any more. */
+const struct bound_list *memories_list(const struct search_bounds *b, uint64_t id);
 /* Where the block from this place on ends, in a list of n. */
 uint32_t block_end(const struct search_bounds *b, uint32_t from, uint32_t n);
 /*

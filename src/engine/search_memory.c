@@ -210,6 +210,14 @@ static struct bound_entry *entry_for(struct bound_memory *m, uint32_t place)
 	return entry_at(m, place);
 }
 
+const struct bound_list *memories_list(const struct search_bounds *b, uint64_t id)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (b->memories[i].list && b->memories[i].list->id == id)
+			return b->memories[i].list;
+	return NULL;
+}
+
 void memories_forget_node(struct search_bounds *b, node_id node)
 {
 	for (int i = 0; i < MEMORIES; i++) {
