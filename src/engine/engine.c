@@ -74,7 +74,9 @@ void engine_free(struct engine *en)
 	judge_scratch_free(&en->scratch);
 	forget_history(en);
 	arena_free(en->arena);
+	session_forget(en);
 	arena_free(en->session_arena);
+	arena_free(en->cycle_arena);
 	text_free(&en->complaints);
 	mem_free(en);
 }

@@ -15,6 +15,7 @@ struct search_cache *search_cache_new(void);
 void search_cache_free(struct search_cache *s);
 struct engine;
 void engine_need_search_cache(struct engine *en);
+struct session;	       /* session.h */
 struct movable_memory; /* movable.h */
 void movable_memory_free(struct movable_memory *m);
 
@@ -24,7 +25,8 @@ struct engine {
 	const struct engine_config *config;
 	struct framework **frameworks;			 /* one for each kube profile */
 	struct arena *arena;				 /* of one attempt */
-	struct arena *session_arena;			 /* of one session after the other; NULL: none, or in use */
+	struct session *session;			 /* of the cycle before; NULL: none that could be followed */
+	struct arena *session_arena, *cycle_arena;	 /* of one session after the other; NULL: none, or in use */
 	struct displace_cache *displace_cache;		 /* what nodes said before */
 	struct search_cache *search_cache;		 /* the same where queues count; else NULL */
 	struct movable_memory *movable;			 /* who may move; NULL: nobody was asked */

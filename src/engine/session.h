@@ -61,12 +61,13 @@ struct member {
 	uint32_t evicted_by; /* the move of the present transaction that evicted it; NONE */
 	uint32_t hint;	     /* the node it was nominated to in an earlier cycle */
 	uint8_t status;
-	bool is_virtual;    /* its status is of the present transaction only */
-	bool is_core;	    /* counts as not preemptible */
-	bool was_running;   /* when the cycle began */
-	uint8_t overridden; /* enum rule_id: the soft rule it moves against */
-	uint32_t batch;	    /* of the search */
-	uint64_t recorded;  /* = search stamp: fixed by an earlier step of the search */
+	bool is_virtual;     /* its status is of the present transaction only */
+	bool is_core;	     /* counts as not preemptible */
+	bool was_running;    /* when the cycle began */
+	uint8_t overridden;  /* enum rule_id: the soft rule it moves against */
+	uint8_t read_status; /* when the cycle began */
+	uint32_t batch;	     /* of the search */
+	uint64_t recorded;   /* = search stamp: fixed by an earlier step of the search */
 };
 
 struct session_podset {
@@ -139,16 +140,18 @@ struct session_node {
 	uint64_t seen;
 };
 
+typedef ARRAY(uint32_t) workload_list;
+
 struct session_queue {
 	queue_id id;
 	bool is_leaf;
 	uint32_t first_child, next; /* NONE */
 	double may[KAI_RES];	    /* share_allocatable of it */
 	uint64_t n_moves;	    /* so many times something of it moved, or was taken back */
-	ARRAY(uint32_t) pending;    /* workloads with pending members, first come first */
+	workload_list pending;	    /* workloads with pending members, first come first */
 	ARRAY(uint32_t) kinds;	    /* of their requests */
 	double most[KAI_RES];	    /* none of them asks for more than this */
-	ARRAY(uint32_t) victims;    /* workloads with active members, first to go first */
+	workload_list victims;	    /* workloads with active members, first to go first */
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
 	uint32_t first_kind; /* of its workloads as victims; NONE */
@@ -215,8 +218,11 @@ struct protected_memo {
 	const struct protected_pod *kept; /* of the list, in the plan's arena; NULL: not yet */
 };
 
+struct session_build; /* session_build.h */
+
 struct session {
 	struct engine *en;
+	struct session_build *build; /* what it was made of */
 	struct ledger *ledger;
 	const struct names *names;
 	const struct kai_settings *settings;
@@ -315,8 +321,10 @@ static inline enum member_status settled_status(const struct session *s, const s
 }
 
 /* ---- session.c ---- */
+/* Where every cycle is one, that of the cycle before follows the ledger, and is kept for the next when it is freed. */
 struct session *session_new(struct engine *en, int64_t now_ns, bool is_for_moves);
 void session_free(struct session *s);
+void session_forget(struct engine *en); /* the one that is kept */
 
 /* What was never made comes last. */
 static inline int64_t created_or_late(int64_t t)

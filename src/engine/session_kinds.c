@@ -4,7 +4,7 @@
  * asks, all rules of profile kai say the same; they are asked once for each kind and kind of preemptor. A workload that
  * is semi-preemptible, may be inside a window, or whose pods differ is asked about by itself.
  */
-#include "engine/session.h"
+#include "engine/session_build.h"
 
 enum { KINDS_PER_QUEUE = 64 }; /* further ones are asked about one by one */
 
@@ -76,18 +76,38 @@ static uint32_t kind_of(struct session *s, const struct workload *u, int64_t lon
 	return kind_for(s, u->queue, one);
 }
 
-void session_find_kinds(struct session *s)
+static bool has_kinds(const struct session *s)
 {
 	const struct profile_data *p = profile_get(s->en->config->profile);
-	bool has_kinds =
-		p->start == START_STAMP && !p->has_group_priorities && !s->is_for_moves && !s->en->config->looks_at_all;
-	int64_t longest_ns = longest_window(s);
 
-	s->kind_of_rank = arena_n(s->arena, s->n_workloads + 1, uint32_t);
+	return p->start == START_STAMP && !p->has_group_priorities && !s->is_for_moves && !s->en->config->looks_at_all;
+}
+
+void session_find_kinds(struct session *s)
+{
+	int64_t longest_ns = longest_window(s);
+	bool has = has_kinds(s);
+
+	s->kind_of_rank = arena_n(s->build->arena, s->n_workloads + 1, uint32_t);
 	for (uint32_t i = 0; i < s->n_queues; i++)
 		s->queues[i].first_kind = NONE;
 	for (uint32_t i = 0; i < s->n_workloads; i++)
-		s->kind_of_rank[s->workloads[i].rank] = has_kinds ? kind_of(s, &s->workloads[i], longest_ns) : NONE;
+		s->kind_of_rank[s->workloads[i].rank] = has ? kind_of(s, &s->workloads[i], longest_ns) : NONE;
+}
+
+/* Groups are in windows, which end as time goes by, and of the others those changed of which something moved. */
+void session_find_kinds_again(struct session *s, const uint32_t *changed, uint32_t n)
+{
+	int64_t longest_ns = longest_window(s);
+	bool has = has_kinds(s);
+
+	for (uint32_t i = 0; i < s->build->n_groups; i++)
+		s->kind_of_rank[s->workloads[i].rank] = has ? kind_of(s, &s->workloads[i], longest_ns) : NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct workload *u = &s->workloads[changed[i]];
+
+		s->kind_of_rank[u->rank] = has ? kind_of(s, u, longest_ns) : NONE;
+	}
 }
 
 void session_leave_kind(struct session *s, uint32_t workload)

@@ -3,7 +3,7 @@
  * Workloads within their queues: by priority, state and age, those that wait and, the other way round, those that may
  * have to go; and what a workload asks for next.
  */
-#include "engine/session.h"
+#include "engine/session_build.h"
 
 #include <math.h>
 
@@ -398,6 +398,21 @@ static void list_victims(struct session *s, const struct listing *v, int64_t *al
 	mem_free(n);
 }
 
+void session_note_requests(struct session *s)
+{
+	s->request_kinds.n = 0;
+	for (uint32_t i = 0; i < s->n_queues; i++) {
+		struct session_queue *q = &s->queues[i];
+
+		q->kinds.n = 0;
+		memset(q->most, 0, sizeof(q->most));
+		for (uint32_t k = 0; k < q->pending.n; k++) {
+			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
+			note_request(s, q, q->pending.v[k]);
+		}
+	}
+}
+
 void session_list_workloads(struct session *s)
 {
 	struct listing *v = mem_resize(NULL, s->n_workloads + 1, sizeof(*v));
@@ -419,13 +434,97 @@ void session_list_workloads(struct session *s)
 		sort_list(s, q->pending.v, q->pending.n, by_coming);
 		if (!sort_in_buckets(q->victims.v, keys[i], q->victims.n))
 			sort_list(s, q->victims.v, q->victims.n, by_going);
-		for (uint32_t k = 0; k < q->pending.n; k++) {
-			array_push(&q->kinds, request_kind(s, q->pending.v[k]));
-			note_request(s, q, q->pending.v[k]);
-		}
 	}
+	session_note_requests(s);
 	bits_free(&pending);
 	mem_free(all_keys);
 	mem_free(keys);
+	mem_free(v);
+}
+
+/* ---- lists that are kept ---- */
+
+static void leave_out(workload_list *list, const struct bits *changed)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!bits_has(changed, list->v[i]))
+			list->v[n++] = list->v[i];
+	list->n = n;
+}
+
+void session_unlist_changed(struct session *s, const struct bits *changed, const struct bits *queues)
+{
+	for (uint32_t i = bits_next(queues, 0); i != UINT32_MAX; i = bits_next(queues, i + 1)) {
+		leave_out(&s->queues[i].pending, changed);
+		leave_out(&s->queues[i].victims, changed);
+	}
+}
+
+/* Workloads of one queue, in the order of its list, into that: from the end on, so that nothing is moved twice. */
+static void list_all(struct session *s, workload_list *list, bool victims, const uint32_t *v, uint32_t n)
+{
+	uint32_t left = list->n;
+
+	array_reserve(list, left + n + 1);
+	list->n += n;
+	for (uint32_t i = n; i-- > 0;) {
+		uint32_t at = list_position(s, victims, list->v, left, v[i]);
+
+		memmove(list->v + at + i + 1, list->v + at, (left - at) * sizeof(*v));
+		list->v[at + i] = v[i];
+		left = at;
+	}
+}
+
+static int by_queue(const struct session *s, uint32_t a, uint32_t b)
+{
+	uint32_t x = s->workloads[a].queue, y = s->workloads[b].queue;
+
+	return x == y ? 0 : x < y ? -1 : 1;
+}
+
+static int by_queue_and_coming(const void *a, const void *b, void *ctx)
+{
+	int d = by_queue(ctx, *(const uint32_t *)a, *(const uint32_t *)b);
+
+	return d != 0 ? d : by_coming(a, b, ctx);
+}
+
+static int by_queue_and_going(const void *a, const void *b, void *ctx)
+{
+	int d = by_queue(ctx, *(const uint32_t *)a, *(const uint32_t *)b);
+
+	return d != 0 ? d : by_going(a, b, ctx);
+}
+
+static void list_by_queue(struct session *s, uint32_t *v, uint32_t n, bool victims)
+{
+	qsort_r(v, n, sizeof(*v), victims ? by_queue_and_going : by_queue_and_coming, s);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		struct session_queue *q = &s->queues[s->workloads[v[i]].queue];
+
+		for (end = i + 1; end < n && by_queue(s, v[i], v[end]) == 0;)
+			end++;
+		list_all(s, victims ? &q->victims : &q->pending, victims, v + i, end - i);
+	}
+}
+
+void session_list_changed(struct session *s, const uint32_t *changed, uint32_t n)
+{
+	uint32_t *v = mem_alloc(2 * ((size_t)n + 1) * sizeof(*v)), *victims = v + n, n_pending = 0, n_victims = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct workload *u = &s->workloads[changed[i]];
+
+		list_workload(s, changed[i]);
+		if (u->is_listed_pending)
+			v[n_pending++] = changed[i];
+		if (u->is_listed_victim)
+			victims[n_victims++] = changed[i];
+	}
+	list_by_queue(s, v, n_pending, false);
+	list_by_queue(s, victims, n_victims, true);
 	mem_free(v);
 }

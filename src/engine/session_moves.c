@@ -3,7 +3,7 @@
  * Moves of a session, and how they are taken back. A member that is moved leaves a copy on its old node until the cycle
  * ends: the room there is free only when it is really gone.
  */
-#include "engine/session.h"
+#include "engine/session_build.h"
 #include "engine/volumes.h"
 
 /* ---- accounting ---- */
@@ -72,9 +72,8 @@ static void note_copy(struct session *s, uint32_t member, uint32_t node)
 		row_add(s, member);
 }
 
-static void add_copy(struct session *s, uint32_t member, uint32_t node)
+void session_push_copy(struct session *s, struct member *m, uint32_t node)
 {
-	struct member *m = &s->members[member];
 	uint32_t c = s->free_copy;
 
 	if (c == NONE) {
@@ -85,8 +84,13 @@ static void add_copy(struct session *s, uint32_t member, uint32_t node)
 	}
 	s->copies.v[c] = (struct copy){.node = node, .next = m->copies, .status = m->status};
 	m->copies = c;
+}
+
+static void add_copy(struct session *s, uint32_t member, uint32_t node)
+{
+	session_push_copy(s, &s->members[member], node);
 	note_copy(s, member, node);
-	account(s, node, member, m->status, 1);
+	account(s, node, member, s->members[member].status, 1);
 }
 
 static void drop_copy(struct session *s, uint32_t member, uint32_t node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The podsets of a session's workloads, and in which order sets of them are filled. */
-#include "engine/session.h"
+#include "engine/session_build.h"
 
 /* Sets of podsets are filled from the inside out, by name: a number for each podset that says so. */
 struct set_walk {
@@ -59,7 +59,7 @@ void session_make_podsets(struct session *s)
 
 	for (uint32_t i = 0; i < s->n_workloads; i++)
 		n += s->workloads[i].n_podsets;
-	s->podsets = arena_n(s->arena, n + 1, struct session_podset);
+	s->podsets = arena_n(s->build->arena, n + 1, struct session_podset);
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
 		struct workload *u = &s->workloads[i];
 

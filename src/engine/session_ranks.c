@@ -2,7 +2,7 @@
 /* The ranks of a session's workloads: by creation, then by their names; no two are alike. */
 #include <stdlib.h>
 
-#include "engine/session.h"
+#include "engine/session_build.h"
 
 static int64_t made(const struct session *s, const struct workload *u)
 {
@@ -171,7 +171,7 @@ void session_rank_workloads(struct session *s)
 	if (!is_sorted)
 		v = sort_ranked(&k, v);
 	mem_free(k.namings);
-	s->by_rank = arena_take(s->arena, (s->n_workloads + (size_t)1) * sizeof(*s->by_rank));
+	s->by_rank = arena_take(s->build->arena, (s->n_workloads + (size_t)1) * sizeof(*s->by_rank));
 	for (uint32_t i = 0; i < s->n_workloads; i++) {
 		s->by_rank[i] = v[i].workload;
 		s->workloads[v[i].workload].rank = i;

@@ -318,8 +318,55 @@ void ledger_rollback(struct ledger *l, ledger_mark to)
 		if (entry_ops[e.kind].settle != NULL)
 			l->n_held--;
 		entry_ops[e.kind].undo(l, &e);
+		note_move(l, e.kind, e.id);
 		ledger_moved(l);
 	}
+}
+
+static enum ledger_move_kind kind_of_move(enum entry_kind kind)
+{
+	switch (kind) {
+	case ENTRY_PLACE:
+	case ENTRY_VACATE:
+	case ENTRY_LEAVE:
+	case ENTRY_RETURN:
+	case ENTRY_NOMINATE:
+	case ENTRY_CLEAR_NOMINATION:
+	case ENTRY_FINISH:
+	case ENTRY_UNFINISH:
+	case ENTRY_STARTED:
+	case ENTRY_PRIORITY:
+	case ENTRY_POD_GONE:
+		return MOVED_POD;
+	case ENTRY_NODE_SWAP:
+		return MOVED_NODE;
+	case ENTRY_GROUP_STARTED:
+	case ENTRY_CYCLE:
+	case ENTRY_PDB_NEW:
+	case ENTRY_PDB_GONE:
+	case ENTRY_PDB_SWAP:
+	case ENTRY_PDB_LOWER:
+	case ENTRY_ASSUME:
+	case ENTRY_UNASSUME:
+	case ENTRY_SETTLE_ASSUMED:
+		return MOVED_ELSE;
+	default:
+		return MOVED_ALL;
+	}
+}
+
+uint64_t ledger_moves(const struct ledger *l)
+{
+	return l->n_moves;
+}
+
+struct ledger_move ledger_get_move(const struct ledger *l, uint64_t i)
+{
+	const struct noted_move *m = &l->moves[i % MOVES_KEPT];
+
+	if (i >= l->n_moves || l->n_moves - i > MOVES_KEPT)
+		return (struct ledger_move){MOVED_ALL, 0};
+	return (struct ledger_move){kind_of_move((enum entry_kind)m->kind), m->id};
 }
 
 static void settle_all(struct ledger *l)

@@ -200,6 +200,22 @@ node_id ledger_node_change(const struct ledger *l, uint64_t i);
 uint64_t ledger_lone_changes(const struct ledger *l);
 node_id ledger_lone_change(const struct ledger *l, uint64_t i);
 /*
+ * What was done to the state, or taken back, one move after the other: how many there were, and number i. Who made a
+ * copy of it has to look only at what moved since.
+ */
+enum ledger_move_kind {
+	MOVED_POD,  /* where the pod is, if it is at all, its nomination, priority or start; nothing else of it */
+	MOVED_NODE, /* the node's object */
+	MOVED_ELSE, /* starts of groups, budgets, volumes, the cycle */
+	MOVED_ALL,  /* anything; or it is forgotten */
+};
+struct ledger_move {
+	enum ledger_move_kind kind;
+	uint32_t id;
+};
+uint64_t ledger_moves(const struct ledger *l);
+struct ledger_move ledger_get_move(const struct ledger *l, uint64_t i);
+/*
  * Budgets whose selector matches pods of a label set, ascending ids. An empty selector matches all pods of its
  * namespace; a missing one none. For label sets of pods that are in the ledger; for others the list is empty.
  */

@@ -107,7 +107,12 @@ struct ids { /* ids in use are below limit; freed ones are taken again last in, 
 
 typedef __int128 wide;
 
-enum { LONE_CHANGES = 64, NODE_CHANGES = 1 << 13 }; /* of them are remembered; powers of two */
+enum { LONE_CHANGES = 64, NODE_CHANGES = 1 << 13, MOVES_KEPT = 1 << 14 }; /* of them are remembered; powers of two */
+
+struct noted_move { /* a journal entry that was made or taken back */
+	uint32_t id;
+	uint8_t kind; /* enum entry_kind */
+};
 
 /* At least want elements, the new ones zeroed. */
 #define array_cover(a, want)                                                          \
@@ -169,6 +174,8 @@ struct ledger {
 	node_id node_changes[NODE_CHANGES];
 	uint64_t n_lone_changes; /* likewise */
 	node_id lone_changes[LONE_CHANGES];
+	uint64_t n_moves; /* likewise */
+	struct noted_move moves[MOVES_KEPT];
 	struct ids group_ids;
 	struct map group_by_name;
 	ARRAY(struct podset) podsets;
@@ -229,11 +236,16 @@ static inline void ledger_moved(const struct ledger *l)
 	if (__builtin_expect(l->checks_always, 0))
 		ledger_fail_check(l);
 }
+static inline void note_move(struct ledger *l, uint8_t kind, uint32_t id)
+{
+	l->moves[l->n_moves++ % MOVES_KEPT] = (struct noted_move){id, kind};
+}
 static inline struct journal_entry *journal_add(struct ledger *l, enum entry_kind kind, uint32_t id)
 {
 	array_reserve(&l->journal, l->journal.n + 1);
 	struct journal_entry *e = &l->journal.v[l->journal.n++];
 	*e = (struct journal_entry){.kind = (uint8_t)kind, .id = id};
+	note_move(l, e->kind, id);
 	return e;
 }
 /* Entries that hold something are counted: without any, a commit has nothing to do. */
