@@ -214,14 +214,14 @@ static inline void add_pod(struct priority_sums *s, const struct pod *p, const i
 static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node *n, bool *ret_has_groups,
 				uint32_t n_types)
 {
-	const pod_id *ids = n->pods.v, *end = ids + n->pods.n;
+	const pod_id *ids = n->pods.v;
 	const struct pod *pods = l->pods;
 	int64_t *by_shape = l->amounts, own[SUM_TYPES] = {0};
 	group_id groups = GROUP_NONE;
 	uint64_t ranks = 0;
 
-	for (const pod_id *id = ids; id < end;) {
-		const struct pod *p = &pods[*id];
+	for (uint32_t i = 0; i < n->pods.n;) { /* no pointer to its end: a node without pods has none */
+		const struct pod *p = &pods[ids[i]];
 		int64_t *amounts = by_shape ? by_shape + (size_t)p->shape * n_types : own;
 		uint32_t rank = rank_of(l, p->priority);
 
@@ -229,7 +229,7 @@ static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node 
 			rank = learn(l, p->priority, ranks);
 			if (rank == UINT32_MAX) { /* once more, with ranks as they are now */
 				ranks = 0;
-				id = ids;
+				i = 0;
 				continue;
 			}
 		}
@@ -238,7 +238,7 @@ static inline uint64_t add_pods(struct sums_lookup *l, const struct ledger_node 
 		if (__builtin_expect(!by_shape || *amounts < 0, 0))
 			amounts_of(l->t, l->c, p->shape, amounts);
 		add_pod(&l->sums[rank], p, amounts, n_types);
-		id++;
+		i++;
 	}
 	*ret_has_groups = groups != GROUP_NONE;
 	return ranks;
