@@ -88,7 +88,7 @@ soak-sim: ## whole traces in virtual time, with every invariant counted again af
 
 test-asan: ## the tests with the address and undefined behaviour sanitizers
 	@tools/install-missing $(PKG_TEST)
-	@tools/configure build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	@tools/configure build-asan -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 	@tools/build build-asan
 	@ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		$(RUN_TESTS) build-asan --conform $(DIR) --patience 10
