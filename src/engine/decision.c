@@ -11,9 +11,40 @@ const char *outcome_text(enum outcome o)
 	return texts[o];
 }
 
+/* One that is there. Lists come in one order mostly: it is looked for from where the last was found. */
+static struct protected_pod *find(struct protected_list *l, pod_id pod)
+{
+	for (uint32_t i = 0; i < l->v.n; i++) {
+		uint32_t at = (l->at + i) % l->v.n;
+
+		if (l->v.v[at].pod != pod)
+			continue;
+		l->at = at;
+		return &l->v.v[at];
+	}
+	return NULL;
+}
+
+/*
+ * It is protected from one member of a gang by a rule that does not end by itself, and from another by one that does,
+ * or that ends sooner: then is the time to try again.
+ */
+static void tell_sooner(struct protected_list *l, const struct protected_pod *x)
+{
+	struct protected_pod *was = x->verdict.until_ns == TIME_NONE ? NULL : find(l, x->pod);
+
+	if (was && was->verdict.answer == IS_PROTECTED &&
+	    (was->verdict.until_ns == TIME_NONE || x->verdict.until_ns < was->verdict.until_ns))
+		*was = *x;
+}
+
 void protected_add(struct protected_list *l, const struct protected_pod *x)
 {
-	if (l->v.n >= l->max || bits_has(&l->seen, x->pod))
+	if (bits_has(&l->seen, x->pod)) {
+		tell_sooner(l, x);
+		return;
+	}
+	if (l->v.n >= l->max)
 		return;
 	bits_set(&l->seen, x->pod);
 	array_push(&l->v, *x);

@@ -36,9 +36,11 @@ struct protected_list {
 	ARRAY(struct protected_pod) v;
 	struct bits seen; /* pods */
 	uint32_t max;	  /* no more than that */
+	uint32_t at;	  /* where one was found the last time */
 };
 enum { PROTECTED_MAX = 1000 };						     /* told of one decision */
-void protected_add(struct protected_list *l, const struct protected_pod *x); /* unless it is there already */
+/* One who is there already stays as he is, unless what is said of him now ends by itself, and sooner. */
+void protected_add(struct protected_list *l, const struct protected_pod *x);
 void protected_merge(struct protected_list *into, const struct protected_list *from);
 /* Those whom soft rules spare: they are asked again, and may go this time. */
 void protected_drop_spared(struct protected_list *l);

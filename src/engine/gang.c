@@ -462,16 +462,6 @@ static bool settle(struct gang_attempt *g)
 
 /* ---- passes ---- */
 
-static void merge_protected(struct gang_attempt *g)
-{
-	for (uint32_t i = 0; i < g->protected.v.n && g->all.v.n < g->all.max; i++) {
-		if (bits_has(&g->all.seen, g->protected.v.v[i].pod))
-			continue;
-		bits_set(&g->all.seen, g->protected.v.v[i].pod);
-		array_push(&g->all.v, g->protected.v.v[i]);
-	}
-}
-
 static int64_t size_of(const struct gang_attempt *g, uint32_t member)
 {
 	const struct ledger *l = g->en->ledger;
@@ -544,7 +534,7 @@ static enum err_code try_action(struct gang_attempt *g, enum action action, bool
 			continue;
 		}
 		ledger_rollback(g->en->ledger, g->mark);
-		merge_protected(g);
+		protected_merge(&g->all, &g->protected);
 	}
 	return rc;
 }

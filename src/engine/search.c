@@ -503,20 +503,6 @@ static void tell_refused(struct node_search *g, const node_id *nodes, uint32_t n
 	l->v.n = l->v.n > l->max ? l->max : l->v.n;
 }
 
-/* A search that ended early may find more when it begins anew. */
-static void find_victims(struct node_search *g, struct search_result *ret)
-{
-	struct protected_list *l = g->s->protected;
-	struct set_cost cost;
-
-	g->s->protected = NULL;
-	g->rival = NULL;
-	g->steps = 0;
-	look(g, ret->node, &cost);
-	g->s->protected = l;
-	ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
-}
-
 /* Who asks the judge afterwards, asks about the best node. */
 static void settle_judge(struct node_search *g, node_id node)
 {
@@ -541,6 +527,7 @@ static void begin(struct node_search *g, struct search *s)
 	want_of(s->c, &g->want);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.path_types = s->lacking;
+	g->max_steps = search_exact_steps(s->c->n_nodes);
 	g->looks_at_all = search_cache_looks_at_all(s->search_cache);
 	g->may_settle = !g->looks_at_all && !g->plugins_judge && search_knows_who_matters(s->c);
 }
@@ -559,7 +546,6 @@ static void visit(struct node_search *g, node_id node, uint32_t at, struct searc
 		rank(node, at, &cost, ret);
 	if (is_found && ret->node == node) {
 		ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
-		ret->is_bounded = g->is_bounded;
 	}
 	if (g->s->reports)
 		report(g, is_found, g->s->reports[at]);
@@ -698,9 +684,7 @@ void search_run(struct search *s, const node_id *nodes, uint32_t n, struct searc
 	else
 		visit_best(&g, nodes, n, ret);
 	ret->spares_nobody = g.spares_nobody;
-	if (ret->node != NODE_NONE && ret->is_bounded)
-		find_victims(&g, ret);
-	else if (ret->node != NODE_NONE)
+	if (ret->node != NODE_NONE)
 		settle_judge(&g, ret->node);
 	else if (g.refused.n)
 		tell_refused(&g, nodes, n);

@@ -53,7 +53,6 @@ struct search_result {
 	uint32_t n_victims;
 	const pod_id *victims;	/* last to be evicted first; in the cycle's arena */
 	const bool *with_group; /* which of them because their group goes as a whole */
-	bool is_bounded;	/* the search of that node ended early */
 	struct set_cost cost;
 	node_id second; /* the next best node, NODE_NONE */
 	struct set_cost second_cost;

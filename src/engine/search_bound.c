@@ -130,8 +130,10 @@ static bool bound_by_rows(struct search_bounds *b, node_id node, struct node_bou
 	lacks = rows_measure_lacks(b, node, false);
 	b->is_listing = is_listing(b);
 	is_known = rows_look(b, node, true);
-	if (b->has_groups && b->g->s->lacking)
+	if (b->has_groups && b->g->s->lacking) { /* what goes elsewhere with a group counts below the maximum too */
 		lacks = rows_measure_lacks(b, node, true);
+		rows_look(b, node, true);
+	}
 	tell_by_rows(b, is_known);
 	*ret = (struct node_bound){.highest = INT32_MIN, .at = ret->at};
 	if (!is_known || !lacks || rows_bound(b, ret))

@@ -18,7 +18,7 @@
 
 #include "engine/search_internal.h"
 
-enum { EXACT_STEPS = 50000, EXACT_STEPS_ALL = 1000000, DEPTH_MAX = 4000, PARTS = 1000000 };
+enum { STEPS_MAX = 50000, STEPS_ALL = 1000000, STEPS_MIN = 500, DEPTH_MAX = 4000, PARTS = 1000000 };
 
 struct item {
 	struct candidate *m;
@@ -322,11 +322,8 @@ static void remember(struct exact *x)
 
 static bool is_over(struct exact *x)
 {
-	if (x->steps < EXACT_STEPS && x->g->steps < EXACT_STEPS_ALL) {
-		x->steps++;
-		x->g->steps++;
+	if (x->steps++ < x->g->max_steps)
 		return false;
-	}
 	x->g->is_bounded = true;
 	return true;
 }
@@ -470,6 +467,13 @@ static struct item item_of(struct node_search *g, struct candidate *m)
 	if (m->rest)
 		node_search_fill_rest(g, m, true);
 	return i;
+}
+
+uint64_t search_exact_steps(uint32_t n_nodes)
+{
+	uint64_t share = STEPS_ALL / (n_nodes ? n_nodes : 1);
+
+	return share < STEPS_MIN ? STEPS_MIN : share > STEPS_MAX ? STEPS_MAX : share;
 }
 
 void search_exact(struct node_search *g, struct best_set *best)

@@ -61,7 +61,7 @@ struct node_search { /* one search, all nodes */
 	struct victim_set set;	      /* who goes on this node */
 	uint64_t short_here;	      /* types the pod lacks on this node */
 	bool was_refused;	      /* a rule on sets refused a candidate on the plain way */
-	uint64_t steps;		      /* of exact searches so far, all nodes */
+	uint64_t max_steps;	      /* of the exact search of one node */
 	bool is_beaten;		      /* no set of this node is better than the rival: it was not searched */
 	bool is_bounded;	      /* the exact search of this node ended early */
 	const struct set_cost *rival; /* only sets better than this are of interest; NULL: all */
@@ -158,10 +158,12 @@ struct best_set { /* the cheapest lawful set that is enough, so far */
 };
 /*
  * Makes best the best set there is on this node, by set_cost_cmp. Nobody goes before and after. It ends early, and says
- * so in is_bounded, after EXACT_STEPS on one node or EXACT_STEPS_ALL on all nodes of a search: then best is the best of
- * those seen.
+ * so in is_bounded, after max_steps: then best is the best of those seen. A node has steps of its own, so that its set
+ * does not depend on which others were looked at before, which is for memory and bounds to say.
  */
 void search_exact(struct node_search *g, struct best_set *best);
+/* How many steps each node has where so many nodes are there. */
+uint64_t search_exact_steps(uint32_t n_nodes);
 /* The best set, which goes then; ret is its cost. best.goes is room for all candidates. False: there is none. */
 bool node_search_find_set(struct node_search *g, struct best_set *best, struct set_cost *ret);
 /* Is no set of this node better than the rival? ret is what they cost at least. */

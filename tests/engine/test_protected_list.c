@@ -81,10 +81,53 @@ static void lists_that_differ_anywhere_are_not_the_same(void **state)
 	protected_free(&l);
 }
 
+static const struct {
+	const char *what;
+	int64_t was_ns, now_ns, told_ns;
+	enum rule_answer was;
+} ends[] = {
+	{"a time is told though another member has none", TIME_NONE, 5, 5, IS_PROTECTED},
+	{"of two times the first is told", 9, 5, 5, IS_PROTECTED},
+	{"a later one is not", 5, 9, 5, IS_PROTECTED},
+	{"nor is none", 5, TIME_NONE, 5, IS_PROTECTED},
+	{"who goes where nothing else works stays so", TIME_NONE, 5, TIME_NONE, IS_SPARED},
+};
+
+/* Of members of a gang one may have to wait for a time alone, which must not be lost (CL-5). */
+static void CL_5_who_is_protected_from_two_is_told_by_what_ends_first(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		struct protected_list l = {.max = 3};
+
+		for (pod_id pod = 0; pod < 3; pod++) {
+			struct protected_pod x = usual;
+
+			x.pod = pod;
+			x.verdict.answer = ends[i].was;
+			x.verdict.until_ns = ends[i].was_ns;
+			protected_add(&l, &x);
+		}
+		for (pod_id pod = 3; pod-- > 0;) {
+			struct protected_pod x = usual;
+
+			x.pod = pod;
+			x.verdict.until_ns = ends[i].now_ns;
+			protected_add(&l, &x);
+		}
+		assert_int_equal(l.v.n, 3);
+		for (uint32_t k = 0; k < 3; k++)
+			if (l.v.v[k].pod != k || l.v.v[k].verdict.until_ns != ends[i].told_ns)
+				fail_msg("%s: pod %u, not told", ends[i].what, k);
+		protected_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_that_differ_anywhere_are_not_the_same),
+		cmocka_unit_test(CL_5_who_is_protected_from_two_is_told_by_what_ends_first),
 	};
 
 	return cmocka_run_group_tests_name("protected_list", tests, NULL, NULL);
