@@ -38,7 +38,7 @@ struct protected_list {
 	uint32_t max;	  /* no more than that */
 	uint32_t at;	  /* where one was found the last time */
 };
-enum { PROTECTED_MAX = 1000 };						     /* told of one decision */
+enum { PROTECTED_MAX = 1000 }; /* told of one decision */
 /* One who is there already stays as he is, unless what is said of him now ends by itself, and sooner. */
 void protected_add(struct protected_list *l, const struct protected_pod *x);
 void protected_merge(struct protected_list *into, const struct protected_list *from);

@@ -31,8 +31,10 @@ static void add_node(struct story *s, struct rng *r, uint32_t node, uint32_t *cp
 		text_reset(&when);
 		timestamp_text(STORY_NOW_NS - 3600 * NS_PER_S, &when);
 		text_printf(&s->objects,
-			    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: v%u-%u, namespace: d, labels: {queue: root.%s}}\n"
-			    "spec: {nodeName: n%u, containers: [{name: c, resources: {requests: {cpu: %um, memory: %uMi}}}]}\n"
+			    "---\napiVersion: v1\nkind: Pod\n"
+			    "metadata: {name: v%u-%u, namespace: d, labels: {queue: root.%s}}\n"
+			    "spec: {nodeName: n%u, "
+			    "containers: [{name: c, resources: {requests: {cpu: %um, memory: %uMi}}}]}\n"
 			    "status: {phase: Running, startTime: \"%s\"}\n",
 			    node, i, rng_below(r, 2) ? "b" : "c", node, milli, mib, text_str(&when));
 	}
