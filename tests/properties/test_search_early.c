@@ -15,7 +15,7 @@
 #include "properties/alike.h"
 #include "rng.h"
 
-enum { NODES = 30, PODS = 90 };
+enum { NODES = 30, PODS = 60 };
 
 /* No two pods alike, and about a quarter of them has to go. */
 static void add_node(struct story *s, struct rng *r, uint32_t node, uint32_t *cpu, uint32_t *memory)
@@ -45,6 +45,7 @@ static void add_node(struct story *s, struct rng *r, uint32_t node, uint32_t *cp
 	text_free(&when);
 }
 
+/* With this seed the best node is one for which no steps were left when all nodes shared them. */
 static void begin(struct story *s, uint64_t seed)
 {
 	struct rng r = {.s = seed};
@@ -86,25 +87,23 @@ static void decide(struct story *s, struct engine *en, bool best_is_enough, stru
 
 static void a_node_says_the_same_whichever_were_looked_at_before(void **state)
 {
-	(void)state;
-	for (uint64_t seed = 3; seed <= 4; seed++) {
-		struct text all = {0}, first = {0}, alone = {0};
-		struct engine *forgetful;
-		struct story s;
+	struct text all = {0}, first = {0}, alone = {0};
+	struct engine *forgetful;
+	struct story s;
 
-		begin(&s, seed);
-		forgetful = alike_forgetful(&s);
-		decide(&s, forgetful, false, &all);
-		decide(&s, s.engine, false, &first);
-		decide(&s, s.engine, true, &alone);
-		assert_string_equal(text_str(&first), text_str(&all));
-		assert_string_equal(text_str(&alone), text_str(&all));
-		engine_free(forgetful);
-		story_end(&s);
-		text_free(&all);
-		text_free(&first);
-		text_free(&alone);
-	}
+	(void)state;
+	begin(&s, 6);
+	forgetful = alike_forgetful(&s);
+	decide(&s, forgetful, false, &all);
+	decide(&s, s.engine, false, &first);
+	decide(&s, s.engine, true, &alone);
+	assert_string_equal(text_str(&first), text_str(&all));
+	assert_string_equal(text_str(&alone), text_str(&all));
+	engine_free(forgetful);
+	story_end(&s);
+	text_free(&all);
+	text_free(&first);
+	text_free(&alone);
 }
 
 int main(void)
