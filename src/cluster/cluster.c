@@ -66,6 +66,11 @@ const struct cluster_options *cluster_get_options(const struct cluster *c)
 	return &c->options;
 }
 
+void cluster_set_now(struct cluster *c, int64_t now_ns)
+{
+	c->options.now_ns = now_ns;
+}
+
 void cluster_tidy(struct cluster *c)
 {
 	for (;;) {

@@ -141,15 +141,43 @@ static enum err_code decide_with_words(struct scheduler *s, pod_id pod, struct d
 
 /* ---- carrying out ---- */
 
+static void note_ends(struct scheduler *s, pod_id pod, const struct decision *d)
+{
+	if (d->own_rule != RULE_NONE && d->until_ns != TIME_NONE)
+		note_until(s, pod, d->until_ns);
+	for (uint32_t i = 0; i < d->n_protected; i++)
+		if (d->protected[i].verdict.until_ns != TIME_NONE)
+			note_until(s, pod, d->protected[i].verdict.until_ns);
+}
+
+/*
+ * Where more are protected than are told of, those whose protection ends by itself are asked for alone. Not where all
+ * workloads are decided about together: that is too much for one of them.
+ */
+static void note_untold_ends(struct scheduler *s, const struct decision *d)
+{
+	struct decisions times = {.arena = s->arena};
+	struct engine_run run = run_of(s);
+	ledger_mark mark = ledger_get_mark(s->ledger);
+	struct err e;
+
+	if (d->n_protected < PROTECTED_MAX || d->outcome != OUTCOME_WAITING ||
+	    profile_get(s->world->config->profile)->search_mode == MODE_SCENARIOS)
+		return;
+	run.tells_times = true;
+	if (!engine_try(s->world->engine, &run, d->pod, &times, &e))
+		for (uint32_t i = 0; i < times.v.n; i++)
+			note_ends(s, d->pod, &times.v.v[i]);
+	ledger_rollback(s->ledger, mark);
+	array_free(&times.v);
+}
+
 /* Whatever ends with time and held it back is looked at again then (CL-5). */
 static void note_times(struct scheduler *s, const struct decision *d)
 {
 	forget_until(s, d->pod);
-	if (d->own_rule != RULE_NONE && d->until_ns != TIME_NONE)
-		note_until(s, d->pod, d->until_ns);
-	for (uint32_t i = 0; i < d->n_protected; i++)
-		if (d->protected[i].verdict.until_ns != TIME_NONE)
-			note_until(s, d->pod, d->protected[i].verdict.until_ns);
+	note_ends(s, d->pod, d);
+	note_untold_ends(s, d);
 }
 
 /* Room of pods that should be gone is counted on no longer than one has patience. */

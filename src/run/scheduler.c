@@ -608,15 +608,22 @@ void scheduler_free(struct scheduler *s)
 	mem_free(s);
 }
 
-bool scheduler_take(struct scheduler *s, const struct kube_news *n, const struct moment *now)
+/* Pods start as time goes on: what is read now may have started since the last time. */
+static void set_now(struct scheduler *s, const struct moment *now)
 {
 	s->now = *now;
+	cluster_set_now(s->world->cluster, now->wall_ns);
+}
+
+bool scheduler_take(struct scheduler *s, const struct kube_news *n, const struct moment *now)
+{
+	set_now(s, now);
 	return tasks_take(s, n) || kube_feed_take(s->feed, n, now->steady_ns);
 }
 
 void scheduler_tick(struct scheduler *s, const struct moment *now)
 {
-	s->now = *now;
+	set_now(s, now);
 	kube_feed_tick(s->feed, now->steady_ns);
 	kube_feed_settle(s->feed);
 	if (!s->was_synced && kube_feed_is_synced(s->feed)) {
@@ -645,7 +652,7 @@ bool scheduler_decide(struct scheduler *s, const struct moment *now)
 {
 	bool goes_on;
 
-	s->now = *now;
+	set_now(s, now);
 	if (!may_decide(s))
 		return false;
 	goes_on = is_pod_by_pod(s) ? decide_pods(s) : decide_plan(s);
@@ -688,7 +695,7 @@ int64_t scheduler_next_ns(const struct scheduler *s, const struct moment *now)
 
 void scheduler_lead(struct scheduler *s, const struct moment *now)
 {
-	s->now = *now;
+	set_now(s, now);
 	if (!s->leads)
 		kube_feed_refresh(s->feed, now->steady_ns);
 	s->leads = s->wants_plan = true;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CL_5: time alone is enough. What was waited for ends, nothing else happens, and the decision follows. */
+/* CL_5: time alone is enough. What was waited for ends, nothing else happens, and the decision follows. MR_1: not before. */
 #include "run/fake_api.h"
+
+#include "units/timestamp.h"
 
 #define HEAD "apiVersion: cede.dev/v1\nkind: CedeConfiguration\nprofile: default\n"
 #define PATIENCE HEAD "actions: {reclaim: {patience: 60s}}\n"
 #define RATE HEAD "rules: {eviction-rate: {perHour: 1}}\n"
+#define WINDOW                                                                                                \
+	HEAD "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kai-scheduler-default, "                 \
+	     "namespace: kai-scheduler}\ndata:\n  config.yaml: |\n    tiers: [{plugins: [{name: minruntime, " \
+	     "arguments: {defaultPreemptMinRuntime: 120s}}]}]\n"
 
 #define VERSIONED "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"77\"}}"
 
@@ -81,12 +87,83 @@ static void CL_5_the_end_of_a_window_of_evictions_wakes_who_waits_for_it(void **
 	fake_free(f);
 }
 
+/* It starts now: setting up took some time since the scheduler began. */
+static void start_low(struct fake_api *f, const char *node)
+{
+	struct text now = {0}, low = {0};
+
+	timestamp_text(f->now.wall_ns / NS_PER_S * NS_PER_S, &now);
+	text_printf(&low,
+		    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"low\",\"namespace\":\"d\","
+		    "\"uid\":\"uid-low\",\"resourceVersion\":\"99\",\"creationTimestamp\":\"%s\"},"
+		    "\"spec\":{\"schedulerName\":\"cede\",\"priority\":1,\"nodeName\":\"%s\",\"containers\":[{\"name\":"
+		    "\"c\",\"resources\":{\"requests\":{\"cpu\":\"4\"}}}]},"
+		    "\"status\":{\"phase\":\"Running\",\"startTime\":\"%s\"}}",
+		    text_str(&now), node, text_str(&now));
+	fake_watch(f, "/pods?", "ADDED", text_str(&low));
+	fake_run(f);
+	text_free(&now);
+	text_free(&low);
+}
+
+/* Its window ends, and that alone wakes who waits. */
+static void expect_its_whole_window(struct fake_api *f)
+{
+	put(f, "waits", NULL, 5, false, "ADDED");
+	answer_all(f);
+	assert_null(strstr(text_str(&f->log), "delete"));
+	fake_pass(f, 110);
+	answer_all(f);
+	assert_null(strstr(text_str(&f->log), "delete"));
+	fake_pass(f, 15);
+	answer_all(f);
+	assert_non_null(strstr(text_str(&f->log), "delete low "));
+	fake_free(f);
+}
+
+/* The scheduler has been running for longer than the window when the pod starts. */
+static void MR_1_who_starts_after_the_scheduler_has_its_whole_window(void **state)
+{
+	struct fake_api *f = fake_new(WINDOW);
+
+	(void)state;
+	fake_node(f, "n0", 4);
+	fake_pass(f, 1000);
+	start_low(f, "n0");
+	expect_its_whole_window(f);
+}
+
+/*
+ * More pods are higher than are told of in one decision; behind them one is lower, and inside its minimum runtime.
+ * Whoever is not told of is still waited for.
+ */
+static void CL_5_the_end_of_a_minimum_runtime_that_is_not_told_of_wakes_who_waits_for_it(void **state)
+{
+	struct fake_api *f = fake_new(WINDOW);
+	char name[16], node[16];
+
+	(void)state;
+	ledger_check_always(cluster_ledger(scheduler_world(f->s)->cluster), false);
+	for (int i = 0; i < 12; i++) {
+		snprintf(node, sizeof(node), "n%02d", i);
+		fake_node(f, node, 400);
+		for (int k = i == 11; k < 100; k++) {
+			snprintf(name, sizeof(name), "p%02d-%02d", i, k);
+			put(f, name, node, 9, false, "ADDED");
+		}
+	}
+	start_low(f, "n11");
+	expect_its_whole_window(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(CL_5_a_victim_that_does_not_go_is_waited_for_no_longer_than_one_has_patience),
 		cmocka_unit_test(CL_5_a_victim_that_goes_late_is_still_good_if_nothing_else_works),
 		cmocka_unit_test(CL_5_the_end_of_a_window_of_evictions_wakes_who_waits_for_it),
+		cmocka_unit_test(MR_1_who_starts_after_the_scheduler_has_its_whole_window),
+		cmocka_unit_test(CL_5_the_end_of_a_minimum_runtime_that_is_not_told_of_wakes_who_waits_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
