@@ -27,6 +27,7 @@ struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o)
 	c->names = vocab_names(v);
 	c->ledger = ledger_new(v);
 	c->options = *o;
+	c->latest_ns = o->now_ns;
 	cluster_objects_init(c);
 	c->storage = storage_new(c->names);
 	c->preemptibility_key = names_hold_str(c->names, "kai.scheduler/preemptibility");
@@ -68,7 +69,7 @@ const struct cluster_options *cluster_get_options(const struct cluster *c)
 
 void cluster_set_now(struct cluster *c, int64_t now_ns)
 {
-	c->options.now_ns = now_ns;
+	c->latest_ns = now_ns;
 }
 
 void cluster_tidy(struct cluster *c)
@@ -230,6 +231,7 @@ void cluster_set_options(struct cluster *c, const struct cluster_options *o)
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
 	c->options = *o;
+	c->latest_ns = o->now_ns;
 	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
 		if (ledger_pod(c->ledger, id)->state != POD_FREE)
 			cluster_gang_said(c, ledger_pod(c->ledger, id)->obj, NULL);

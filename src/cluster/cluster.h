@@ -38,7 +38,11 @@ struct cluster *cluster_new(struct vocab *v, const struct cluster_options *o);
 void cluster_free(struct cluster *c);
 struct ledger *cluster_ledger(const struct cluster *c);
 const struct cluster_options *cluster_get_options(const struct cluster *c);
-/* For who follows a cluster: a start that is said from now on is of the future only if it is after this. */
+/*
+ * For who follows a cluster: a start that is said from now on is of the future only if it is after this. Pods that do
+ * not say since when they run are taken to have started when the cluster was made all the same: they must not start
+ * again with everything that is heard of them.
+ */
 void cluster_set_now(struct cluster *c, int64_t now_ns);
 /* Other options: resolves everything again. */
 void cluster_set_options(struct cluster *c, const struct cluster_options *o);

@@ -41,6 +41,7 @@ struct cluster {
 	struct names *names;
 	struct ledger *ledger;
 	struct cluster_options options;
+	int64_t latest_ns; /* a start after this is of the future; TIME_NONE: nobody knows what is */
 	name_id preemptibility_key, default_name; /* held */
 
 	ARRAY(struct obj_class *) classes;	  /* sorted by name */

@@ -347,13 +347,11 @@ bool cluster_is_kai_world(const struct cluster *c, pod_id pod)
 
 int64_t resolve_believed(const struct cluster *c, int64_t start_ns)
 {
-	const struct cluster_options *o = &c->options;
-
-	if (profile_get(o->profile)->start != START_ANY || start_ns == TIME_NONE)
+	if (profile_get(c->options.profile)->start != START_ANY || start_ns == TIME_NONE)
 		return start_ns;
 	if (start_ns < YEAR_2000_NS)
 		return TIME_NONE;
-	return o->now_ns != TIME_NONE && start_ns > o->now_ns ? o->now_ns : start_ns;
+	return c->latest_ns != TIME_NONE && start_ns > c->latest_ns ? c->latest_ns : start_ns;
 }
 
 bool resolve_is_odd(const struct cluster *c, int64_t start_ns)
