@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CL_5: time alone is enough. What was waited for ends, nothing else happens, and the decision follows. MR_1: not before. */
+/*
+ * CL_5: time alone is enough. What was waited for ends, nothing else happens, and the decision follows.
+ * MR_1: not before.
+ */
 #include "run/fake_api.h"
 
 #include "units/timestamp.h"
