@@ -544,9 +544,8 @@ static void visit(struct node_search *g, node_id node, uint32_t at, struct searc
 	ret->n_bounded += g->is_bounded;
 	if (is_found)
 		rank(node, at, &cost, ret);
-	if (is_found && ret->node == node) {
+	if (is_found && ret->node == node)
 		ret->n_victims = list_going(g, g->s->c->arena, &ret->victims, &ret->with_group);
-	}
 	if (g->s->reports)
 		report(g, is_found, g->s->reports[at]);
 }

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "engine/search_internal.h"
 #include "properties/alike.h"
 #include "rng.h"
 
