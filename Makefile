@@ -93,7 +93,7 @@ test-asan: ## the tests with the address and undefined behaviour sanitizers
 	@ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		$(RUN_TESTS) build-asan --conform $(DIR) --patience 10
 
-test-tsan: ## the tests with the thread sanitizer (SUITE=run,serve: the C tests of these folders alone)
+test-tsan: ## the tests with the thread sanitizer (SUITE=run,engine/test_spread: the C tests of a folder, or one of them, alone)
 	@tools/install-missing $(PKG_TEST)
 	@tools/configure build-tsan -Db_sanitize=thread -Db_lundef=false
 	@tools/build build-tsan

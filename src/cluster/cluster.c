@@ -72,6 +72,11 @@ void cluster_set_now(struct cluster *c, int64_t now_ns)
 	c->latest_ns = now_ns;
 }
 
+int64_t cluster_now(const struct cluster *c)
+{
+	return c->latest_ns;
+}
+
 void cluster_tidy(struct cluster *c)
 {
 	for (;;) {
@@ -173,7 +178,7 @@ void cluster_resolve_pod(struct cluster *c, pod_id id)
 	bool is_where_it_says =
 		pod_is_on_node(entry.state) && ledger_node(c->ledger, entry.node)->name == p->obj->node_name;
 	if (is_where_it_says)
-		entry.started_ns = resolve_start(c, p->obj, entry.group, &complaints);
+		entry.started_ns = resolve_start(c, p->obj, entry.group, p->started_ns, &complaints);
 	if (complaints != 0)
 		bits_set(&c->told.pods, id);
 	cluster_apply_entry(c, id, &entry);
@@ -230,8 +235,9 @@ void cluster_set_options(struct cluster *c, const struct cluster_options *o)
 {
 	ledger_mark mark = ledger_get_mark(c->ledger);
 
+	if (o->now_ns != c->options.now_ns)
+		c->latest_ns = o->now_ns;
 	c->options = *o;
-	c->latest_ns = o->now_ns;
 	for (pod_id id = 0; id < ledger_pod_limit(c->ledger); id++)
 		if (ledger_pod(c->ledger, id)->state != POD_FREE)
 			cluster_gang_said(c, ledger_pod(c->ledger, id)->obj, NULL);
@@ -345,18 +351,26 @@ static void keep_moves(const struct pod *p, const struct obj_pod *o, struct pod_
 	}
 }
 
+/* TIME_NONE: it was not there. */
+static int64_t started_there(const struct pod *p, const struct obj_pod *o, node_id node)
+{
+	return p->node == node && uid_equal(p->obj->uid, o->uid) ? p->started_ns : TIME_NONE;
+}
+
 static void make_entry(struct cluster *c, const struct obj_pod *o, pod_id old, struct pod_entry *entry,
 		       uint32_t *complaints)
 {
 	place_entry(c, o, entry, complaints);
 	node_id said = entry->node;
+	int64_t was = TIME_NONE;
 	if (old != POD_NONE) {
+		was = started_there(ledger_pod(c->ledger, old), o, said);
 		keep_moves(ledger_pod(c->ledger, old), o, entry);
 		entry->queue = ledger_pod(c->ledger, old)->queue;
 	}
 	resolve_entry(c, o, entry, complaints);
 	if (said != NODE_NONE)
-		entry->started_ns = resolve_start(c, o, entry->group, complaints);
+		entry->started_ns = resolve_start(c, o, entry->group, was, complaints);
 }
 
 static void index_pod(struct cluster *c, pod_id id)

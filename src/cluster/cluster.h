@@ -44,6 +44,7 @@ const struct cluster_options *cluster_get_options(const struct cluster *c);
  * again with everything that is heard of them.
  */
 void cluster_set_now(struct cluster *c, int64_t now_ns);
+int64_t cluster_now(const struct cluster *c); /* the latest it was told; TIME_NONE: nobody knows */
 /* Other options: resolves everything again. */
 void cluster_set_options(struct cluster *c, const struct cluster_options *o);
 void cluster_resync(struct cluster *c);

@@ -179,12 +179,16 @@ static bool has_same_podsets(const struct obj_group *a, const struct obj_group *
 
 /*
  * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news
- * (another leader started it again).
+ * (another leader started it again), but none of the future: whoever could write it would never be interrupted.
  */
-static int64_t start_of_group(const struct cluster *c, const struct group *old, int64_t said)
+static int64_t start_of_group(const struct cluster *c, const struct group *old, const struct obj_group *o)
 {
+	int64_t said = resolve_believed(c, o->started_ns);
 	bool is_stamped = old->started_ns != resolve_believed(c, old->obj->started_ns);
+	bool is_known = old->started_ns != TIME_NONE;
 
+	if (is_known && (o->started_ns == old->obj->started_ns || resolve_is_future(c, o->started_ns)))
+		return old->started_ns;
 	return is_stamped && old->started_ns > said ? old->started_ns : said;
 }
 
@@ -199,7 +203,7 @@ static void set_start(struct cluster *c, group_id id, int64_t started_ns)
 static void set_group(struct cluster *c, group_id id, struct obj_group *o)
 {
 	const struct group *g = ledger_group(c->ledger, id);
-	int64_t started = start_of_group(c, g, resolve_believed(c, o->started_ns));
+	int64_t started = start_of_group(c, g, o);
 
 	if (!has_same_podsets(g->obj, o))
 		detach_group(c, id);

@@ -345,13 +345,19 @@ bool cluster_is_kai_world(const struct cluster *c, pod_id pod)
 
 #define YEAR_2000_NS (INT64_C(946684800) * NS_PER_S)
 
+bool resolve_is_future(const struct cluster *c, int64_t start_ns)
+{
+	return profile_get(c->options.profile)->start == START_ANY && c->latest_ns != TIME_NONE &&
+	       start_ns > c->latest_ns;
+}
+
 int64_t resolve_believed(const struct cluster *c, int64_t start_ns)
 {
 	if (profile_get(c->options.profile)->start != START_ANY || start_ns == TIME_NONE)
 		return start_ns;
 	if (start_ns < YEAR_2000_NS)
 		return TIME_NONE;
-	return c->latest_ns != TIME_NONE && start_ns > c->latest_ns ? c->latest_ns : start_ns;
+	return resolve_is_future(c, start_ns) ? c->latest_ns : start_ns;
 }
 
 bool resolve_is_odd(const struct cluster *c, int64_t start_ns)
@@ -379,7 +385,8 @@ static int64_t stamp_of(const struct cluster *c, group_id group)
 	return group != GROUP_NONE ? ledger_group(c->ledger, group)->started_ns : TIME_NONE;
 }
 
-int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, uint32_t *complaints)
+int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, int64_t was,
+		      uint32_t *complaints)
 {
 	enum start_source source = profile_get(c->options.profile)->start;
 	int64_t start, odd;
@@ -387,11 +394,12 @@ int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id
 	if (source == START_STAMP)
 		return stamp_of(c, group);
 	if (source == START_STATUS)
-		return o->started_ns != TIME_NONE ? o->started_ns : c->options.now_ns;
+		return o->started_ns;
 	start = first_believed(c, o, stamp_of(c, group), &odd);
-	if (odd != TIME_NONE)
-		*complaints |= ODD_START;
-	return start;
+	if (odd == TIME_NONE)
+		return start;
+	*complaints |= ODD_START;
+	return start == c->latest_ns && was != TIME_NONE && was < start ? was : start;
 }
 
 int64_t resolve_odd_start(const struct cluster *c, const struct obj_pod *o, group_id group)

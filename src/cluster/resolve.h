@@ -79,12 +79,18 @@ int32_t resolve_priority(const struct cluster *c, const struct obj_pod *o, group
 			 uint32_t *complaints);
 enum preemptibility resolve_preemptibility(const struct cluster *c, const struct obj_pod *o, group_id group,
 					   queue_id queue, int32_t priority, uint32_t *complaints);
-int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, uint32_t *complaints);
+/*
+ * Since when it runs where it says; TIME_NONE: as of now, whenever that is. was: what was taken for that before, or
+ * TIME_NONE; a start in the future is the time at which it was first heard of, not each time it is heard of again.
+ */
+int64_t resolve_start(const struct cluster *c, const struct obj_pod *o, group_id group, int64_t was,
+		      uint32_t *complaints);
 /*
  * What a time of start is taken for, where clocks of others are not believed blindly: in the future for now, before
  * 2000 for TIME_NONE.
  */
 int64_t resolve_believed(const struct cluster *c, int64_t start_ns);
+bool resolve_is_future(const struct cluster *c, int64_t start_ns); /* and so taken for now */
 /* Is it taken for another time, or is it one that cannot be and is not looked at as such in this profile? */
 bool resolve_is_odd(const struct cluster *c, int64_t start_ns);
 /* The first odd one of a pod's times of start, up to the one that counts; TIME_NONE: none. */

@@ -48,12 +48,49 @@ void protected_add(struct protected_list *l, const struct protected_pod *x)
 		return;
 	bits_set(&l->seen, x->pod);
 	array_push(&l->v, *x);
+	if (l->is_of_times)
+		protected_cut(l);
 }
 
 void protected_merge(struct protected_list *into, const struct protected_list *from)
 {
-	for (uint32_t i = 0; i < from->v.n; i++)
+	for (uint32_t i = 0; i < from->v.n && (i > 0 || into->v.n < into->max); i++)
 		protected_add(into, &from->v.v[i]);
+}
+
+static bool ends_before(const struct protected_pod *a, const struct protected_pod *b)
+{
+	int64_t x = a->verdict.until_ns, y = b->verdict.until_ns;
+
+	return x != TIME_NONE && (y == TIME_NONE || x < y);
+}
+
+static void keep_first_end(struct protected_list *l)
+{
+	struct protected_pod kept[2] = {l->v.v[0]};
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < l->v.n; i++) {
+		bits_clear(&l->seen, l->v.v[i].pod);
+		if (ends_before(&l->v.v[i], &kept[0]))
+			kept[0] = l->v.v[i];
+	}
+	for (uint32_t i = 0; i < l->v.n && n == 1; i++)
+		if (l->v.v[i].verdict.answer == IS_SPARED && l->v.v[i].pod != kept[0].pod)
+			kept[n++] = l->v.v[i];
+	l->v.n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bits_set(&l->seen, kept[i].pod);
+		array_push(&l->v, kept[i]);
+	}
+}
+
+void protected_cut(struct protected_list *l)
+{
+	if (l->is_of_times && l->v.n >= l->max)
+		keep_first_end(l);
+	else if (l->v.n > l->max)
+		l->v.n = l->max;
 }
 
 void protected_drop_spared(struct protected_list *l)
@@ -73,7 +110,7 @@ void protected_free(struct protected_list *l)
 {
 	array_free(&l->v);
 	bits_free(&l->seen);
-	*l = (struct protected_list){.max = l->max};
+	*l = (struct protected_list){.max = l->max, .is_of_times = l->is_of_times};
 }
 
 void decision_keep_protected(struct decision *d, const struct protected_list *l, struct arena *keep)

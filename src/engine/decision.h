@@ -37,11 +37,14 @@ struct protected_list {
 	struct bits seen; /* pods */
 	uint32_t max;	  /* no more than that */
 	uint32_t at;	  /* where one was found the last time */
+	bool is_of_times; /* until when somebody is protected is all that matters, and whether anybody is spared */
 };
 enum { PROTECTED_MAX = 1000 }; /* told of one decision */
 /* One who is there already stays as he is, unless what is said of him now ends by itself, and sooner. */
 void protected_add(struct protected_list *l, const struct protected_pod *x);
-void protected_merge(struct protected_list *into, const struct protected_list *from);
+void protected_merge(struct protected_list *into, const struct protected_list *from); /* a full list stays as it is */
+/* No more than fit. Of times the first to end is kept, and one who is spared: then there is room for others. */
+void protected_cut(struct protected_list *l);
 /* Those whom soft rules spare: they are asked again, and may go this time. */
 void protected_drop_spared(struct protected_list *l);
 void protected_free(struct protected_list *l);

@@ -46,8 +46,9 @@ struct engine_run {
 	/* Of whom it is told who was protected from them, which takes longer than deciding; NULL: of everybody. */
 	const struct bits *tells_of;
 	/*
-	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared; and
-	 * nobody is told why he waits (message), nor which node comes second (runner_up, tie), as with the next.
+	 * Of who is protected those alone are told whose protection ends by itself (until_ns), and who is spared, and
+	 * of more than there is room for the one whose protection ends first; and nobody is told why he waits
+	 * (message), nor which node comes second (runner_up, tie), as with the next.
 	 */
 	bool tells_times;
 	bool tells_no_words;

@@ -637,6 +637,7 @@ static void prepare(struct gang_attempt *g)
 	g->order = mem_alloc((g->members.n + 1) * sizeof(*g->order));
 	g->pass.protected = &g->protected;
 	g->protected.max = g->all.max = PROTECTED_MAX;
+	g->protected.is_of_times = g->all.is_of_times = g->en->tells_times;
 	g->why.own_rule = RULE_NONE;
 	g->why.until_ns = TIME_NONE;
 	set_order(g, false);

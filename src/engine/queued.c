@@ -247,6 +247,12 @@ static void carry_out(struct attempt *a, const struct search_result *r, struct j
 	reserve(a, r->node, j->action);
 }
 
+/* For those who are protected, with nobody in it yet. */
+static struct protected_list told_in(const struct attempt *a)
+{
+	return (struct protected_list){.max = PROTECTED_MAX, .is_of_times = a->en->tells_times};
+}
+
 static bool is_told(const struct attempt *a)
 {
 	return engine_tells_of(a->en, a->c.pod);
@@ -350,6 +356,7 @@ static bool victim_search(struct victim_search *h, enum action action, bool with
 
 	protected->v.n = 0;
 	protected->max = PROTECTED_MAX;
+	protected->is_of_times = h->a->en->tells_times;
 	is_found = victim_search_as(h, action, with_opted_out, protected);
 	if (is_found)
 		keep_protected(h->a, protected);
@@ -420,7 +427,7 @@ static void note_bounded(struct attempt *a, uint32_t n)
 
 static void take_room(struct attempt *a, uint64_t lacking)
 {
-	struct victim_search h = {.a = a, .lacking = lacking, .all = {.max = PROTECTED_MAX}};
+	struct victim_search h = {.a = a, .lacking = lacking, .all = told_in(a)};
 	bool is_found;
 
 	potential(&h);
@@ -620,7 +627,7 @@ static void found(struct attempt *a, enum outcome o, node_id node)
 static void take_room_in_pass(struct attempt *a, uint64_t lacking)
 {
 	struct victim_search h = {.a = a, .lacking = lacking};
-	struct protected_list protected = {.max = PROTECTED_MAX};
+	struct protected_list protected = told_in(a);
 
 	potential(&h);
 	victim_search_as(&h, a->pass->action, a->pass->with_opted_out, &protected);

@@ -245,7 +245,7 @@ static void settle_protected(struct node_search *g)
 	if (!l || l->v.n == g->protected_from || (g->s->tells_in_any_order && l->v.n <= l->max))
 		return;
 	qsort_r(l->v.v + g->protected_from, l->v.n - g->protected_from, sizeof(*l->v.v), by_name, g->s->c);
-	l->v.n = l->v.n > l->max ? l->max : l->v.n;
+	protected_cut(l);
 }
 
 /*
@@ -362,7 +362,7 @@ void node_search_list_end(struct node_search *g, bool is_sorted)
 
 	if (!is_sorted)
 		settle_protected(g);
-	l->v.n = l->v.n > l->max ? l->max : l->v.n;
+	protected_cut(l);
 	g->is_listing = false;
 }
 
@@ -500,7 +500,7 @@ static void tell_refused(struct node_search *g, const node_id *nodes, uint32_t n
 	for (uint32_t i = 0; i < g->refused.n; i++)
 		array_push(&l->v, g->refused.v[i]);
 	qsort_r(l->v.v, l->v.n, sizeof(*l->v.v), by_place, &o);
-	l->v.n = l->v.n > l->max ? l->max : l->v.n;
+	protected_cut(l);
 }
 
 /* Who asks the judge afterwards, asks about the best node. */

@@ -48,7 +48,7 @@ static int64_t started(const struct writer *w, const struct pod *p)
 /* The ledger does not know when a pod was evicted, only that it was: the latest time that is known stands for it. */
 static int64_t evicted_at(const struct writer *w, const struct pod *p)
 {
-	int64_t now = cluster_get_options(w->c)->now_ns;
+	int64_t now = cluster_now(w->c);
 
 	if (now != TIME_NONE)
 		return now;

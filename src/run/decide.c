@@ -150,26 +150,49 @@ static void note_ends(struct scheduler *s, pod_id pod, const struct decision *d)
 			note_until(s, pod, d->protected[i].verdict.until_ns);
 }
 
-/*
- * Where more are protected than are told of, those whose protection ends by itself are asked for alone. Not where all
- * workloads are decided about together: that is too much for one of them.
- */
-static void note_untold_ends(struct scheduler *s, const struct decision *d)
+/* Of those alone whose protection from the pod ends by itself it is asked when the first of them ends. */
+static int64_t first_end(struct scheduler *s, pod_id pod)
 {
 	struct decisions times = {.arena = s->arena};
 	struct engine_run run = run_of(s);
 	ledger_mark mark = ledger_get_mark(s->ledger);
+	int64_t first = INT64_MAX;
 	struct err e;
+
+	run.tells_times = true;
+	if (!engine_try(s->world->engine, &run, pod, &times, &e))
+		for (uint32_t i = 0; i < times.v.n; i++)
+			for (uint32_t k = 0; k < times.v.v[i].n_protected; k++) {
+				int64_t until = times.v.v[i].protected[k].verdict.until_ns;
+
+				first = until != TIME_NONE && until > s->now.wall_ns && until < first ? until : first;
+			}
+	ledger_rollback(s->ledger, mark);
+	array_free(&times.v);
+	return first;
+}
+
+/*
+ * Where more are protected than are told of. Who waits like the one before, of whom the same is told, is not asked
+ * about again. Not where all workloads are decided about together: that is too much for one of them.
+ */
+static void note_untold_ends(struct scheduler *s, const struct decision *d)
+{
+	struct untold_end *u = &s->untold_end;
+	struct waiting_kind kind = {0};
+	bool has_kind;
 
 	if (d->n_protected < PROTECTED_MAX || d->outcome != OUTCOME_WAITING ||
 	    profile_get(s->world->config->profile)->search_mode == MODE_SCENARIOS)
 		return;
-	run.tells_times = true;
-	if (!engine_try(s->world->engine, &run, d->pod, &times, &e))
-		for (uint32_t i = 0; i < times.v.n; i++)
-			note_ends(s, d->pod, &times.v.v[i]);
-	ledger_rollback(s->ledger, mark);
-	array_free(&times.v);
+	has_kind = wait_kind_of(s->world->cluster, true, d->pod, &kind) &&
+		   !wait_kind_is_young(s->ledger, ledger_pod(s->ledger, d->pod), s->now.wall_ns);
+	if (!has_kind || u->of != d->protected || memcmp(&u->kind, &kind, sizeof(kind)) != 0) {
+		u->at_ns = first_end(s, d->pod);
+		u->of = has_kind ? d->protected : NULL;
+		u->kind = kind;
+	}
+	note_until(s, d->pod, u->at_ns);
 }
 
 /* Whatever ends with time and held it back is looked at again then (CL-5). */
@@ -301,6 +324,7 @@ static void try_pod(struct scheduler *s, pod_id pod)
 	if (waiting_where(s->waiting, pod) == WAITING_IN_FLIGHT) /* decided with its group, or not at all */
 		waiting_failed(s->waiting, pod, NULL, 0, NULL, s->now.steady_ns);
 	array_free(&d.v);
+	s->untold_end.of = NULL;
 	arena_reset(s->arena);
 }
 
@@ -386,6 +410,7 @@ static void plan(struct scheduler *s)
 	if (s->o.hooks.turn_ended)
 		s->o.hooks.turn_ended(s->o.hooks.ctx, d.v.n, time_since(clock_now(&s->o.steady), s->now.steady_ns));
 	array_free(&d.v);
+	s->untold_end.of = NULL;
 	arena_reset(s->arena);
 }
 

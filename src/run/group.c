@@ -49,6 +49,14 @@ static void annotate(struct scheduler *s, const struct group *g, const char *key
 	text_free(&value);
 }
 
+/* Ids are given out again: what was written is known by the group's own as well. Never MAP_NONE. */
+static uint32_t written(const struct scheduler *s, const struct group *g, uint64_t what)
+{
+	const char *uid = str_of(s, g->obj->uid);
+
+	return (uint32_t)hash_mix(hash_bytes(uid, strlen(uid)), what) & INT32_MAX;
+}
+
 static void publish(struct scheduler *s, group_id id)
 {
 	const struct group *g = ledger_group(s->ledger, id);
@@ -56,9 +64,9 @@ static void publish(struct scheduler *s, group_id id)
 	struct text path = {0}, json = {0};
 	struct kube_write w = {0};
 
-	if (!*word || map_get(&s->published, id) == (uint32_t)g->preemptibility)
+	if (!*word || map_get(&s->published, id) == written(s, g, g->preemptibility))
 		return;
-	map_put(&s->published, id, (uint32_t)g->preemptibility);
+	map_put(&s->published, id, written(s, g, g->preemptibility));
 	if (path_of(s, g->obj, &path, &uid)) {
 		text_printf(&json, "{\"preemptibility\": \"%s\"}", word);
 		text_add(&path, "/status");
@@ -81,9 +89,9 @@ void group_placed(struct scheduler *s, group_id id)
 	if (g->started_ns == TIME_NONE)
 		return;
 	started_ns = time_floor(g->started_ns, NS_PER_S);
-	if (g->obj->started_ns == started_ns || map_get(&s->stamped, id) == (uint32_t)(started_ns / NS_PER_S))
+	if (g->obj->started_ns == started_ns || map_get(&s->stamped, id) == written(s, g, (uint64_t)started_ns))
 		return;
-	map_put(&s->stamped, id, (uint32_t)(started_ns / NS_PER_S));
+	map_put(&s->stamped, id, written(s, g, (uint64_t)started_ns));
 	annotate(s, g, STARTED, started_ns);
 }
 
@@ -94,13 +102,13 @@ static int64_t stale_time(struct scheduler *s, group_id id, const struct group *
 {
 	int64_t grace_ns = s->world->config->kai.staleness_grace_ns;
 	bool is_stale = engine_gang_is_stale(s->world->engine, id);
-	bool is_noted = g->obj->stale_ns != TIME_NONE || map_get(&s->stale, id) != MAP_NONE;
+	bool is_noted = g->obj->stale_ns != TIME_NONE || map_get(&s->stale, id) == written(s, g, 0);
 
 	if (is_stale == is_noted)
 		return is_stale && grace_ns >= 0 && g->obj->stale_ns != TIME_NONE ? time_add(g->obj->stale_ns, grace_ns)
 										  : INT64_MAX;
 	if (is_stale)
-		map_put(&s->stale, id, 1);
+		map_put(&s->stale, id, written(s, g, 0));
 	else
 		map_del(&s->stale, id);
 	if (is_stale || g->obj->stale_ns != TIME_NONE)

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "engine/hints.h"
+#include "engine/wait_kind.h"
 #include "engine/waiting.h"
 #include "kube/write.h"
 #include "run/scheduler.h"
@@ -70,6 +71,12 @@ struct pod_note { /* of a pod id that is in use */
 	bool hears_placements; /* somebody who gets a place may make room for it: by the laws, or by affinity */
 };
 
+struct untold_end { /* decide.c: of somebody who is protected and not told of, from the pod asked about last */
+	const struct protected_pod *of; /* of it this is told; NULL: nobody was asked about, or is like no other */
+	struct waiting_kind kind;
+	int64_t at_ns; /* INT64_MAX: nobody's protection ends by itself */
+};
+
 struct scheduler {
 	struct world *world;
 	struct scheduler_options o;
@@ -95,7 +102,8 @@ struct scheduler {
 	ARRAY(struct events *) events;	       /* by scheduler name, as in the configuration */
 	ARRAY(struct kube_write) early_events; /* written when it leads */
 	ARRAY(struct gang_bind *) gangs;
-	struct map stamped;   /* groups -> seconds of the start that was written */
+	struct untold_end untold_end;
+	struct map stamped;   /* groups -> the start that was written (group.c) */
 	struct map published; /* groups -> the preemptibility that was written */
 	struct map stale;     /* groups that were said to be stale */
 	bool groups_changed, gangs_changed;

@@ -162,6 +162,7 @@ static void advance(struct sim *s, int64_t to_ns)
 	if (s->series)
 		series_upto(s, to_ns);
 	s->now_ns = to_ns;
+	cluster_set_now(s->cluster, to_ns);
 	if (dt > 0)
 		sim_sum_room(s);
 }

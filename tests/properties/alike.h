@@ -27,9 +27,9 @@ static inline void alike_tell(struct story *s, pod_id pod, const struct decision
 	for (uint32_t i = 0; i < d->n_protected; i++) {
 		const struct rule_verdict *v = &d->protected[i].verdict;
 
-		text_printf(out, "leaves %s: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		text_printf(out, "leaves %s: %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 " until %" PRId64 "\n",
 			    story_name(s, d->protected[i].pod), v->answer, v->rule, v->reason, v->queue, v->num[0],
-			    v->num[1], v->num[2]);
+			    v->num[1], v->num[2], v->until_ns);
 	}
 	text_printf(out, "%s\n", d->message ? d->message : "");
 }

@@ -190,33 +190,43 @@ static void VO_3_a_claim_that_is_never_bound_is_given_up_and_freed(void **state)
 
 /* ---- groups ---- */
 
-static void put_group(struct fake_api *f, const char *annotations, const char *type)
+static void put_group_of(struct fake_api *f, const char *uid, const char *annotations, const char *type)
 {
 	struct text t = {0};
 
 	text_printf(&t,
 		    "{\"apiVersion\":\"scheduling.run.ai/"
 		    "v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"train\",\"namespace\":\"d\","
-		    "\"uid\":\"u-train\",\"resourceVersion\":\"%u\",\"annotations\":{%s}},\"spec\":{\"minMember\":2,"
+		    "\"uid\":\"%s\",\"resourceVersion\":\"%u\",\"annotations\":{%s}},\"spec\":{\"minMember\":2,"
 		    "\"queue\":\"q\"}}",
-		    ++f->version + 100, annotations);
+		    uid, ++f->version + 100, annotations);
 	fake_watch(f, "scheduling.run.ai/v2alpha2/podgroups?", type, text_str(&t));
 	text_free(&t);
 	fake_run(f);
 }
 
-static struct fake_api *with_group(void)
+static void put_group(struct fake_api *f, const char *annotations, const char *type)
+{
+	put_group_of(f, "u-train", annotations, type);
+}
+
+static struct fake_api *with_group_under(const char *settings)
 {
 	static const char queue[] =
 		"{\"apiVersion\":\"scheduling.run.ai/"
 		"v2\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"q\",\"uid\":\"u-q\","
 		"\"resourceVersion\":\"60\"},\"spec\":{\"resources\":{\"cpu\":{\"quota\":-1,\"limit\":-1}}}}";
-	struct fake_api *f = fake_new(DEFAULT_PROFILE);
+	struct fake_api *f = fake_new(settings);
 
 	fake_node(f, "n0", 8);
 	fake_watch(f, "scheduling.run.ai/v2/queues?", "ADDED", queue);
 	put_group(f, "", "ADDED");
 	return f;
+}
+
+static struct fake_api *with_group(void)
+{
+	return with_group_under(DEFAULT_PROFILE);
 }
 
 #define MEMBER "\"pod-group-name\":\"train\""
@@ -259,6 +269,93 @@ static void CL_5_what_is_left_of_a_stale_gang_goes_when_its_grace_ends(void **st
 	fake_free(f);
 }
 
+static uint32_t n_asked(const struct fake_api *f, const char *path, const char *body)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->asked.n; i++)
+		n += strstr(f->asked.v[i].path, path) && f->asked.v[i].body && strstr(f->asked.v[i].body, body);
+	return n;
+}
+
+static void answer_all(struct fake_api *f)
+{
+	while (fake_open(f) != UINT32_MAX)
+		fake_answer(f, 200, "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"77\"}}");
+}
+
+static void bind_members(struct fake_api *f, const char *type)
+{
+	fake_put(f, &(struct fake_pod){"t-0", NULL, 4, 0, false, NULL, MEMBER, NULL}, type);
+	fake_put(f, &(struct fake_pod){"t-1", NULL, 4, 0, false, NULL, MEMBER, NULL}, type);
+	answer_all(f);
+}
+
+/* The one made in its place has its number, and is another. */
+static void MR_8_PP_6_a_group_made_anew_is_written_to_like_the_one_before(void **state)
+{
+	struct fake_api *f = with_group();
+
+	(void)state;
+	bind_members(f, "ADDED");
+	bind_members(f, "DELETED");
+	put_group(f, "", "DELETED");
+	put_group_of(f, "u-again", "", "ADDED");
+	bind_members(f, "ADDED");
+	assert_int_equal(n_asked(f, "podgroups/train/status", "preemptib"), 2);
+	assert_int_equal(n_asked(f, "podgroups/train", "last-start"), 2);
+	fake_free(f);
+}
+
+static void CL_5_a_stale_group_made_anew_is_noted_like_the_one_before(void **state)
+{
+	struct fake_api *f = with_group();
+
+	(void)state;
+	fake_put(f, &(struct fake_pod){"t-0", "n0", 1, 0, false, NULL, MEMBER, NULL}, "ADDED");
+	answer_all(f);
+	put_group(f, "", "DELETED");
+	put_group_of(f, "u-again", "", "ADDED");
+	answer_all(f);
+	assert_int_equal(n_asked(f, "podgroups/train", "stale-podgroup"), 2);
+	fake_free(f);
+}
+
+/* by_engine: the engine's own start is overwritten. Who watches the group hears of it each minute. */
+static void expect_two_minutes(bool by_engine)
+{
+	static const char future[] = "\"kai.scheduler/last-start-timestamp\":\"2999-01-01T00:00:00Z\"";
+	struct fake_api *f = with_group_under(
+		DEFAULT_PROFILE "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kai-scheduler-default, "
+				"namespace: kai-scheduler}\ndata:\n  config.yaml: |\n    tiers: [{plugins: [{name: "
+				"minruntime, arguments: {defaultPreemptMinRuntime: 110s}}]}]\n");
+
+	put_group(f, by_engine ? "" : future, "MODIFIED");
+	if (by_engine)
+		bind_members(f, "ADDED");
+	for (int i = 0; i < 2; i++)
+		fake_put(f, &(struct fake_pod){i ? "t-1" : "t-0", "n0", 4, 0, false, NULL, MEMBER, NULL},
+			 by_engine ? "MODIFIED" : "ADDED");
+	fake_put(f, &(struct fake_pod){"waits", NULL, 4, 90, false, "\"kai.scheduler/queue\":\"q\"", NULL, NULL},
+		 "ADDED");
+	for (int i = 0; i < 2; i++) {
+		answer_all(f);
+		assert_null(strstr(text_str(&f->log), "delete"));
+		fake_pass(f, 60);
+		put_group(f, future, "MODIFIED");
+	}
+	answer_all(f);
+	assert_non_null(strstr(text_str(&f->log), "delete t-"));
+	fake_free(f);
+}
+
+static void MR_8_a_start_in_the_future_is_the_time_at_which_it_was_first_heard_of(void **state)
+{
+	(void)state;
+	expect_two_minutes(false);
+	expect_two_minutes(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +367,9 @@ int main(void)
 		cmocka_unit_test(VO_3_a_claim_that_is_never_bound_is_given_up_and_freed),
 		cmocka_unit_test(MR_8_PP_6_start_and_preemptibility_of_a_group_are_written_back),
 		cmocka_unit_test(CL_5_what_is_left_of_a_stale_gang_goes_when_its_grace_ends),
+		cmocka_unit_test(MR_8_PP_6_a_group_made_anew_is_written_to_like_the_one_before),
+		cmocka_unit_test(CL_5_a_stale_group_made_anew_is_noted_like_the_one_before),
+		cmocka_unit_test(MR_8_a_start_in_the_future_is_the_time_at_which_it_was_first_heard_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
