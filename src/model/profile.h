@@ -21,7 +21,7 @@ enum search_mode {
 enum waiting_order { ORDER_PRIORITY, ORDER_GUARANTEE, ORDER_YUNIKORN, ORDER_FAIR_SHARE };
 enum start_source {		  /* since when a pod runs */
 		    START_ANY,	  /* its group's stamp, its own start, when it was scheduled, made; else now */
-		    START_STATUS, /* status.startTime, else now */
+		    START_STATUS, /* status.startTime, else whenever it is asked */
 		    START_STAMP,  /* its group's stamp alone */
 };
 enum reclaim_by { RECLAIM_GUARANTEE, RECLAIM_FAIR_SHARE };

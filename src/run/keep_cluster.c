@@ -44,24 +44,31 @@ static void say_not_kept(struct daemon *d, const char *why)
 
 /* ---- who is gone ---- */
 
+/* Since when it runs; profile kai looks at stamps alone, and may have none. TIME_NONE: it has not started. */
+static int64_t runs_since(const struct pod *p)
+{
+	if (p->state != POD_PLACED && p->state != POD_LEAVING)
+		return TIME_NONE;
+	return p->started_ns != TIME_NONE ? p->started_ns : p->obj->started_ns;
+}
+
 /* Of those who run. When there are many the next cluster comes soon; what is too much until then is left out. */
 void keep_gone(struct daemon *d, pod_id pod, const struct moment *now)
 {
 	const struct world *w = scheduler_world(d->scheduler);
-	const struct pod *p = ledger_pod(cluster_ledger(w->cluster), pod);
-	bool ran = (p->state == POD_PLACED || p->state == POD_LEAVING) && p->started_ns != TIME_NONE;
+	int64_t since = runs_since(ledger_pod(cluster_ledger(w->cluster), pod));
 	int64_t soon_ns = time_add(now->steady_ns, AGAIN_NS);
 	struct kept_cluster *k = &d->kept;
 	struct emit e;
 
-	if (!may_keep(d) || !k->has_one || !ran || now->wall_ns <= p->started_ns)
+	if (!may_keep(d) || !k->has_one || since == TIME_NONE || now->wall_ns <= since)
 		return;
 	if (k->gone.n > GONE_BYTES_MAX / 2 && k->due_ns > soon_ns)
 		k->due_ns = soon_ns;
 	if (k->gone.n > GONE_BYTES_MAX)
 		return;
 	emit_init(&e, &k->gone, EMIT_JSON_LINE);
-	manifest_write_pod(w->cluster, pod, time_since(now->wall_ns, p->started_ns), &e);
+	manifest_write_pod(w->cluster, pod, time_since(now->wall_ns, since), &e);
 }
 
 /* ---- the copy ---- */

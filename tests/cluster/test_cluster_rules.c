@@ -577,7 +577,7 @@ static void MR_8_when_a_pod_started(void **state)
 		{"a waiting pod has not started", PROFILE_DEFAULT, {.started = 4, .created = 2}, 5, 0},
 		{"yunikorn: as default", PROFILE_YUNIKORN, {.node = "n", .scheduled = 3, .created = 2}, 0, 3},
 		{"kubernetes: status.startTime", PROFILE_KUBERNETES, {.node = "n", .started = 4, .created = 2}, 5, 4},
-		{"kubernetes: else now", PROFILE_KUBERNETES, {.node = "n", .scheduled = 3, .created = 2}, 5, 100},
+		{"kubernetes: else not yet", PROFILE_KUBERNETES, {.node = "n", .scheduled = 3, .created = 2}, 5, 0},
 		{"kai: the stamp", PROFILE_KAI, {.node = "n", .started = 4}, 5, 5},
 		{"kai: nothing else", PROFILE_KAI, {.node = "n", .started = 4, .scheduled = 3, .created = 2}, 0, 0},
 		{"a stamp of the future counts as now", PROFILE_DEFAULT, {.node = "n", .started = 4}, 101, 100},

@@ -224,13 +224,14 @@ static inline void fake_pod_json(struct fake_api *f, const struct fake_pod *p, s
 		    "\"annotations\":{%s}%s},"
 		    "\"spec\":{\"schedulerName\":\"cede\",\"priority\":%d%s%s%s,\"containers\":[{\"name\":\"c\","
 		    "\"resources\":"
-		    "{\"requests\":{\"cpu\":\"%d\"}}}]},\"status\":{\"phase\":\"%s\"%s%s%s}}",
+		    "{\"requests\":{\"cpu\":\"%d\"}}}]},\"status\":{\"phase\":%s%s%s%s}}",
 		    p->name, p->name, ++f->version + 100, p->labels ? p->labels : "",
 		    p->annotations ? p->annotations : "",
 		    p->is_leaving ? ",\"deletionTimestamp\":\"2026-11-15T12:00:10Z\"" : "", p->priority,
 		    p->node ? ",\"nodeName\":\"" : "", p->node ? p->node : "", p->node ? "\"" : "", p->cpu,
-		    p->node ? "Running" : "Pending", p->nominated ? ",\"nominatedNodeName\":\"" : "",
-		    p->nominated ? p->nominated : "", p->nominated ? "\"" : "");
+		    p->node ? "\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\"" : "\"Pending\"",
+		    p->nominated ? ",\"nominatedNodeName\":\"" : "", p->nominated ? p->nominated : "",
+		    p->nominated ? "\"" : "");
 }
 
 static inline void fake_put(struct fake_api *f, const struct fake_pod *p, const char *type)

@@ -133,7 +133,8 @@ static void finish(struct fake_api *f, const char *name)
 	text_printf(&t,
 		    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":"
 		    "\"uid-%s\",\"resourceVersion\":\"%u\"},\"spec\":{\"schedulerName\":\"cede\",\"nodeName\":\"n0\","
-		    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Succeeded\"}}",
+		    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Succeeded\",\"startTime\":"
+		    "\"2026-11-15T12:00:00Z\"}}",
 		    name, name, ++f->version + 100);
 	fake_watch(f, "/pods?", "MODIFIED", text_str(&t));
 	fake_run(f);
