@@ -141,8 +141,11 @@ bench-cluster: ## cede and the real kube-scheduler in turn on a real API server 
 	@$(MAKE) --no-print-directory build
 	@bench/cluster.py build/cede $(CASES) --out bench/results/cluster.json
 
-test-web: ## the console and the pages that cede writes, in headless Chromium
+.PHONY: browser
+browser: ## the browser that tests of the pages need; where it is, they are part of `make test`
 	@tools/install-missing $(PKG_WEB)
+
+test-web: browser ## the console and the pages that cede writes, in headless Chromium
 	@$(MAKE) --no-print-directory build
 	@$(RUN_TESTS) --only tests/web/test_*.py
 
