@@ -34,11 +34,11 @@ static enum err_code read_settings(struct change *c, const struct tree *t, struc
 	return manifest_cede_config(&c->src, t, c->config, e);
 }
 
-/* The new engine knows nothing of what the old one learned. */
+/* The new engine knows nothing of what the old one learned. Who does not say since when he runs does not start again. */
 static enum err_code take_settings(struct change *c, struct err *e)
 {
 	struct sim *s = c->s;
-	struct cluster_options o = engine_config_cluster_options(c->config, s->now_ns);
+	struct cluster_options o = engine_config_cluster_options(c->config, cluster_get_options(s->cluster)->now_ns);
 	struct engine *engine = engine_new(s->cluster, c->config, s->o.plugins, s->o.n_plugins, e);
 
 	if (!engine)
