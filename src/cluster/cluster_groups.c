@@ -177,9 +177,17 @@ static bool has_same_podsets(const struct obj_group *a, const struct obj_group *
 	return true;
 }
 
+/* Stamped here, and nobody has written it down yet. */
+static bool is_ahead(const struct group *g)
+{
+	return g->started_ns != TIME_NONE &&
+	       (g->obj->started_ns == TIME_NONE || time_floor(g->started_ns, NS_PER_S) > g->obj->started_ns);
+}
+
 /*
  * The annotation is the engine's own stamp, cut to seconds: what the engine knows better stays. A later stamp is news
- * (another leader started it again), but none of the future: whoever could write it would never be interrupted.
+ * (another leader started it again, whose clock may be ahead of ours), once: to hear of one of the future again starts
+ * nothing.
  */
 static int64_t start_of_group(const struct cluster *c, const struct group *old, const struct obj_group *o)
 {
@@ -187,7 +195,9 @@ static int64_t start_of_group(const struct cluster *c, const struct group *old, 
 	bool is_stamped = old->started_ns != resolve_believed(c, old->obj->started_ns);
 	bool is_known = old->started_ns != TIME_NONE;
 
-	if (is_known && (o->started_ns == old->obj->started_ns || resolve_is_future(c, o->started_ns)))
+	if (is_known && o->started_ns == old->obj->started_ns)
+		return old->started_ns;
+	if (is_ahead(old) && resolve_is_future(c, o->started_ns))
 		return old->started_ns;
 	return is_stamped && old->started_ns > said ? old->started_ns : said;
 }

@@ -609,6 +609,37 @@ static void MR_8_when_a_pod_started(void **state)
 	}
 }
 
+/*
+ * Another replica leads and writes the stamps; its clock is ahead of ours. What it says is of the future when we hear
+ * of it, and the window begins all the same: once, however often it is heard.
+ */
+static void MR_8_a_new_stamp_of_a_clock_ahead_of_ours_starts_the_group_again(void **state)
+{
+	const struct {
+		const char *says;
+		int64_t now, stamp, expected;
+	} steps[] = {
+		{"a stamp of long ago", 1000, 10, 10},	     {"ahead of us", 2000, 2005, 2000},
+		{"heard again", 2003, 2005, 2000},	     {"and when its time is over", 3000, 2005, 2000},
+		{"a new one ahead of us", 4000, 4005, 4000}, {"a new one that is not", 6000, 5005, 5005},
+		{"an older one", 7000, 5000, 5000},
+	};
+	struct cluster_options o = cluster_options_default();
+	struct fix f;
+
+	(void)state;
+	o.now_ns = AT(1000 * NS_PER_S);
+	fix_init_as(&f, o);
+	put_pod(&f, (struct pod_is){.name = "p", .group = "g", .node = "n"});
+	for (size_t i = 0; i < N_OF(steps); i++) {
+		cluster_set_now(f.c, AT(steps[i].now * NS_PER_S));
+		put_group(&f, (struct group_is){.name = "g", .started = steps[i].stamp * NS_PER_S});
+		if (pod_of(&f, "p")->started_ns != AT(steps[i].expected * NS_PER_S))
+			fail_msg("%s: %lld", steps[i].says, (long long)pod_of(&f, "p")->started_ns);
+	}
+	fix_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -626,6 +657,7 @@ int main(void)
 		cmocka_unit_test(the_profile_can_be_changed),
 		cmocka_unit_test(the_state_of_a_pod),
 		cmocka_unit_test(MR_8_when_a_pod_started),
+		cmocka_unit_test(MR_8_a_new_stamp_of_a_clock_ahead_of_ours_starts_the_group_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
