@@ -53,9 +53,18 @@ void self_check_end(struct daemon *d)
 	d->check = NULL;
 }
 
+/* What is read now may have started since it was begun. */
+static void set_now(const struct daemon *d)
+{
+	cluster_set_now(d->check->world->cluster, clock_now(&d->wall));
+}
+
 bool self_check_take(struct daemon *d, const struct kube_news *n)
 {
-	return d->check && kube_feed_take(d->check->feed, n, clock_now(&d->steady));
+	if (!d->check)
+		return false;
+	set_now(d);
+	return kube_feed_take(d->check->feed, n, clock_now(&d->steady));
 }
 
 static void tell(struct daemon *d, uint32_t n, const char *words)
@@ -91,6 +100,7 @@ void self_check_tick(struct daemon *d)
 
 	if (!c)
 		return;
+	set_now(d);
 	kube_feed_tick(c->feed, now_ns);
 	kube_feed_settle(c->feed);
 	if (kube_feed_is_synced(c->feed) && scheduler_is_synced(d->scheduler) && now_ns >= c->at_ns)

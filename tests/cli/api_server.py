@@ -43,7 +43,8 @@ class ApiServer:
         self.resources = {**RESOURCES, **(KAI if with_kai else {})}
         self.answers, self.asked = {}, []
         self.with_tls, self.with_watches = with_tls, with_watches
-        self.news = {}  # ConfigMaps that changed since they were listed, by name: told by watches
+        self.news = {}  # what changed since it was listed, told by watches: ConfigMaps by name, of others one by path
+        self.pauses = {}  # seconds that a list takes, by path
         self.folder = tempfile.mkdtemp(prefix="cede-test-")
 
     def __enter__(self):
@@ -107,10 +108,11 @@ class ApiServer:
             code, body, *headers = planned.pop(0)
             return code, body, headers[0] if headers else {}
         if "watch" in query and self.with_watches and "sendInitialEvents" not in query:
-            return 200, self.watch(query), {}
+            return 200, self.watch(url.path, query), {}
         if "watch" in query:  # a server of long ago; a real one is in tests/cluster
             return 422, status(422, "sendInitialEvents is forbidden"), {}
         if url.path in self.resources:
+            time.sleep(self.pauses.get(url.path, 0))
             return 200, self.page(*self.resources[url.path], query), {}
         if url.path.endswith("/configmaps"):
             name = self.selected(query)
@@ -127,10 +129,10 @@ class ApiServer:
     def selected(query):
         return query.get("fieldSelector", ["="])[0].partition("=")[2]
 
-    def watch(self, query):
+    def watch(self, path, query):
         """One that ends after a second, as one whose time is over, with what happened meanwhile."""
         time.sleep(1)
-        changed = self.news.get(self.selected(query))
+        changed = self.news.get(self.selected(query) or path)
         is_new = changed and int(query.get("resourceVersion", ["0"])[0]) < int(changed["metadata"]["resourceVersion"])
         return json.dumps({"type": "MODIFIED", "object": changed}).encode() + b"\n" if is_new else b""
 

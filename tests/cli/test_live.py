@@ -190,6 +190,26 @@ def self_check_after_a_refusal(objects):
         checks("files", running, spoil)
 
 
+def self_check_while_a_group_starts(objects):
+    """Another scheduler stamps a group while the self check lists: for both that is not of the future."""
+    path = "/apis/scheduling.run.ai/v2alpha2/podgroups"
+    group = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+             "metadata": {"name": "starts", "namespace": "vision", "uid": "u-starts"}, "spec": {"minMember": 1}}
+    objects = [*objects, group]
+    with ApiServer(objects, with_watches=True) as server, Folder({}) as folder:
+        running = Running(server, folder)
+        suite.true("a group that starts: everything is listed", running.waits_for("everything is listed"), running.said())
+        server.pauses[path] = 3
+        running.process.send_signal(signal.SIGUSR1)
+        time.sleep(1.2)
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        started = {**group, "metadata": {**group["metadata"], "resourceVersion": "78", "annotations": {"kai.scheduler/last-start-timestamp": stamp}}}
+        server.objects[server.objects.index(group)] = server.news[path] = started
+        suite.true("CL_6 a group that starts during the self check is known as it is", running.waits_for("self check: the cluster is known as it is", 20),
+                   running.said())
+        suite.equal("a group that starts: SIGTERM: exit 0", running.end(), 0)
+
+
 def main():
     objects = example()
     same_answers(objects)
@@ -199,6 +219,7 @@ def main():
     options(objects)
     dry_run(objects)
     self_check_after_a_refusal(objects)
+    self_check_while_a_group_starts(objects)
     suite.end()
 
 
