@@ -49,6 +49,10 @@ struct signature { /* what members of one shape ask; a member with volumes has o
 	/* nodes that are allowed and have room now or soon, as of so many changes; 0: not known */
 	struct bits fits;
 	uint64_t fits_at;
+	/* for how many there is room (session_slots.c), as of so many of session.counts.changes and one; 0: not known */
+	int64_t slots, gpu_slots;
+	name_id slots_apart;
+	uint32_t slots_at;
 	uint32_t n_volumes; /* what was decided for its claims when the searches ended */
 	struct assumption *volumes;
 };
@@ -174,6 +178,18 @@ struct room_order {
 	uint64_t at;  /* as of so many changes */
 };
 
+/* What searches begin with: the room of all nodes, now and soon, without the present transaction (session_counts.c). */
+struct room_counts {
+	int64_t *room;		 /* n_amounts a node; a search takes from it and gives back. NULL: not made yet */
+	uint64_t spare[RES_MAX]; /* of all nodes that have any; sums that are too large wrap around */
+	int64_t gpus;		 /* of all nodes, also of those that have less than none */
+	struct bits with_gpus;	 /* nodes on which some are free or will be */
+	uint32_t n_followed;	 /* of session.done */
+	ARRAY(uint32_t) changes; /* nodes whose room became another one */
+	ARRAY(int64_t) rows;	 /* of each of them: n_amounts before, n_amounts after */
+	uint64_t *seen, stamp;	 /* of each node, for session_slots.c; goes on from search to search */
+};
+
 struct copy { /* of a member, on a node */
 	uint32_t node, next;
 	uint8_t status;
@@ -276,6 +292,7 @@ struct session {
 	uint64_t n_old_changes;
 	uint64_t n_freed;		 /* so many times some node got more room that is free at once */
 	struct room_order by_room[2][2]; /* of processors, of GPUs; free in the end, free now */
+	struct room_counts counts;
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
 	struct order *orders[3];      /* of the action, of victims, of a trial */
@@ -445,6 +462,11 @@ uint64_t room_order_at(const struct session *s, enum kai_res r);
 void room_order_restore(struct session *s, enum kai_res r, const struct room_memory *m, uint64_t changes_from);
 /* The first in it that has as much room as that. */
 uint32_t room_order_from(const struct room_order *o, int64_t ask);
+
+/* ---- session_counts.c ---- */
+/* As nodes are now; only where the present transaction has no moves. */
+struct room_counts *session_counts(struct session *s);
+void session_counts_free(struct session *s);
 
 /* ---- session_solve.c ---- */
 /* The moves of the present transaction are a way to let the workload run, or there are none and it is false. */

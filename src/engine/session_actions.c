@@ -127,15 +127,6 @@ static void run_allocate(struct session *s)
 
 /* ---- actions that make room ---- */
 
-static double free_gpus(const struct session *s)
-{
-	int64_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		n += s->idle[(size_t)i * s->n_amounts + KAI_GPU] + s->soon[(size_t)i * s->n_amounts + KAI_GPU];
-	return (double)n;
-}
-
 static void core_request(struct session *s, uint32_t workload, double ret[KAI_RES])
 {
 	session_next_members(s, workload, true);
@@ -162,7 +153,7 @@ static bool is_worth_a_try(struct session *s, enum action action, uint32_t workl
 
 	switch (action) {
 	case ACTION_CONSOLIDATE:
-		return free_gpus(s) >= workload_request(s, workload)[KAI_GPU];
+		return (double)session_counts(s)->gpus >= workload_request(s, workload)[KAI_GPU];
 	case ACTION_RECLAIM:
 		core_request(s, workload, core);
 		f->is_refused = judge_asks(&s->judge, RULE_FAIR_SHARE) &&

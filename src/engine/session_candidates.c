@@ -12,17 +12,6 @@ static int64_t gpus_of(const struct session *s, uint32_t member)
 	return member_ask(s, member)[KAI_GPU];
 }
 
-static void free_add(struct solver *v, uint32_t node, int64_t gpus)
-{
-	if (node == NONE)
-		return;
-	if (v->need > 0)
-		v->slots -= v->free_gpus[node] > 0 ? v->free_gpus[node] / v->need : 0;
-	v->free_gpus[node] += gpus;
-	if (v->need > 0)
-		v->slots += v->free_gpus[node] > 0 ? v->free_gpus[node] / v->need : 0;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -40,25 +29,23 @@ void quick_begin(struct solver *v)
 		if (v->needs[i] != v->need)
 			v->need = -1;
 	}
-	qsort(v->needs, v->n_step, sizeof(*v->needs), by_size);
-	v->slots = 0;
-	if (s->gpu == RES_NONE) /* nobody has any */
-		memset(v->free_gpus, 0, s->n_nodes * sizeof(*v->free_gpus));
-	for (uint32_t i = 0; s->gpu != RES_NONE && i < s->n_nodes; i++) {
-		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
+	if (v->need < 0)
+		qsort(v->needs, v->n_step, sizeof(*v->needs), by_size);
+	v->slots = v->clean_gpu_slots;
+}
 
-		v->free_gpus[i] = 0;
-		free_add(v, i, s->idle[at] + s->soon[at]);
-	}
+static int64_t gpus_on(const struct solver *v, uint32_t node)
+{
+	return v->counts->room[(size_t)node * v->s->n_amounts + KAI_GPU];
 }
 
 static int by_free(const void *a, const void *b, void *ctx)
 {
-	const int64_t *free_gpus = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t free_x = gpus_on(ctx, x), free_y = gpus_on(ctx, y);
 
-	if (free_gpus[x] != free_gpus[y])
-		return free_gpus[x] > free_gpus[y] ? -1 : 1;
+	if (free_x != free_y)
+		return free_x > free_y ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -74,15 +61,15 @@ static bool greedy_fits(struct solver *v)
 
 	for (uint32_t i = 0; i < n; i++)
 		top[i] = i;
-	qsort_r(top, n, sizeof(*top), by_free, v->free_gpus);
+	qsort_r(top, n, sizeof(*top), by_free, v);
 	if (n > v->n_step)
 		n = v->n_step;
 	for (uint32_t i = 0; is_ok && i < v->n_step && v->needs[i] > 0; i++) {
 		uint32_t k = 0;
 
-		while (k < n && v->free_gpus[top[k]] >= v->needs[i] && v->free_gpus[top[k]] - used[k] < v->needs[i])
+		while (k < n && gpus_on(v, top[k]) >= v->needs[i] && gpus_on(v, top[k]) - used[k] < v->needs[i])
 			k++;
-		is_ok = k < n && v->free_gpus[top[k]] >= v->needs[i];
+		is_ok = k < n && gpus_on(v, top[k]) >= v->needs[i];
 		if (is_ok)
 			used[k] += v->needs[i];
 	}
@@ -152,7 +139,6 @@ void solver_add_batch(struct solver *v, uint32_t workload, const uint32_t *membe
 
 		array_push(&v->members, members[i]);
 		m->batch = id;
-		free_add(v, m->node, gpus_of(v->s, members[i]));
 		slots_free(v, members[i]);
 		if (is_recorded)
 			m->recorded = v->stamp;

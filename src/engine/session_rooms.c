@@ -50,6 +50,20 @@ static void put_in(struct room_order *o, double room, uint32_t node)
 	o->n++;
 }
 
+/* Only those between both places make way. */
+static void move_item(struct room_order *o, uint32_t from, double room, uint32_t node)
+{
+	uint32_t to = position(o, o->n, room, node);
+
+	if (to > from) { /* it stood before the place itself */
+		to--;
+		memmove(o->items + from, o->items + from + 1, (to - from) * sizeof(*o->items));
+	} else {
+		memmove(o->items + to + 1, o->items + to, (from - to) * sizeof(*o->items));
+	}
+	o->items[to] = (struct room_item){room, node};
+}
+
 /* Between the same two as before? */
 static bool stays_in_place(const struct room_order *o, uint32_t at, double room, uint32_t node)
 {
@@ -61,21 +75,23 @@ static bool stays_in_place(const struct room_order *o, uint32_t at, double room,
 static void follow(const struct session *s, struct room_order *o, uint32_t node)
 {
 	double room = room_on(s, o, node), old = o->room[node];
+	uint32_t at;
 
 	if (room == old)
 		return;
 	o->room[node] = room;
-	if (old > 0) {
-		uint32_t at = position(o, o->n, old, node);
-
-		if (room > 0 && stays_in_place(o, at, room, node)) {
-			o->items[at].room = room;
-			return;
-		}
-		take_out(o, at);
+	if (old <= 0) {
+		if (room > 0)
+			put_in(o, room, node);
+		return;
 	}
-	if (room > 0)
-		put_in(o, room, node);
+	at = position(o, o->n, old, node);
+	if (room <= 0)
+		take_out(o, at);
+	else if (stays_in_place(o, at, room, node))
+		o->items[at].room = room;
+	else
+		move_item(o, at, room, node);
 }
 
 static int by_room(const void *a, const void *b)

@@ -67,12 +67,8 @@ void sides_begin(struct solver *v)
 		if (s->share_unit[r] != 1)
 			return;
 	find_sides(v);
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		for (uint32_t r = 0; r < KAI_RES; r++) {
-			int64_t room = s->idle[(size_t)i * s->n_amounts + r] + s->soon[(size_t)i * s->n_amounts + r];
-
-			v->free_share[r] += room > 0 ? (double)room : 0;
-		}
+	for (uint32_t r = 0; r < KAI_RES; r++) /* amounts are small enough: sums of doubles are no other ones */
+		v->free_share[r] = (double)v->counts->spare[r];
 }
 
 void sides_end(struct solver *v)

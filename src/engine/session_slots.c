@@ -140,65 +140,99 @@ bool slots_could_ever_do(struct solver *v, uint32_t *ret)
 	return *ret == v->n_want;
 }
 
-/* Room of all nodes, one after the other. */
-static void find_rooms(struct solver *v)
+/* How many that want as many GPUs as one of the signature find them, by GPUs alone. */
+static int64_t gpu_slots(int64_t need, int64_t gpus)
 {
-	const struct session *s = v->s;
-	size_t n = (size_t)s->n_nodes * s->n_amounts;
-
-	v->room = mem_resize(NULL, n + s->n_amounts, sizeof(*v->room));
-	for (size_t i = 0; i < n; i++)
-		v->room[i] = s->idle[i] + s->soon[i];
-}
-
-/* It is asked for where others move alone. */
-static void sum_spare(struct solver *v)
-{
-	const struct session *s = v->s;
-
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		for (uint32_t a = 0; a < s->n_amounts; a++) {
-			int64_t room = v->room[(size_t)i * s->n_amounts + a];
-
-			v->spare[a] += room > 0 ? room : 0;
-		}
+	return need <= 0 || gpus < need ? 0 : need == 1 ? gpus : gpus / need;
 }
 
 /* Of one kind, as nodes are. Where room is scarce most have too little of the first amount that is asked for. */
-static int64_t count_clean(const struct solver *v, const struct slot_kind *k)
+static void count_clean(const struct solver *v, const struct slot_kind *k, struct signature *f)
 {
 	const struct session *s = v->s;
-	const int64_t *ask = s->signatures[k->signature].ask, *room = v->room;
+	const int64_t *ask = f->ask, *room = v->counts->room;
 	uint32_t first = 0;
-	int64_t n = 0;
 
+	f->slots = f->gpu_slots = 0;
 	while (first + 1 < s->n_amounts && ask[first] <= 0)
 		first++;
-	for (uint32_t i = 0; i < s->n_nodes; i++, room += s->n_amounts)
+	for (uint32_t i = 0; i < s->n_nodes; i++, room += s->n_amounts) {
 		if (room[first] >= ask[first])
-			n += slots_of(v, k, i, room);
-	return n;
+			f->slots += slots_of(v, k, i, room);
+		f->gpu_slots += gpu_slots(ask[KAI_GPU], room[KAI_GPU]);
+	}
+}
+
+/* As it was counted before, but for nodes whose room became another one since. */
+static void follow_clean(const struct solver *v, const struct slot_kind *k, struct signature *f)
+{
+	const struct room_counts *c = v->counts;
+	uint32_t n_amounts = v->s->n_amounts;
+
+	for (uint32_t i = f->slots_at - 1; i < c->changes.n; i++) {
+		const int64_t *before = c->rows.v + (size_t)i * 2 * n_amounts, *after = before + n_amounts;
+
+		f->slots += slots_of(v, k, c->changes.v[i], after) - slots_of(v, k, c->changes.v[i], before);
+		f->gpu_slots +=
+			gpu_slots(f->ask[KAI_GPU], after[KAI_GPU]) - gpu_slots(f->ask[KAI_GPU], before[KAI_GPU]);
+	}
+}
+
+/* What filters allow a signature does not change in a cycle; where they look at other pods they are not asked here. */
+static void find_clean(struct solver *v, struct slot_kind *k)
+{
+	struct signature *f = &v->s->signatures[k->signature];
+	uint32_t n_changes = v->counts->changes.n;
+
+	if (f->slots_at == 0 || f->slots_apart != k->apart || n_changes - (f->slots_at - 1) > v->s->n_nodes / 2)
+		count_clean(v, k, f);
+	else
+		follow_clean(v, k, f);
+	f->slots_apart = k->apart;
+	f->slots_at = n_changes + 1;
+	k->clean = f->slots;
+}
+
+/* Nothing of it is kept. */
+static void count_gpu_slots(struct solver *v)
+{
+	const struct session *s = v->s;
+
+	v->clean_gpu_slots = 0;
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		v->clean_gpu_slots += gpu_slots(member_ask(s, v->want[0])[KAI_GPU],
+						v->counts->room[(size_t)i * s->n_amounts + KAI_GPU]);
 }
 
 void slots_begin(struct solver *v)
 {
-	struct session *s = v->s;
-
-	find_rooms(v);
-	v->slot_seen = mem_alloc((s->n_nodes + 1) * sizeof(*v->slot_seen));
-	if (s->en->config->looks_at_all)
+	if (v->s->en->config->looks_at_all) {
+		count_gpu_slots(v);
 		return;
+	}
 	find_kinds(v);
-	if (v->action == ACTION_CONSOLIDATE)
-		sum_spare(v);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		v->slot_kinds[k].clean = count_clean(v, &v->slot_kinds[k]);
+		find_clean(v, &v->slot_kinds[k]);
+	v->clean_gpu_slots = v->s->signatures[v->slot_kinds[0].signature].gpu_slots; /* the first of those it wants */
+}
+
+/* Whoever was looked at is there again. */
+static void give_back(struct solver *v)
+{
+	const struct session *s = v->s;
+
+	while (v->freed.n > 0) {
+		struct freed x = array_pop(&v->freed);
+		int64_t *room = v->counts->room + (size_t)x.node * s->n_amounts;
+
+		for (uint32_t a = 0; a < s->n_amounts; a++)
+			room[a] -= s->signatures[x.signature].ask[a];
+	}
 }
 
 void slots_end(struct solver *v)
 {
-	mem_free(v->room);
-	mem_free(v->slot_seen);
+	give_back(v);
 	array_free(&v->slot_nodes);
 	array_free(&v->freed);
 }
@@ -207,11 +241,7 @@ void slots_end(struct solver *v)
 
 void slots_afresh(struct solver *v)
 {
-	struct session *s = v->s;
-
-	for (uint32_t i = 0; i < v->freed.n; i++)
-		room_of(s, v->freed.v[i], v->room + (size_t)v->freed.v[i] * s->n_amounts);
-	v->freed.n = 0;
+	give_back(v);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].most = v->slot_kinds[k].clean;
 }
@@ -227,7 +257,7 @@ static bool cannot_move(const struct solver *v)
 	if (v->action != ACTION_CONSOLIDATE || v->n_slot_kinds == 0)
 		return false;
 	for (uint32_t a = 0; a < s->n_amounts; a++) {
-		int64_t left = v->spare[a];
+		int64_t left = (int64_t)v->counts->spare[a];
 
 		for (uint32_t i = 0; i < v->n_step && left >= 0; i++)
 			left -= member_ask(s, v->want[i])[a];
@@ -249,20 +279,22 @@ void slots_step(struct solver *v)
 void slots_free(struct solver *v, uint32_t member)
 {
 	struct session *s = v->s;
-	uint32_t node = s->members[member].node;
-	const int64_t *ask = member_ask(s, member);
+	const struct member *m = &s->members[member];
+	const int64_t *ask = s->signatures[m->signature].ask;
 	int64_t *room;
 
-	if (node == NONE || v->n_slot_kinds == 0)
+	if (m->node == NONE)
 		return;
-	room = v->room + (size_t)node * s->n_amounts;
+	room = v->counts->room + (size_t)m->node * s->n_amounts;
+	v->slots -= gpu_slots(v->need, room[KAI_GPU]);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		v->slot_kinds[k].most -= slots_of(v, &v->slot_kinds[k], node, room);
+		v->slot_kinds[k].most -= slots_of(v, &v->slot_kinds[k], m->node, room);
 	for (uint32_t a = 0; a < s->n_amounts; a++)
 		room[a] += ask[a];
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
-		v->slot_kinds[k].most += slots_of(v, &v->slot_kinds[k], node, room);
-	array_push(&v->freed, node);
+		v->slot_kinds[k].most += slots_of(v, &v->slot_kinds[k], m->node, room);
+	v->slots += gpu_slots(v->need, room[KAI_GPU]);
+	array_push(&v->freed, ((struct freed){m->node, m->signature}));
 }
 
 bool slots_could_do(const struct solver *v)
@@ -285,7 +317,7 @@ static uint32_t move_node(const struct session *s, uint32_t move)
 
 void slots_trial(struct solver *v, bool is_base)
 {
-	v->slot_stamp++;
+	v->counts->stamp++;
 	v->slot_nodes.n = 0;
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].now = is_base ? v->slot_kinds[k].clean : v->slot_kinds[k].base;
@@ -295,9 +327,9 @@ void slots_touch(struct solver *v, uint32_t node)
 {
 	int64_t room[RES_MAX];
 
-	if (node == NONE || v->n_slot_kinds == 0 || v->slot_seen[node] == v->slot_stamp)
+	if (node == NONE || v->n_slot_kinds == 0 || v->counts->seen[node] == v->counts->stamp)
 		return;
-	v->slot_seen[node] = v->slot_stamp;
+	v->counts->seen[node] = v->counts->stamp;
 	array_push(&v->slot_nodes, node);
 	room_of(v->s, node, room);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
@@ -347,7 +379,7 @@ bool slots_remain(struct solver *v, uint32_t first)
 {
 	const struct session *s = v->s;
 
-	v->slot_stamp++;
+	v->counts->stamp++;
 	for (uint32_t i = first; v->n_slot_kinds > 0 && i < s->moves.n;) {
 		uint32_t node = move_node(s, i);
 		int64_t room[RES_MAX];
@@ -355,9 +387,9 @@ bool slots_remain(struct solver *v, uint32_t first)
 		room_of(s, node, room);
 		for (; i < s->moves.n && move_node(s, i) == node; i++)
 			add_taken(s, room, s->members[s->moves.v[i].member].signature, 1);
-		if (v->slot_seen[node] != v->slot_stamp)
+		if (v->counts->seen[node] != v->counts->stamp)
 			count_taken(v, node, room);
-		v->slot_seen[node] = v->slot_stamp;
+		v->counts->seen[node] = v->counts->stamp;
 	}
 	return still_enough(v);
 }
@@ -366,7 +398,7 @@ bool slots_remain_lent(struct solver *v, uint32_t first)
 {
 	const struct session *s = v->s;
 
-	v->slot_stamp++;
+	v->counts->stamp++;
 	for (uint32_t i = first; v->n_slot_kinds > 0 && i < v->lent.n;) {
 		uint32_t node = v->lent.v[i].node;
 		int64_t room[RES_MAX];
@@ -374,9 +406,9 @@ bool slots_remain_lent(struct solver *v, uint32_t first)
 		room_of(s, node, room);
 		for (; i < v->lent.n && v->lent.v[i].node == node; i++)
 			add_taken(s, room, v->lent.v[i].signature, v->lent.v[i].n);
-		if (v->slot_seen[node] != v->slot_stamp)
+		if (v->counts->seen[node] != v->counts->stamp)
 			count_taken(v, node, room);
-		v->slot_seen[node] = v->slot_stamp;
+		v->counts->seen[node] = v->counts->stamp;
 	}
 	return still_enough(v);
 }

@@ -36,8 +36,8 @@ static void start_afresh(struct solver *v)
 	v->recorded_key = 0;
 	v->next_key = UINT64_C(1) << 32;
 	v->has_pushed_back = false;
-	quick_begin(v);
 	slots_afresh(v);
+	quick_begin(v);
 	solver_reset_base(v);
 	bits_copy(&v->kept_set, &v->base);
 	for (uint32_t i = 0; i < v->kept.n; i++)
@@ -189,12 +189,8 @@ static void find_base(struct solver *v)
 	v->base_is_all = all;
 	if (all)
 		bits_set_first(&v->base, s->n_nodes);
-	for (uint32_t i = 0; !all && i < s->n_nodes; i++) {
-		size_t at = (size_t)i * s->n_amounts + KAI_GPU;
-
-		if (s->idle[at] > 0 || s->soon[at] > 0)
-			bits_set(&v->base, i);
-	}
+	else
+		bits_copy(&v->base, &v->counts->with_gpus);
 }
 
 static void solver_free(struct solver *v)
@@ -207,7 +203,6 @@ static void solver_free(struct solver *v)
 	bits_free(&v->feasible);
 	bits_free(&v->trial_set);
 	mem_free(v->want);
-	mem_free(v->free_gpus);
 	mem_free(v->needs);
 	array_free(&v->batches);
 	array_free(&v->members);
@@ -250,7 +245,7 @@ static bool search(struct solver *v)
 	bool is_ok;
 
 	v->needs = mem_resize(NULL, v->n_want, sizeof(*v->needs));
-	v->free_gpus = mem_alloc((s->n_nodes + 1) * sizeof(*v->free_gpus));
+	v->counts = session_counts(s);
 	v->is_uniform = are_alike(s, v->want, v->n_want);
 	s->steps = 0;
 	find_base(v);

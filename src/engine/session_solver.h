@@ -41,6 +41,10 @@ struct slot_kind {	       /* members of one signature that a search wants to pla
 	int64_t clean, most, base, now;
 };
 
+struct freed { /* of one who was looked at */
+	uint32_t node, signature;
+};
+
 struct side {				/* session_sides.c */
 	struct share_side share;	/* in this trial */
 	struct share_side base;		/* with recorded victims gone alone */
@@ -114,20 +118,18 @@ struct solver {
 	ARRAY(bool) kept_goes;	   /* for each of them: it lost its place or moves */
 	ARRAY(uint32_t) workloads; /* scratch */
 	ARRAY(uint32_t) settled;   /* workloads that solver_settle_base made recorded, in order */
-	/* the quick look: free GPUs of each node with all candidates gone */
-	int64_t *free_gpus;
+	/* the quick look, at free GPUs of each node with all candidates gone */
 	int64_t need;	/* of every member, if they all want the same; else -1 */
 	int64_t slots;	/* how many of them there is room for */
 	int64_t *needs; /* of the step, largest first, if they differ */
 	/* room, of all amounts (session_slots.c) */
 	uint32_t n_slot_kinds; /* 0: nothing is left out */
 	struct slot_kind slot_kinds[SLOT_KINDS];
-	int64_t spare[RES_MAX]; /* room of all nodes before anybody is gone; for consolidation alone */
+	struct room_counts *counts; /* of all nodes before anybody is gone */
+	int64_t clean_gpu_slots; /* for how many GPUs are free before anybody is gone, if each wants what the first does */
 	bool base_is_all;
-	bool cannot_move;      /* a consolidation of which nothing can come: all would have to have room in the end */
-	int64_t *room;	       /* of each node, with everybody gone who was looked at */
-	ARRAY(uint32_t) freed; /* nodes where somebody of them is */
-	uint64_t slot_stamp, *slot_seen;
+	bool cannot_move; /* a consolidation of which nothing can come: all would have to have room in the end */
+	ARRAY(struct freed) freed;  /* who of them was counted as gone in counts->room */
 	ARRAY(uint32_t) slot_nodes; /* that the trial has changed */
 	uint32_t n_summed;	    /* of them: those whose room was looked at last */
 	/* who may be lost (session_sides.c) */
@@ -167,7 +169,7 @@ void slots_begin(struct solver *v); /* of a search; v->want is known */
 void slots_end(struct solver *v);
 void slots_afresh(struct solver *v);		    /* nobody was looked at */
 void slots_step(struct solver *v);		    /* v->n_step is one more than in the last */
-void slots_free(struct solver *v, uint32_t member); /* it was looked at */
+void slots_free(struct solver *v, uint32_t member); /* it was looked at; also for the quick look */
 bool slots_could_do(const struct solver *v);	    /* could it be enough if everybody looked at were gone? */
 void slots_trial(struct solver *v, bool is_base);   /* nobody is gone, or (not is_base) the recorded victims */
 void slots_touch(struct solver *v, uint32_t node);  /* before somebody on it goes */
