@@ -20,10 +20,10 @@ void heap_clear(struct heap *h)
 	h->next_seq = 0;
 }
 
-static bool comes_before(const struct heap *h, struct heap_item a, struct heap_item b)
+static inline bool comes_before(const struct heap *h, const struct heap_item *a, const struct heap_item *b)
 {
-	int c = h->cmp(h->ctx, a.id, b.id);
-	return c != 0 ? c < 0 : a.seq < b.seq;
+	int c = h->cmp(h->ctx, a->id, b->id);
+	return c != 0 ? c < 0 : a->seq < b->seq;
 }
 
 static void place(struct heap *h, uint32_t at, struct heap_item item)
@@ -37,7 +37,7 @@ static uint32_t sift_up(struct heap *h, uint32_t at, struct heap_item item)
 {
 	while (at > 0) {
 		uint32_t parent = (at - 1) / 2;
-		if (!comes_before(h, item, h->items.v[parent]))
+		if (!comes_before(h, &item, &h->items.v[parent]))
 			break;
 		place(h, at, h->items.v[parent]);
 		at = parent;
@@ -48,19 +48,21 @@ static uint32_t sift_up(struct heap *h, uint32_t at, struct heap_item item)
 
 static void sift_down(struct heap *h, uint32_t at, struct heap_item item)
 {
-	for (uint32_t child; (child = 2 * at + 1) < h->items.n; at = child) {
-		if (child + 1 < h->items.n && comes_before(h, h->items.v[child + 1], h->items.v[child]))
+	const struct heap_item *v = h->items.v;
+
+	for (uint32_t child, n = h->items.n; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && comes_before(h, &v[child + 1], &v[child]))
 			child++;
-		if (!comes_before(h, h->items.v[child], item))
+		if (!comes_before(h, &v[child], &item))
 			break;
-		place(h, at, h->items.v[child]);
+		place(h, at, v[child]);
 	}
 	place(h, at, item);
 }
 
 static void sift(struct heap *h, uint32_t at, struct heap_item item)
 {
-	if (sift_up(h, at, item) == at)
+	if (at == 0 || sift_up(h, at, item) == at)
 		sift_down(h, at, item);
 }
 

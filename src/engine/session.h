@@ -158,6 +158,7 @@ struct session_queue {
 	workload_list victims;	    /* workloads with active members, first to go first */
 	uint64_t share_stamp;
 	uint32_t share_index, n_shares;
+	uint64_t lent_stamp; /* its shares are kept for the end of this rehearsal */
 	uint32_t first_kind; /* of its workloads as victims; NONE */
 };
 
@@ -384,7 +385,13 @@ bool podset_before(const struct session *s, const struct session_podset *a, uint
 		   const struct session_podset *b, uint32_t active_b);
 /* Members to place next, into s->tasks: a gang up to its minimum, then one at a time. */
 void session_next_members(struct session *s, uint32_t workload, bool simulated);
-const double *workload_request(struct session *s, uint32_t workload);
+const double *workload_find_request(struct session *s, uint32_t workload);
+static inline const double *workload_request(struct session *s, uint32_t workload)
+{
+	const struct workload_fate *f = &s->fates[workload];
+
+	return f->knows_request ? f->request : workload_find_request(s, workload);
+}
 void session_list_workloads(struct session *s); /* all workloads into the lists of their queues */
 /* After workloads changed: those in s->moved, which bear this stamp as seen. */
 void session_relist(struct session *s, uint64_t stamp);

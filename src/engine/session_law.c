@@ -10,7 +10,7 @@ static bool is_lost(const struct session *s, uint32_t member)
 	return !is_in(s->members[member].status, SET_ACTIVE);
 }
 
-int solver_by_key(const void *a, const void *b, void *session)
+static int by_key(const void *a, const void *b, void *session)
 {
 	const struct session *s = session;
 	uint64_t x = s->searched[*(const uint32_t *)a].order_key, y = s->searched[*(const uint32_t *)b].order_key;
@@ -18,10 +18,19 @@ int solver_by_key(const void *a, const void *b, void *session)
 	return x < y ? -1 : x > y;
 }
 
-static void sort_new_workloads(struct solver *v)
+/* Mostly they are in order: candidates are, and those on a node are noted as they come. */
+static void sort_workloads(struct session *s, uint32_t *workloads, uint32_t n)
 {
-	if (v->new_workloads.n > 1)
-		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), solver_by_key, v->s);
+	for (uint32_t i = 1; i < n; i++)
+		if (s->searched[workloads[i - 1]].order_key > s->searched[workloads[i]].order_key) {
+			qsort_r(workloads, n, sizeof(*workloads), by_key, s);
+			return;
+		}
+}
+
+void solver_sort_new(struct solver *v)
+{
+	sort_workloads(v->s, v->new_workloads.v, v->new_workloads.n);
 }
 
 void solver_gone_workloads(struct solver *v)
@@ -38,11 +47,7 @@ void solver_gone_workloads(struct solver *v)
 		u->seen_stamp = stamp;
 		array_push(&v->workloads, s->members[v->gone.v[i]].workload);
 	}
-	for (uint32_t i = 1; i < v->workloads.n; i++)
-		if (solver_by_key(&v->workloads.v[i - 1], &v->workloads.v[i], s) > 0) {
-			qsort_r(v->workloads.v, v->workloads.n, sizeof(*v->workloads.v), solver_by_key, s);
-			return;
-		}
+	sort_workloads(s, v->workloads.v, v->workloads.n);
 }
 
 /* Consolidation: every victim must have a new place. */
@@ -195,7 +200,7 @@ static void gather_shares(struct solver *v)
 	if (v->all_lost && v->n_complex == 0) { /* what recorded victims hold is known */
 		for (uint32_t i = 0; i < v->base_shares.n; i++)
 			array_push(&v->shares, v->base_shares.v[i]);
-		sort_new_workloads(v);
+		solver_sort_new(v);
 		for (uint32_t i = 0; i < v->new_workloads.n; i++)
 			add_shares_of(v, v->new_workloads.v[i], &v->shares);
 	} else {
@@ -345,7 +350,7 @@ bool solver_is_lawful(struct solver *v)
 
 void solver_note_base_shares(struct solver *v)
 {
-	sort_new_workloads(v);
+	solver_sort_new(v);
 	for (uint32_t i = 0; i < v->new_workloads.n; i++)
 		add_shares_of(v, v->new_workloads.v[i], &v->base_shares);
 }

@@ -109,13 +109,11 @@ void session_next_members(struct session *s, uint32_t workload, bool simulated)
 	mem_free(is_taken);
 }
 
-const double *workload_request(struct session *s, uint32_t workload)
+const double *workload_find_request(struct session *s, uint32_t workload)
 {
 	const struct workload *u = &s->workloads[workload];
 	struct workload_fate *f = &s->fates[workload];
 
-	if (f->knows_request)
-		return f->request;
 	if (u->n_members == 1 && is_candidate(&s->members[s->podsets[u->first_podset].first], true))
 		return s->signatures[s->members[s->podsets[u->first_podset].first].signature].share;
 	session_next_members(s, workload, true);

@@ -18,6 +18,15 @@ static void note_change(struct session *s, uint32_t node)
 	array_push(&s->changes, node);
 }
 
+/* Most clusters have no amounts but the fixed ones. */
+static inline void add_to_row(int64_t *restrict row, const int64_t *restrict ask, int64_t times, uint32_t n)
+{
+	for (uint32_t a = 0; a < AMOUNTS_FIXED; a++)
+		row[a] += times * ask[a];
+	for (uint32_t a = AMOUNTS_FIXED; a < n; a++)
+		row[a] += times * ask[a];
+}
+
 static void account(struct session *s, uint32_t node, uint32_t member, enum member_status status, int sign)
 {
 	const int64_t *ask = member_ask(s, member);
@@ -25,10 +34,10 @@ static void account(struct session *s, uint32_t node, uint32_t member, enum memb
 	int64_t on_idle = status == IS_NOMINATED ? 0 : -sign;
 	int64_t on_soon = status == IS_LEAVING ? sign : status == IS_NOMINATED ? -sign : 0;
 
-	for (uint32_t a = 0; a < s->n_amounts; a++) {
-		idle[a] += on_idle * ask[a];
-		soon[a] += on_soon * ask[a];
-	}
+	if (on_idle != 0)
+		add_to_row(idle, ask, on_idle, s->n_amounts);
+	if (on_soon != 0)
+		add_to_row(soon, ask, on_soon, s->n_amounts);
 	s->n_freed += on_idle > 0;
 	note_change(s, node);
 }
@@ -147,10 +156,9 @@ void session_lend_room(struct session *s, uint32_t signature, uint32_t node, int
 	const int64_t *ask = s->signatures[signature].ask;
 	int64_t *idle = s->idle + (size_t)node * s->n_amounts, *soon = s->soon + (size_t)node * s->n_amounts;
 
-	for (uint32_t a = 0; a < s->n_amounts; a++)
-		soon[a] += (n_held - n) * ask[a];
-	for (uint32_t a = 0; n_held != 0 && a < s->n_amounts; a++)
-		idle[a] -= n_held * ask[a];
+	add_to_row(soon, ask, n_held - n, s->n_amounts);
+	if (n_held != 0)
+		add_to_row(idle, ask, -n_held, s->n_amounts);
 	s->n_freed += n_held < 0;
 	note_change(s, node);
 }

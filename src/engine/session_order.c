@@ -13,8 +13,19 @@
 
 /* ---- orders over queues ---- */
 
+/*
+ * Of waiting work: how a queue stood when an order began, and what that was worked out of. Once a trial was taken back
+ * that is the same again, for most queues.
+ */
+struct first_standing {
+	bool is_known;
+	double asked[KAI_RES], allocated[KAI_RES];
+	struct share_standing standing;
+};
+
 struct order_node {	      /* one queue */
 	uint64_t stamp;	      /* = order.stamp: is in it */
+	uint32_t parent;      /* the root of the order is that of top queues */
 	const uint32_t *list; /* leaf: of the queue, or a copy of it */
 	uint32_t at, n;
 	const struct order_item *extra; /* leaf: sorted */
@@ -30,7 +41,10 @@ struct order_node {	      /* one queue */
 	/* among its siblings, until its head or, of waiting work, anything in it or below changes */
 	struct share_standing standing;
 	uint64_t key;	      /* of the standing: who has a smaller one comes first */
-	uint64_t standing_at; /* session_queue.n_moves when it was worked out, and one more; 0: it is not known */
+	uint64_t standing_at; /* *n_moves when it was worked out, and one more; 0: it is not known */
+	const uint64_t *n_moves;
+	bool is_first; /* none was worked out since the order began */
+	struct first_standing first;
 	/* in a trial */
 	uint64_t touched;   /* = order.stamp: somebody below looks for room */
 	uint32_t n_touched; /* children of which that is true */
@@ -44,6 +58,7 @@ struct order {
 	order_filter filter;
 	void *ctx;
 	uint64_t stamp, trial;
+	uint32_t root;
 	struct order_node *nodes; /* one for each queue, and one for the root at the end */
 	/* the leaf popped last, if by that a workload was passed over, and what that asked for */
 	uint32_t passed, kind;
@@ -57,6 +72,9 @@ struct order {
 static int by_share(const void *order, uint32_t a, uint32_t b);
 static int by_item(const void *order, uint32_t a, uint32_t b);
 
+/* Victims are compared by what is settled, which stands still while they are looked for. */
+static const uint64_t never_moves;
+
 static struct order *order_of(struct session *s, enum order_role role)
 {
 	struct order *o = s->orders[role];
@@ -67,9 +85,13 @@ static struct order *order_of(struct session *s, enum order_role role)
 	o->s = s;
 	o->is_victims = role == ORDER_VICTIMS;
 	o->keeps_nothing = s->en->config->looks_at_all;
+	o->root = s->n_queues;
 	o->arena = arena_new(1 << 14);
 	o->nodes = mem_alloc((s->n_queues + 1) * sizeof(*o->nodes));
 	for (uint32_t i = 0; i <= s->n_queues; i++) {
+		o->nodes[i].parent =
+			i < s->n_queues && s->shares[i].parent != SHARE_NO_QUEUE ? s->shares[i].parent : s->n_queues;
+		o->nodes[i].n_moves = o->is_victims || i == s->n_queues ? &never_moves : &s->queues[i].n_moves;
 		heap_init(&o->nodes[i].pushed, by_item, o);
 		heap_init(&o->nodes[i].children, by_share, o);
 	}
@@ -229,26 +251,51 @@ static uint64_t key_of(const struct share_standing *x)
 	       (uint64_t)((int64_t)INT32_MAX - x->q->priority) << 1 | x->is_forbidden;
 }
 
+/* In one cycle nothing else changes that it depends on. */
+static bool stands_as_at_first(const struct first_standing *f, const struct share_sibling *t)
+{
+	for (uint32_t r = KAI_RES; r-- > 0;) /* GPUs come first, and are seldom what differs */
+		if (f->asked[r] != t->request[r] || f->allocated[r] != t->q->r[r].allocated)
+			return false;
+	return f->is_known;
+}
+
+static void keep_first(struct order_node *n, const struct share_sibling *t)
+{
+	n->first.is_known = true;
+	n->first.standing = n->standing;
+	for (uint32_t r = 0; r < KAI_RES; r++) {
+		n->first.asked[r] = t->request[r];
+		n->first.allocated[r] = t->q->r[r].allocated;
+	}
+}
+
 static struct order_node *find_standing(struct order *o, uint32_t queue)
 {
 	struct order_node *n = &o->nodes[queue];
+	bool may_keep = !o->is_victims && !o->keeps_nothing;
 	double sum[KAI_RES];
 	struct share_sibling t;
 
 	sibling_of(o->s, o, queue, sum, &t);
-	n->standing = share_standing(&t, o->s->queues[queue].may, o->s->total);
+	if (may_keep && stands_as_at_first(&n->first, &t)) {
+		n->standing = n->first.standing;
+	} else {
+		n->standing = share_standing(&t, o->s->queues[queue].may, o->s->total);
+		if (may_keep && n->is_first)
+			keep_first(n, &t);
+	}
+	n->is_first = false;
 	n->key = key_of(&n->standing);
-	n->standing_at = o->s->queues[queue].n_moves + 1;
+	n->standing_at = o->keeps_nothing ? 0 : *n->n_moves + 1;
 	return n;
 }
 
-/* Victims are compared by what is settled, which stands still while they are looked for. */
 static inline struct order_node *with_standing(struct order *o, uint32_t queue)
 {
 	struct order_node *n = &o->nodes[queue];
-	bool is_good = o->is_victims ? n->standing_at != 0 : n->standing_at == o->s->queues[queue].n_moves + 1;
 
-	return is_good && !o->keeps_nothing ? n : find_standing(o, queue);
+	return n->standing_at == *n->n_moves + 1 ? n : find_standing(o, queue);
 }
 
 /* For the heaps of siblings. */
@@ -268,17 +315,15 @@ static int by_share(const void *order, uint32_t a, uint32_t b)
 }
 
 /* Of the queue and those above it, which are compared by what stands first below them. */
-static void forget_standing(const struct session *s, struct order *o, uint32_t queue)
+static void forget_standing(struct order *o, uint32_t queue)
 {
-	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
+	for (uint32_t q = queue; q != o->root; q = o->nodes[q].parent)
 		o->nodes[q].standing_at = 0;
 }
 
-static struct order_node *parent_node(const struct session *s, struct order *o, uint32_t queue)
+static struct order_node *parent_node(struct order *o, uint32_t queue)
 {
-	uint32_t p = s->shares[queue].parent;
-
-	return &o->nodes[p == SHARE_NO_QUEUE ? s->n_queues : p];
+	return &o->nodes[o->nodes[queue].parent];
 }
 
 static void node_reset(struct order *o, struct order_node *n)
@@ -291,7 +336,7 @@ static void node_reset(struct order *o, struct order_node *n)
 	heap_clear(&n->pushed);
 	heap_clear(&n->children);
 	n->may_sink = n->knows_head = false;
-	n->is_compared = true;
+	n->is_compared = n->is_first = true;
 	n->standing_at = 0;
 	n->n_touched = 0;
 	memset(n->popped, 0, sizeof(n->popped));
@@ -353,7 +398,7 @@ static bool is_empty(struct session *s, struct order *o, struct order_node *n)
 /* Children stand after their parents, so from the end on each queue is complete when it is reached. */
 static void link_queues(struct session *s, struct order *o)
 {
-	struct order_node *root = &o->nodes[s->n_queues];
+	struct order_node *root = &o->nodes[o->root];
 
 	if (root->stamp != o->stamp)
 		node_reset(o, root);
@@ -362,7 +407,7 @@ static void link_queues(struct session *s, struct order *o)
 
 		if (n->stamp != o->stamp || is_empty(s, o, n))
 			continue;
-		p = parent_node(s, o, i);
+		p = parent_node(o, i);
 		if (p->stamp != o->stamp)
 			node_reset(o, p);
 		heap_push(&p->children, i);
@@ -371,10 +416,10 @@ static void link_queues(struct session *s, struct order *o)
 
 /* ---- a trial: only queues that matter ---- */
 
-static void touch_path(struct session *s, struct order *o, uint32_t leaf)
+static void touch_path(struct order *o, uint32_t leaf)
 {
-	for (uint32_t q = leaf; q != SHARE_NO_QUEUE && o->nodes[q].touched != o->stamp; q = s->shares[q].parent) {
-		struct order_node *p = parent_node(s, o, q);
+	for (uint32_t q = leaf; q != o->root && o->nodes[q].touched != o->stamp; q = o->nodes[q].parent) {
+		struct order_node *p = parent_node(o, q);
 
 		o->nodes[q].touched = o->stamp;
 		if (p->stamp != o->stamp)
@@ -440,7 +485,7 @@ static bool stays_first(struct session *s, struct order *o)
 	for (uint32_t q = o->asker; q != SHARE_NO_QUEUE; q = s->shares[q].parent) {
 		const struct share_sibling t = {&s->shares[q], most, nothing};
 		const struct share_standing x = share_standing(&t, s->queues[q].may, s->total);
-		const struct heap *h = &parent_node(s, o, q)->children;
+		const struct heap *h = &parent_node(o, q)->children;
 
 		if (heap_peek(h) != q)
 			return false;
@@ -463,22 +508,22 @@ static void pass_to_asker(struct session *s, struct order *o)
 	struct order_node *leaf = &o->nodes[o->asker];
 
 	if (leaf->n_extra > 1 || !stays_first(s, o)) {
-		s->place_matters |= leaf->n_extra > 1 || parent_node(s, o, o->asker)->is_compared;
+		s->place_matters |= leaf->n_extra > 1 || parent_node(o, o->asker)->is_compared;
 		s->kinds_matter = true;
 		return;
 	}
 	leaf->at = place_in_list(s, leaf, leaf->at, leaf->extra);
 	leaf->knows_head = false;
-	forget_standing(s, o, o->asker);
+	forget_standing(o, o->asker);
 }
 
 static void link_trial(struct session *s, struct order *o, const struct order_item *extra, uint32_t n_extra)
 {
-	struct order_node *root = &o->nodes[s->n_queues];
+	struct order_node *root = &o->nodes[o->root];
 
 	node_reset(o, root);
 	for (uint32_t i = 0; i < n_extra; i++) {
-		touch_path(s, o, s->workloads[extra[i].workload].queue);
+		touch_path(o, s->workloads[extra[i].workload].queue);
 		if (extra[i].entry == TRIAL_ASKS)
 			o->asker = s->workloads[extra[i].workload].queue;
 	}
@@ -520,7 +565,7 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
  */
 static uint32_t first_leaf(struct session *s, struct order *o)
 {
-	struct order_node *p = &o->nodes[s->n_queues];
+	struct order_node *p = &o->nodes[o->root];
 	bool is_compared = false; /* p, with others */
 
 	o->is_steady = !o->keeps_nothing;
@@ -532,7 +577,7 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 			if (p->children.items.n > 1)
 				heap_update(&p->children, q);
 			n->may_sink = false;
-			forget_standing(s, o, s->shares[q].parent);
+			forget_standing(o, o->nodes[q].parent);
 			o->is_steady &= !is_compared || heap_peek(&p->children) == q;
 		} else if (n->children.items.n == 0) {
 			return q;
@@ -543,11 +588,12 @@ static uint32_t first_leaf(struct session *s, struct order *o)
 	}
 }
 
-static void note_change(const struct session *s, struct order *o, uint32_t queue)
+static void note_change(struct order *o, uint32_t queue)
 {
-	for (uint32_t q = queue; q != SHARE_NO_QUEUE; q = s->shares[q].parent)
+	for (uint32_t q = queue; q != o->root; q = o->nodes[q].parent) {
 		o->nodes[q].may_sink = true;
-	forget_standing(s, o, queue);
+		o->nodes[q].standing_at = 0;
+	}
 }
 
 /*
@@ -574,10 +620,10 @@ static uint32_t after_alike(const struct session *s, struct order *o, const stru
 /* Leaves in which nobody is left, and queues without leaves, from this one upwards. The first that is not empty. */
 static uint32_t drop_empty(struct session *s, struct order *o, uint32_t queue)
 {
-	while (queue != SHARE_NO_QUEUE && is_empty(s, o, &o->nodes[queue])) {
-		heap_pop(&parent_node(s, o, queue)->children);
-		queue = s->shares[queue].parent;
-		forget_standing(s, o, queue);
+	while (queue != o->root && is_empty(s, o, &o->nodes[queue])) {
+		heap_pop(&parent_node(o, queue)->children);
+		queue = o->nodes[queue].parent;
+		forget_standing(o, queue);
 	}
 	return queue;
 }
@@ -588,7 +634,7 @@ static uint32_t drop_empty(struct session *s, struct order *o, uint32_t queue)
  */
 static uint32_t pass_siblings(struct session *s, struct order *o, uint32_t parent)
 {
-	while (parent != SHARE_NO_QUEUE && o->nodes[parent].children.items.n > 0) {
+	while (parent != o->root && o->nodes[parent].children.items.n > 0) {
 		uint32_t q = heap_peek(&o->nodes[parent].children);
 		struct order_node *leaf = &o->nodes[q];
 		struct order_item item;
@@ -608,13 +654,13 @@ static uint32_t pass_siblings(struct session *s, struct order *o, uint32_t paren
 /* Somebody of the leaf who looks for room was popped. */
 static void after_extra(struct session *s, struct order *o, struct order_node *leaf, const struct order_item *item)
 {
-	const struct order_node *asked = parent_node(s, o, o->asker);
+	const struct order_node *asked = parent_node(o, o->asker);
 
 	o->passed = NONE;
 	if (o->trial == 0 || o->keeps_nothing)
 		return;
 	s->place_matters |= item->entry != TRIAL_ASKS && asked->is_compared;
-	if (leaf->extra_at == leaf->n_extra && !parent_node(s, o, s->workloads[item->workload].queue)->is_compared)
+	if (leaf->extra_at == leaf->n_extra && !parent_node(o, s->workloads[item->workload].queue)->is_compared)
 		leaf->n = leaf->at; /* whoever only waits in it matters to nobody any more */
 }
 
@@ -625,7 +671,7 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	bool is_passed = false;
 	uint32_t q, was;
 
-	if (o->nodes[s->n_queues].children.items.n == 0)
+	if (o->nodes[o->root].children.items.n == 0)
 		return false;
 	q = first_leaf(s, o);
 	leaf = &o->nodes[q];
@@ -653,9 +699,9 @@ bool order_pop(struct session *s, enum order_role role, struct order_item *ret)
 	}
 	was = q;
 	q = drop_empty(s, o, q);
-	if (o->is_steady && is_passed && q == s->shares[was].parent)
+	if (o->is_steady && is_passed && q == o->nodes[was].parent)
 		q = pass_siblings(s, o, q);
-	note_change(s, o, q);
+	note_change(o, q);
 	return true;
 }
 
@@ -667,10 +713,10 @@ void order_push(struct session *s, enum order_role role, struct order_item item)
 	array_push(&o->pushed, item);
 	heap_push(&o->nodes[q].pushed, o->pushed.n - 1);
 	o->nodes[q].knows_head = false;
-	forget_standing(s, o, q);
-	for (; q != SHARE_NO_QUEUE && !heap_has(&parent_node(s, o, q)->children, q); q = s->shares[q].parent)
-		heap_push(&parent_node(s, o, q)->children, q);
-	note_change(s, o, s->workloads[item.workload].queue);
+	forget_standing(o, q);
+	for (; q != SHARE_NO_QUEUE && !heap_has(&parent_node(o, q)->children, q); q = s->shares[q].parent)
+		heap_push(&parent_node(o, q)->children, q);
+	note_change(o, s->workloads[item.workload].queue);
 }
 
 /* ---- what is left of a victim ---- */

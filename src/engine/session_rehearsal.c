@@ -35,6 +35,8 @@ void rehearsal_step(struct solver *v)
 void rehearsal_end(struct solver *v)
 {
 	array_free(&v->lent);
+	array_free(&v->lent_shares);
+	array_free(&v->room_nodes);
 	array_free(&v->rooms.items);
 	array_free(&v->base_workloads);
 }
@@ -98,9 +100,11 @@ static bool step_is_plain(struct solver *v)
 			return false;
 	solver_gone_workloads(v);
 	v->base_workloads.n = 0;
+	v->base_is_singles = true;
 	for (uint32_t i = 0; i < v->workloads.n; i++) {
 		if (!is_plain(v, v->workloads.v[i]))
 			return false;
+		v->base_is_singles &= s->workloads[v->workloads.v[i]].n_members == 1;
 		array_push(&v->base_workloads, v->workloads.v[i]);
 	}
 	room_order_keep(v->s, KAI_CPU, &v->rooms);
@@ -141,6 +145,7 @@ static bool find_gone(struct solver *v, uint32_t node)
 	const struct session_node *n = node == NONE ? NULL : &s->nodes[node];
 
 	v->new_workloads.n = 0;
+	v->are_singles = v->base_is_singles;
 	if (n == NULL || n->by_node_stamp != v->stamp)
 		return true;
 	fetch_all(v, n->first_by_node);
@@ -152,22 +157,78 @@ static bool find_gone(struct solver *v, uint32_t node)
 				continue;
 			if (v->batches.v[b].n != s->workloads[workload].n_members || !is_plain(v, workload))
 				return false;
+			v->are_singles &= s->workloads[workload].n_members == 1;
 			array_push(&v->new_workloads, workload);
 		}
 	}
 	return true;
 }
 
-static void lend_share(struct session *s, uint32_t member, int32_t n)
+/* Shares of queues as they were before the rehearsal. */
+static void keep_shares(struct solver *v, uint32_t queue)
 {
-	const struct member *m = &s->members[member];
+	struct session *s = v->s;
 
-	session_lend_share(s, m->signature, s->workloads[m->workload].queue, m->is_core, n);
+	for (uint32_t q = queue; q != SHARE_NO_QUEUE && s->queues[q].lent_stamp != v->lent_stamp;
+	     q = s->shares[q].parent) {
+		struct lent_share x = {.queue = q};
+
+		s->queues[q].lent_stamp = v->lent_stamp;
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			x.allocated[r] = s->shares[q].r[r].allocated;
+			x.allocated_core[r] = s->shares[q].r[r].allocated_core;
+		}
+		array_push(&v->lent_shares, x);
+	}
+}
+
+static void lend_share(struct solver *v, uint32_t workload, uint32_t signature, bool is_core, int32_t n)
+{
+	uint32_t queue = v->s->workloads[workload].queue;
+
+	keep_shares(v, queue);
+	session_lend_share(v->s, signature, queue, is_core, n);
+}
+
+static void return_shares(struct solver *v)
+{
+	struct session *s = v->s;
+
+	while (v->lent_shares.n > 0) {
+		struct lent_share x = array_pop(&v->lent_shares);
+
+		s->queues[x.queue].n_moves++;
+		for (uint32_t r = 0; r < KAI_RES; r++) {
+			s->shares[x.queue].r[r].allocated = x.allocated[r];
+			s->shares[x.queue].r[r].allocated_core = x.allocated_core[r];
+		}
+	}
+}
+
+/* Of those who go most are alike, and on one node: their room is lent at once. */
+static void lend_taken(struct solver *v, struct lent x)
+{
+	if (x.n == 0)
+		return;
+	slots_touch(v, x.node);
+	session_lend_room(v->s, x.signature, x.node, x.n, x.n_held);
+	array_push(&v->lent, x);
+}
+
+static void take_room(struct solver *v, struct lent *all, uint32_t signature, uint32_t node, bool is_held)
+{
+	if (all->node != node || all->signature != signature) {
+		lend_taken(v, *all);
+		*all = (struct lent){.node = node, .signature = signature};
+	}
+	all->n--;
+	all->n_held += is_held;
 }
 
 static void take_away(struct solver *v)
 {
 	struct session *s = v->s;
+	struct lent all = {.node = NONE};
 
 	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
 		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
@@ -176,16 +237,15 @@ static void take_away(struct solver *v)
 		uint32_t first = first_member(s, v->new_workloads.v[i]);
 		uint32_t signature = s->members[first].signature;
 
-		for (uint32_t k = first; k < first + u->n_members; k++) {
-			slots_touch(v, s->members[k].node);
-			session_lend_room(s, signature, s->members[k].node, -1, f->is_held && is_held(s, k));
-		}
-		lend_share(s, first, -(int32_t)u->n_members);
+		for (uint32_t k = first; k < first + u->n_members; k++)
+			take_room(v, &all, signature, s->members[k].node, f->is_held && is_held(s, k));
+		lend_share(v, v->new_workloads.v[i], signature, s->members[first].is_core, -(int32_t)u->n_members);
 		solver_note_signature(v, signature);
 		for (uint32_t r = 0; r < KAI_RES; r++)
 			fate->request[r] = u->n_members * s->signatures[signature].share[r];
 		fate->knows_request = true;
 	}
+	lend_taken(v, all);
 }
 
 static void give_back(struct solver *v, uint32_t mark)
@@ -198,32 +258,14 @@ static void give_back(struct solver *v, uint32_t mark)
 }
 
 /* And all that was lent is returned. */
-static void put_back(struct solver *v, uint64_t stamp)
+static void put_back(struct solver *v)
 {
 	struct session *s = v->s;
 
 	give_back(v, 0);
-	for (uint32_t i = 0; i < v->items.n; i++) {
-		uint32_t workload = v->items.v[i].workload;
-
-		if (s->searched[workload].has_room != stamp)
-			continue;
-		if (workload == v->workload)
-			lend_share(s, v->want[0], -(int32_t)v->n_step);
-		else
-			lend_share(s, first_member(s, workload), -(int32_t)s->workloads[workload].n_members);
-	}
-	for (uint32_t i = 0; i < v->new_workloads.n; i++) {
-		const struct workload *u = &s->workloads[v->new_workloads.v[i]];
-		const struct workload_search *f = search_of(s, u);
-		uint32_t first = first_member(s, v->new_workloads.v[i]);
-
-		for (uint32_t k = first; k < first + u->n_members; k++)
-			session_lend_room(s, s->members[first].signature, s->members[k].node, 1,
-					  -(f->is_held && is_held(s, k)));
-		lend_share(s, first, (int32_t)u->n_members);
+	return_shares(v);
+	for (uint32_t i = 0; i < v->new_workloads.n; i++)
 		s->fates[v->new_workloads.v[i]].knows_request = false;
-	}
 	v->new_workloads.n = 0;
 	v->signatures.n = v->n_base_signatures;
 	s->room_stamp++;
@@ -243,18 +285,37 @@ static bool may_use(const struct solver *v, const struct seekers *x, uint32_t i,
 }
 
 /* mark: from there on it is of the same workload. */
-static void lend(struct solver *v, uint32_t mark, const struct seekers *x, uint32_t i, uint32_t node)
+static void lend(struct solver *v, uint32_t mark, const struct seekers *x, uint32_t node, int32_t n, int32_t n_held)
 {
-	const struct session *s = v->s;
-	int32_t n_held = x->is_held && s->members[x->first + i].node == node ? -is_held(s, x->first + i) : 0;
-
-	session_lend_room(v->s, x->signature, node, 1, n_held);
+	session_lend_room(v->s, x->signature, node, n, n_held);
 	if (v->lent.n > mark && array_last(&v->lent).node == node) {
-		array_last(&v->lent).n++;
+		array_last(&v->lent).n += n;
 		array_last(&v->lent).n_held += n_held;
 	} else {
-		array_push(&v->lent, ((struct lent){node, x->signature, 1, n_held}));
+		array_push(&v->lent, ((struct lent){node, x->signature, n, n_held}));
 	}
+}
+
+static void lend_one(struct solver *v, uint32_t mark, const struct seekers *x, uint32_t i, uint32_t node)
+{
+	const struct session *s = v->s;
+	bool was_here = x->is_held && s->members[x->first + i].node == node;
+
+	lend(v, mark, x, node, 1, was_here ? -is_held(s, x->first + i) : 0);
+}
+
+/* How many that ask for this the node has room for, which it has for one. */
+static uint32_t n_fitting(const struct session *s, const int64_t *ask, uint32_t node, uint32_t most)
+{
+	size_t at = (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; most > 1 && a < s->n_amounts; a++) {
+		int64_t room = s->idle[at + a] + s->soon[at + a];
+
+		if (ask[a] > 0 && room / ask[a] < most)
+			most = (uint32_t)(room / ask[a]);
+	}
+	return most;
 }
 
 /* From the fullest node on. How many found room; fewer: one may not return to a node, or there is no more. */
@@ -264,8 +325,16 @@ static uint32_t fill(struct solver *v, const struct seekers *x)
 	const struct room_order *o = session_by_room(s, KAI_CPU, false);
 	uint32_t at = room_order_from(o, s->signatures[x->signature].ask[KAI_CPU]), node, mark = v->lent.n, i = 0;
 
-	for (; i < x->n && (node = session_walk(s, o, x->signature, &at)) != NONE && may_use(v, x, i, node); i++)
-		lend(v, mark, x, i, node);
+	while (i < x->n && (node = session_walk(s, o, x->signature, &at)) != NONE && may_use(v, x, i, node)) {
+		uint32_t n =
+			x->has_copies || x->is_held ? 1 : n_fitting(s, s->signatures[x->signature].ask, node, x->n - i);
+
+		if (n == 1)
+			lend_one(v, mark, x, i, node);
+		else
+			lend(v, mark, x, node, (int32_t)n, 0);
+		i += n;
+	}
 	s->steps += i;
 	return i;
 }
@@ -305,7 +374,7 @@ static bool find_room(struct solver *v, const struct seekers *x, uint32_t i)
 	if (!is_any)
 		f->no_room = s->room_stamp;
 	if (node != NONE)
-		lend(v, v->lent.n, x, i, node);
+		lend_one(v, v->lent.n, x, i, node);
 	return node != NONE;
 }
 
@@ -323,7 +392,7 @@ static bool find_rooms(struct solver *v, const struct seekers *x, uint64_t stamp
 			give_back(v, mark);
 			return false;
 		}
-	session_lend_share(s, x->signature, s->workloads[x->workload].queue, x->is_core, (int32_t)x->n);
+	lend_share(v, x->workload, x->signature, x->is_core, (int32_t)x->n);
 	s->searched[x->workload].has_room = stamp;
 	return true;
 }
@@ -350,6 +419,75 @@ static bool workload_finds_rooms(struct solver *v, uint32_t workload, uint64_t s
 			  stamp);
 }
 
+/* For how many of the signature there is room, up to so many, and on which nodes. */
+static uint32_t count_room(struct solver *v, uint32_t signature, uint32_t most)
+{
+	struct session *s = v->s;
+	const int64_t *ask = s->signatures[signature].ask;
+	const struct room_order *o = session_by_room(s, KAI_CPU, false);
+	uint32_t at = room_order_from(o, ask[KAI_CPU]), node, n = 0;
+
+	v->room_nodes.n = 0;
+	for (; n < most && (node = session_walk(s, o, signature, &at)) != NONE; at++) {
+		n += n_fitting(s, ask, node, most - n);
+		array_push(&v->room_nodes, node);
+	}
+	return n;
+}
+
+/* May all who look for room use all nodes that have any? Some have been on others before. */
+static bool may_use_all(const struct solver *v)
+{
+	const struct session *s = v->s;
+
+	for (uint32_t i = 0; i < v->items.n; i++) {
+		uint32_t workload = v->items.v[i].workload;
+
+		if (workload == v->workload || !s->searched[workload].has_copies)
+			continue;
+		for (uint32_t k = 0; k < v->room_nodes.n; k++)
+			if (!session_may_return(v->s, first_member(s, workload), v->room_nodes.v[k]))
+				return false;
+	}
+	return true;
+}
+
+/*
+ * The workload has room. If the others are alike, each of them is one and may go where room is, it does not matter
+ * which of them is where, but only how many have room: that is counted instead of given out. Steps are those of
+ * find_room. False: they are not.
+ */
+static bool let_singles_look(struct solver *v, uint32_t looked, uint64_t stamp)
+{
+	struct session *s = v->s;
+	uint32_t signature = v->signatures.v[0], left;
+	struct order_item item;
+
+	if (!v->are_singles || v->signatures.n != 1)
+		return false;
+	left = count_room(v, signature, v->items.n - looked);
+	if (!may_use_all(v))
+		return false;
+	while (looked < v->items.n && order_pop(s, ORDER_TRIAL, &item)) {
+		bool is_core, is_allowed;
+
+		if (item.entry == NONE)
+			continue;
+		looked++;
+		is_core = s->members[first_member(s, item.workload)].is_core;
+		is_allowed = session_queue_allows(s, item.workload, signature, is_core, 1);
+		s->steps += is_allowed;
+		if (left == 0)
+			break;
+		if (!is_allowed)
+			continue;
+		left--;
+		lend_share(v, item.workload, signature, is_core, 1);
+		s->searched[item.workload].has_room = stamp;
+	}
+	return true;
+}
+
 /* As in a trial (session_trial.c). False: the workload found no room. */
 static bool let_them_look(struct solver *v, uint64_t stamp)
 {
@@ -369,6 +507,8 @@ static bool let_them_look(struct solver *v, uint64_t stamp)
 				return false;
 			is_done = true;
 			if (solver_finds_nobody_room(v, NULL))
+				return true;
+			if (let_singles_look(v, looked, stamp))
 				return true;
 			continue;
 		}
@@ -391,8 +531,7 @@ static bool is_refused(struct solver *v, uint64_t stamp, struct share_verdict *w
 	for (uint32_t i = 0; i < v->base_workloads.n; i++)
 		if (s->searched[v->base_workloads.v[i]].has_room != stamp)
 			array_push(&v->workloads, v->base_workloads.v[i]);
-	if (v->new_workloads.n > 1)
-		qsort_r(v->new_workloads.v, v->new_workloads.n, sizeof(*v->new_workloads.v), solver_by_key, s);
+	solver_sort_new(v);
 	for (uint32_t i = 0; i < v->new_workloads.n; i++)
 		if (s->searched[v->new_workloads.v[i]].has_room != stamp)
 			array_push(&v->workloads, v->new_workloads.v[i]);
@@ -410,6 +549,7 @@ enum rehearsal rehearse(struct solver *v, uint32_t node, struct share_verdict *w
 		return MAY_WORK;
 	}
 	changes_from = room_order_at(s, KAI_CPU);
+	v->lent_stamp = ++s->stamp;
 	slots_trial(v, false);
 	take_away(v);
 	if (slots_are_enough(v)) {
@@ -420,7 +560,7 @@ enum rehearsal rehearse(struct solver *v, uint32_t node, struct share_verdict *w
 		if (let_them_look(v, stamp))
 			ret = v->action == ACTION_RECLAIM && is_refused(v, stamp, why) ? IS_REFUSED : MAY_WORK;
 	}
-	put_back(v, stamp);
+	put_back(v);
 	room_order_restore(s, KAI_CPU, &v->rooms, changes_from);
 	return ret;
 }

@@ -64,6 +64,11 @@ struct lent { /* room that somebody takes in a rehearsal */
 	int32_t n, n_held; /* as session_lend_room has it */
 };
 
+struct lent_share { /* of a queue, before a rehearsal */
+	uint32_t queue;
+	double allocated[KAI_RES], allocated_core[KAI_RES];
+};
+
 typedef ARRAY(struct order_item) item_list;
 typedef ARRAY(struct share_batch) share_list;
 
@@ -144,11 +149,15 @@ struct solver {
 	double free_share[KAI_RES]; /* before anybody is gone */
 	uint32_t touched_level;	    /* the innermost of this trial's */
 	/* trials that are rehearsed (session_rehearsal.c) */
-	bool may_rehearse;	 /* in this search */
-	bool is_rehearsing;	 /* new_workloads are counted as gone, and are not */
-	uint8_t rehearsal_state; /* of the step: enum in session_rehearsal.c */
-	uint32_t n_failed;	 /* trials of this search that were made in vain */
-	ARRAY(struct lent) lent;
+	bool may_rehearse;		   /* in this search */
+	bool is_rehearsing;		   /* new_workloads are counted as gone, and are not */
+	bool base_is_singles, are_singles; /* recorded victims; all that are gone: workloads of one member each */
+	uint8_t rehearsal_state;	   /* of the step: enum in session_rehearsal.c */
+	uint32_t n_failed;		   /* trials of this search that were made in vain */
+	ARRAY(struct lent) lent;	   /* first what those who go leave (n is negative), then what is taken */
+	ARRAY(struct lent_share) lent_shares;
+	uint64_t lent_stamp;
+	ARRAY(uint32_t) room_nodes;	/* that have any, once the workload has room */
 	struct room_memory rooms;	/* with recorded victims gone */
 	ARRAY(uint32_t) base_workloads; /* recorded ones, in their order */
 };
@@ -227,8 +236,7 @@ enum { REFUSALS_NOTED = 64 }; /* of one search: by then everybody who matters wa
 void solver_gone_workloads(struct solver *v);
 /* Would shares refuse that these workloads are lost as a whole, each of members that are alike? */
 bool solver_shares_refuse(struct solver *v, const uint32_t *lost, uint32_t n, struct share_verdict *why);
-/* By what order workloads are counted. */
-int solver_by_key(const void *a, const void *b, void *session);
+void solver_sort_new(struct solver *v); /* v->new_workloads, as workloads are counted */
 /* How the trial stands in the session, may it? */
 bool solver_is_lawful(struct solver *v);
 /* What those taken away since the last recorded ones hold belongs to what later trials begin with. */

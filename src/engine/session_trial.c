@@ -95,13 +95,55 @@ static struct order_item item_of_gone(const struct session *s, uint32_t workload
 	return (struct order_item){workload, TRIAL_LOST, s->podsets[u->first_podset].min > 0 ? 0 : 1};
 }
 
+enum { FEW_ITEMS = 64 };
+
+/* Those of one queue mostly stand as they should already, so the queues decide where one goes. */
+static void insert_items(struct session *s, item_list *items)
+{
+	uint32_t queues[FEW_ITEMS];
+
+	for (uint32_t i = 0; i < items->n; i++) {
+		struct order_item x = items->v[i];
+		uint32_t queue = s->workloads[x.workload].queue, k = i;
+
+		for (; k > 0 && queues[k - 1] >= queue; k--) {
+			if (queues[k - 1] == queue && item_cmp(&items->v[k - 1], &x, s) <= 0)
+				break;
+			items->v[k] = items->v[k - 1];
+			queues[k] = queues[k - 1];
+		}
+		items->v[k] = x;
+		queues[k] = queue;
+	}
+}
+
 static void sort_items(struct session *s, item_list *items)
 {
+	if (items->n <= FEW_ITEMS) {
+		insert_items(s, items);
+		return;
+	}
 	for (uint32_t i = 1; i < items->n; i++)
 		if (item_cmp(&items->v[i - 1], &items->v[i], s) > 0) {
 			qsort_r(items->v, items->n, sizeof(*items->v), item_cmp, s);
 			return;
 		}
+}
+
+/* The others are sorted. */
+static void add_sorted(struct session *s, item_list *items, struct order_item item)
+{
+	uint32_t lo = 0, hi = items->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (item_cmp(&items->v[mid], &item, s) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	array_insert(items, lo, item);
 }
 
 /* Workloads that lost something since the recorded ones. Backwards: candidates come in the opposite order. */
@@ -158,8 +200,7 @@ static void gather_items(struct solver *v)
 	} else {
 		sort_in_late(v);
 		gather_new(v);
-		array_push(&v->new_items, ((struct order_item){v->workload, TRIAL_ASKS, 0}));
-		sort_items(s, &v->new_items);
+		add_sorted(s, &v->new_items, (struct order_item){v->workload, TRIAL_ASKS, 0});
 		merge_items(v, &v->base_items, &v->new_items, &v->items);
 	}
 	s->searched[v->workload].in_trial = s->stamp;
