@@ -162,18 +162,13 @@ struct session_queue {
 	uint32_t first_kind; /* of its workloads as victims; NONE */
 };
 
-struct room_item {
-	double room;
-	uint32_t node;
-};
-
 /* Nodes that have room, by their room of one resource, of equal ones by name (session_rooms.c). */
 struct room_order {
 	enum kai_res res;
-	bool is_now;		 /* what is free now; else also what will be */
-	bool has_plain;		 /* some node has no GPUs; of the order of processors */
-	bool has_others;	 /* some has */
-	struct room_item *items; /* NULL: not made yet */
+	bool is_now;	 /* what is free now; else also what will be */
+	bool has_plain;	 /* some node has no GPUs; of the order of processors */
+	bool has_others; /* some has */
+	uint32_t *nodes; /* NULL: not made yet */
 	uint32_t n;
 	double *room; /* of each node, as it stands here */
 	uint64_t at;  /* as of so many changes */
@@ -462,7 +457,7 @@ const struct room_order *session_by_room(struct session *s, enum kai_res r, bool
  * room_order_at said before they changed.
  */
 struct room_memory {
-	ARRAY(struct room_item) items;
+	ARRAY(uint32_t) nodes;
 };
 void room_order_keep(struct session *s, enum kai_res r, struct room_memory *ret);
 uint64_t room_order_at(const struct session *s, enum kai_res r);

@@ -261,8 +261,8 @@ static uint32_t walk(struct session *s, const struct room_order *o, uint32_t sig
 		     uint32_t *at)
 {
 	for (; *at < o->n; ++*at)
-		if ((set == NULL || bits_has(set, o->items[*at].node)) && may_use(s, signature, o->items[*at].node))
-			return o->items[*at].node;
+		if ((set == NULL || bits_has(set, o->nodes[*at])) && may_use(s, signature, o->nodes[*at]))
+			return o->nodes[*at];
 	return NONE;
 }
 
@@ -292,7 +292,7 @@ static bool may_fit_now(struct session *s, uint32_t signature, const struct bits
 	if (f->is_tiny || o->n - at > FEW_NODES)
 		return true;
 	for (; at < o->n; at++)
-		if ((set == NULL || bits_has(set, o->items[at].node)) && fits_now(s, f, o->items[at].node))
+		if ((set == NULL || bits_has(set, o->nodes[at])) && fits_now(s, f, o->nodes[at]))
 			return true;
 	f->none_now = set == NULL ? s->n_freed + 1 : f->none_now;
 	return false;
@@ -517,7 +517,7 @@ static uint32_t fill_nodes(struct session *s, const uint32_t *tasks, uint32_t n,
 	if (o->has_plain && o->has_others)
 		return 0;
 	at = room_order_from(o, f->ask[main_res(f)]);
-	while (i < n && walk(s, o, signature, set, &at) != NONE && give(s, tasks[i], o->items[at].node, simulated))
+	while (i < n && walk(s, o, signature, set, &at) != NONE && give(s, tasks[i], o->nodes[at], simulated))
 		i++;
 	s->steps += i;
 	return i;

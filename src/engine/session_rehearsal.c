@@ -37,7 +37,7 @@ void rehearsal_end(struct solver *v)
 	array_free(&v->lent);
 	array_free(&v->lent_shares);
 	array_free(&v->room_nodes);
-	array_free(&v->rooms.items);
+	array_free(&v->rooms.nodes);
 	array_free(&v->base_workloads);
 }
 

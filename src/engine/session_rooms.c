@@ -16,107 +16,116 @@ static double room_on(const struct session *s, const struct room_order *o, uint3
 	return (double)(s->idle[at] + (o->is_now ? 0 : s->soon[at]));
 }
 
-static bool stands_before(const struct room_item *x, double room, uint32_t node)
+/* Does the one that stands there come before a node with so much room? */
+static inline bool stands_before(const struct room_order *o, uint32_t at, double room, uint32_t node)
 {
-	return (x->room < room) | ((x->room == room) & (x->node < node));
+	uint32_t other = o->nodes[at];
+
+	return (o->room[other] < room) | ((o->room[other] == room) & (other < node));
 }
 
 /* Where a node with so much room stands, or belongs; of equal ones in the order of their names. */
-static uint32_t position(const struct room_order *o, uint32_t n, double room, uint32_t node)
+static uint32_t position(const struct room_order *o, double room, uint32_t node)
 {
-	const struct room_item *first = o->items;
+	uint32_t first = 0;
 
-	if (n == 0)
+	if (o->n == 0)
 		return 0;
-	for (uint32_t half; n > 1; n -= half) {
+	for (uint32_t half, n = o->n; n > 1; n -= half) {
 		half = n / 2;
-		first += stands_before(&first[half - 1], room, node) ? half : 0;
+		first += stands_before(o, first + half - 1, room, node) ? half : 0;
 	}
-	return (uint32_t)(first - o->items) + stands_before(first, room, node);
+	return first + stands_before(o, first, room, node);
 }
 
 static void take_out(struct room_order *o, uint32_t at)
 {
 	o->n--;
-	memmove(o->items + at, o->items + at + 1, (o->n - at) * sizeof(*o->items));
+	memmove(o->nodes + at, o->nodes + at + 1, (o->n - at) * sizeof(*o->nodes));
 }
 
 static void put_in(struct room_order *o, double room, uint32_t node)
 {
-	uint32_t at = position(o, o->n, room, node);
+	uint32_t at = position(o, room, node);
 
-	memmove(o->items + at + 1, o->items + at, (o->n - at) * sizeof(*o->items));
-	o->items[at] = (struct room_item){room, node};
+	memmove(o->nodes + at + 1, o->nodes + at, (o->n - at) * sizeof(*o->nodes));
+	o->nodes[at] = node;
 	o->n++;
 }
 
-/* Only those between both places make way. */
-static void move_item(struct room_order *o, uint32_t from, double room, uint32_t node)
+/* Only those between both places make way. Its room is still the one by which it stands where it does. */
+static void move_node(struct room_order *o, uint32_t from, double room, uint32_t node)
 {
-	uint32_t to = position(o, o->n, room, node);
+	uint32_t to = position(o, room, node);
 
 	if (to > from) { /* it stood before the place itself */
 		to--;
-		memmove(o->items + from, o->items + from + 1, (to - from) * sizeof(*o->items));
+		memmove(o->nodes + from, o->nodes + from + 1, (to - from) * sizeof(*o->nodes));
 	} else {
-		memmove(o->items + to + 1, o->items + to, (from - to) * sizeof(*o->items));
+		memmove(o->nodes + to + 1, o->nodes + to, (from - to) * sizeof(*o->nodes));
 	}
-	o->items[to] = (struct room_item){room, node};
+	o->nodes[to] = node;
 }
 
 /* Between the same two as before? */
 static bool stays_in_place(const struct room_order *o, uint32_t at, double room, uint32_t node)
 {
-	return (at == 0 || stands_before(&o->items[at - 1], room, node)) &&
-	       (at + 1 >= o->n || !stands_before(&o->items[at + 1], room, node));
+	return (at == 0 || stands_before(o, at - 1, room, node)) &&
+	       (at + 1 >= o->n || !stands_before(o, at + 1, room, node));
 }
 
 /* Nodes without room are not in it. */
-static void follow(const struct session *s, struct room_order *o, uint32_t node)
+static void move_to(struct room_order *o, double room, uint32_t node)
 {
-	double room = room_on(s, o, node), old = o->room[node];
+	double old = o->room[node];
 	uint32_t at;
 
-	if (room == old)
-		return;
-	o->room[node] = room;
 	if (old <= 0) {
 		if (room > 0)
 			put_in(o, room, node);
 		return;
 	}
-	at = position(o, o->n, old, node);
+	at = position(o, old, node);
 	if (room <= 0)
 		take_out(o, at);
-	else if (stays_in_place(o, at, room, node))
-		o->items[at].room = room;
-	else
-		move_item(o, at, room, node);
+	else if (!stays_in_place(o, at, room, node))
+		move_node(o, at, room, node);
 }
 
-static int by_room(const void *a, const void *b)
+static void follow(const struct session *s, struct room_order *o, uint32_t node)
 {
-	const struct room_item *x = a, *y = b;
+	double room = room_on(s, o, node);
 
-	if (x->room != y->room)
-		return x->room < y->room ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	if (room == o->room[node])
+		return;
+	move_to(o, room, node);
+	o->room[node] = room;
+}
+
+static int by_room(const void *a, const void *b, void *room_of)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const double *room = room_of;
+
+	if (room[x] != room[y])
+		return room[x] < room[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
 }
 
 static void room_order_init(struct session *s, struct room_order *o, enum kai_res r, bool is_now)
 {
 	o->res = r;
 	o->is_now = is_now;
-	o->items = arena_n(s->arena, s->n_nodes + 1, struct room_item);
+	o->nodes = arena_n(s->arena, s->n_nodes + 1, uint32_t);
 	o->room = arena_n(s->arena, s->n_nodes + 1, double);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		o->room[i] = room_on(s, o, i);
 		if (o->room[i] > 0)
-			o->items[o->n++] = (struct room_item){o->room[i], i};
+			o->nodes[o->n++] = i;
 		o->has_plain |= r == KAI_CPU && !s->nodes[i].has_gpu;
 		o->has_others |= s->nodes[i].has_gpu;
 	}
-	qsort(o->items, o->n, sizeof(*o->items), by_room);
+	qsort_r(o->nodes, o->n, sizeof(*o->nodes), by_room, o->room);
 }
 
 const struct room_order *session_by_room(struct session *s, enum kai_res r, bool is_now)
@@ -124,7 +133,7 @@ const struct room_order *session_by_room(struct session *s, enum kai_res r, bool
 	struct room_order *o = &s->by_room[r == KAI_GPU][is_now];
 	uint64_t last = s->n_old_changes + s->changes.n;
 
-	if (o->items == NULL)
+	if (o->nodes == NULL)
 		room_order_init(s, o, r, is_now);
 	else if (o->at < s->n_old_changes)
 		for (uint32_t i = 0; i < s->n_nodes; i++)
@@ -140,10 +149,11 @@ void room_order_keep(struct session *s, enum kai_res r, struct room_memory *ret)
 {
 	const struct room_order *o = session_by_room(s, r, false);
 
-	ret->items.n = 0;
-	array_reserve(&ret->items, o->n + 1);
-	for (; ret->items.n < o->n; ret->items.n++)
-		ret->items.v[ret->items.n] = o->items[ret->items.n];
+	ret->nodes.n = 0;
+	array_reserve(&ret->nodes, o->n + 1);
+	if (o->n > 0)
+		memcpy(ret->nodes.v, o->nodes, o->n * sizeof(*o->nodes));
+	ret->nodes.n = o->n;
 }
 
 uint64_t room_order_at(const struct session *s, enum kai_res r)
@@ -163,13 +173,13 @@ void room_order_restore(struct session *s, enum kai_res r, const struct room_mem
 	else
 		for (uint64_t i = changes_from; i < last; i++)
 			o->room[s->changes.v[i - s->n_old_changes]] = room_on(s, o, s->changes.v[i - s->n_old_changes]);
-	o->n = m->items.n;
+	o->n = m->nodes.n;
 	if (o->n > 0)
-		memcpy(o->items, m->items.v, o->n * sizeof(*o->items));
+		memcpy(o->nodes, m->nodes.v, o->n * sizeof(*o->nodes));
 	o->at = last;
 }
 
 uint32_t room_order_from(const struct room_order *o, int64_t ask)
 {
-	return position(o, o->n, (double)ask, 0);
+	return position(o, (double)ask, 0);
 }
