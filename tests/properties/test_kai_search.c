@@ -505,6 +505,66 @@ static void KF_whose_place_decides_between_departments_stands_for_nobody(void **
 	text_free(&said);
 }
 
+static void put_gang(struct text *t, const char *name, int minute, int n, const char *apart)
+{
+	text_printf(t,
+		    "---\n{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {namespace: n, name: %s, "
+		    "creationTimestamp: \"2025-11-15T08:%02d:00Z\"}, spec: {queue: b, priorityClassName: train, "
+		    "minMember: %d}}\n",
+		    name, minute, n);
+	for (int i = 0; i < n; i++)
+		text_printf(t,
+			    "---\n{apiVersion: v1, kind: Pod, metadata: {namespace: n, name: %s-%d, labels: {apart: "
+			    "\"%s\"}, annotations: {pod-group-name: %s}}, spec: {affinity: {podAntiAffinity: "
+			    "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, "
+			    "labelSelector: {matchLabels: {apart: \"yes\"}}}]}}, containers: [{name: c, resources: "
+			    "{requests: {cpu: 2}}}]}, status: {phase: Pending}}\n",
+			    name, i, apart, name);
+}
+
+/*
+ * Members of both gangs are of one shape, but only those of the first bear each other on no node. It has room on n1
+ * and n2 at most, once v has left; the second has, two on each. What was counted for the first says nothing of it.
+ */
+static void KF_gangs_of_one_shape_of_which_one_stays_apart_are_counted_apart(void **state)
+{
+	static const int cpus[] = {4, 5, 3};
+	struct engine_config *config = engine_config_new();
+	struct vocab *v = vocab_new();
+	struct manifest *m = manifest_new(v);
+	struct cluster *c = NULL;
+	struct cluster_options o;
+	struct text t = {0}, said = {0};
+	struct err e = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		text_printf(&t,
+			    "---\n{apiVersion: v1, kind: Node, metadata: {name: n%d, labels: {kubernetes.io/hostname: "
+			    "n%d}}, status: {allocatable: {cpu: %d, memory: 64Gi, pods: 40}}}\n",
+			    i + 1, i + 1, cpus[i]);
+	put_queue(&t, "a", "", 100, 0);
+	put_queue(&t, "b", "", 100, 12);
+	put_work(&t, "v", "a", 0, 5, "nodeName: n2");
+	put_work(&t, "own", "b", 0, 3, "nodeName: n3");
+	put_gang(&t, "first", 1, 3, "yes");
+	put_gang(&t, "second", 2, 4, "no");
+	config->profile = PROFILE_KAI;
+	must(manifest_read_bytes(m, "hand", text_str(&t), t.n, &e), &e, 0);
+	o = engine_config_cluster_options(config, NOW_NS);
+	must(manifest_build(m, &o, &c, &e), &e, 0);
+	compare(c, config, GANGS_FROM);
+	tally.evictions = 0;
+	plan(c, config, 0, &said);
+	assert_int_equal(tally.evictions, 1);
+	cluster_free(c);
+	manifest_free(m);
+	vocab_free(v);
+	engine_config_free(config);
+	text_free(&t);
+	text_free(&said);
+}
+
 static uint64_t number(const char *name, uint64_t otherwise)
 {
 	const char *s = getenv(name);
@@ -561,6 +621,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(KF_whose_place_decides_between_departments_stands_for_nobody),
+		cmocka_unit_test(KF_gangs_of_one_shape_of_which_one_stays_apart_are_counted_apart),
 		cmocka_unit_test(KF_a_search_that_skips_says_the_same),
 		cmocka_unit_test(KF_many_gangs_are_told_the_same),
 		cmocka_unit_test(KF_many_alike_are_told_the_same),
