@@ -467,6 +467,7 @@ static void end_cycle(struct session *s)
 	array_free(&s->changes);
 	array_free(&s->request_kinds);
 	session_counts_free(s);
+	session_solve_end(s);
 	if (s->arena != s->build->arena)
 		arena_back(s->en, &s->en->cycle_arena, s->arena);
 }

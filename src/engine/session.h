@@ -231,6 +231,7 @@ struct protected_memo {
 };
 
 struct session_build; /* session_build.h */
+struct solver_memory; /* session_solver.h */
 
 struct session {
 	struct engine *en;
@@ -289,6 +290,7 @@ struct session {
 	uint64_t n_freed;		 /* so many times some node got more room that is free at once */
 	struct room_order by_room[2][2]; /* of processors, of GPUs; free in the end, free now */
 	struct room_counts counts;
+	struct solver_memory *solver_memory; /* of searches, one after the other; NULL: there was none yet */
 	ARRAY(struct request_kind) request_kinds;
 	struct share_scratch share_scratch;
 	struct order *orders[3];      /* of the action, of victims, of a trial */
@@ -473,6 +475,7 @@ void session_counts_free(struct session *s);
 /* ---- session_solve.c ---- */
 /* The moves of the present transaction are a way to let the workload run, or there are none and it is false. */
 bool session_solve(struct session *s, enum action action, uint32_t workload, order_filter filter, void *ctx);
+void session_solve_end(struct session *s); /* of the cycle */
 
 /* ---- session_actions.c ---- */
 void session_run(struct session *s);

@@ -234,7 +234,6 @@ void slots_end(struct solver *v)
 {
 	give_back(v);
 	array_free(&v->slot_nodes);
-	array_free(&v->freed);
 }
 
 /* ---- everybody gone who was looked at so far ---- */

@@ -193,9 +193,47 @@ static void find_base(struct solver *v)
 		bits_copy(&v->base, &v->counts->with_gpus);
 }
 
+static void take_memory(struct solver *v, struct solver_memory **from)
+{
+	struct solver_memory *m = *from ? *from : mem_alloc(sizeof(*m));
+
+	*from = m;
+	v->batches = m->batches;
+	v->members = m->members;
+	v->by_node = m->by_node;
+	v->sequence = m->sequence;
+	v->freed = m->freed;
+	v->batches.n = v->members.n = v->by_node.n = v->sequence.n = v->freed.n = 0;
+}
+
+static void give_memory_back(const struct solver *v, struct solver_memory *m)
+{
+	m->batches = v->batches;
+	m->members = v->members;
+	m->by_node = v->by_node;
+	m->sequence = v->sequence;
+	m->freed = v->freed;
+}
+
+void session_solve_end(struct session *s)
+{
+	struct solver_memory *m = s->solver_memory;
+
+	if (m == NULL)
+		return;
+	array_free(&m->batches);
+	array_free(&m->members);
+	array_free(&m->by_node);
+	array_free(&m->sequence);
+	array_free(&m->freed);
+	mem_free(m);
+	s->solver_memory = NULL;
+}
+
 static void solver_free(struct solver *v)
 {
 	slots_end(v);
+	give_memory_back(v, v->s->solver_memory);
 	sides_end(v);
 	rehearsal_end(v);
 	bits_free(&v->base);
@@ -204,9 +242,6 @@ static void solver_free(struct solver *v)
 	bits_free(&v->trial_set);
 	mem_free(v->want);
 	mem_free(v->needs);
-	array_free(&v->batches);
-	array_free(&v->members);
-	array_free(&v->by_node);
 	array_free(&v->base_items);
 	array_free(&v->late_items);
 	array_free(&v->heads);
@@ -223,7 +258,6 @@ static void solver_free(struct solver *v)
 	array_free(&v->kept_goes);
 	array_free(&v->workloads);
 	array_free(&v->settled);
-	array_free(&v->sequence);
 }
 
 static bool are_alike(const struct session *s, const uint32_t *members, uint32_t n)
@@ -294,6 +328,7 @@ bool session_solve(struct session *s, enum action action, uint32_t workload, ord
 		return false;
 	v.want = mem_resize(NULL, v.n_want, sizeof(*v.want));
 	memcpy(v.want, s->tasks.v, v.n_want * sizeof(*v.want));
+	take_memory(&v, &s->solver_memory);
 	is_ok = slots_could_ever_do(&v, &n_bearable) ? search(&v) : search_in_vain(&v, n_bearable);
 	solver_free(&v);
 	return is_ok;

@@ -69,6 +69,23 @@ struct lent_share { /* of a queue, before a rehearsal */
 	double allocated[KAI_RES], allocated_core[KAI_RES];
 };
 
+typedef ARRAY(struct batch) batch_list;
+typedef ARRAY(struct by_node) by_node_list;
+typedef ARRAY(struct victim_ahead) ahead_list;
+typedef ARRAY(struct freed) freed_list;
+
+/*
+ * Lists that grow with what a search looks at. One search after the other has them, so that not each asks for their
+ * memory anew and copies them while they grow.
+ */
+struct solver_memory {
+	batch_list batches;
+	workload_list members;
+	by_node_list by_node;
+	ahead_list sequence;
+	freed_list freed;
+};
+
 typedef ARRAY(struct order_item) item_list;
 typedef ARRAY(struct share_batch) share_list;
 
@@ -84,9 +101,9 @@ struct solver {
 	uint32_t *want;		 /* members to place */
 	uint32_t n_want, n_step; /* the step places the first n_step */
 	/* candidates so far */
-	ARRAY(struct batch) batches;
-	ARRAY(uint32_t) members;
-	ARRAY(struct by_node) by_node;
+	batch_list batches;
+	workload_list members;
+	by_node_list by_node;
 	uint32_t n_candidates;		 /* batches that are not recorded */
 	uint32_t n_looked_at;		 /* workloads with batches */
 	uint32_t n_open;		 /* of them, those of whom more may be popped */
@@ -94,7 +111,7 @@ struct solver {
 	uint64_t next_key, recorded_key; /* of candidates; of recorded workloads, which come before them */
 	bool has_pushed_back;		 /* some workload goes in several batches */
 	/* victims in their order, as far as it was looked into, as long as each of them goes as a whole */
-	ARRAY(struct victim_ahead) sequence;
+	ahead_list sequence;
 	uint32_t sequence_at;
 	bool has_order, has_sequence;
 	uint64_t nowhere_seen;
@@ -134,7 +151,7 @@ struct solver {
 	int64_t clean_gpu_slots; /* for how many GPUs are free before anybody is gone, if each wants what the first does */
 	bool base_is_all;
 	bool cannot_move; /* a consolidation of which nothing can come: all would have to have room in the end */
-	ARRAY(struct freed) freed;  /* who of them was counted as gone in counts->room */
+	freed_list freed; /* who of them was counted as gone in counts->room */
 	ARRAY(uint32_t) slot_nodes; /* that the trial has changed */
 	uint32_t n_summed;	    /* of them: those whose room was looked at last */
 	/* who may be lost (session_sides.c) */
