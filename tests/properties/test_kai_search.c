@@ -31,6 +31,7 @@
 
 #define GANGS_FROM (UINT64_C(1) << 40)		/* seeds of clusters with many gangs, which are not recorded */
 #define ALIKE_FROM (UINT64_C(1) << 41)		/* and of those with many alike */
+#define ONE_KIND_FROM (UINT64_C(1) << 43)	/* gangs among many that run and are all alike */
 #define UNEVEN_FROM (UINT64_C(1) << 42)		/* likewise, some queues beside departments */
 #define NOW_NS (INT64_C(1763208000) * NS_PER_S) /* 2025-11-15 12:00 */
 
@@ -259,7 +260,7 @@ static void add_whole(struct crowd *w, uint32_t n, const char *requests, uint32_
 }
 
 /* Departments that share all there is, each node full or nearly, and about as many gangs as nodes. */
-static void write_gangs(struct crowd *w, uint64_t seed)
+static void write_gangs(struct crowd *w, uint64_t seed, bool is_one_kind)
 {
 	static const char *const requests[] = {"cpu: \"1\"", "cpu: \"2\"", "cpu: \"1\", memory: 1Gi"};
 	uint32_t cpus, kinds, used;
@@ -268,9 +269,9 @@ static void write_gangs(struct crowd *w, uint64_t seed)
 	*w = (struct crowd){.r = {seed}};
 	w->n_nodes = 4 + below(w, 8);
 	w->n_departments = 2 + below(w, 3);
-	w->n_queues = w->n_departments * (2 + below(w, 2));
-	cpus = 6 + below(w, 5);
-	kinds = 1 + below(w, 3);
+	w->n_queues = w->n_departments * (is_one_kind ? 4 : 2 + below(w, 2));
+	cpus = is_one_kind ? 14 : 6 + below(w, 5);
+	kinds = is_one_kind ? 1 : 1 + below(w, 3);
 	for (uint32_t i = 0; i < w->n_departments; i++) {
 		snprintf(name, sizeof(name), "d%u", i);
 		add_share_queue(w, name, "", 1000 * cpus * w->n_nodes / w->n_departments);
@@ -433,9 +434,11 @@ static void try_crowd(uint64_t seed)
 	if (seed < GANGS_FROM)
 		write_crowd(&w, seed);
 	else if (seed < ALIKE_FROM)
-		write_gangs(&w, seed);
-	else
+		write_gangs(&w, seed, false);
+	else if (seed < ONE_KIND_FROM)
 		write_alike(&w, seed, seed >= UNEVEN_FROM);
+	else
+		write_gangs(&w, seed, true);
 	config->profile = PROFILE_KAI;
 	if (below(&w, 2))
 		settings_vary(config, &w.r);
@@ -626,6 +629,7 @@ static void KF_many_gangs_are_told_the_same(void **state)
 {
 	(void)state;
 	try_many(GANGS_FROM, 600, "gangs");
+	try_many(ONE_KIND_FROM, 100, "gangs among pods of one kind");
 }
 
 static void KF_many_alike_are_told_the_same(void **state)
