@@ -13,6 +13,7 @@ void node_rows_free(struct node_rows *r)
 	mem_free(r->v);
 	array_free(&r->kinds);
 	array_free(&r->found);
+	array_free(&r->of_queue);
 	map_free(&r->kind_at);
 	mem_free(r->shapes);
 	mem_free(r->labelsets);
@@ -31,7 +32,7 @@ void node_rows_forget_all(struct node_rows *r)
 		r->v[i].generation = 0;
 		r->v[i].n = 0;
 	}
-	r->kinds.n = 0;
+	r->kinds.n = r->of_queue.n = r->n_of_groups = 0;
 	map_free(&r->kind_at);
 	memset(r->alike, 0, sizeof(r->alike));
 	r->ranks.n = 0;
@@ -102,6 +103,16 @@ static uint32_t rank_of(struct ranks *x, int32_t priority)
 	return i;
 }
 
+static void chain_to_queue(struct node_rows *r, uint32_t kind)
+{
+	struct row_kind *k = &r->kinds.v[kind];
+
+	while (r->of_queue.n <= k->queue)
+		array_push(&r->of_queue, MAP_NONE);
+	k->next_of_queue = r->of_queue.v[k->queue];
+	r->of_queue.v[k->queue] = kind;
+}
+
 static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
 {
 	uint64_t hash = hash_of(new);
@@ -114,6 +125,8 @@ static uint32_t find_or_add(struct node_rows *r, const struct row_kind *new)
 	array_push(&r->kinds, *new);
 	r->kinds.v[r->kinds.n - 1].next = first;
 	r->kinds.v[r->kinds.n - 1].rank = rank_of(&r->ranks, new->least);
+	chain_to_queue(r, r->kinds.n - 1);
+	r->n_of_groups += new->podset != PODSET_NONE;
 	return r->kinds.n - 1;
 }
 

@@ -49,6 +49,7 @@ struct row_kind {
 	uint8_t preemptibility, allows_preemption;
 	bool is_daemon;
 	uint32_t next; /* of the same hash, MAP_NONE */
+	uint32_t next_of_queue;
 	node_id at;    /* where a pod of it was seen last */
 	uint32_t row;  /* and perhaps in which row */
 	uint32_t n_rows;
@@ -87,6 +88,8 @@ struct node_rows {
 	uint32_t n;
 	ARRAY(struct row_kind) kinds;
 	struct map kind_at;    /* by hash: the first of them */
+	ARRAY(uint32_t) of_queue; /* by queue: the last of its kinds, MAP_NONE */
+	uint32_t n_of_groups;	  /* kinds of which the podset tells who goes with whom */
 	uint64_t budgets;      /* their generation when the kinds were made */
 	uint64_t epoch;	       /* changes when kinds get other numbers */
 	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
@@ -126,6 +129,11 @@ static inline int64_t row_since(const struct ledger *l, const struct pod_row *ro
 static inline int32_t row_priority(const struct node_rows *r, const struct pod_row *row)
 {
 	return r->kinds.v[row->kind].least;
+}
+/* The kinds of a queue begin with this one, from the last to the first; MAP_NONE: there are none. */
+static inline uint32_t node_rows_kind_of(const struct node_rows *r, queue_id q)
+{
+	return q < r->of_queue.n ? r->of_queue.v[q] : MAP_NONE;
 }
 /* Some pod of a kind that is there now; POD_NONE: there is none. */
 pod_id node_rows_example(struct node_rows *r, const struct ledger *l, uint32_t kind);

@@ -324,35 +324,83 @@ static bool is_kept_by_law_4(struct search_bounds *b, const struct row_kind *k, 
 	return known[k->queue] == LAW_4_KEEPS;
 }
 
+/* Is there a kind of another queue than the pod's own? */
+static bool has_others(const struct search_bounds *b)
+{
+	uint32_t k = 0;
+
+	while (k < b->rows.kinds.n && b->rows.kinds.v[k].queue == b->g->s->j->p->queue)
+		k++;
+	return k < b->rows.kinds.n;
+}
+
+/* Of whomever it meets, law 4 keeps everybody: then no kind has to be looked at by itself. Between queues alone. */
+static bool all_are_kept_by_law_4(const struct search_bounds *b, uint64_t types)
+{
+	const struct judge *j = b->g->s->j;
+
+	return j->action == ACTION_RECLAIM && judge_asks(j, RULE_GUARANTEE) && !b->rows.n_of_groups &&
+	       judge_is_owed_nothing_by_any(j, types);
+}
+
+/* Of one kind that it concerns. */
+static enum kinds_say says_kind(struct search_bounds *b, uint32_t k, uint64_t types, uint8_t *known)
+{
+	pod_id pod;
+
+	b->n_asked += b->rows.kinds.v[k].n_rows;
+	if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types, known))
+		return ALL_KEPT;
+	if (!was_said(b, k)) {
+		pod = node_rows_example(&b->rows, b->g->s->c->ledger, k); /* looking for one may find new kinds */
+		if (pod == POD_NONE)
+			return ALL_NOT_ASKED;
+		say_once(b, k, pod);
+	}
+	b->has_last |= b->once.v[k].says == LAST;
+	return say_of(b, &b->once.v[k]);
+}
+
+static enum kinds_say larger(enum kinds_say a, enum kinds_say b)
+{
+	return a > b ? a : b;
+}
+
+/* Inside a queue: only its own kinds are asked. What is found on the way is one of the first. */
+static enum kinds_say own_kinds_say(struct search_bounds *b, uint64_t types, uint8_t *known)
+{
+	enum kinds_say most = ALL_NOT_ASKED;
+	uint32_t n;
+
+	do {
+		n = b->rows.kinds.n;
+		b->n_asked = 0;
+		for (uint32_t k = node_rows_kind_of(&b->rows, b->g->s->j->p->queue); k != MAP_NONE && most < SOME_MAY_GO;
+		     k = b->rows.kinds.v[k].next_of_queue)
+			most = larger(most, says_kind(b, k, types, known));
+	} while (most < SOME_MAY_GO && b->rows.kinds.n > n);
+	return most;
+}
+
 enum kinds_say kinds_say(struct search_bounds *b)
 {
 	const struct ledger *l = b->g->s->c->ledger;
+	const struct judge *j = b->g->s->j;
 	enum kinds_say most = ALL_NOT_ASKED;
 	uint64_t types = wanted_types(b);
-	uint8_t *known = arena_n(b->g->s->c->arena, ledger_queues(l)->q.n + 1, uint8_t);
+	uint8_t *known;
 
 	b->n_asked = 0;
-	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++) {
-		pod_id pod;
-		enum kinds_say says;
-
-		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue))
-			continue;
-		b->n_asked += b->rows.kinds.v[k].n_rows;
-		if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types, known)) {
-			most = ALL_KEPT;
-			continue;
-		}
-		if (!was_said(b, k)) {
-			pod = node_rows_example(&b->rows, l, k); /* looking for one may find new kinds */
-			if (pod == POD_NONE)
-				continue;
-			say_once(b, k, pod);
-		}
-		says = say_of(b, &b->once.v[k]);
-		b->has_last |= b->once.v[k].says == LAST;
-		most = says > most ? says : most;
+	if (all_are_kept_by_law_4(b, types)) {
+		b->n_asked = (uint64_t)ledger_queue_used(l, QUEUE_ROOT)[RES_PODS];
+		return has_others(b) ? ALL_KEPT : ALL_NOT_ASKED;
 	}
+	known = arena_n(b->g->s->c->arena, ledger_queues(l)->q.n + 1, uint8_t);
+	if (j->action == ACTION_PREEMPT || j->action == ACTION_DISPLACE)
+		return own_kinds_say(b, types, known);
+	for (uint32_t k = 0; k < b->rows.kinds.n && most < SOME_MAY_GO; k++)
+		if (node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue))
+			most = larger(most, says_kind(b, k, types, known));
 	return most;
 }
 

@@ -252,23 +252,41 @@ bool judge_entitled(const struct judge *j, queue_id ancestor, uint64_t *ret_judg
 	return false;
 }
 
+/* Of these types, those that a queue guarantees and those of which it has all that it guarantees. */
+static void add_owed(const struct judge *j, queue_id q, uint64_t types, uint64_t *owed, uint64_t *has)
+{
+	const int64_t *used = judge_used_before(j, q), *reserved = judge_reserved_before(j, q);
+
+	for (uint64_t left = types & queue_get(j->tree, q)->spec.guaranteed.mask; left; left &= left - 1) {
+		res_id r = (res_id)__builtin_ctzll(left);
+		int64_t g = queue_guarantee(queue_get(j->tree, q), r);
+
+		*owed |= g > 0 ? left & -left : 0;
+		*has |= g > 0 && used[r] + reserved[r] >= g ? left & -left : 0;
+	}
+}
+
 bool judge_is_owed_nothing(struct judge *j, queue_id victims, uint64_t types)
 {
 	queue_id ancestor = judge_queue(j, victims)->ancestor;
 	uint64_t owed = 0, has = 0;
 
-	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent) {
-		const int64_t *used = judge_used_before(j, q), *reserved = judge_reserved_before(j, q);
-
-		for (uint64_t left = types & queue_get(j->tree, q)->spec.guaranteed.mask; left; left &= left - 1) {
-			res_id r = (res_id)__builtin_ctzll(left);
-			int64_t g = queue_guarantee(queue_get(j->tree, q), r);
-
-			owed |= g > 0 ? left & -left : 0;
-			has |= g > 0 && used[r] + reserved[r] >= g ? left & -left : 0;
-		}
-	}
+	for (queue_id q = j->p->queue; q != ancestor; q = queue_get(j->tree, q)->parent)
+		add_owed(j, q, types, &owed, &has);
 	return !(owed & ~has);
+}
+
+/* Branches end below one queue after the other of its path; where they meet at its own, nobody is owed anything. */
+bool judge_is_owed_nothing_by_any(const struct judge *j, uint64_t types)
+{
+	uint64_t owed = 0, has = 0;
+
+	for (queue_id q = j->p->queue; q != QUEUE_ROOT; q = queue_get(j->tree, q)->parent) {
+		add_owed(j, q, types, &owed, &has);
+		if (owed & ~has)
+			return false;
+	}
+	return true;
 }
 
 struct victim_queue *judge_queue(struct judge *j, queue_id q)

@@ -169,6 +169,8 @@ int64_t judge_window_ns(struct judge *j, const struct pod *v);
  * protects all pods of that queue, whichever of the types are short.
  */
 bool judge_is_owed_nothing(struct judge *j, queue_id victims, uint64_t types);
+/* Is it so wherever it meets that of another queue? */
+bool judge_is_owed_nothing_by_any(const struct judge *j, uint64_t types);
 /* From when on no window keeps a pod from moving (action consolidate). */
 int64_t judge_moves_from(struct judge *j, const struct pod *v);
 /*
