@@ -74,6 +74,7 @@ struct kind_answers { /* for one set of short types */
 	struct kind_answer *v; /* by kind */
 	uint32_t n;
 	bool is_complete;	    /* every kind that has pods was asked */
+	bool keeps_all;		    /* and nobody of any goes, whatever is special about him */
 	struct search_class *class; /* NULL: not looked for yet */
 };
 
@@ -191,6 +192,7 @@ enum { BLOCK_CLASSES = 4 };
 struct bound_block {	/* entries of some nodes, one after the other in the list */
 	bool is_known;	/* all of them are, in these classes, and nothing changed since */
 	bool is_sketch; /* only the least of them is known, not each of them */
+	bool is_of_now; /* some were passed over, which holds for one search */
 	bool is_open;	/* a set may be enough on some of them */
 	bool is_silent; /* all of them are */
 	bool has_last;	/* some of them have */

@@ -267,6 +267,17 @@ struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types)
 	return s;
 }
 
+/* A kind that is kept has no exceptions, but for the one of the own group. Of groups it does not tell who goes. */
+static bool keeps_all(const struct search_bounds *b, const struct kind_answers *s)
+{
+	uint32_t k = 0;
+
+	while (k < s->n && (s->v[k].stamp != b->stamp || s->v[k].says == NOT_ASKED ||
+			    (s->v[k].says == KEPT && !s->v[k].is_of_group)))
+		k++;
+	return k == s->n && b->own == POD_NONE;
+}
+
 void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 {
 	uint64_t types = b->types;
@@ -291,6 +302,7 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 	}
 	b->types = types;
 	s->is_complete = true;
+	s->keeps_all = keeps_all(b, s);
 }
 
 /* Rules that go by more than the kind only protect more. Of groups the kind does not tell who goes with whom. */

@@ -380,6 +380,28 @@ static void close_block(struct bound_block *k)
 	k->is_known = true;
 }
 
+/*
+ * Where these types are short nobody goes: then no set is enough, and what such nodes offer is not found out. A wide
+ * class does not say so for those who search in its other queues, which may ask the pods that are not asked now.
+ */
+static bool pass_over(struct search_bounds *b, uint64_t types, struct bound_block *k)
+{
+	struct kind_answers *s = types ? kinds_for(b, types) : NULL;
+	struct search_class *c;
+
+	if (!s)
+		return false;
+	kinds_ask_all(b, s);
+	if (!s->keeps_all)
+		return false;
+	b->types = types;
+	c = b->is_wide ? NULL : class_for(b);
+	k->is_silent = false; /* nobody looked who would have to be told of */
+	k->is_of_now |= !c || !add_class(k, &(struct bound_entry){.class_id = c->id,
+								  .class_at = (uint16_t)(c - b->classes)});
+	return true;
+}
+
 /* Of the nodes that are short of these types and no others, what their class tells of all of them together. */
 static bool sketch_rest(struct search_bounds *b, uint32_t from, uint64_t types, struct bound_block *k)
 {
@@ -433,13 +455,17 @@ static const struct bound_block *sketch(struct search_bounds *b, uint32_t from, 
 			has_rest = true;
 			continue;
 		}
+		if (!is_telling && pass_over(b, b->types, k))
+			continue;
 		if (!look_by_class(b, m->list->v[i], room, &e) || !add_class(k, &e))
 			return NULL;
 		add_entry(k, &e, from);
 	}
+	has_rest = has_rest && (is_telling || !pass_over(b, types, k));
 	if ((has_rest && !sketch_rest(b, from, types, k)) || (is_telling && !k->is_silent))
 		return NULL;
 	close_block(k);
+	k->is_known = !k->is_of_now;
 	return k;
 }
 
