@@ -192,16 +192,15 @@ static void forget_stuck(struct node_search *g)
 
 void node_search_measure_room(struct node_search *g)
 {
-	const struct ledger *l = g->s->c->ledger;
-	const int64_t *has = ledger_node_allocatable(l, g->node), *used = ledger_node_used(l, g->node),
-		      *leaving = ledger_node_leaving(l, g->node), *reserved = ledger_node_reserved(l, g->node);
+	const struct search_rooms *x = &g->rooms;
+	size_t at = (size_t)g->node * x->stride;
 
 	for (uint32_t k = 0; k < g->want.n; k++) {
-		res_id r = g->want.type[k];
+		size_t i = at + g->want.type[k];
 
-		g->room[k] = has[r] - used[r] + leaving[r] - reserved[r];
+		g->room[k] = x->has[i] - x->used[i] + x->leaving[i] - x->reserved[i];
 	}
-	if (ledger_node(l, g->node)->n_due)
+	if (x->nodes[g->node].n_due)
 		forget_stuck(g);
 }
 
@@ -520,11 +519,25 @@ void search_scratch_free(struct search_scratch *s)
 	*s = (struct search_scratch){0};
 }
 
+/* Rows of all nodes stand one after the other, and stay where they are while pods are moved. */
+static struct search_rooms rooms_of_ledger(const struct ledger *l)
+{
+	if (!ledger_node_limit(l))
+		return (struct search_rooms){0};
+	return (struct search_rooms){.nodes = ledger_node(l, 0),
+				     .has = ledger_node_allocatable(l, 0),
+				     .used = ledger_node_used(l, 0),
+				     .leaving = ledger_node_leaving(l, 0),
+				     .reserved = ledger_node_reserved(l, 0),
+				     .stride = ledger_stride(l)};
+}
+
 static void begin(struct node_search *g, struct search *s)
 {
 	*g = (struct node_search){
 		.s = s, .is_fast = displace_is_fast(s->c), .plugins_judge = plugins_judge(s->c->framework)};
 	want_of(s->c, &g->want);
+	g->rooms = rooms_of_ledger(s->c->ledger);
 	victim_set_init(&g->set, s->j, &search_cache_scratch(s->search_cache)->sets);
 	g->set.path_types = s->lacking;
 	g->max_steps = search_exact_steps(s->c->n_nodes);
@@ -713,7 +726,7 @@ static bool concerns_anybody(const struct search *s)
 
 uint64_t search_slots(struct search *s, const node_id *nodes, uint32_t n, uint64_t enough)
 {
-	struct node_search g = {.s = s};
+	struct node_search g = {.s = s, .rooms = rooms_of_ledger(s->c->ledger)};
 	bool is_any = concerns_anybody(s);
 	uint64_t all = 0;
 

@@ -345,6 +345,7 @@ static void fetch_ahead(const struct pod *p)
 static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
 {
 	const struct ledger *l = b->g->s->c->ledger;
+	const struct pod *pods = n ? ledger_pod(l, 0) : NULL;
 
 	if (b->n_own_at < ledger_node_limit(l)) {
 		b->n_own_at = ledger_node_limit(l);
@@ -354,9 +355,9 @@ static void find_own(struct search_bounds *b, const pod_id *v, uint32_t n)
 	b->own_nodes.n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
-			fetch_ahead(ledger_pod(l, v[i + AHEAD]));
-		if (ledger_pod(l, v[i])->state == POD_PLACED)
-			add_own(b, ledger_pod(l, v[i]));
+			fetch_ahead(&pods[v[i + AHEAD]]);
+		if (pods[v[i]].state == POD_PLACED)
+			add_own(b, &pods[v[i]]);
 	}
 }
 

@@ -48,6 +48,12 @@ struct rest { /* as it is at the moment */
 
 enum filters_say { FILTERS_NOT_ASKED, FILTERS_LET, FILTERS_REFUSE };
 
+struct search_rooms { /* rows of the first node: those of the others follow */
+	const struct ledger_node *nodes;
+	const int64_t *has, *used, *leaving, *reserved;
+	uint32_t stride;
+};
+
 struct node_search { /* one search, all nodes */
 	struct search *s;
 	struct want want;
@@ -65,6 +71,7 @@ struct node_search { /* one search, all nodes */
 	bool is_beaten;		      /* no set of this node is better than the rival: it was not searched */
 	bool is_bounded;	      /* the exact search of this node ended early */
 	const struct set_cost *rival; /* only sets better than this are of interest; NULL: all */
+	struct search_rooms rooms;
 	int64_t room[RES_MAX];	      /* of the node, per wanted type */
 	node_id node;
 	struct candidate *candidates;

@@ -189,16 +189,14 @@ void kinds_begin(struct search_bounds *b)
 	b->sees = b->view_stamp;
 }
 
-static bool was_said(struct search_bounds *b, uint32_t kind)
+/* Also to somebody else for whom rules say the same. There is room for all kinds. */
+static inline bool was_said(struct search_bounds *b, uint32_t kind)
 {
-	const struct row_kind *k = &b->rows.kinds.v[kind];
-	struct kind_answer *once;
+	struct kind_answer *once = &b->once.v[kind];
 
-	fit_answers(&b->once, b->rows.kinds.n);
-	once = &b->once.v[kind];
 	if (once->stamp == b->stamp)
 		return true;
-	if (!b->sees || once->view != b->sees || !node_search_concerns_queue(b->g, k->queue))
+	if (!b->sees || once->view != b->sees || b->rows.kinds.v[kind].queue == b->g->s->j->p->queue)
 		return false;
 	once->stamp = b->stamp;
 	return true;
@@ -208,6 +206,7 @@ static void say_once(struct search_bounds *b, uint32_t kind, pod_id pod)
 {
 	struct kind_answer *once;
 
+	fit_answers(&b->once, b->rows.kinds.n);
 	if (was_said(b, kind))
 		return;
 	once = &b->once.v[kind];
@@ -226,20 +225,28 @@ int64_t kind_plain_until(const struct search_bounds *b, const struct kind_answer
 	return until_ns / NS_PER_S < ROW_APART ? until_ns / NS_PER_S : ROW_APART - 1;
 }
 
-void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
+/* What was said of it once, and what depends on short types and on what queues use. */
+static void complete(struct search_bounds *b, uint32_t kind, struct kind_answer *a)
 {
-	say_once(b, kind, pod);
+	const struct row_kind *k = &b->rows.kinds.v[kind];
+
 	*a = b->once.v[kind];
-	a->below = types_below(b, b->rows.kinds.v[kind].queue, a);
+	a->below = types_below(b, k->queue, a);
 	if (a->says != NOT_ASKED && a->says != OPEN)
-		ask_guarantee(b, b->rows.kinds.v[kind].queue, a);
+		ask_guarantee(b, k->queue, a);
 	if (has_history(b->g->s->j))
 		leave_to_history(b, a);
 	a->is_untold = b->g->s->tells_times && (a->says == KEPT || a->says == LAST) && a->has_verdict &&
 		       !verdict_is_timed(&a->why);
 	a->is_silent = a->says == KEPT && a->is_untold && !a->is_of_group && a->inside_from == INT64_MAX;
 	a->plain_until_s = kind_plain_until(b, a);
-	a->least = b->rows.kinds.v[kind].least;
+	a->least = k->least;
+}
+
+void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
+{
+	say_once(b, kind, pod);
+	complete(b, kind, a);
 }
 
 int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
@@ -285,19 +292,23 @@ void kinds_ask_all(struct search_bounds *b, struct kind_answers *s)
 	if (s->is_complete)
 		return;
 	b->types = s->short_types;
+	fit_answers(&b->once, b->rows.kinds.n);
 	for (uint32_t k = 0; k < s->n && k < b->rows.kinds.n; k++) {
-		bool is_known;
 		pod_id pod;
 
 		if (s->v[k].stamp == b->stamp)
 			continue;
+		if (was_said(b, k)) {
+			complete(b, k, &s->v[k]);
+			continue;
+		}
 		if (!node_search_concerns_queue(b->g, b->rows.kinds.v[k].queue)) { /* which pod of it does not matter */
 			s->v[k] = not_asked(b);
 			continue;
 		}
-		is_known = was_said(b, k);
-		pod = is_known ? POD_NONE : node_rows_example(&b->rows, b->g->s->c->ledger, k);
-		if (is_known || pod != POD_NONE)
+		pod = node_rows_example(&b->rows, b->g->s->c->ledger, k); /* looking for one may find new kinds */
+		fit_answers(&b->once, b->rows.kinds.n);
+		if (pod != POD_NONE)
 			kind_ask(b, k, &s->v[k], pod);
 	}
 	b->types = types;
@@ -361,6 +372,7 @@ static enum kinds_say says_kind(struct search_bounds *b, uint32_t k, uint64_t ty
 	pod_id pod;
 
 	b->n_asked += b->rows.kinds.v[k].n_rows;
+	fit_answers(&b->once, b->rows.kinds.n);
 	if (is_kept_by_law_4(b, &b->rows.kinds.v[k], types, known))
 		return ALL_KEPT;
 	if (!was_said(b, k)) {
