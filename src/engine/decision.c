@@ -106,6 +106,13 @@ void protected_drop_spared(struct protected_list *l)
 	l->v.n = n;
 }
 
+void protected_clear(struct protected_list *l)
+{
+	for (uint32_t i = 0; i < l->v.n; i++)
+		bits_clear(&l->seen, l->v.v[i].pod);
+	l->v.n = l->at = 0;
+}
+
 void protected_free(struct protected_list *l)
 {
 	array_free(&l->v);

@@ -47,6 +47,7 @@ void protected_merge(struct protected_list *into, const struct protected_list *f
 void protected_cut(struct protected_list *l);
 /* Those whom soft rules spare: they are asked again, and may go this time. */
 void protected_drop_spared(struct protected_list *l);
+void protected_clear(struct protected_list *l); /* nobody is in it; its memory stays */
 void protected_free(struct protected_list *l);
 bool protected_is(const struct protected_list *l, const struct protected_pod *v, uint32_t n); /* the same */
 

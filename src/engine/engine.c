@@ -67,6 +67,7 @@ void engine_free(struct engine *en)
 		framework_free(en->frameworks[i]);
 	mem_free(en->frameworks);
 	protected_free(&en->listed);
+	protected_free(&en->of_actions);
 	displace_cache_free(en->displace_cache);
 	search_cache_free(en->search_cache);
 	movable_memory_free(en->movable);

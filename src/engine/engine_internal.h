@@ -40,6 +40,7 @@ struct engine {
 	bool has_plugins;				 /* of one's own */
 	struct eviction_history *own_history;		 /* the same and what its cycles evicted; NULL: nothing yet */
 	struct protected_list listed;			 /* by one search after the other */
+	struct protected_list of_actions;		 /* memory for those of all actions of an attempt */
 	const struct protected_pod *told;		 /* by the last decision of the present run; NULL: by none */
 	uint32_t n_told;
 	struct text complaints;

@@ -425,10 +425,29 @@ static void note_bounded(struct attempt *a, uint32_t n)
 	a->d->message = attempt_keep_text(a, &t);
 }
 
+/* The same in memory of the engine: it is written for every decision. */
+static struct protected_list lend_list(struct attempt *a)
+{
+	struct protected_list l = a->en->of_actions, is = told_in(a);
+
+	a->en->of_actions = (struct protected_list){0};
+	l.max = is.max;
+	l.is_of_times = is.is_of_times;
+	return l;
+}
+
+static void take_list_back(struct attempt *a, struct protected_list *l)
+{
+	protected_clear(l);
+	protected_free(&a->en->of_actions);
+	a->en->of_actions = *l;
+}
+
 static void take_room(struct attempt *a, uint64_t lacking)
 {
-	struct victim_search h = {.a = a, .lacking = lacking, .all = told_in(a)};
+	struct victim_search h = {.a = a, .lacking = lacking, .all = lend_list(a)};
 	bool is_found;
+
 
 	potential(&h);
 	is_found = victim_search_all(&h);
@@ -439,7 +458,7 @@ static void take_room(struct attempt *a, uint64_t lacking)
 	} else {
 		keep_protected(a, &h.all);
 	}
-	protected_free(&h.all);
+	take_list_back(a, &h.all);
 }
 
 /* ---- the sentence of a pod that waits ---- */

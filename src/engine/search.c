@@ -355,6 +355,21 @@ void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdi
 		node_search_protect(g, pod, ledger_pod(g->s->c->ledger, pod), why, false);
 }
 
+/* Of nearly all it is known why they stay. */
+void node_search_list_some(struct node_search *g, const struct listed *v, uint32_t n)
+{
+	struct protected_list *l = g->s->protected;
+	const struct pod *pods = n ? ledger_pod(g->s->c->ledger, 0) : NULL;
+
+	array_reserve(&l->v, l->v.n + n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (g->s->tells_times || !v[i].why || v[i].why->answer != IS_PROTECTED || g->protected_from >= l->max)
+			node_search_list(g, v[i].pod, v[i].why);
+		else
+			write_protected(&l->v.v[l->v.n++], g->node, v[i].pod, &pods[v[i].pod], v[i].why);
+	}
+}
+
 void node_search_list_end(struct node_search *g, bool is_sorted)
 {
 	struct protected_list *l = g->s->protected;

@@ -55,8 +55,8 @@ static void tell_by_rows(struct search_bounds *b, bool is_known)
 	node_search_list_begin(g);
 	if (!is_known || b->has_groups)
 		node_search_list_all(g);
-	for (uint32_t i = 0; is_known && !b->has_groups && i < b->n_listed; i++)
-		node_search_list(g, b->listed[i].pod, b->listed[i].why);
+	if (is_known && !b->has_groups)
+		node_search_list_some(g, b->listed, b->n_listed);
 	node_search_list_end(g, false);
 }
 

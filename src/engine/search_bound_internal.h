@@ -259,11 +259,6 @@ struct row_candidate {
 	bool is_last;
 };
 
-struct listed { /* of whom it has to be told that he is protected, or at least asked */
-	pod_id pod;
-	const struct rule_verdict *why; /* NULL: it has to be asked */
-};
-
 struct class_wanted {	/* which of the wanted types the short ones of a class are */
 	uint64_t stamp; /* of the search */
 	uint64_t short_types;

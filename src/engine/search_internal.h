@@ -109,6 +109,11 @@ uint64_t node_search_short(const struct node_search *g);
 void node_search_list_begin(struct node_search *g);
 void node_search_list_all(struct node_search *g);
 void node_search_list(struct node_search *g, pod_id pod, const struct rule_verdict *why);
+struct listed { /* of whom it has to be told that he is protected, or at least asked */
+	pod_id pod;
+	const struct rule_verdict *why; /* NULL: it has to be asked */
+};
+void node_search_list_some(struct node_search *g, const struct listed *v, uint32_t n);
 void node_search_list_end(struct node_search *g, bool is_sorted);	/* by name, as they are told */
 int by_eviction_order(const void *a, const void *b, void *node_search); /* last to be evicted first */
 

@@ -116,6 +116,16 @@ static inline bool row_may_go(struct search_bounds *b, struct kind_answer *a, co
 	return !is_kept;
 }
 
+/* He stays like everybody of his kind, and nothing else is special about him: nearly all of those who are told of. */
+static inline bool is_plainly_kept(const struct search_bounds *b, const struct kind_answer *a,
+				   const struct pod_row *row)
+{
+	const struct judge *j = b->g->s->j;
+
+	return a->says == KEPT && !a->is_of_group && row->started_s != ROW_APART &&
+	       (speaks_before_windows(a) || !is_inside(a, row_started(j->ledger, row), j->now_ns));
+}
+
 static void fit_candidates(struct search_bounds *b, uint32_t n)
 {
 	if (b->n_candidates >= n)
@@ -139,7 +149,7 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 	struct kind_answers *answers = kinds_for(b, b->types);
 	uint64_t types = b->g->is_fast ? b->types : ~UINT64_C(0);
 	int64_t frees[WANTED] = {0}, clear[WANTED] = {0};
-	bool is_last;
+	bool is_last, has_plain = b->is_listing && !b->has_own; /* of the own application more is asked */
 
 	b->n = b->n_listed = 0;
 	b->enough = UINT32_MAX;
@@ -152,13 +162,19 @@ bool rows_look(struct search_bounds *b, node_id node, bool with_drivers)
 	fit_candidates(b, rows->n);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct pod_row *row = &rows->v[i];
-		bool is_beyond = b->enough != UINT32_MAX &&
-				 row_priority(&b->rows, row) > row_priority(&b->rows, b->candidates[b->enough].row);
 		const struct shape_answer *shape;
 		struct kind_answer *a = &answers->v[row->kind];
+		bool is_beyond;
 
 		if (a->stamp == b->stamp && (a->says == NOT_ASKED || a->is_silent))
 			continue;
+		if (has_plain && a->stamp == b->stamp && is_plainly_kept(b, a, row)) {
+			if (!a->is_untold && shape_of(b, row->shape)->types & types)
+				list(b, a, row, false);
+			continue;
+		}
+		is_beyond = b->enough != UINT32_MAX &&
+			    row_priority(&b->rows, row) > row_priority(&b->rows, b->candidates[b->enough].row);
 		if (is_beyond && !b->is_listing && b->is_clear) {
 			b->has_last = true; /* perhaps among the rest */
 			break;
