@@ -38,8 +38,17 @@ static void tell_sooner(struct protected_list *l, const struct protected_pod *x)
 		*was = *x;
 }
 
+static void see_all(struct protected_list *l)
+{
+	for (uint32_t i = 0; i < l->v.n; i++)
+		bits_set(&l->seen, l->v.v[i].pod);
+	l->is_unseen = false;
+}
+
 void protected_add(struct protected_list *l, const struct protected_pod *x)
 {
+	if (l->is_unseen)
+		see_all(l);
 	if (bits_has(&l->seen, x->pod)) {
 		tell_sooner(l, x);
 		return;
@@ -56,6 +65,29 @@ void protected_merge(struct protected_list *into, const struct protected_list *f
 {
 	for (uint32_t i = 0; i < from->v.n && (i > 0 || into->v.n < into->max); i++)
 		protected_add(into, &from->v.v[i]);
+}
+
+/* A candidate may be refused in several ways, and is told of only once. */
+static bool has_refused(const struct protected_list *l)
+{
+	uint32_t i = 0;
+
+	while (i < l->v.n && !l->v.v[i].is_refused_in_set)
+		i++;
+	return i < l->v.n;
+}
+
+void protected_hand_over(struct protected_list *into, struct protected_list *from)
+{
+	struct protected_list was = *into;
+
+	if (into->v.n || into->is_of_times || from->v.n > into->max || has_refused(from)) {
+		protected_merge(into, from);
+		return;
+	}
+	into->v = from->v;
+	into->is_unseen = true;
+	from->v = was.v;
 }
 
 static bool ends_before(const struct protected_pod *a, const struct protected_pod *b)
@@ -108,9 +140,10 @@ void protected_drop_spared(struct protected_list *l)
 
 void protected_clear(struct protected_list *l)
 {
-	for (uint32_t i = 0; i < l->v.n; i++)
+	for (uint32_t i = 0; i < l->v.n && !l->is_unseen; i++)
 		bits_clear(&l->seen, l->v.v[i].pod);
 	l->v.n = l->at = 0;
+	l->is_unseen = false;
 }
 
 void protected_free(struct protected_list *l)

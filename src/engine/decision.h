@@ -38,11 +38,14 @@ struct protected_list {
 	uint32_t max;	  /* no more than that */
 	uint32_t at;	  /* where one was found the last time */
 	bool is_of_times; /* until when somebody is protected is all that matters, and whether anybody is spared */
+	bool is_unseen;	  /* those who are there are not in seen yet */
 };
 enum { PROTECTED_MAX = 1000 }; /* told of one decision */
 /* One who is there already stays as he is, unless what is said of him now ends by itself, and sooner. */
 void protected_add(struct protected_list *l, const struct protected_pod *x);
 void protected_merge(struct protected_list *into, const struct protected_list *from); /* a full list stays as it is */
+/* The same, from one search in which each was told of once; what from has afterwards is to be forgotten. */
+void protected_hand_over(struct protected_list *into, struct protected_list *from);
 /* No more than fit. Of times the first to end is kept, and one who is spared: then there is room for others. */
 void protected_cut(struct protected_list *l);
 /* Those whom soft rules spare: they are asked again, and may go this time. */

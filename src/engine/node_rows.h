@@ -50,8 +50,8 @@ struct row_kind {
 	bool is_daemon;
 	uint32_t next; /* of the same hash, MAP_NONE */
 	uint32_t next_of_queue;
-	node_id at;    /* where a pod of it was seen last */
-	uint32_t row;  /* and perhaps in which row */
+	node_id at;   /* where a pod of it was seen last */
+	uint32_t row; /* and perhaps in which row */
 	uint32_t n_rows;
 	uint32_t rank; /* number of its least priority; RANKS: there are too many */
 };
@@ -87,12 +87,12 @@ struct node_rows {
 	struct pod_rows *v; /* by node id */
 	uint32_t n;
 	ARRAY(struct row_kind) kinds;
-	struct map kind_at;    /* by hash: the first of them */
+	struct map kind_at;	  /* by hash: the first of them */
 	ARRAY(uint32_t) of_queue; /* by queue: the last of its kinds, MAP_NONE */
 	uint32_t n_of_groups;	  /* kinds of which the podset tells who goes with whom */
-	uint64_t budgets;      /* their generation when the kinds were made */
-	uint64_t epoch;	       /* changes when kinds get other numbers */
-	int64_t most[RES_MAX]; /* what one pod takes at most of each type; only grows */
+	uint64_t budgets;	  /* their generation when the kinds were made */
+	uint64_t epoch;		  /* changes when kinds get other numbers */
+	int64_t most[RES_MAX];	  /* what one pod takes at most of each type; only grows */
 	struct ranks ranks;
 	ARRAY(struct found_row) found;
 	struct kin *shapes, *labelsets; /* by id */

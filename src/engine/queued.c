@@ -330,7 +330,7 @@ static void merge_protected(struct victim_search *h, struct protected_list *prot
 {
 	if (h->a->en->tells_in_any_order && h->all.v.n < h->all.max && h->all.v.n + protected->v.n > h->all.max)
 		search_sort_protected(&h->a->c, protected);
-	protected_merge(&h->all, protected);
+	protected_hand_over(&h->all, protected);
 }
 
 /* Most often those are protected who were from the one before: then it is told in the same place. */
@@ -447,7 +447,6 @@ static void take_room(struct attempt *a, uint64_t lacking)
 {
 	struct victim_search h = {.a = a, .lacking = lacking, .all = lend_list(a)};
 	bool is_found;
-
 
 	potential(&h);
 	is_found = victim_search_all(&h);

@@ -27,6 +27,7 @@ void search_bounds_free(struct search_bounds *b)
 	array_free(&b->made_list);
 	array_free(&b->own_nodes);
 	mem_free(b->own_at);
+	mem_free(b->made_at);
 	mem_free(b);
 }
 
@@ -162,8 +163,6 @@ static bool bound_anew(struct search_bounds *b, node_id node, struct node_bound 
 	struct search_class *c;
 	bool is_found;
 
-	if (b->is_rough)
-		return bound_roughly(b, node, ret);
 	if (b->is_by_rows)
 		return bound_by_rows(b, node, ret);
 	rows_measure_lacks(b, node, false);
@@ -471,6 +470,29 @@ static uint32_t bound_block(struct search_bounds *b, const node_id *nodes, uint3
 	return count;
 }
 
+static uint32_t end_bounds(const struct search_bounds *b, uint32_t n)
+{
+	b->g->spares_nobody = !b->has_last;
+	return n;
+}
+
+/* Those few of them that are in the list, as rows were made for it. Who is protected is told to nobody. */
+static uint32_t bound_few(const struct search_bounds *b, struct node_bound *ret)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < b->own_nodes.n; i++) {
+		node_id node = b->own_nodes.v[i].node;
+		uint32_t at = bits_has(&b->few, node) ? b->made_at[node] : UINT32_MAX;
+
+		if (at >= b->made_list.n || b->made_list.v[at] != node)
+			continue;
+		ret[count].at = at;
+		count += bound_roughly(b, node, &ret[count]);
+	}
+	return count;
+}
+
 uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t n, bool with_blocks,
 			  struct node_bound *ret)
 {
@@ -491,13 +513,14 @@ uint32_t search_bound_all(struct node_search *g, const node_id *nodes, uint32_t 
 	b->has_last &= says == ALL_KEPT; /* else nodes tell */
 	if (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b)))
 		begin_nodes(b, nodes, n, says);
+	if (b->is_rough)
+		return end_bounds(b, bound_few(b, ret));
 	/* Where nobody may go, nodes are looked at for who is protected alone. */
 	for (uint32_t i = 0, end; i < n && (says == SOME_MAY_GO || (says == ALL_KEPT && is_listing(b))); i = end) {
 		end = block_end(b, i, n);
 		count += bound_block(b, nodes, i, end, with_blocks, &ret[count]);
 	}
-	g->spares_nobody = !b->has_last;
-	return count;
+	return end_bounds(b, count);
 }
 
 uint32_t search_bound_open(struct node_search *g, const struct node_bound *block, struct node_bound *ret)

@@ -38,7 +38,8 @@ struct kind_answer {
 	bool is_silent;		   /* nobody of it goes, or is to be told of, whatever is special about him */
 	bool is_open_by_history;   /* OPEN for that alone: it may go unless its work was evicted before */
 	bool is_open_by_guarantee; /* or because it may be too big for its queue, which does not end by itself */
-	int64_t inside_from;	   /* who started after this is inside its minimum runtime */
+	int64_t inside_from;	   /* who started after this is inside its minimum runtime, */
+	int64_t window_ns;	   /* which is so long; 0: there is none */
 	uint64_t below;		 /* whoever of the kind goes and holds one of these takes a queue below its guarantee */
 	struct rule_verdict why; /* KEPT, LAST */
 };
@@ -282,6 +283,8 @@ struct search_bounds { /* memory used by one search after the other */
 	struct bits made;		   /* nodes whose rows were made since their kinds got numbers */
 	uint64_t made_epoch, made_changes; /* of rows, plus 1; of nodes */
 	ARRAY(node_id) made_list;	   /* the last that they were made for */
+	uint32_t *made_at;		   /* by node id: where it is in that, if it is there */
+	uint32_t n_made_at;
 	struct search_class classes[CLASSES];
 	struct bound_memory memories[MEMORIES];
 	struct search_inside inside[MEMORIES]; /* the last of them, by shape */
@@ -359,8 +362,6 @@ enum kinds_say kinds_say(struct search_bounds *b);
  * as well, where nobody wants to be told of that.
  */
 bool row_is_unknown(const struct search_bounds *b, const struct kind_answer *a, const struct pod_row *row);
-/* How long after its start a pod of the kind is inside its minimum runtime; 0: never. */
-int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a);
 void measure_shape(struct search_bounds *b, shape_id id, struct shape_answer *a);
 /* What shapes free of the wanted types, and what share of the cluster they hold. */
 static inline const struct shape_answer *shape_of(struct search_bounds *b, shape_id id)

@@ -75,8 +75,7 @@ static bool same_answer(const struct search_bounds *b, const struct search_class
 	if (was->says == UNKNOWN || was->says == WILD || a->stamp != b->stamp || (c->is_wide && a->says == NOT_ASKED))
 		return true;
 	return a->says == was->says && a->is_of_group == was->is_of_group && a->is_untold == was->is_untold &&
-	       is_untold_inside(a) == was->is_untold_inside && a->below == was->below &&
-	       kind_window(b, a) == was->window_ns;
+	       is_untold_inside(a) == was->is_untold_inside && a->below == was->below && a->window_ns == was->window_ns;
 }
 
 /* A class that is over most often differs where it differed last: that is looked at first. */
@@ -125,7 +124,7 @@ static void learn(struct search_bounds *b, struct search_class *c, const struct 
 		c->answers[c->n_answers] = none;
 	for (uint32_t k = 0; k < s->n; k++)
 		if (c->answers[k].says == UNKNOWN && s->v[k].stamp == b->stamp)
-			c->answers[k] = (struct known_answer){.window_ns = kind_window(b, &s->v[k]),
+			c->answers[k] = (struct known_answer){.window_ns = s->v[k].window_ns,
 							      .says = says_in_class(c, &s->v[k]),
 							      .is_of_group = s->v[k].is_of_group,
 							      .is_untold = s->v[k].is_untold,

@@ -72,7 +72,7 @@ struct node_search { /* one search, all nodes */
 	bool is_bounded;	      /* the exact search of this node ended early */
 	const struct set_cost *rival; /* only sets better than this are of interest; NULL: all */
 	struct search_rooms rooms;
-	int64_t room[RES_MAX];	      /* of the node, per wanted type */
+	int64_t room[RES_MAX]; /* of the node, per wanted type */
 	node_id node;
 	struct candidate *candidates;
 	uint32_t n;

@@ -110,6 +110,7 @@ static void ask_once(struct search_bounds *b, uint32_t kind, pod_id pod, struct 
 	window_ns = judge_asks(j, RULE_MIN_RUNTIME) ? judge_window_ns(j, p) : 0;
 	a->is_of_group = podset != PODSET_NONE && profile_get(j->settings.profile)->has_gangs;
 	a->inside_from = window_ns > 0 ? res_sub_sat(j->now_ns, window_ns) : INT64_MAX;
+	a->window_ns = window_ns > 0 ? window_ns : 0;
 	a->is_of_one_queue = podset == PODSET_NONE || is_of_one_queue(b, p);
 }
 
@@ -243,15 +244,15 @@ static void complete(struct search_bounds *b, uint32_t kind, struct kind_answer 
 	a->least = k->least;
 }
 
+/* Of a queue that the action does not look at, what was said to others of the kind is left as it is. */
 void kind_ask(struct search_bounds *b, uint32_t kind, struct kind_answer *a, pod_id pod)
 {
+	if (!node_search_concerns_queue(b->g, b->rows.kinds.v[kind].queue)) {
+		*a = not_asked(b);
+		return;
+	}
 	say_once(b, kind, pod);
 	complete(b, kind, a);
-}
-
-int64_t kind_window(const struct search_bounds *b, const struct kind_answer *a)
-{
-	return a->inside_from == INT64_MAX ? 0 : res_sub_sat(b->g->s->j->now_ns, a->inside_from);
 }
 
 struct kind_answers *kinds_for(struct search_bounds *b, uint64_t short_types)
@@ -399,8 +400,8 @@ static enum kinds_say own_kinds_say(struct search_bounds *b, uint64_t types, uin
 	do {
 		n = b->rows.kinds.n;
 		b->n_asked = 0;
-		for (uint32_t k = node_rows_kind_of(&b->rows, b->g->s->j->p->queue); k != MAP_NONE && most < SOME_MAY_GO;
-		     k = b->rows.kinds.v[k].next_of_queue)
+		for (uint32_t k = node_rows_kind_of(&b->rows, b->g->s->j->p->queue);
+		     k != MAP_NONE && most < SOME_MAY_GO; k = b->rows.kinds.v[k].next_of_queue)
 			most = larger(most, says_kind(b, k, types, known));
 	} while (most < SOME_MAY_GO && b->rows.kinds.n > n);
 	return most;

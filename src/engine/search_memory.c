@@ -397,8 +397,8 @@ static bool pass_over(struct search_bounds *b, uint64_t types, struct bound_bloc
 	b->types = types;
 	c = b->is_wide ? NULL : class_for(b);
 	k->is_silent = false; /* nobody looked who would have to be told of */
-	k->is_of_now |= !c || !add_class(k, &(struct bound_entry){.class_id = c->id,
-								  .class_at = (uint16_t)(c - b->classes)});
+	k->is_of_now |=
+		!c || !add_class(k, &(struct bound_entry){.class_id = c->id, .class_at = (uint16_t)(c - b->classes)});
 	return true;
 }
 

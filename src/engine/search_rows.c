@@ -28,12 +28,18 @@ void rows_make(struct search_bounds *b, const node_id *nodes, uint32_t n)
 		return;
 	if (!is_followed)
 		bits_reset(&b->made);
+	if (b->n_made_at < ledger_node_limit(l)) {
+		mem_free(b->made_at);
+		b->n_made_at = ledger_node_limit(l);
+		b->made_at = mem_alloc(b->n_made_at * sizeof(*b->made_at));
+	}
 	b->made_list.n = 0;
 	array_reserve(&b->made_list, n);
 	for (; b->made_list.n < n; b->made_list.n++) {
 		node_id node = nodes[b->made_list.n];
 
 		b->made_list.v[b->made_list.n] = node;
+		b->made_at[node] = b->made_list.n;
 		if (!bits_has(&b->made, node))
 			node_rows_of(&b->rows, l, node);
 		bits_set(&b->made, node);
