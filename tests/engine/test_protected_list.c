@@ -123,11 +123,43 @@ static void CL_5_who_is_protected_from_two_is_told_by_what_ends_first(void **sta
 	}
 }
 
+static void push(struct protected_list *l, pod_id pod, bool is_refused)
+{
+	array_push(&l->v, ((struct protected_pod){.pod = pod,
+						  .verdict = {.answer = IS_PROTECTED, .until_ns = TIME_NONE},
+						  .is_refused_in_set = is_refused}));
+}
+
+/* Whoever was there before, or is told of again later, is there once; also who was refused in two ways. */
+static void a_list_that_is_handed_over_is_as_one_that_is_merged(void **state)
+{
+	struct protected_list to = {.max = 8}, from = {.max = 8};
+
+	(void)state;
+	push(&from, 3, false);
+	push(&from, 5, false);
+	protected_hand_over(&to, &from);
+	assert_int_equal(to.v.n, 2);
+	from.v.n = 0;
+	push(&from, 5, false);
+	push(&from, 7, true);
+	push(&from, 7, true);
+	protected_hand_over(&to, &from);
+	assert_int_equal(to.v.n, 3);
+	protected_clear(&to);
+	assert_int_equal(to.v.n, 0);
+	protected_hand_over(&to, &from);
+	assert_int_equal(to.v.n, 2);
+	protected_free(&to);
+	protected_free(&from);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_that_differ_anywhere_are_not_the_same),
 		cmocka_unit_test(CL_5_who_is_protected_from_two_is_told_by_what_ends_first),
+		cmocka_unit_test(a_list_that_is_handed_over_is_as_one_that_is_merged),
 	};
 
 	return cmocka_run_group_tests_name("protected_list", tests, NULL, NULL);

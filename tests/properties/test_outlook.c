@@ -429,6 +429,70 @@ static void nor_where_queues_are_many_and_small(void **state)
 	assert_true(tally[PROFILE_DEFAULT].remedies > before);
 }
 
+/* ---- nodes that are passed over for one queue ---- */
+
+enum { PASSED_NODES = 80, PASSED_OWN = 6 };
+
+static void write_passed_pod(struct text *t, const char *name, uint32_t i, const char *queue, int node)
+{
+	text_printf(t,
+		    "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x, name: %s%03u, labels: {queue: root.%s}}\n"
+		    "spec: {",
+		    name, i, queue);
+	if (node >= 0)
+		text_printf(t, "nodeName: n%02d, ", node);
+	text_add(t, "containers: [{name: c, resources: {requests: {cpu: \"2\", memory: 1Gi}}}]}\n");
+	if (node >= 0)
+		text_add(t, "status: {phase: Running, startTime: \"2026-01-01T00:00:00Z\"}\n");
+}
+
+/*
+ * Nodes are short of cpu alone. Queue z has no more of it than it is guaranteed. Queue x is owed memory, which helps it
+ * nowhere, and comes first; y is owed cpu, and may take what x has.
+ */
+static void write_passed(struct rng *r, struct text *t)
+{
+	uint32_t n = 0;
+
+	(void)r;
+	text_add(t, "partitions:\n- name: default\n  preemption: {enabled: true}\n"
+		    "  queues:\n  - name: root\n    submitacl: '*'\n    queues:\n"
+		    "    - {name: x, resources: {guaranteed: {memory: 1000Gi}}}\n"
+		    "    - {name: y, resources: {guaranteed: {vcore: \"20\"}}}\n"
+		    "    - {name: z, resources: {guaranteed: {vcore: \"400\"}}}\n");
+	for (int i = 0; i < PASSED_NODES; i++) {
+		text_printf(t,
+			    "---\napiVersion: v1\nkind: Node\nmetadata: {name: n%02d}\n"
+			    "status: {allocatable: {cpu: \"4\", memory: 64Gi, pods: \"99\"}}\n",
+			    i);
+		write_passed_pod(t, "r", n++, i < PASSED_OWN ? "x" : i == PASSED_NODES - 1 ? "y" : "z", i);
+		write_passed_pod(t, "r", n++, "z", i);
+	}
+	write_passed_pod(t, "w", 0, "x", -1);
+	write_passed_pod(t, "w", 1, "y", -1);
+}
+
+static void what_is_passed_over_for_one_queue_is_not_for_another(void **state)
+{
+	struct engine_run run = {.now_ns = MIXED_NOW_NS, .cycles = 1, .report = POD_NONE};
+	struct mixed m = {.profile = PROFILE_DEFAULT};
+	const struct bits nobody = {0};
+	struct decisions d;
+	struct live l;
+
+	(void)state;
+	load_with(&l, &m, 1, write_passed);
+	run.tells_of = &nobody;
+	plan(&l, run, NULL, NULL, &d);
+	assert_int_equal(d.v.n, 2);
+	assert_int_equal(d.v.v[0].outcome, OUTCOME_WAITING);
+	assert_int_equal(d.v.v[1].outcome, OUTCOME_NOMINATED);
+	assert_int_equal(d.v.v[1].action, ACTION_RECLAIM);
+	array_free(&d.v);
+	arena_free(d.arena);
+	live_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +500,7 @@ int main(void)
 		cmocka_unit_test(who_is_passed_over_would_have_waited),
 		cmocka_unit_test(nor_where_not_all_who_are_protected_are_written_down),
 		cmocka_unit_test(nor_where_queues_are_many_and_small),
+		cmocka_unit_test(what_is_passed_over_for_one_queue_is_not_for_another),
 	};
 
 	return cmocka_run_group_tests_name("outlook", tests, NULL, NULL);
