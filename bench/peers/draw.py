@@ -37,7 +37,8 @@ class Scale:
         self.least, self.span, self.low, self.high = math.log10(least), math.log10(most) - math.log10(least), low, high
 
     def __call__(self, value):
-        return self.low + (math.log10(value) - self.least) / self.span * (self.high - self.low)
+        part = (math.log10(value) - self.least) / self.span if self.span else 0.5  # one value alone stands in the middle
+        return self.low + part * (self.high - self.low)
 
 
 def apart(labels, distance=14):
