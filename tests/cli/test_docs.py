@@ -49,6 +49,7 @@ LONG = "it takes minutes"
 MAKE_NOT_RUN = {
     "make test": "this test is a part of it", "make library": "tests/api/test_library.py uses what it makes", "make test-asan": LONG, "make test-tsan": LONG, "make fuzz": LONG, "make lint": LONG, "make coverage": LONG,
     "make bench": LONG, "make bench-peers": LONG, "make bench-growth": LONG, "make guard": LONG, "make bench-cluster": LONG, "make soak-cluster": LONG, "make test-cluster": LONG, "make soak": LONG, "make dist": "tests/packaging/test_dist.py runs what it runs", "make deb": LONG, "make image": LONG, "make test-packages": LONG, "make properties": "they are run by make test", "make conform": "it is a part of make test",
+    "make browser": "it installs packages",
     "make oracle": "it needs Go and a kube-scheduler to compare with",
 }
 
