@@ -49,7 +49,7 @@ struct signature { /* what members of one shape ask; a member with volumes has o
 	/* nodes that are allowed and have room now or soon, as of so many changes; 0: not known */
 	struct bits fits;
 	uint64_t fits_at;
-	/* for how many there is room (session_slots.c), as of so many of session.counts.changes and one; 0: not known */
+	/* for how many there is room (session_slots.c), as of so many of counts.changes and one; 0: not known */
 	int64_t slots, gpu_slots;
 	name_id slots_apart;
 	uint32_t slots_at;

@@ -34,7 +34,7 @@ static enum err_code read_settings(struct change *c, const struct tree *t, struc
 	return manifest_cede_config(&c->src, t, c->config, e);
 }
 
-/* The new engine knows nothing of what the old one learned. Who does not say since when he runs does not start again. */
+/* The new engine knows nothing of what the old one learned. Who does not say since when he runs runs on. */
 static enum err_code take_settings(struct change *c, struct err *e)
 {
 	struct sim *s = c->s;
