@@ -148,7 +148,7 @@ struct solver {
 	uint32_t n_slot_kinds; /* 0: nothing is left out */
 	struct slot_kind slot_kinds[SLOT_KINDS];
 	struct room_counts *counts; /* of all nodes before anybody is gone */
-	int64_t clean_gpu_slots; /* for how many GPUs are free with nobody gone, if each wants what the first does */
+	int64_t clean_gpu_slots;    /* for how many GPUs are free with nobody gone, if each wants what the first does */
 	bool base_is_all;
 	bool cannot_move; /* a consolidation of which nothing can come: all would have to have room in the end */
 	freed_list freed; /* who of them was counted as gone in counts->room */
