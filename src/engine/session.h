@@ -298,6 +298,7 @@ struct session {
 	bool tasks_are_step;	      /* of the workload that a trial tries to place */
 	double step_request[KAI_RES]; /* of the step that a trial tries to place */
 	uint64_t steps;		      /* of the present search */
+	bool takes_all_queues;	      /* into the order of a trial, and nothing is passed over */
 	bool place_matters;	      /* to some trial of it: where in its queue's list the workload stands */
 	bool kinds_matter;	      /* or what those ask for, at least, that stand before it there */
 };
@@ -418,6 +419,11 @@ typedef enum pick_of_workload (*order_filter)(struct session *s, uint32_t worklo
 void order_begin(struct session *s, enum order_role role, order_filter filter, void *ctx,
 		 const struct order_item *extra, uint32_t n_extra);
 bool order_pop(struct session *s, enum order_role role, struct order_item *ret);
+/*
+ * In the order of a trial queues are left out that do not matter, unless some stood alike so far whom only what they may
+ * have decides between: then it may be another one with all of them (session.takes_all_queues).
+ */
+bool order_is_unclear(const struct session *s);
 void order_push(struct session *s, enum order_role role, struct order_item item);
 /* What is left of a workload among the victims. */
 struct victim_entry {

@@ -23,6 +23,8 @@ struct first_standing {
 	struct share_standing standing;
 };
 
+enum may_go_in_circles { CIRCLES_NOT_ASKED, NO_CIRCLES, MAY_GO_IN_CIRCLES };
+
 struct order_node {	      /* one queue */
 	uint64_t stamp;	      /* = order.stamp: is in it */
 	uint32_t parent;      /* the root of the order is that of top queues */
@@ -43,7 +45,8 @@ struct order_node {	      /* one queue */
 	uint64_t key;	      /* of the standing: who has a smaller one comes first */
 	uint64_t standing_at; /* *n_moves when it was worked out, and one more; 0: it is not known */
 	const uint64_t *n_moves;
-	bool is_first; /* none was worked out since the order began */
+	bool is_first;	 /* none was worked out since the order began */
+	uint8_t circles; /* enum may_go_in_circles: its children */
 	struct first_standing first;
 	/* in a trial */
 	uint64_t touched;   /* = order.stamp: somebody below looks for room */
@@ -55,6 +58,7 @@ struct order {
 	struct session *s;
 	bool is_victims;
 	bool keeps_nothing; /* whoever looks at all works out everything anew */
+	bool is_unclear;    /* who stands first may depend on queues that were left out */
 	order_filter filter;
 	void *ctx;
 	uint64_t stamp, trial;
@@ -84,7 +88,6 @@ static struct order *order_of(struct session *s, enum order_role role)
 	s->orders[role] = o = mem_alloc(sizeof(*o));
 	o->s = s;
 	o->is_victims = role == ORDER_VICTIMS;
-	o->keeps_nothing = s->en->config->looks_at_all;
 	o->root = s->n_queues;
 	o->arena = arena_new(1 << 14);
 	o->nodes = mem_alloc((s->n_queues + 1) * sizeof(*o->nodes));
@@ -124,6 +127,11 @@ static bool item_before(const struct session *s, const struct order *o, const st
 	if (a->workload == b->workload)
 		return false;
 	return workload_comes_before(s, o->is_victims, a->workload, a->state, b->workload, b->state);
+}
+
+bool order_is_unclear(const struct session *s)
+{
+	return s->orders[ORDER_TRIAL] != NULL && s->orders[ORDER_TRIAL]->is_unclear;
 }
 
 static int by_item(const void *order, uint32_t a, uint32_t b)
@@ -298,6 +306,30 @@ static inline struct order_node *with_standing(struct order *o, uint32_t queue)
 	return n->standing_at == *n->n_moves + 1 ? n : find_standing(o, queue);
 }
 
+/* Once in a cycle, in which fair shares stay as they are. */
+static bool may_go_in_circles(const struct order *o, uint32_t parent)
+{
+	const struct session *s = o->s;
+	struct order_node *p = &o->nodes[parent];
+	ARRAY(const double *) may = {0};
+
+	if (p->circles != CIRCLES_NOT_ASKED)
+		return p->circles == MAY_GO_IN_CIRCLES;
+	for (uint32_t q = parent == o->root ? s->first_queue : s->queues[parent].first_child; q != NONE;
+	     q = s->queues[q].next)
+		array_push(&may, s->queues[q].may);
+	p->circles = share_are_comparable(may.v, may.n) ? NO_CIRCLES : MAY_GO_IN_CIRCLES;
+	array_free(&may);
+	return p->circles == MAY_GO_IN_CIRCLES;
+}
+
+/* What comes last decides between them; of three that could say anything, so it matters who is compared with whom. */
+static void note_alike(struct order *o, uint32_t queue, const struct share_standing *x, const struct share_standing *y)
+{
+	if (o->trial != 0 && !o->keeps_nothing && x->dominant == y->dominant && x->dominant_now == y->dominant_now)
+		o->is_unclear |= may_go_in_circles(o, o->nodes[queue].parent);
+}
+
 /* For the heaps of siblings. */
 static int by_share(const void *order, uint32_t a, uint32_t b)
 {
@@ -311,6 +343,8 @@ static int by_share(const void *order, uint32_t a, uint32_t b)
 		d = x->standing.dominant < y->standing.dominant ? -1 : 1;
 	else
 		d = share_standing_cmp(&x->standing, &y->standing);
+	if (x->key == y->key)
+		note_alike(o, a, &x->standing, &y->standing);
 	return o->is_victims ? -d : d;
 }
 
@@ -489,9 +523,13 @@ static bool stays_first(struct session *s, struct order *o)
 
 		if (heap_peek(h) != q)
 			return false;
-		for (uint32_t i = 1; i < h->items.n && i < 3; i++) /* one of these is the next */
-			if (share_standing_cmp(&x, &with_standing(o, h->items.v[i].id)->standing) > 0)
+		for (uint32_t i = 1; i < h->items.n && i < 3; i++) { /* one of these is the next */
+			const struct order_node *other = with_standing(o, h->items.v[i].id);
+
+			note_alike(o, q, &x, &other->standing);
+			if (share_standing_cmp(&x, &other->standing) > 0)
 				return false;
+		}
 	}
 	return true;
 }
@@ -542,8 +580,12 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 	o->ctx = ctx;
 	o->passed = NONE;
 	o->entries.n = o->pushed.n = 0;
+	o->is_unclear = false;
+	o->keeps_nothing = s->en->config->looks_at_all || (role == ORDER_TRIAL && s->takes_all_queues);
 	arena_reset(o->arena);
-	if (role == ORDER_TRIAL && !s->en->config->looks_at_all) {
+	if (role == ORDER_TRIAL && s->takes_all_queues)
+		s->place_matters = s->kinds_matter = true;
+	if (role == ORDER_TRIAL && !o->keeps_nothing) {
 		take_extra(s, o, extra, n_extra);
 		link_trial(s, o, extra, n_extra);
 		return;

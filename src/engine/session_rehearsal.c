@@ -559,6 +559,8 @@ enum rehearsal rehearse(struct solver *v, uint32_t node, struct share_verdict *w
 		stamp = s->stamp;
 		if (let_them_look(v, stamp))
 			ret = v->action == ACTION_RECLAIM && is_refused(v, stamp, why) ? IS_REFUSED : MAY_WORK;
+		if (order_is_unclear(s))
+			ret = MAY_WORK;
 	}
 	put_back(v);
 	room_order_restore(s, KAI_CPU, &v->rooms, changes_from);

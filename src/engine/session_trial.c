@@ -257,7 +257,7 @@ static bool looks_first(struct solver *v)
 	order_begin(s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
 	while (order_pop(s, ORDER_TRIAL, &item))
 		if (item.entry != NONE)
-			return item.entry == TRIAL_ASKS;
+			return item.entry == TRIAL_ASKS && !order_is_unclear(s);
 	return false;
 }
 
@@ -306,8 +306,7 @@ void solver_begin_order(struct solver *v)
 	order_begin(v->s, ORDER_TRIAL, NULL, NULL, v->items.v, v->items.n);
 }
 
-/* The preemptor and its victims look for room, in the order of the queues. False: the preemptor found none. */
-static bool let_them_look(struct solver *v)
+static bool look_in_order(struct solver *v)
 {
 	struct session *s = v->s;
 	struct order_item item;
@@ -339,6 +338,27 @@ static bool let_them_look(struct solver *v)
 		}
 	}
 	return is_done;
+}
+
+/* The preemptor and its victims look for room, in the order of the queues. False: the preemptor found none. */
+static bool let_them_look(struct solver *v)
+{
+	struct session *s = v->s;
+	struct slot_kind slots[SLOT_KINDS];
+	uint64_t steps = s->steps;
+	bool is_ok;
+
+	memcpy(slots, v->slot_kinds, sizeof(slots));
+	is_ok = look_in_order(v);
+	if (!order_is_unclear(s))
+		return is_ok;
+	session_rollback(s, v->evict_mark);
+	memcpy(v->slot_kinds, slots, sizeof(slots)); /* what was taken is counted there */
+	s->steps = steps;
+	s->takes_all_queues = true;
+	is_ok = look_in_order(v);
+	s->takes_all_queues = false;
+	return is_ok;
 }
 
 /* ---- a scenario ---- */

@@ -707,6 +707,27 @@ static bool is_at_most(const double *a, const double *b)
 	return true;
 }
 
+/* By one resource after the other, which agrees with is_at_most wherever that says something. */
+static int by_may(const void *x, const void *y)
+{
+	const double *a = *(const double *const *)x, *b = *(const double *const *)y;
+
+	for (int r = 0; r < KAI_RES; r++)
+		if (a[r] != b[r])
+			return b[r] == SHARE_UNLIMITED || (a[r] != SHARE_UNLIMITED && a[r] < b[r]) ? -1 : 1;
+	return 0;
+}
+
+bool share_are_comparable(const double **may, uint32_t n)
+{
+	if (n > 1)
+		qsort(may, n, sizeof(*may), by_may);
+	for (uint32_t i = 1; i < n; i++)
+		if (!is_at_most(may[i - 1], may[i]))
+			return false;
+	return true;
+}
+
 /* -1: a has it, 1: b has it, 0: both or none. */
 static int who(bool a, bool b)
 {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "rng.h"
 #include "rules/fair_share.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -469,6 +470,76 @@ static void who_comes_first(void **state)
 	}
 }
 
+/* What they use of their share is the same, so what they may have decides. */
+static int by_may_alone(const double *a, uint32_t rank_a, const double *b, uint32_t rank_b)
+{
+	const struct share_queue x = plain_queue(TOP, rank_a), y = plain_queue(TOP, rank_b);
+	const struct share_standing s = {.q = &x, .may = a}, t = {.q = &y, .may = b};
+
+	return share_standing_cmp(&s, &t);
+}
+
+/* Each has more of one thing than another, and less than none of them: the first before the second, and so on. */
+static void three_queues_may_come_before_each_other(void **state)
+{
+	const double a[KAI_RES] = {1, 1, 5}, b[KAI_RES] = {3, 0, 0}, c[KAI_RES] = {2, 2, 6};
+	const double *may[] = {a, b, c};
+
+	assert_int_equal(-1, by_may_alone(a, 2, c, 0)); /* at most as much of everything */
+	assert_int_equal(-1, by_may_alone(c, 0, b, 1)); /* the elder */
+	assert_int_equal(-1, by_may_alone(b, 1, a, 2)); /* the elder */
+	assert_false(share_are_comparable(may, 3));
+	assert_true(share_are_comparable((const double *[]){a, c}, 2));
+	assert_true(share_are_comparable((const double *[]){b}, 1));
+	assert_true(share_are_comparable(may, 0));
+}
+
+static bool each_two_compare(double may[][KAI_RES], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			if (!share_are_comparable((const double *[]){may[i], may[k]}, 2))
+				return false;
+	return true;
+}
+
+static bool is_in_line(double may[][KAI_RES], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			for (uint32_t m = 0; m < n; m++)
+				if (i != k && k != m && m != i && by_may_alone(may[i], i, may[k], k) < 0 &&
+				    by_may_alone(may[k], k, may[m], m) < 0 && by_may_alone(may[i], i, may[m], m) > 0)
+					return false;
+	return true;
+}
+
+static void queues_that_can_all_be_compared_stand_in_line(void **state)
+{
+	enum { QUEUES = 4, TRIES = 20000 };
+	struct rng rng = {.s = 29};
+	uint32_t n_lines = 0, n_circles = 0;
+
+	for (uint32_t t = 0; t < TRIES; t++) {
+		double may[QUEUES][KAI_RES];
+		const double *list[QUEUES];
+		bool are_comparable;
+
+		for (uint32_t i = 0; i < QUEUES; i++) {
+			list[i] = may[i];
+			for (int r = 0; r < KAI_RES; r++)
+				may[i][r] = rng_below(&rng, 4) == 0 ? NO_LIMIT : (double)(i * rng_below(&rng, 3));
+		}
+		are_comparable = share_are_comparable(list, QUEUES);
+		assert_int_equal(each_two_compare(may, QUEUES), are_comparable);
+		assert_true(!are_comparable || is_in_line(may, QUEUES));
+		n_lines += are_comparable;
+		n_circles += !is_in_line(may, QUEUES);
+	}
+	assert_in_range(n_lines, TRIES / 100, TRIES);
+	assert_in_range(n_circles, 1, TRIES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +550,8 @@ int main(void)
 		cmocka_unit_test(the_refusal_names_the_resource_that_comes_closest),
 		cmocka_unit_test(scratch_is_used_again),
 		cmocka_unit_test(who_comes_first),
+		cmocka_unit_test(three_queues_may_come_before_each_other),
+		cmocka_unit_test(queues_that_can_all_be_compared_stand_in_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
