@@ -435,8 +435,23 @@ static void run_stale_gang(struct session *s)
 	bits_free(&stale);
 }
 
+/*
+ * Room is given out anew, and nobody has any because he was nominated before: filters that look at other pods do not
+ * see him there either, as in KAI. Who called takes the moves back.
+ */
+static void hide_nominated(struct session *s)
+{
+	for (uint32_t i = 0; i < s->n_nodes && s->is_mirrored; i++) {
+		const struct ledger_node *n = ledger_node(s->ledger, s->nodes[i].id);
+
+		while (n->nominated.n > 0)
+			ledger_clear_nomination(s->ledger, n->nominated.v[0]);
+	}
+}
+
 void session_run(struct session *s)
 {
+	hide_nominated(s);
 	for (uint32_t i = 0; i < s->settings->n_actions; i++)
 		switch (s->settings->actions[i]) {
 		case ACTION_ALLOCATE:
