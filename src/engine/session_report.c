@@ -43,7 +43,6 @@ static void carry_member(struct session *s, const struct member *m)
 	}
 	if (p->state != POD_WAITING)
 		return;
-	ledger_unassume(s->ledger, m->pod);
 	if (m->status == IS_BOUND || m->status == IS_NOMINATED)
 		carry_volumes(s, m);
 	if (m->status == IS_BOUND) {
@@ -56,6 +55,13 @@ static void carry_member(struct session *s, const struct member *m)
 	} else if (p->nomination != NOMINATION_NONE) {
 		ledger_clear_nomination(s->ledger, m->pod);
 	}
+}
+
+/* Volumes that were decided for one before may be another's now. */
+static void forget_volumes(struct session *s, const struct member *m)
+{
+	if (!m->was_running && ledger_pod(s->ledger, m->pod)->state == POD_WAITING)
+		ledger_unassume(s->ledger, m->pod);
 }
 
 /* ---- decisions ---- */
@@ -364,6 +370,11 @@ static void find_transactions(struct decision_report *r)
 		}
 }
 
+static bool is_carried(const struct decision_report *r, uint32_t member)
+{
+	return !r->s->is_for_moves || r->placed_by[member] != NONE;
+}
+
 void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 {
 	struct decision_report r = {.s = s, .ret = ret, .cycle = cycle, .first = ret->v.n};
@@ -384,7 +395,10 @@ void session_report(struct session *s, uint32_t cycle, struct decisions *ret)
 	if (!s->is_for_moves)
 		tell_rest(&r);
 	for (uint32_t i = 0; i < s->n_members; i++)
-		if (!s->is_for_moves || r.placed_by[i] != NONE)
+		if (is_carried(&r, i))
+			forget_volumes(s, &s->members[i]);
+	for (uint32_t i = 0; i < s->n_members; i++)
+		if (is_carried(&r, i))
 			carry_member(s, &s->members[i]);
 	for (uint32_t i = r.first; i < ret->v.n; i++)
 		if (ret->v.v[i].outcome == OUTCOME_PLACED || ret->v.v[i].outcome == OUTCOME_NOMINATED)
