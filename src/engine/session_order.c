@@ -323,7 +323,10 @@ static bool may_go_in_circles(const struct order *o, uint32_t parent)
 	return p->circles == MAY_GO_IN_CIRCLES;
 }
 
-/* What comes last decides between them; of three that could say anything, so it matters who is compared with whom. */
+/*
+ * If what they may have decides between two siblings, which of three could say anything, it matters who is compared with
+ * whom. They are so far alike that their keys are the same.
+ */
 static void note_alike(struct order *o, uint32_t queue, const struct share_standing *x, const struct share_standing *y)
 {
 	if (o->trial != 0 && !o->keeps_nothing && x->dominant == y->dominant && x->dominant_now == y->dominant_now)
@@ -337,14 +340,14 @@ static int by_share(const void *order, uint32_t a, uint32_t b)
 	const struct order_node *x = with_standing(o, a), *y = with_standing(o, b);
 	int d;
 
-	if (x->key != y->key)
+	if (x->key != y->key) {
 		d = x->key < y->key ? -1 : 1;
-	else if (x->standing.dominant != y->standing.dominant)
+	} else if (x->standing.dominant != y->standing.dominant) {
 		d = x->standing.dominant < y->standing.dominant ? -1 : 1;
-	else
+	} else {
 		d = share_standing_cmp(&x->standing, &y->standing);
-	if (x->key == y->key)
 		note_alike(o, a, &x->standing, &y->standing);
+	}
 	return o->is_victims ? -d : d;
 }
 
@@ -526,7 +529,8 @@ static bool stays_first(struct session *s, struct order *o)
 		for (uint32_t i = 1; i < h->items.n && i < 3; i++) { /* one of these is the next */
 			const struct order_node *other = with_standing(o, h->items.v[i].id);
 
-			note_alike(o, q, &x, &other->standing);
+			if (key_of(&x) == other->key)
+				note_alike(o, q, &x, &other->standing);
 			if (share_standing_cmp(&x, &other->standing) > 0)
 				return false;
 		}
