@@ -420,8 +420,8 @@ void order_begin(struct session *s, enum order_role role, order_filter filter, v
 		 const struct order_item *extra, uint32_t n_extra);
 bool order_pop(struct session *s, enum order_role role, struct order_item *ret);
 /*
- * In the order of a trial queues are left out that do not matter, unless some stood alike so far whom only what they may
- * have decides between: then it may be another one with all of them (session.takes_all_queues).
+ * In the order of a trial queues are left out that do not matter, unless some stood alike so far whom only what they
+ * may have decides between: then it may be another one with all of them (session.takes_all_queues).
  */
 bool order_is_unclear(const struct session *s);
 void order_push(struct session *s, enum order_role role, struct order_item item);

@@ -324,8 +324,8 @@ static bool may_go_in_circles(const struct order *o, uint32_t parent)
 }
 
 /*
- * If what they may have decides between two siblings, which of three could say anything, it matters who is compared with
- * whom. They are so far alike that their keys are the same.
+ * If what they may have decides between two siblings, which of three could say anything, it matters who is compared
+ * with whom. They are so far alike that their keys are the same.
  */
 static void note_alike(struct order *o, uint32_t queue, const struct share_standing *x, const struct share_standing *y)
 {

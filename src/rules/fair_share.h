@@ -138,8 +138,8 @@ struct share_standing share_standing(const struct share_sibling *t, const double
 				     const double total[KAI_RES]);
 int share_standing_cmp(const struct share_standing *a, const struct share_standing *b);
 /*
- * Of those that stand alike by all but what they may have at most, the one that may have less of everything comes first,
- * else the name decides: which can go in circles among three, unless each two of them can be compared. So it is asked
- * whether all of these can be; may is put in another order.
+ * Of those that stand alike by all but what they may have at most, the one that may have less of everything comes
+ * first, else the name decides: which can go in circles among three, unless each two of them can be compared. So it is
+ * asked whether all of these can be; may is put in another order.
  */
 bool share_are_comparable(const double **may, uint32_t n);
