@@ -324,6 +324,15 @@ static inline const int64_t *member_ask(const struct session *s, uint32_t m)
 	return s->signatures[s->members[m].signature].ask;
 }
 
+/* What is free on a node at once, and what will be when those have gone who leave it. */
+static inline void session_room(const struct session *s, uint32_t node, int64_t *ret)
+{
+	size_t at = (size_t)node * s->n_amounts;
+
+	for (uint32_t a = 0; a < s->n_amounts; a++)
+		ret[a] = s->idle[at + a] + s->soon[at + a];
+}
+
 static inline struct workload_search *search_of(const struct session *s, const struct workload *u)
 {
 	return &s->searched[u - s->workloads];

@@ -9,14 +9,6 @@
 
 #include "engine/session.h"
 
-static void room_of(const struct session *s, uint32_t node, int64_t *ret)
-{
-	size_t at = (size_t)node * s->n_amounts;
-
-	for (uint32_t a = 0; a < s->n_amounts; a++)
-		ret[a] = s->idle[at + a] + s->soon[at + a];
-}
-
 static void note_gpus(const struct session *s, struct room_counts *c, uint32_t node)
 {
 	size_t at = (size_t)node * s->n_amounts + KAI_GPU;
@@ -42,7 +34,7 @@ static void count_all(struct session *s, struct room_counts *c)
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		int64_t *room = c->room + (size_t)i * s->n_amounts;
 
-		room_of(s, i, room);
+		session_room(s, i, room);
 		add_spare(s, c, room, 1);
 		note_gpus(s, c, i);
 	}
@@ -60,7 +52,7 @@ static void follow(const struct session *s, struct room_counts *c, uint32_t node
 	int64_t *room = c->room + (size_t)node * s->n_amounts, now[RES_MAX];
 
 	note_gpus(s, c, node);
-	room_of(s, node, now);
+	session_room(s, node, now);
 	if (memcmp(room, now, s->n_amounts * sizeof(*room)) == 0)
 		return;
 	add_spare(s, c, room, UINT64_MAX);

@@ -47,14 +47,6 @@ static int64_t slots_of(const struct solver *v, const struct slot_kind *k, uint3
 	return k->apart != NAME_NONE && has_label(v->s, node, k->apart) ? 1 : n;
 }
 
-static void room_of(const struct session *s, uint32_t node, int64_t *ret)
-{
-	size_t at = (size_t)node * s->n_amounts;
-
-	for (uint32_t a = 0; a < s->n_amounts; a++)
-		ret[a] = s->idle[at + a] + s->soon[at + a];
-}
-
 static struct slot_kind *kind_of(struct solver *v, uint32_t member)
 {
 	for (uint32_t i = 0; i < v->n_slot_kinds; i++)
@@ -330,7 +322,7 @@ void slots_touch(struct solver *v, uint32_t node)
 		return;
 	v->counts->seen[node] = v->counts->stamp;
 	array_push(&v->slot_nodes, node);
-	room_of(v->s, node, room);
+	session_room(v->s, node, room);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].now -= slots_of(v, &v->slot_kinds[k], node, room);
 }
@@ -340,7 +332,7 @@ static void slots_sum(struct solver *v)
 	int64_t room[RES_MAX] = {0};
 
 	for (uint32_t i = 0; i < v->slot_nodes.n; i++) {
-		room_of(v->s, v->slot_nodes.v[i], room);
+		session_room(v->s, v->slot_nodes.v[i], room);
 		for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 			v->slot_kinds[k].now += slots_of(v, &v->slot_kinds[k], v->slot_nodes.v[i], room);
 	}
@@ -353,7 +345,7 @@ static void count_taken(struct solver *v, uint32_t node, int64_t *room)
 {
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].now -= slots_of(v, &v->slot_kinds[k], node, room);
-	room_of(v->s, node, room);
+	session_room(v->s, node, room);
 	for (uint32_t k = 0; k < v->n_slot_kinds; k++)
 		v->slot_kinds[k].now += slots_of(v, &v->slot_kinds[k], node, room);
 }
@@ -383,7 +375,7 @@ bool slots_remain(struct solver *v, uint32_t first)
 		uint32_t node = move_node(s, i);
 		int64_t room[RES_MAX];
 
-		room_of(s, node, room);
+		session_room(s, node, room);
 		for (; i < s->moves.n && move_node(s, i) == node; i++)
 			add_taken(s, room, s->members[s->moves.v[i].member].signature, 1);
 		if (v->counts->seen[node] != v->counts->stamp)
@@ -402,7 +394,7 @@ bool slots_remain_lent(struct solver *v, uint32_t first)
 		uint32_t node = v->lent.v[i].node;
 		int64_t room[RES_MAX];
 
-		room_of(s, node, room);
+		session_room(s, node, room);
 		for (; i < v->lent.n && v->lent.v[i].node == node; i++)
 			add_taken(s, room, v->lent.v[i].signature, v->lent.v[i].n);
 		if (v->counts->seen[node] != v->counts->stamp)
@@ -428,7 +420,7 @@ bool slots_leave_nothing(const struct solver *v)
 		uint32_t node = v->slot_nodes.v[i];
 		int64_t n;
 
-		room_of(s, node, room);
+		session_room(s, node, room);
 		n = slots_of(v, &v->slot_kinds[0], node, room);
 		for (uint32_t a = 0; a < s->n_amounts; a++)
 			room[a] -= n * ask[a];

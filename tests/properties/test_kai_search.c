@@ -522,6 +522,29 @@ static void put_work(struct text *t, const char *name, const char *queue, int mi
 		    name, minute, queue, name, name, node, *node ? ", " : "", cpus, *node ? "Running" : "Pending");
 }
 
+/* Whoever skips says the same of it; and what that is, with evictions counted from zero. */
+static void plan_by_hand(const struct text *t, struct text *ret)
+{
+	struct engine_config *config = engine_config_new();
+	struct vocab *v = vocab_new();
+	struct manifest *m = manifest_new(v);
+	struct cluster *c = NULL;
+	struct cluster_options o;
+	struct err e = {0};
+
+	config->profile = PROFILE_KAI;
+	must(manifest_read_bytes(m, "hand", text_str(t), t->n, &e), &e, 0);
+	o = engine_config_cluster_options(config, NOW_NS);
+	must(manifest_build(m, &o, &c, &e), &e, 0);
+	compare(c, config, GANGS_FROM);
+	tally.evictions = 0;
+	plan(c, config, 0, ret);
+	cluster_free(c);
+	manifest_free(m);
+	vocab_free(v);
+	engine_config_free(config);
+}
+
 /*
  * Department a is compared with x by what asks in a-first as long as that queue was first, so by w1 never. Of w3, which
  * looks before what runs in x and leaves it no room, shares refuse the victim. Before w5 the other large one, w4, is
@@ -529,13 +552,7 @@ static void put_work(struct text *t, const char *name, const char *queue, int mi
  */
 static void KF_whose_place_decides_between_departments_stands_for_nobody(void **state)
 {
-	struct engine_config *config = engine_config_new();
-	struct vocab *v = vocab_new();
-	struct manifest *m = manifest_new(v);
-	struct cluster *c = NULL;
-	struct cluster_options o;
 	struct text t = {0}, said = {0};
-	struct err e = {0};
 
 	(void)state;
 	for (int i = 0; i < 6; i++)
@@ -556,18 +573,9 @@ static void KF_whose_place_decides_between_departments_stands_for_nobody(void **
 	put_work(&t, "w3", "a-asks", 3, 2, "");
 	put_work(&t, "w4", "a-asks", 4, 6, "");
 	put_work(&t, "w5", "a-asks", 5, 2, "");
-	config->profile = PROFILE_KAI;
-	must(manifest_read_bytes(m, "hand", text_str(&t), t.n, &e), &e, 0);
-	o = engine_config_cluster_options(config, NOW_NS);
-	must(manifest_build(m, &o, &c, &e), &e, 0);
-	compare(c, config, GANGS_FROM);
-	plan(c, config, 0, &said);
+	plan_by_hand(&t, &said);
 	assert_non_null(strstr(text_str(&said), "1 refused by fair-share"));
 	assert_non_null(strstr(text_str(&said), "2 scenarios with victims tried.\""));
-	cluster_free(c);
-	manifest_free(m);
-	vocab_free(v);
-	engine_config_free(config);
 	text_free(&t);
 	text_free(&said);
 }
@@ -596,13 +604,7 @@ static void put_gang(struct text *t, const char *name, int minute, int n, const 
 static void KF_gangs_of_one_shape_of_which_one_stays_apart_are_counted_apart(void **state)
 {
 	static const int cpus[] = {4, 5, 3};
-	struct engine_config *config = engine_config_new();
-	struct vocab *v = vocab_new();
-	struct manifest *m = manifest_new(v);
-	struct cluster *c = NULL;
-	struct cluster_options o;
 	struct text t = {0}, said = {0};
-	struct err e = {0};
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
@@ -616,18 +618,8 @@ static void KF_gangs_of_one_shape_of_which_one_stays_apart_are_counted_apart(voi
 	put_work(&t, "own", "b", 0, 3, "nodeName: n3");
 	put_gang(&t, "first", 1, 3, "yes");
 	put_gang(&t, "second", 2, 4, "no");
-	config->profile = PROFILE_KAI;
-	must(manifest_read_bytes(m, "hand", text_str(&t), t.n, &e), &e, 0);
-	o = engine_config_cluster_options(config, NOW_NS);
-	must(manifest_build(m, &o, &c, &e), &e, 0);
-	compare(c, config, GANGS_FROM);
-	tally.evictions = 0;
-	plan(c, config, 0, &said);
+	plan_by_hand(&t, &said);
 	assert_int_equal(tally.evictions, 1);
-	cluster_free(c);
-	manifest_free(m);
-	vocab_free(v);
-	engine_config_free(config);
 	text_free(&t);
 	text_free(&said);
 }
